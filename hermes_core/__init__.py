@@ -8,7 +8,8 @@ if TYPE_CHECKING:
     from hermes_core.distribution import Distribution
     from hermes_core.embed import Agent, Hermes
     from hermes_core.hooks import hookimpl
-    from hermes_core.kinds import Backend, Memory, Platform, Provider, Tool, Workspace, tool
+    from hermes_core.kinds import Backend, Memory, Platform, Provider, Tool, Workspace
+    from hermes_core.kinds.tool import tool
     from hermes_core.options import Secret, option, settings
 
 __version__ = "1.0.0"

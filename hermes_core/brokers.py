@@ -13,6 +13,9 @@ from hermes_core.types import (
     JSON,
     Document,
     Event,
+    MediaRequest,
+    MediaResponse,
+    MediaVerb,
     Message,
     PastTurn,
     Principal,
@@ -69,6 +72,15 @@ class LlmBroker(ABC):
         ``task`` names what it is for (``compression``, ``title``): the user may set up a model for it, under
         ``auxiliary``, and sees what it cost. ``session`` is the one it is done for.
         """
+
+    async def media(
+        self, verb: MediaVerb, request: MediaRequest, task: str = "", session: Session | None = None
+    ) -> MediaResponse:
+        """What the user's model for that makes of texts, pictures or sounds. As ``complete`` else.
+
+        ``task`` is the verb unless it says more. Raises ProviderError, and UserError where nobody can do it.
+        """
+        raise UserError(f"Nobody can {verb} here.")
 
 
 class HistoryBroker(ABC):

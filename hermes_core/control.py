@@ -5,13 +5,15 @@ imported when something is first asked of them.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from hermes_core.errors import UserError
+from hermes_core.errors import UnknownName, UserError
 from hermes_core.types import (
     JSON,
     Approval,
+    Feature,
     Grant,
     HistoryEntry,
     Hit,
@@ -23,6 +25,7 @@ from hermes_core.types import (
     PromptBlock,
     ProviderRow,
     Request,
+    RouteRow,
     Session,
     SessionRow,
     Setting,
@@ -31,7 +34,19 @@ from hermes_core.types import (
     Verdict,
 )
 
-__all__ = ["ApprovalsBroker", "ModelsBroker", "PluginsBroker", "SessionsBroker", "SettingsBroker"]
+if TYPE_CHECKING:
+    from hermes_core.context import PluginContext
+    from hermes_core.kinds import SetupStep
+
+__all__ = [
+    "ApprovalsBroker",
+    "BackendRow",
+    "KeyRow",
+    "ModelsBroker",
+    "PluginsBroker",
+    "SessionsBroker",
+    "SettingsBroker",
+]
 
 
 class SessionsBroker:
@@ -173,6 +188,18 @@ class ApprovalsBroker(ABC):
         """Take a grant back, at once, for running turns too; False when there is none of that number."""
 
 
+class KeyRow(NamedTuple):
+    """A key as lists show it, never the key; ``left`` is seconds until a resting one is used again."""
+
+    provider: str
+    source: str
+    fingerprint: str
+    state: Literal["ok", "resting", "dead", "missing"]
+    left: float = 0.0
+    reason: str = ""
+    uses: int = 0
+
+
 class ModelsBroker:
     """Who answers, and what they are sent. Needs ``llm.call``."""
 
@@ -184,8 +211,15 @@ class ModelsBroker:
         """The models of a provider, asked now; of the one that answers when none is named. Raises HermesError."""
         raise _no_models()
 
-    async def answering(self) -> tuple[str, str]:
-        """The provider and the model that answer, found now where nobody asked before. Raises HermesError."""
+    async def current(self) -> ModelRow:
+        """Who answers, found now where nobody asked before. Raises HermesError where nobody can."""
+        raise _no_models()
+
+    async def keys(self, provider: str = "", *, reset: str = "") -> Sequence[KeyRow]:
+        """The keys of providers that have several. ``reset``: use one again, by its fingerprint, or ``all`` of them.
+
+        Raises UnknownName for a provider that has not several, or a key that is none of theirs.
+        """
         raise _no_models()
 
     async def opening(self, message: Message) -> tuple[Sequence[PromptBlock], Request]:
@@ -226,9 +260,56 @@ class SettingsBroker(ABC):
     async def unset(self, key: str) -> Setting:
         """Take one back to its default. Raises as ``set``."""
 
+    async def change(self, settings: Mapping[str, JSON], secrets: Mapping[str, str]) -> None:
+        """Write several settings, all or none, and secrets by their names. Raises as ``set``.
+
+        Where ``model.provider`` becomes another one, address and key of the one so far stay with that.
+        """
+        raise _not_here()
+
+    async def has_secret(self, name: str) -> bool:
+        """Whether a secret is set, in the environment or in the home."""
+        raise _not_here()
+
+    def trial(
+        self, settings: Mapping[str, JSON], secrets: Mapping[str, str]
+    ) -> AbstractAsyncContextManager["PluginContext"]:
+        """Open a kernel beside this one, as if these were written: the plugin's own context in it.
+
+        Raises ConfigError, and as ``change``; nothing is written.
+        """
+        raise _not_here()
+
+    async def steps(self, name: str = "") -> Sequence["SetupStep"]:
+        """The setup steps of enabled plugins, or the one of a name.
+
+        Raises UnknownName, PluginError when the plugin that has it cannot be used, or asks for what is not its own.
+        """
+        raise _not_here()
+
+    async def test(self, name: str, values: Mapping[str, str]) -> str:
+        """Find out whether what a person said to a setup step works; what is not said is as it is set.
+
+        One sentence of what was found. Raises HermesError where it does not work.
+        """
+        raise _not_here()
+
+
+def _not_here() -> UserError:
+    return UserError("Nothing can be set up from here.")
+
+
+class BackendRow(NamedTuple):
+    """A place where commands can run: the ``plugin`` that has it, whether it is ``ready`` on this machine."""
+
+    name: str
+    plugin: str
+    ready: bool
+    features: frozenset[Feature]
+
 
 class PluginsBroker(ABC):
-    """What plugins add to this Hermes. Needs no permission."""
+    """What plugins add to this Hermes. Needs no permission but where it is said."""
 
     @abstractmethod
     def list(self) -> Sequence[PluginRow]:
@@ -237,6 +318,22 @@ class PluginsBroker(ABC):
     @abstractmethod
     async def tools(self, platform: str = "") -> Sequence[ToolRow]:
         """The tools of enabled plugins, as a new conversation in a terminal has them, or one of a platform."""
+
+    async def backends(self) -> Sequence[BackendRow]:
+        """The places where commands could run."""
+        return ()
+
+    async def open_backend(self, name: str, folder: str) -> None:
+        """Open a place in a folder, and close it again. Raises UnknownName, UserError when that cannot be done."""
+        raise UnknownName("backend", name)
+
+    @abstractmethod
+    def offered(self, table: str) -> Sequence[str]:
+        """The names that installed plugins declare in a table of their manifests, such as ``providers``."""
+
+    @abstractmethod
+    def routes(self) -> Sequence[RouteRow]:
+        """What enabled plugins serve over HTTP, for a host that does so. Needs ``routes.serve``."""
 
     @abstractmethod
     def platforms(self) -> Sequence[str]:

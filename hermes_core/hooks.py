@@ -12,8 +12,8 @@ ask        ask a person               first answer wins        recorded; no answ
 
 Name only the arguments you want; ``ctx`` is your plugin's own. ``contribute`` hooks are plain ``def`` without I/O,
 all others ``async def``.
-``may_end`` is the one gate whose failure allows. A transform of a plugin that may call a model (``llm.call``) has 330
-seconds.
+``may_end`` is the one gate whose failure allows, and ``judge_command`` the one whose failure asks. A transform of a
+plugin that may call a model (``llm.call``) has 330 seconds.
 They are called in the order of ``plugins.order``, else alphabetically by plugin; ``tryfirst`` and ``trylast`` work
 for observe and transform. Generator wrappers, ``historic`` and ``firstresult`` are refused.
 """
@@ -32,9 +32,12 @@ from hermes_core.kinds import (
     Memory,
     Platform,
     Provider,
+    Resource,
     Service,
+    SetupStep,
     StoreDriver,
     Tool,
+    ToolSource,
     TurnQueue,
     Workspace,
 )
@@ -49,9 +52,11 @@ from hermes_core.types import (
     Offer,
     Principal,
     Prompt,
+    Protected,
     Question,
     Request,
     Response,
+    Routes,
     Session,
     SessionEnd,
     SlashCommand,
@@ -124,6 +129,11 @@ def register_tools(ctx: PluginContext) -> Iterable[Tool]:  # type: ignore[empty-
 
 
 @contribute
+def register_tool_sources(ctx: PluginContext) -> Iterable[ToolSource]:  # type: ignore[empty-body]
+    """Where tools come from that come and go while Hermes runs."""
+
+
+@contribute
 def register_backends(ctx: PluginContext) -> Iterable[Backend]:  # type: ignore[empty-body]
     """The backends you add: places where commands run."""
 
@@ -164,6 +174,16 @@ def register_services(ctx: PluginContext) -> Iterable[Service]:  # type: ignore[
 
 
 @contribute
+def register_resources(ctx: PluginContext) -> Iterable[Resource]:  # type: ignore[empty-body]
+    """The long-lived things that your tools keep for a session: a shell, a browser, a language server."""
+
+
+@contribute
+def register_routes(ctx: PluginContext) -> Iterable[Routes]:  # type: ignore[empty-body]
+    """What you serve over HTTP, where a host such as ``hermes api`` runs: applications, folders of static files."""
+
+
+@contribute
 def register_jobs(ctx: PluginContext) -> Iterable[Jobs]:  # type: ignore[empty-body]
     """Work you do beside conversations, to be shown and stopped."""
 
@@ -176,6 +196,11 @@ def register_completers(ctx: PluginContext) -> Iterable[Completer]:  # type: ign
 @contribute
 def register_maskers(ctx: PluginContext) -> Iterable[Masker]:  # type: ignore[empty-body]
     """What finds secrets in texts, beside the values that the kernel knows. Asked when the first text is masked."""
+
+
+@contribute
+def register_setup(ctx: PluginContext) -> Iterable[SetupStep]:  # type: ignore[empty-body]
+    """How a person sets your things up: what ``hermes setup NAME`` asks and tests."""
 
 
 @contribute
@@ -257,7 +282,8 @@ async def transform_incoming(
 
     ``session_id`` names the session it is for, empty when that will be a new one; ``owner`` is whose it is. ``cwd`` is
     the folder it works in, empty where its files are not those of this machine; ``context`` how many tokens fit into
-    the model, 0 when nobody knows yet. What is added of files or pages is Text that says what it ``quotes``.
+    the model, 0 when nobody knows yet. Sounds and pictures become Text here, by
+    ``ctx.llm.media``. What is added of files or pages is Text that says what it ``quotes``.
     """
 
 
@@ -328,6 +354,20 @@ async def pre_tool_call(
     """May this call run? Asked after hard blocks and the user's deny rules, for every call from every door.
 
     ``effects`` are those its tool declares; ``workspace`` is where it would run.
+    """
+
+
+@decide
+async def judge_command(
+    ctx: PluginContext, session: Session, call: ToolCall, workspace: Workspace, protected: Protected
+) -> Verdict | None:
+    """What would this command do? Asked first of all, for every call of a tool with the effect EXECUTE.
+
+    Give a verdict that says which ``commands`` the call consists of, as rules and grants see them, none where it holds
+    no command, and whether a yes to it may be ``lasting``. A deny that is ``hard`` holds in every mode; in an ISOLATED
+    workspace there is none. An allow without ``effects`` says nothing more, and all else counts as a gate's word.
+    Where no plugin says what the ``commands`` are, the call needs a person's yes each time, and in mode ``off``, where
+    nobody is asked, it is refused.
     """
 
 

@@ -1,35 +1,31 @@
 """A tool's arguments: the JSON Schema a model sees, and the check before anything else sees them.
 
-Both come from one attrs class. Understood types: str, int, float, bool, Literal, list[T], dict[str, T], attrs classes,
-``T | None`` and JSON (anything). Nothing is converted by guessing; an integral float is an int, as in JSON Schema.
+Both come from one attrs class, or from a JSON Schema as it is. Understood types of a class: str, int, float, bool,
+Literal, list[T], dict[str, T], attrs classes, ``T | None`` and JSON (anything). Nothing is converted by guessing; an
+integral float is an int, as in JSON Schema.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
 import attrs
 
-from hermes_core.errors import ToolError, nearest
+from hermes_core.agent.schemas import NAMES, misfits, shown
+from hermes_core.errors import ContractError, ToolError, nearest
 from hermes_core.kinds import Tool
 from hermes_core.types import JSON, ToolSpec
 
 _SCALARS: dict[Any, str] = {str: "string", int: "integer", float: "number", bool: "boolean"}
 _HUGE = 10**300  # a larger whole number is no float
 _MOST = 20  # problems told at once; a call with thousands of them is broken as a whole
-_NAMES = {
-    str: "text",
-    int: "a whole number",
-    float: "a number",
-    bool: "true or false",
-    list: "a list",
-    dict: "an object",
-}
 
 
 def tool_spec(tool: Tool) -> ToolSpec:
     """What a model is told about a tool. Raises TypeError for a parameter type that has no JSON Schema."""
+    if tool.schema is not None:
+        return ToolSpec(name=tool.name, description=tool.description, schema=tool.schema)
     return _spec(tool.name, tool.description, tool.params)
 
 
@@ -58,10 +54,22 @@ def schema_of(cls: type) -> dict[str, JSON]:
     return schema
 
 
-def parse_arguments(tool: Tool, given: Mapping[str, JSON]) -> Any:
-    """An instance of the tool's parameter class. Raises ToolError that lists every problem at once."""
+def parse_arguments(
+    tool: Tool, given: Mapping[str, JSON], odd: Callable[[Tool, BaseException], None] = lambda _tool, _error: None
+) -> Any:
+    """An instance of the tool's parameter class; what was given, where the tool has a schema of its own.
+
+    Raises ToolError that lists every problem at once. ``odd`` is told of a schema that cannot be checked: then what was
+    given passes.
+    """
     problems: list[str] = []
-    value = _object(tool.params, given, "", problems)
+    value = given if tool.schema is not None else _object(tool.params, given, "", problems)
+    try:
+        problems += misfits(tool.schema, given, tool.schema) if tool.schema is not None else ()
+    except RecursionError:
+        problems.append("arguments: nested too deeply")
+    except Exception as error:  # noqa: BLE001 - a schema may be anything
+        odd(tool, ContractError(tool.name, f"its schema cannot be checked, so any arguments pass: {error}"))
     if problems:
         raise ToolError(
             f"{tool.name} was not run; its arguments are wrong:\n- " + "\n- ".join(problems[:_MOST]),
@@ -100,7 +108,7 @@ def _schema(kind: Any) -> dict[str, JSON]:
 
 def _object(cls: type, given: JSON, path: str, problems: list[str]) -> Any:
     if not isinstance(given, Mapping):
-        problems.append(f"{path or 'arguments'}: expected an object, got {_shown(given)}")
+        problems.append(f"{path or 'arguments'}: expected an object, got {shown(given)}")
         return None
     before = len(problems)
     fields = {f.name: f for f in _fields(cls)}
@@ -132,19 +140,19 @@ def _value(kind: Any, value: JSON, path: str, problems: list[str]) -> Any:
         return _scalar(kind, value, path, problems)
     if origin is Literal:
         if value not in inner:
-            problems.append(f"{path}: expected one of {', '.join(map(str, inner))}, got {_shown(value)}")
+            problems.append(f"{path}: expected one of {', '.join(map(str, inner))}, got {shown(value)}")
         return value
     if origin in (Union, UnionType):
         return _union(inner, value, path, problems)
     if origin in (list, tuple, Sequence):
         if not isinstance(value, list):
-            problems.append(f"{path}: expected a list, got {_shown(value)}")
+            problems.append(f"{path}: expected a list, got {shown(value)}")
             return None
         items = [_value(inner[0], v, f"{path}[{i}]", problems) for i, v in enumerate(value)]
         return tuple(items) if origin is tuple else items
     if origin in (dict, Mapping):
         if not isinstance(value, Mapping):
-            problems.append(f"{path}: expected an object, got {_shown(value)}")
+            problems.append(f"{path}: expected an object, got {shown(value)}")
             return None
         return {k: _value(inner[1], v, f"{path}.{k}", problems) for k, v in value.items()}
     return _object(kind, value, path, problems)
@@ -156,7 +164,7 @@ def _scalar(kind: Any, value: JSON, path: str, problems: list[str]) -> Any:
     if kind is float and isinstance(value, int) and not isinstance(value, bool) and abs(value) < _HUGE:
         return float(value)
     if type(value) is not kind:
-        problems.append(f"{path}: expected {_NAMES[kind]}, got {_shown(value)}")
+        problems.append(f"{path}: expected {NAMES[_SCALARS[kind]]}, got {shown(value)}")
     return value
 
 
@@ -172,10 +180,3 @@ def _union(inner: Sequence[Any], value: JSON, path: str, problems: list[str]) ->
         best = trial if best is None or len(trial) < len(best) else best
     problems.extend(best or ())
     return None
-
-
-def _shown(value: JSON) -> str:
-    if value is None:
-        return "nothing"
-    text = repr(value)
-    return f"{text[:60]}{'…' if len(text) > 60 else ''} ({_NAMES.get(type(value), type(value).__name__)})"

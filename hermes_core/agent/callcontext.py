@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
+from typing import Any
 
 from hermes_core.agent.arguments import tool_spec
 from hermes_core.agent.capabilities import refused
@@ -29,6 +30,7 @@ class CallContext(ToolContext):
         self.outside, self.told = outside, False
         self._redactor = runner.parts.settings.masks.stream()
         self._over = False
+        self._done: list[Callable[[], None]] = []  # says of each resource that this call needs it no more
         self.at_work: dict[str, Callable[[], Awaitable[None]]] = {}  # sessions that work for this call: what ends them
 
     def progress(self, text: str) -> None:
@@ -63,6 +65,14 @@ class CallContext(ToolContext):
             raise ToolError(f"The output could not be kept in {path}: {error.strerror}") from error
         return await seen_in(self._runner.workspace, path)
 
+    async def resource(self, name: str) -> Any:
+        if self._over:
+            raise UserError(f"The call that {name} is for is over.")
+        owner = self._runner.parts.toolbox().owner(self._tool)
+        thing, done = await self._runner.sessions.resources.use(owner, name, self.session, self.workspace)
+        self._done.append(done)
+        return thing
+
     def below(self) -> "CallRunner":
         """What a turn that works for this call is bound by. Raises ToolError, UserError when the call is over."""
         self._need(Effect.DELEGATE, "hand work to child agents")
@@ -79,6 +89,8 @@ class CallContext(ToolContext):
         self._over = True
         if self._redactor:
             self._show(self._redactor.close())
+        for done in self._done:
+            done()
         for end in list(self.at_work.values()):
             await end()
 

@@ -1,17 +1,28 @@
 """What plugins may ask of a whole kernel: who answers and what they are sent, what its plugins add."""
 
+import asyncio
 from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
 
 from hermes_core.agent.runtime import Runtime
-from hermes_core.control import ModelsBroker, PluginsBroker
+from hermes_core.control import BackendRow, KeyRow, ModelsBroker, PluginsBroker
+from hermes_core.errors import HermesError, PluginError, UnknownName
+from hermes_core.kinds import Backend
+from hermes_core.plugins.fence import fenced
 from hermes_core.plugins.index import Installed
 from hermes_core.types import (
+    ASGIApp,
     Message,
+    Model,
     ModelRow,
     PluginRow,
     PromptBlock,
     ProviderRow,
     Request,
+    RouteRow,
+    Routes,
     Session,
     Text,
     ToolRow,
@@ -43,11 +54,27 @@ class Models(ModelsBroker):
         self._require()
         return await model_rows(self._runtime, provider)
 
-    async def answering(self) -> tuple[str, str]:
+    async def current(self) -> ModelRow:
         """See ModelsBroker."""
         self._require()
         route = await self._runtime.routed()
-        return route.name, route.model
+        return ModelRow(provider=route.name, model=Model(name=route.model), notice=route.notice)
+
+    async def keys(self, provider: str = "", *, reset: str = "") -> Sequence[KeyRow]:
+        """See ModelsBroker."""
+        from hermes_core.agent.route.keys import Keys
+
+        self._require()
+        settings = self._runtime.settings
+        known, several = Keys(settings, settings.home.cache / "keys.json"), settings.config.providers
+        if provider and provider not in several:
+            raise UnknownName("provider", provider, several, hint="Several keys are set with providers.NAME.keys.")
+        if reset:
+            fingerprints = {row.fingerprint for row in known.rows() if row.fingerprint}
+            if reset not in {"all", *fingerprints}:
+                raise UnknownName("key", reset, fingerprints)
+            known.reset("" if reset == "all" else reset)
+        return known.rows(provider)
 
     async def opening(self, message: Message) -> tuple[Sequence[PromptBlock], Request]:
         """See ModelsBroker."""
@@ -71,8 +98,8 @@ class Models(ModelsBroker):
 class Plugins(PluginsBroker):
     """The plugins of one kernel."""
 
-    def __init__(self, runtime: Runtime) -> None:
-        self._runtime = runtime
+    def __init__(self, runtime: Runtime, installed: Installed) -> None:
+        self._runtime, self._installed = runtime, installed
 
     def list(self) -> Sequence[PluginRow]:
         """See PluginsBroker."""
@@ -98,7 +125,6 @@ class Plugins(PluginsBroker):
         cwd = runtime.sessions.folder("", runtime.owner)
         begun = Session(id="", origin=platform or "cli", owner=runtime.owner, cwd=cwd)
         why = await hidden(runtime, begun)
-        found = {tool.name: tool for _, tool in runtime.dispatch.contributions("register_tools")}
         return [
             ToolRow(
                 name=one.name,
@@ -108,8 +134,65 @@ class Plugins(PluginsBroker):
                 off=one.name in off,
                 hidden="" if one.name in off else why.get(one.name, ""),
             )
-            for one in found.values()
+            for one in runtime.toolbox().every(begun).values()
         ]
+
+    async def backends(self) -> Sequence[BackendRow]:
+        """See PluginsBroker."""
+        found = self._backends()
+        states = await asyncio.gather(*(one.ready() for _, one in found), return_exceptions=True)
+        return [
+            BackendRow(one.name, label, state is True, one.features)
+            for (label, one), state in zip(found, states, strict=True)
+        ]
+
+    async def open_backend(self, name: str, folder: str) -> None:
+        """See PluginsBroker."""
+        found = {one.name: one for _, one in self._backends()}
+        if name not in found:
+            raise UnknownName("backend", name, found, hint=f"pip install hermes-backend-{name}")
+        await (await found[name].open(folder)).close()
+
+    def _backends(self) -> Sequence[tuple[str, Backend]]:
+        self._runtime.loader.load_contributing("backends")
+        return self._runtime.dispatch.contributions("register_backends")
+
+    def offered(self, table: str) -> Sequence[str]:
+        """See PluginsBroker."""
+        return sorted(self._runtime.index.offered(table))
+
+    def routes(self) -> Sequence[RouteRow]:
+        """See PluginsBroker."""
+        self._installed.require("permissions", "kernel", "routes.serve", "asked for what plugins serve")
+        self._runtime.loader.load_contributing("routes")
+        return [self._route(label, one) for label, one in self._runtime.dispatch.contributions("register_routes")]
+
+    def _route(self, label: str, routes: Routes) -> RouteRow:
+        installed, app = self._runtime.index.get(label), routes.app
+        public = bool(installed and installed.manifest and routes.name in installed.manifest.public)
+        served = app if isinstance(app, Path) else partial(self._served, label, f"register_routes: {routes.name}", app)
+        return RouteRow(plugin=label, path=f"/{label}/{routes.name}", app=served, public=public)
+
+    async def _served(self, label: str, where: str, app: ASGIApp, scope: Any, receive: Any, send: Any) -> None:
+        """Answer a request. Raises HermesError; PluginError for a plugin that fails, unless its client had left."""
+        left = False
+
+        async def hears() -> Any:
+            nonlocal left
+            message = await receive()
+            left = left or message["type"] == "http.disconnect"
+            return message
+
+        async def answer() -> None:
+            await app(scope, hears, send)
+
+        dispatch = self._runtime.dispatch
+        _, error = await fenced(answer, partial(dispatch.held, label, where))
+        if isinstance(error, HermesError) and not isinstance(error, PluginError):
+            raise error
+        if error and not left:
+            dispatch.failed(label, where, error)
+            raise PluginError(label, "could not answer a request")
 
     def platforms(self) -> Sequence[str]:
         """See PluginsBroker."""

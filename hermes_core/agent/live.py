@@ -5,6 +5,7 @@ import json
 import os
 import time
 from collections.abc import Sequence
+from functools import cached_property
 from weakref import WeakValueDictionary
 
 from attrs import define, evolve, field
@@ -22,6 +23,7 @@ from hermes_core.types import Message, Principal, Session, SessionEnd, ToolSpec,
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from hermes_core.agent.resources import Resources
     from hermes_core.store.journal import Store
 
 __all__ = ["Live", "LiveSessions", "new_session_id"]
@@ -42,9 +44,10 @@ class Live:
     session: Session
     prompt: str
     specs: tuple[ToolSpec, ...]
-    begun: tuple[ToolSpec, ...]  # what its models were told of first, in whatever process
+    begun: tuple[ToolSpec, ...]  # what its models were told of in its last turn, in whatever process
+    came: frozenset[str]  # of the tools that come and go, those that were there then
     known: bool  # whether the session has its row
-    stored: bool  # whether its prompt has one too
+    stored: bool  # whether its prompt has one too, and says what they are told of now
     left: int = 0  # the token of a turn that ended, but could not be closed
     closing: "asyncio.Task[str] | None" = None  # an interrupted turn whose end is not stored yet
     ran: set[str] = field(factory=set)
@@ -73,6 +76,18 @@ class LiveSessions:
         self.holder = holder
         self._live: dict[str, Live] = {}
         self._taking: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    @cached_property
+    def resources(self) -> "Resources":
+        """What plugins keep open for sessions."""
+        from hermes_core.agent.resources import Resources
+
+        return Resources(self.parts)
+
+    async def end_resources(self, *sessions: str) -> None:
+        """Close what plugins keep open for sessions; for all where none is named."""
+        if "resources" in vars(self):
+            await self.resources.end(*sessions)
 
     async def take(
         self,
@@ -122,20 +137,34 @@ class LiveSessions:
         elif new.parent:
             session = evolve(session, bounds=new.bounds)  # a death came between its row and that of its turn
         session = evolve(session, provider=route.name, model=route.model, backend=parts.backend(owner))
-        begun = _read_specs(stored[1]) if stored else ()
+        begun, came = _read_specs(stored[1]) if stored else (), parts.toolbox().sourced(session)
         specs = tuple((await offered(parts, session, begun)).tools)
         if stored:
             if begun == specs:
                 begun = specs  # one copy is enough
-            live = Live(evolve(session, bounds=None), stored[0], specs, begun, known=True, stored=True)
+            same, bare = begun == specs, evolve(session, bounds=None)
+            live = Live(bare, stored[0], specs, begun, frozenset(came), known=True, stored=same)
         else:
             prompt = await parts.prompt(session, system)
             session = evolve(session, bounds=None)  # they are of the turn, not of those to come
-            live = Live(session, prompt_text(prompt), specs, specs, known=known, stored=False)
+            live = Live(session, prompt_text(prompt), specs, specs, frozenset(came), known=known, stored=False)
         self._live[session.id] = live
         await parts.dispatch.observe("on_session_start", session=session)
         await self._let_go()
         return live
+
+    async def renew(self, live: Live, bounds: TurnBounds | None) -> None:
+        """Take up for a new turn the tools that came, behind those its models were told of, and let go of those gone.
+
+        ``bounds`` are those of the turn.
+        """
+        session = evolve(live.session, bounds=bounds)
+        if live.came == (came := frozenset(self.parts.toolbox().sourced(session))):
+            return
+        stored = await (await self.parts.store()).load_prompt(session.id) if live.known else None
+        begun = _read_specs(stored[1]) if stored else live.specs
+        live.specs, live.came = tuple((await offered(self.parts, session, begun)).tools), came
+        live.stored = stored is not None and begun == live.specs
 
     def holds(self, session_id: str) -> bool:
         """Whether a session is taken up here."""
@@ -187,6 +216,7 @@ class LiveSessions:
             if not live.stored:
                 await store.save_prompt(live.session.id, live.prompt, _specs_json(live.specs))
                 live.stored = True
+            live.begun = live.specs
 
     async def forget(self, session_id: str) -> None:
         """Let go of a session whose rows are gone."""
@@ -201,12 +231,14 @@ class LiveSessions:
 
     async def close(self) -> None:
         """End what this process did in its sessions; they can be taken up again."""
+        await self.end_resources()
         while self._live:
             await self._end(self._live.popitem()[1])
 
     async def _end(self, live: Live) -> None:
         end = SessionEnd(reason="closed")
         await self.parts.dispatch.observe("on_session_end", session=live.session, end=end)
+        await self.end_resources(live.session.id)
         if live.workspace is not None:
             await live.workspace.close()
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from pathlib import Path
+from typing import Self
 
 from attrs import evolve
 
@@ -34,8 +35,10 @@ from hermes_core.plugins.maskers import find_maskers
 from hermes_core.types import (
     JSON,
     Event,
-    Fault,
     Feature,
+    MediaRequest,
+    MediaResponse,
+    MediaVerb,
     Principal,
     Prompt,
     PromptBlock,
@@ -43,6 +46,7 @@ from hermes_core.types import (
     Response,
     Session,
     SlashCommand,
+    Usage,
 )
 
 TYPE_CHECKING = False
@@ -104,7 +108,7 @@ class Parts:
             index,
             consent,
             self.dispatch,
-            context=self._plugin_context,
+            context=self.plugin_context,
             crumbs=self.home.cache / "crumbs",
             strict=strict,
         )
@@ -183,12 +187,14 @@ class Parts:
             from hermes_core.agent.toolbox import Toolbox
 
             self.loader.load_contributing("tools")
+            self.loader.load_contributing("tool_sources")
             self._toolbox = Toolbox(
                 (*self.dispatch.contributions("register_tools"), *(("this program", tool) for tool in self._own_tools)),
+                self.dispatch.contributions("register_tool_sources"),
                 toolsets=(*self._toolsets, *(t.toolset for t in self._own_tools)) if self._toolsets else (),
                 disabled=self.settings.config.agent.disabled_tools,
                 off_on=self.settings.config.agent.disabled_on,
-                report=self.report,
+                report=self.dispatch.failed,
             )
         return self._toolbox
 
@@ -273,7 +279,12 @@ class Parts:
             )
         return await found[name].open(session.cwd)
 
-    def _plugin_context(self, installed: Installed) -> PluginContext:
+    def beside(self, settings: Settings) -> Self:
+        """A kernel of the same plugins with other settings; whoever asks closes it."""
+        return type(self)(settings, self.index, self._consent, owner=self.owner)
+
+    def plugin_context(self, installed: Installed) -> PluginContext:
+        """What a plugin gets of this kernel. Raises ConfigError when its section of the settings is wrong."""
         skills = [
             (one.manifest.name, Path(one.path, folder))
             for one in self.index.plugins
@@ -289,6 +300,7 @@ class Parts:
             address=lambda: address_of(self.settings),
             migrations=lambda label: [m for by, m in self.dispatch.contributions("register_migrations") if by == label],
             complete=self.complete,
+            media=self.media,
             more=self.broker,
             messages=self.messages,
             skills=skills,
@@ -308,12 +320,23 @@ class Parts:
         """One model call outside of a turn, booked under its task. Raises ProviderError."""
         began = time.monotonic()
         response, route = await self.router.complete(await self.routed(), request, task)
-        seconds = time.monotonic() - began
+        await self._book(session, response.usage, began, task=task, provider=route.name, model=route.model)
+        return response
+
+    async def media(
+        self, verb: MediaVerb, request: MediaRequest, task: str = "", session: Session | None = None
+    ) -> MediaResponse:
+        """The same for what is no conversation. Raises ProviderError; UserError where nobody can do it."""
+        began, task = time.monotonic(), task or verb
+        response, route = await self.router.media(await self.routed(), verb, request, task)
+        await self._book(session, response.usage, began, task=task, provider=route.name, model=response.model)
+        return response
+
+    async def _book(self, session: Session | None, usage: Usage, began: float, **who: str) -> None:
+        """Write down what a call beside a turn used."""
         store, owner = await self.store(), session.owner if session else self.owner
         where = {"session_id": session.id, "turn_id": session.turn} if session else {}
-        who = {"task": task, "provider": route.name, "model": route.model, **where}
-        await store.add_model_call(owner, response.usage, seconds=seconds, **who)
-        return response
+        await store.add_model_call(owner, usage, seconds=time.monotonic() - began, **who, **where)
 
     def options(self) -> dict[str, JSON]:
         """How the user wants models to be asked."""
@@ -349,16 +372,8 @@ class Parts:
         return await self.dispatch.transform("transform_prompt", "prompt", evolve(prompt, tools=tools), session=session)
 
     def report(self, tool: Tool, error: BaseException) -> None:
-        """A tool raised something that is not a ToolError: its author should know."""
-        owner = self.toolbox().owner(tool)
-        self.dispatch.record(
-            Fault(
-                plugin=owner,
-                phase="call",
-                where=tool.name,
-                error=self.settings.masks.text(f"{type(error).__name__}: {error}"),
-            )
-        )
+        """A tool raised something that is not a ToolError, or reached for too much: its author should know."""
+        self.dispatch.failed(self.toolbox().owner(tool), tool.name, error)
 
     async def close(self) -> None:
         """Let go of the provider and the store."""

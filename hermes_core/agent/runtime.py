@@ -83,10 +83,11 @@ class Runtime(Parts):
             from hermes_core.agent.settings import HomeSettings
 
             did = "looked into the settings"
-            return HomeSettings(self, lambda: installed.require("permissions", "kernel", "settings.write", did))
+            allowed = partial(installed.require, "permissions", "kernel", "settings.write", did)
+            return HomeSettings(self, allowed, installed)
         from hermes_core.agent.control import Models, Plugins
 
-        return Models(self, installed) if name == "models" else Plugins(self)
+        return Models(self, installed) if name == "models" else Plugins(self, installed)
 
     async def delete_session(self, session_id: str, owner: Principal) -> None:
         """Delete a session and those of its child agents, and tell plugins. Raises UnknownName, Busy."""

@@ -1,27 +1,37 @@
 """Settings as they are shown and changed: every class of options that is in use, one row for each field."""
 
-from collections.abc import Callable, Mapping, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from typing import Any
 
 from attrs import asdict
 
 from hermes_core.agent.parts import Parts
 from hermes_core.config.describe import plain, settings_rows
-from hermes_core.config.edit import overlap, refuse_locked, set_text, unset_value
+from hermes_core.config.draft import drafted
+from hermes_core.config.edit import overlap, refuse_locked, set_text, set_value, unset_value
 from hermes_core.config.schema import Config
-from hermes_core.config.settings import Settings, written
+from hermes_core.config.settings import Settings, get_value, written
+from hermes_core.context import PluginContext
 from hermes_core.control import SettingsBroker
-from hermes_core.errors import HermesError, UnknownName
+from hermes_core.errors import HermesError, NotPermitted, PluginError, UnknownName, UserError
+from hermes_core.kinds import SetupStep
+from hermes_core.plugins.fence import one_line
+from hermes_core.plugins.index import Installed
 from hermes_core.types import JSON, Setting
 
-__all__ = ["HomeSettings"]
+__all__ = ["HomeSettings", "keep_to_own"]
+
+_PATIENCE = 60.0  # seconds the test of a setup step may take
+_OF_MODEL = ("base_url", "api_key", "wire", "api_mode", "context_length")  # what belongs to one provider only
 
 
 class HomeSettings(SettingsBroker):
     """The settings of one home. ``allowed`` raises NotPermitted."""
 
-    def __init__(self, parts: Parts, allowed: Callable[[], None]) -> None:
-        self._parts, self._allowed = parts, allowed
+    def __init__(self, parts: Parts, allowed: Callable[[], None], installed: Installed | None = None) -> None:
+        self._parts, self._allowed, self._installed = parts, allowed, installed
 
     async def list(self) -> Sequence[Setting]:
         self._allowed()
@@ -47,6 +57,83 @@ class HomeSettings(SettingsBroker):
         refuse_locked(self._parts.home.brand, key, self._parts.settings.locked)
         unset_value(self._parts.home, key)
         return await self.get(key)
+
+    async def change(self, settings: Mapping[str, JSON], secrets: Mapping[str, str]) -> None:
+        self._allowed()
+        home, known = self._parts.home, self._parts.settings
+        for key in settings:
+            refuse_locked(home.brand, key, known.locked)
+        with drafted(home) as draft:
+            so_far, model = known.config.model.provider, written(home).get("model")
+            if settings.get("model.provider", so_far) != so_far and isinstance(model, dict):
+                for key in model.keys() & _OF_MODEL:
+                    set_value(draft, f"providers.{so_far or 'custom'}.{key}", model[key])
+                    unset_value(draft, f"model.{key}")
+            for key, value in settings.items():
+                set_value(draft, key, value, sections=self._sections())
+            for name, value in secrets.items():  # first: a key without a use does no harm, a use without a key does
+                known.secrets.set(name, value)
+
+    async def has_secret(self, name: str) -> bool:
+        self._allowed()
+        return bool(self._parts.settings.secrets.get(name))
+
+    @asynccontextmanager
+    async def trial(self, settings: Mapping[str, JSON], secrets: Mapping[str, str]) -> AsyncIterator[PluginContext]:
+        self._allowed()
+        assert self._installed, "only a plugin tries settings"
+        for key in settings:
+            refuse_locked(self._parts.home.brand, key, self._parts.settings.locked)
+        beside = self._parts.beside(self._parts.settings.laid_over(settings, secrets))
+        try:
+            yield beside.plugin_context(self._installed)
+        finally:
+            await beside.close()
+
+    async def steps(self, name: str = "") -> Sequence[SetupStep]:
+        self._allowed()
+        return [step for _, step in self._steps(name)]
+
+    async def test(self, name: str, values: Mapping[str, str]) -> str:
+        self._allowed()
+        ((owner, step),) = self._steps(name)
+        whole = {one.name: values.get(one.name) or self._now(one.key, secret=one.secret) for one in step.fields}
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                return await step.test(whole)
+        except HermesError:
+            raise
+        except TimeoutError:
+            raise UserError(f"{name}: nothing was found out within {_PATIENCE:g} s.") from None
+        except Exception as error:
+            text = f"its test of {name} failed: {one_line(error, self._parts.dispatch.masked)}"
+            raise PluginError(owner, text) from error
+
+    def _steps(self, name: str) -> Sequence[tuple[str, SetupStep]]:
+        index, loader = self._parts.index, self._parts.loader
+        if not name:
+            loader.load_contributing("setup")
+        elif owners := index.contributing("setup", name):
+            loader.load(owners[0], named=True)
+        else:
+            raise UnknownName("setup step", name, index.offered("setup"))
+        found = self._parts.dispatch.contributions("register_setup")
+        chosen = [(owner, step) for owner, step in found if name in ("", step.name)]
+        if name and not chosen:
+            raise PluginError(owners[0].label, f"it adds no setup step {name}")
+        for owner, step in chosen:
+            keep_to_own(index.resolve(owner), step)
+        return chosen
+
+    def _now(self, key: str, *, secret: bool) -> str:
+        settings = self._parts.settings
+        if secret:
+            return settings.secrets.get(key)
+        try:
+            value = plain(get_value(settings, key))
+        except HermesError:
+            return ""
+        return value if isinstance(value, str) else ""
 
     async def get(self, key: str) -> Setting:
         found = {row.key: row for row in await self.list()}
@@ -97,3 +184,16 @@ def _holds(raw: Mapping[str, JSON], key: str) -> bool:
             return False
         value = value[step]
     return True
+
+
+def keep_to_own(installed: Installed, step: SetupStep) -> None:
+    """Raises NotPermitted where a setup step would write what is not its plugin's own."""
+    manifest = installed.manifest
+    assert manifest, f"{installed.label} has no manifest"
+    own = [f"{manifest.config_section}.", *(f"providers.{name}." for name in manifest.contributes["providers"])]
+    for field in step.fields:
+        if field.secret:
+            installed.require("permissions", "secrets", field.key, f"asks for the secret {field.key}")
+        elif not field.key.startswith(tuple(one for one in own if one != ".")):
+            text = f"its setup step {step.name} would write {field.key}, which is no setting of its own"
+            raise installed.error(NotPermitted, text)

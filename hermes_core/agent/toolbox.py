@@ -6,11 +6,14 @@ from collections.abc import Set as AbstractSet
 from hermes_core.agent import indirect
 from hermes_core.agent.arguments import tool_spec
 from hermes_core.agent.bounds import permits
-from hermes_core.errors import UnknownName
-from hermes_core.kinds import Tool
+from hermes_core.errors import ContractError, UnknownName
+from hermes_core.kinds import Tool, ToolSource
+from hermes_core.patterns import pattern
 from hermes_core.types import Offer, Session, ToolSpec
 
 __all__ = ["Toolbox"]
+
+_NAME = pattern("[a-zA-Z0-9_-]{1,64}")  # what every provider accepts
 
 
 class Toolbox:
@@ -19,78 +22,87 @@ class Toolbox:
     def __init__(
         self,
         owned: Iterable[tuple[str, Tool]],
+        sources: Iterable[tuple[str, ToolSource]] = (),
         *,
         toolsets: Sequence[str] = (),
         disabled: Sequence[str] = (),
         off_on: Mapping[str, Sequence[str]] = {},
-        report: Callable[[Tool, BaseException], None] = lambda _tool, _error: None,
+        report: Callable[[str, str, BaseException], None] = lambda _label, _where, _error: None,
     ) -> None:
-        """``owned`` are tools with the labels of their plugins.
+        """``owned`` are tools with the labels of their plugins, ``sources`` those of tools that come and go.
 
         ``off_on`` are those that sessions of an origin are not told of; one that knows them keeps them.
 
-        ``report`` is told when a tool fails to say what it made.
+        ``report`` is told once when a plugin fails to say what it has, or has what cannot be offered.
         """
-        pairs = list(owned)
+        pairs, lenders = list(owned), list(sources)
         self._owners = {tool.name: label for label, tool in pairs}
-        tools = sorted((t for _, t in pairs if t.name not in disabled), key=lambda t: (t.toolset, t.name))
-        if unknown := set(toolsets) - (known := {t.toolset for _, t in pairs}):
+        self._all = {t.name: t for t in sorted((t for _, t in pairs), key=lambda t: (t.toolset, t.name))}
+        known = {*(t.toolset for _, t in pairs), *(s.toolset for _, s in lenders)}
+        if unknown := set(toolsets) - known:
             raise UnknownName("toolset", min(unknown), known, hint="`hermes tools list` shows what is offered.")
-        self._makers = [t for t in tools if t.makes and (not toolsets or t.toolset in toolsets)]
-        self._taken, self._report = {*self._owners, *disabled}, report
-        self._installed = {t.name: t for t in tools}
-        self._tools = {t.name: t for t in tools if not toolsets or t.toolset in toolsets}
+        self._installed = {n: t for n, t in self._all.items() if n not in disabled}
+        self._tools = {n: t for n, t in self._installed.items() if not toolsets or t.toolset in toolsets}
+        self._sources = [(label, s) for label, s in lenders if not toolsets or s.toolset in toolsets]
         self._through = indirect.call_tool()
-        self._made_by: dict[str, Tool] = {}
-        self._off_on = off_on
-        self._unsound: set[str] = set()
+        self._disabled, self._off_on, self._report = disabled, off_on, report
+        self._told: set[tuple[str, str]] = set()
 
     def offered(self, session: Session, told: AbstractSet[str] = frozenset()) -> dict[str, Tool]:
         """The tools that can be used now. ``told`` are those that a session knows of already."""
         off = set(self._off_on.get(session.origin, ())) - told
-        tools = {n: t for n, t in {**self._tools, **self._made(session)}.items() if n not in off}
+        tools = {n: t for n, t in {**self._tools, **self.sourced(session)}.items() if n not in off}
         tools = {n: t for n, t in tools.items() if permits(session.bounds, t)}
-        return {n: t for n, t in tools.items() if self._lacks(t, session) is None}
+        return {n: t for n, t in tools.items() if self.lacks(t, session) is None}
 
-    def _lacks(self, tool: Tool, session: Session) -> str | None:
+    def lacks(self, tool: Tool, session: Session) -> str | None:
         """What a tool needs that is not there, or None; one that fails to say so is not there."""
         try:
             reason = tool.needs(session) if tool.needs else None
         except Exception as error:  # noqa: BLE001 - a plugin's fault costs its own feature only
-            if tool.name not in self._unsound:
-                self._unsound.add(tool.name)
-                self._report(tool, error)
+            self._say(self.owner(tool), tool.name, error)
             return "it fails to say what it needs"
         return reason if reason is None or isinstance(reason, str) else "what it needs is no text"
 
-    def _made(self, session: Session) -> dict[str, Tool]:
-        """What tools have made for the session's owner up to now; one that fails to say so has made none."""
-        made: dict[str, Tool] = {}
-        for maker in self._makers:
+    def sourced(self, session: Session) -> dict[str, Tool]:
+        """The tools that come and go, as a session may have them now. What cannot be offered is left out, and told."""
+        found: dict[str, Tool] = {}
+        for label, source in self._sources:
             try:
-                found = list(maker.makes(session)) if maker.makes else []
+                given = {tool_spec(tool).name: tool for tool in source.tools(session)}
             except Exception as error:  # noqa: BLE001 - a plugin's fault costs its own feature only
-                self._report(maker, error)
+                self._say(label, source.name, error)
                 continue
-            made |= {t.name: t for t in sorted(found, key=lambda t: t.name) if t.name not in self._taken}
-            self._made_by |= {t.name: maker for t in found}
-        return made
+            for name, tool in sorted(given.items()):
+                if name in self._all or name in found:
+                    text = f"{self._owners[name]} and {label} both add {name!r}; {self._owners[name]} is used"
+                    self._say(label, name, ContractError(label, text))
+                elif not _NAME.fullmatch(name) or not name.startswith(f"{source.name}_"):
+                    text = f"{name!r} is no name for its tool: {source.name}_, then letters, digits, - and _, 64 in all"
+                    self._say(label, source.name, ContractError(label, text))
+                else:
+                    self._owners[name], found[name] = label, tool
+        return {name: tool for name, tool in found.items() if name not in self._disabled}
+
+    def _say(self, label: str, where: str, error: BaseException) -> None:
+        if (where, str(error)) not in self._told:
+            self._told.add((where, str(error)))
+            self._report(label, where, error)
 
     def offer(self, session: Session, *, window: int = 0, begun: Sequence[ToolSpec] = ()) -> Offer:
         """All of them, to choose from. ``begun`` is what a model was told before: what is still there of it comes
-        first, as it was, and what was made since stays behind."""
+        first, as it was."""
         known = {s.name: s for s in begun}
         offered = self.offered(session, known.keys())
-        made = {n for n in offered if begun and n not in self._tools and n not in known}
         fresh = {n: tool_spec(t) for n, t in offered.items()}
         through = tool_spec(self._through)
-        if indirect.CALL in known or any(t.name in offered for t in self._makers):
+        coming = {source.toolset for _, source in self._sources}
+        if indirect.CALL in known or any(t.toolset in coming for t in offered.values()):
             fresh[through.name] = through
         sent = [fresh[n] if fresh[n] == s else s for n, s in known.items() if n in fresh]  # one copy is enough
-        behind = [fresh[n] for n in made] + ([through] if through.name not in fresh else [])
         return Offer(
-            tools=(*sent, *(s for n, s in fresh.items() if n not in known and n not in made)),
-            behind=tuple(behind),
+            tools=(*sent, *(s for n, s in fresh.items() if n not in known)),
+            behind=(through,) if through.name not in fresh else (),
             toolsets={n: t.toolset for n, t in offered.items()},
             sent=tuple(begun),
             context=window,
@@ -98,14 +110,14 @@ class Toolbox:
 
     def unmet(self, session: Session) -> dict[str, str]:
         """The tools that cannot be used now, each with what it needs."""
-        needs = {n: self._lacks(t, session) for n, t in self._tools.items()}
+        needs = {n: self.lacks(t, session) for n, t in {**self._tools, **self.sourced(session)}.items()}
         return {name: reason for name, reason in needs.items() if reason is not None}
 
     def callable(self, told: Sequence[ToolSpec], session: Session) -> Mapping[str, Tool]:
-        """The tools that calls of a session may name: those on offer, and those it was told of that are still there."""
+        """The tools that calls of a session may name: those there, and those it was told of that are still there."""
         names = {spec.name for spec in told}
         off = set(self._off_on.get(session.origin, ())) - names
-        tools = {n: t for n, t in self._installed.items() if n in self._tools or n in names} | self._made(session)
+        tools = {n: t for n, t in self._installed.items() if n in self._tools or n in names} | self.sourced(session)
         tools = {n: t for n, t in tools.items() if n not in off}
         return {indirect.CALL: self._through, **tools} if indirect.CALL in names else tools
 
@@ -113,21 +125,15 @@ class Toolbox:
         """Whether every tool that a session was told of is still there."""
         return {spec.name for spec in told} <= self.callable(told, session).keys()
 
+    def every(self, session: Session) -> dict[str, Tool]:
+        """All there are, switched off or not, with what a session may have of those that come and go."""
+        return {**self._all, **self.sourced(session)}
+
     def owner(self, tool: Tool) -> str:
         """The label of the plugin that added a tool."""
-        return self._owners.get(self._made_by.get(tool.name, tool).name, tool.toolset)
+        return self._owners.get(tool.name, tool.toolset)
 
     @property
     def tools(self) -> tuple[Tool, ...]:
-        """All tools."""
+        """All tools that are installed."""
         return tuple(self._tools.values())
-
-    @property
-    def toolsets(self) -> set[str]:
-        """The toolsets they belong to."""
-        return {tool.toolset for tool in self._tools.values()}
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """All names."""
-        return tuple(self._tools)

@@ -48,6 +48,7 @@ from hermes_core.values import frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from hermes_core.agent.live import LiveSessions
     from hermes_core.store.journal import Store, Turn
 
 __all__ = ["CallRunner"]
@@ -73,6 +74,7 @@ class CallRunner:
     room: int  # characters of one output that the model sees
     workspace: Workspace
     doors: dict[str, Permitted]  # to the workspace, by tool
+    sessions: "LiveSessions"
     tools: Mapping[str, Tool]
     told: Sequence[ToolSpec]  # of them, those the model was told of
     emit: Callable[[Event], None]
@@ -170,11 +172,15 @@ class CallRunner:
     def _checked(self, call: ToolCall) -> Any:
         """The call's arguments as its class, or the ToolError that answers it."""
         tool = self.tools.get(call.name)
+        if tool is None and any(spec.name == call.name for spec in self.told):
+            return ToolError(f"{call.name} is not there any more.", retry=False, hint="Do without it.")
         if tool is None:
             close = nearest(call.name[:100], self.tools)
             there = ", ".join([*self.tools][:50]) or "no tool at all"
             known = f"Did you mean {close}?" if close else f"There is: {there}."
             return ToolError(f"There is no tool named {call.name[:100]!r}. {known}")
+        if reason := self.parts.toolbox().lacks(tool, self.session):
+            return ToolError(f"{call.name} cannot be used now: {reason}.", retry=False)
         if call.invalid:
             return ToolError(
                 f"{call.name} was not run: {call.invalid}.", hint="Send the call again, as one JSON object."
@@ -184,12 +190,12 @@ class CallRunner:
                 f"{call.name} was not run: its arguments hold {MASKED}…⟧, which stands for a secret you cannot see.",
                 hint="Leave the secret's line as it is: change only what is around it.",
             )
-        if missing := [name for name in tool.after if name not in self.ran and name in self.tools]:
-            return _Waits(missing, tool, call)
         try:
-            return parse_arguments(tool, call.arguments)
+            params = parse_arguments(tool, call.arguments, self.parts.report)
         except ToolError as error:
             return error
+        missing = [name for name in tool.after if name not in self.ran and name in self.tools]
+        return _Waits(tool, params, missing) if missing else params
 
     def _keys(self, call: ToolCall, params: Any) -> frozenset[str] | None:
         tool = self.tools.get(call.name)
@@ -376,19 +382,18 @@ class _Made:
     began: float
 
 
+@frozen
 class _Waits:
-    """Arguments of a call whose tool must come after another; checked again when the others of the batch have ended."""
+    """Arguments of a call whose tool must come after others; looked at again when those of the batch have ended."""
 
-    def __init__(self, missing: Sequence[str], tool: Tool, call: ToolCall) -> None:
-        self._missing, self._tool, self._call = missing, tool, call
+    tool: Tool
+    params: Any
+    missing: Sequence[str]
 
     def settle(self, ran: set[str]) -> Any:
-        if missing := [name for name in self._missing if name not in ran]:
-            return ToolError(f"{self._tool.name} was not run: it needs {' and '.join(missing)} to have run before.")
-        try:
-            return parse_arguments(self._tool, self._call.arguments)
-        except ToolError as error:
-            return error
+        if missing := [name for name in self.missing if name not in ran]:
+            return ToolError(f"{self.tool.name} was not run: it needs {' and '.join(missing)} to have run before.")
+        return self.params
 
 
 def failure(call: ToolCall, error: BaseException) -> ToolResult:

@@ -124,6 +124,8 @@ class TurnRun:
         parts, session = self._parts, self._live.session
         self._model.route = await parts.routed_for(self._surface.model, self._surface.effort)
         await self._live.closed()
+        await self._sessions.renew(self._live, self._surface.bounds)
+        self._model.specs = self._live.specs
         history = await (await parts.store()).history(session.id) if self._live.known else []
         self._model.messages = valid([*history, message])
         await self._run(self._rows.open(self._id, self._model.route, message, original, waited, stored), self._steps())
@@ -316,6 +318,7 @@ class TurnRun:
             parts=parts,
             workspace=live.workspace,
             doors=live.permitted,
+            sessions=self._sessions,
             tools=parts.toolbox().callable(self._model.specs, live.session),
             told=self._model.specs,
             emit=self._emit,

@@ -23,6 +23,10 @@ from hermes_core.plugins.crumbs import Crumbs
 from hermes_core.plugins.index import Installed
 from hermes_core.tables import ago, json_option
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hermes_core.agent.runtime import Runtime
+
 _COLORS = {"ok": "green", "fault": "red", "asks": "yellow", "missing": "yellow", "slow": "yellow", "idle": None}
 Row = dict[str, str]
 _PATIENCE = 10  # seconds a plugin may take to be imported and to register before doctor gives up on it
@@ -46,8 +50,8 @@ def doctor(scope: Scope, deep: bool, fix: bool, only: str, probe: str, as_json: 
         return 0
     rows = list(_house(scope, fix=fix)) if not only else []
     rows += _plugins(scope, deep=deep, only=only)
-    if deep and not only:
-        rows += asyncio.run(_model(scope))
+    if not only and all(row["who"] != "settings" or row["level"] != "fault" for row in rows):
+        rows += asyncio.run(_at_work(scope, deep=deep))
     faults = [r for r in rows if r["level"] == "fault"]
     if as_json:
         click.echo(json.dumps({"version": __version__, "ok": not faults, "findings": rows}, ensure_ascii=False))
@@ -99,6 +103,7 @@ def _house(scope: Scope, *, fix: bool) -> Iterable[Row]:
         yield _row("idle", "settings", f"section {section} belongs to no installed plugin; it is kept")
     for text in idle_rules(scope):
         yield _row("asks", "policy", text, "hermes config edit")
+    yield from _guards(scope)
     yield from _startup_files()
     yield from (_row(level, who, text, fix) for level, who, text, fix in terminal_findings(scope))
 
@@ -154,6 +159,17 @@ def _stand_ins(scope: Scope) -> Iterable[Row]:
             scope.settings.endpoint(entry.provider, entry)
         except HermesError as error:
             yield _row("fault", "models", f"{where}: {error.text}", error.hint)
+
+
+def _guards(scope: Scope) -> Iterable[Row]:
+    """Whether anybody says what commands do."""
+    consent = scope.consent()
+    there = [p for p in scope.index.plugins if p.manifest and "judge_command" in p.manifest.hooks]
+    if any(consent.state(plugin).usable for plugin in there):
+        return
+    there.sort(key=lambda plugin: not consent.builtin(plugin))
+    fix = f"hermes plugins enable {there[0].label}" if there else "hermes plugins install hermes-tool-guard"
+    yield _row("missing", "policy", "no plugin says what commands do: each one needs a person's yes, every time", fix)
 
 
 def _startup_files() -> Iterable[Row]:
@@ -268,11 +284,43 @@ def _working(scope: Scope, label: str) -> list[Row]:
     return rows
 
 
-async def _model(scope: Scope) -> list[Row]:
-    try:
-        async with scope.hermes() as hermes:
-            route = await hermes.runtime.routed()
-            models = await route.provider.models()
-            return [_row("ok", "model", f"{route.model} from {route.name} ({len(models)} models)", route.notice)]
-    except HermesError as error:
-        return [_row("fault", "model", error.text, error.hint or "hermes model")]
+async def _at_work(scope: Scope, *, deep: bool) -> list[Row]:
+    """Whether anybody can answer, and whether tools have a place to work in; ``deep`` asks the model's service."""
+    rows = []
+    for look in (_model, _backend):
+        try:
+            async with scope.hermes() as hermes:
+                rows.append(await look(hermes.runtime, deep=deep))
+        except HermesError as error:
+            rows.append(_row("fault", look.__name__[1:], error.text, error.hint))
+    return rows
+
+
+async def _model(runtime: "Runtime", *, deep: bool) -> Row:
+    route = await runtime.routed()
+    text, said = f"{route.model} from {route.name}", route.endpoint
+    if deep:
+        text += f" ({len(await route.provider.models())} models)"
+    elif not (said and (said.base_url or said.api_key)) and not await route.provider.ready():
+        return _row("fault", "model", f"{text} cannot answer yet", f"hermes setup {route.name}")
+    return _row("asks" if route.notice else "ok", "model", route.notice or text, route.notice and "hermes setup")
+
+
+async def _backend(runtime: "Runtime", *, deep: bool) -> Row:
+    name = runtime.settings.config.terminal.backend
+    runtime.loader.load_contributing("backends", [name])
+    found = {one.name: one for _, one in runtime.dispatch.contributions("register_backends")}
+    if name in found and await found[name].ready():
+        return _row("ok", "backend", f"commands run on {name}")
+    runtime.loader.load_contributing("tools")
+    if not runtime.dispatch.contributions("register_tools"):
+        return _row("idle", "backend", f"{name} is not there, and no tool needs it")
+    owners = runtime.index.contributing("backends", name)
+    there, fix = "is not ready", f"hermes doctor --deep --plugin backend/{name}"
+    if name not in found:
+        there, fix = (
+            ("is not enabled", f"hermes plugins enable {owners[0].label}")
+            if owners
+            else ("is not installed", f"hermes plugins install hermes-backend-{name}")
+        )
+    return _row("fault", "backend", f"the backend {name} {there}, so no tool can work with files or commands", fix)

@@ -26,7 +26,9 @@ __all__ = ["awaited", "find_command"]
 COMMANDLINE = click.core.ParameterSource.COMMANDLINE
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
 # Words of commands that plugins of ours add, for who has not installed them.
-_OF_TERMINAL = ("approvals", "grants", "insights", "logs", "prompt-size", "resume", "sessions", "tools", "why")
+_OF_TERMINAL = (
+    "approvals", "grants", "insights", "logs", "model", "prompt-size", "resume", "sessions", "setup", "tools", "why",
+)  # fmt: skip
 _ELSEWHERE = {**dict.fromkeys(_OF_TERMINAL, "hermes-platform-cli"), "redact": "hermes-tool-redaction"}
 
 

@@ -1,6 +1,7 @@
 """What the user wrote, checked: from ``config.yaml``, or from its cache without reading YAML."""
 
 import json
+import os
 import re
 import time
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
@@ -60,7 +61,7 @@ class Settings:
         self.raw = raw
         self.secrets = secrets
         self._laid, self.locked = frozenset(laid), frozenset(locked)
-        self._again: Callable[[], Settings] | None = None
+        self._again: Callable[..., Settings] | None = None
         self._anew: Callable[[], Settings] = partial(load_settings, home)
         self.config: Config = self._sound(*read_kernel(raw, secrets))
 
@@ -75,6 +76,11 @@ class Settings:
     def read_again(self) -> "Settings":
         """What the file says now, below the same locks; without what this process was started with."""
         return self._again() if self._again else load_settings(self.home)
+
+    def laid_over(self, settings: Mapping[str, JSON], secrets: Mapping[str, str]) -> "Settings":
+        """What the file says now with these over it, as if they were written. Raises HermesError."""
+        again = self._again or partial(load_settings, self.home)
+        return again(overrides=settings, environ={**os.environ, **secrets})
 
     def reread(self) -> set[str]:
         """Take over what the file and the secrets say now; the top sections that are other ones. Raises HermesError."""

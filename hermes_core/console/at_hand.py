@@ -16,6 +16,7 @@ from hermes_core.errors import UnknownName, UserError
 from hermes_core.kinds import Conversation
 from hermes_core.types import (
     ConversationState,
+    Job,
     Message,
     Principal,
     Session,
@@ -54,7 +55,10 @@ class AtHand(Conversation):
     async def switch(self, session_id: str = "") -> Session:
         if session_id:
             await (await self._runtime.store()).session(session_id, self.session.owner)
-        return await self._talk.switch(session_id)
+        before, new = self.session, await self._talk.switch(session_id)
+        if new.id != before.id and not self._runtime.busy(before.id):
+            await self._runtime.sessions.end_resources(before.id)
+        return new
 
     async def branch(self, title: str = "") -> Session:
         copy = await self._runtime.sessions.fork(self.session.id, self.session.owner, title=title)
@@ -85,6 +89,16 @@ class AtHand(Conversation):
 
     async def drop_waiting(self) -> int:
         return await (await self._runtime.store()).drop_waiting(self.session.id)
+
+    async def jobs(self) -> Sequence[Job]:
+        from hermes_core.console.work import jobs
+
+        return await jobs(self._runtime, self.session)
+
+    async def stop_job(self, job: str) -> bool:
+        from hermes_core.console.work import stop_job
+
+        return await stop_job(self._runtime, self.session, job)
 
     def mode(self, wanted: str = "") -> str:
         if wanted and run_by_tool(self._runtime.home.brand):

@@ -43,6 +43,7 @@ async def _ask(runtime: Runtime, job: str, call: Callable[[Jobs, str], Coroutine
 
 
 def _sources(runtime: Runtime) -> Iterator[tuple[str, str, Jobs]]:
+    yield "the kernel", runtime.sessions.resources.name, runtime.sessions.resources
     runtime.loader.load_contributing("jobs")
     for label, one in runtime.dispatch.contributions("register_jobs"):
         if isinstance(one, Jobs):

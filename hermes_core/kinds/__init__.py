@@ -5,7 +5,7 @@ may wait is ``async`` and must tolerate being cancelled: afterwards the object i
 """
 
 from hermes_core.kinds.backend import Backend, Process, Workspace
-from hermes_core.kinds.beside import Completer, Jobs
+from hermes_core.kinds.beside import Completer, Jobs, Resource
 from hermes_core.kinds.console import Console
 from hermes_core.kinds.conversation import Conversation
 from hermes_core.kinds.engine import TurnQueue
@@ -14,8 +14,9 @@ from hermes_core.kinds.memory import Memory
 from hermes_core.kinds.platform import Platform
 from hermes_core.kinds.provider import Provider
 from hermes_core.kinds.service import Service
+from hermes_core.kinds.setup import LoginPrompt, SetupField, SetupStep
 from hermes_core.kinds.store import StoreDriver
-from hermes_core.kinds.tool import Tool, ToolContext, ToolOutput, tool
+from hermes_core.kinds.tool import Tool, ToolContext, ToolOutput, ToolSource, tool
 
 __all__ = [
     "Backend",
@@ -23,16 +24,21 @@ __all__ = [
     "Console",
     "Conversation",
     "Jobs",
+    "LoginPrompt",
     "Masker",
     "Memory",
     "Platform",
     "Process",
     "Provider",
+    "Resource",
     "Service",
+    "SetupField",
+    "SetupStep",
     "StoreDriver",
     "Tool",
     "ToolContext",
     "ToolOutput",
+    "ToolSource",
     "TurnQueue",
     "Workspace",
     "tool",

@@ -1,11 +1,13 @@
-"""What a plugin may lay beside a conversation: the work that runs for it, and ways to go on typing."""
+"""What a plugin may lay beside a conversation: work that runs for it, what it keeps open, and ways to go on typing."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from typing import Any
 
+from hermes_core.kinds.backend import Workspace
 from hermes_core.types import Choice, Job, Session
 
-__all__ = ["Completer", "Jobs"]
+__all__ = ["Completer", "Jobs", "Resource"]
 
 
 class Jobs(ABC):
@@ -24,6 +26,40 @@ class Jobs(ABC):
     async def output(self, session: Session, job: str) -> str:
         """The last it said, a few thousand characters at most; empty when there is nothing to see."""
         return ""
+
+
+class Resource(ABC):
+    """A way to open a thing that outlives one call: a shell, a browser, a language server. Each session has its own.
+
+    A tool of the same plugin gets it by ``ToolContext.resource``. It is closed when no call used it for ``idle``
+    seconds and it is not ``busy``, when a person stops it, when its session rests or is deleted, and at exit.
+    """
+
+    name: str
+    idle: float = 600.0
+
+    @abstractmethod
+    async def open(self, session: Session, workspace: Workspace) -> Any:
+        """Open one, in the place where the session works and as the calling tool may use it. Raises ToolError.
+
+        When it is cancelled or raises, nothing stays open.
+        """
+
+    @abstractmethod
+    async def close(self, thing: Any) -> None:
+        """Let go of one within five seconds, also of one that is dead. What fails here is recorded, and forgotten."""
+
+    def alive(self, thing: Any) -> bool:
+        """Whether one can be used, asked before each use; one that cannot is closed, and another opened. No waiting."""
+        return True
+
+    def busy(self, thing: Any) -> bool:
+        """Whether something goes on in one that nobody waits for; then it is not closed for being idle. No waiting."""
+        return False
+
+    def describe(self, thing: Any) -> str:
+        """How one is, in a line for the person who looks at what runs. No waiting."""
+        return self.name
 
 
 class Completer(ABC):

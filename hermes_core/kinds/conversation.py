@@ -6,6 +6,7 @@ from typing import Literal, Protocol
 from hermes_core.types import (
     ConversationState,
     Envelope,
+    Job,
     Message,
     Session,
     ToolRow,
@@ -82,6 +83,12 @@ class Conversation(Protocol):
 
     async def beside(self, text: str) -> str:
         """Have something done in a session of its own; its id. The answer is told here when it is there."""
+
+    async def jobs(self) -> Sequence[Job]:
+        """What runs or is open beside the conversation in this process, oldest first."""
+
+    async def stop_job(self, job: str) -> bool:
+        """Stop one by its id; False when it does not run any more."""
 
     # --- what was chosen for it -------------------------------------------------------------------------------------
 

@@ -76,6 +76,10 @@ class Platform(ABC):
         """Replace a sent message; only with Feature.EDIT. Nothing to change is no error. Raises as ``send``."""
         raise UserError(f"Platform {self.name} cannot edit messages.")
 
+    async def delete(self, sent: Sent) -> None:
+        """Take a sent message away; only with Feature.DELETE. One that is gone is no error. Raises as ``send``."""
+        raise UserError(f"Platform {self.name} cannot delete messages.")
+
     async def show(self, chat: Chat, event: Event) -> None:
         """An event of a running turn: all of them with Feature.LIVE, only Started with Feature.TYPING.
 

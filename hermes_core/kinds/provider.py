@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Sequence
 
 from hermes_core.errors import UserError
-from hermes_core.types import Delta, Endpoint, Model, Price, Request
+from hermes_core.types import Delta, Endpoint, Feature, MediaRequest, MediaResponse, Model, Price, Request
 
 __all__ = ["Provider"]
 
@@ -12,12 +12,15 @@ __all__ = ["Provider"]
 class Provider(ABC):
     """Answers requests with a model.
 
-    ``rank`` orders the automatic choice: the lowest ready rank wins (10 hosted, 50 on this machine, 90 last resort).
+    ``features`` say what it can do beside conversations, with its own model for that, or one that is named: EMBED, SEE,
+    DRAW, SPEAK, TRANSCRIBE. ``rank`` orders the automatic choice: the lowest ready rank wins (10 hosted, 50 on this
+    machine, 90 last resort).
     """
 
     name: str
     rank: int = 10
     default_model: str = ""  # empty: the first of models()
+    features: frozenset[Feature] = frozenset()
 
     @abstractmethod
     async def models(self) -> Sequence[Model]:
@@ -26,6 +29,29 @@ class Provider(ABC):
     @abstractmethod
     def stream(self, request: Request) -> AsyncIterator[Delta]:
         """Answer a request piece by piece, ending with exactly one Done. Raises ProviderError."""
+
+    async def embed(self, request: MediaRequest) -> MediaResponse:
+        """Give a vector for each text; only with Feature.EMBED. Raises as ``stream``."""
+        raise self._cannot("embed")
+
+    async def see(self, request: MediaRequest) -> MediaResponse:
+        """Say what the pictures show, as the words ask; only with Feature.SEE. Raises as ``stream``."""
+        raise self._cannot("see")
+
+    async def draw(self, request: MediaRequest) -> MediaResponse:
+        """Make pictures from words, and from pictures; only with Feature.DRAW. Raises as ``stream``."""
+        raise self._cannot("draw")
+
+    async def speak(self, request: MediaRequest) -> MediaResponse:
+        """Read the texts aloud; only with Feature.SPEAK. Raises as ``stream``."""
+        raise self._cannot("speak")
+
+    async def transcribe(self, request: MediaRequest) -> MediaResponse:
+        """Write down what is said in each sound; only with Feature.TRANSCRIBE. Raises as ``stream``."""
+        raise self._cannot("transcribe")
+
+    def _cannot(self, verb: str) -> UserError:
+        return UserError(f"Provider {self.name} cannot {verb}.", hint=f"Name one that can: auxiliary.{verb}.provider.")
 
     def window(self, model: str) -> int:
         """Tokens that fit into a model as far as that is known without asking anybody; 0 when it is not."""

@@ -2,14 +2,15 @@
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, get_type_hints, overload
 
+from hermes_core.errors import UnknownName
 from hermes_core.kinds.backend import Workspace
-from hermes_core.types import Effect, Offer, Part, Question, Session, Verdict
+from hermes_core.types import JSON, Effect, Offer, Part, Question, Session, Verdict
 from hermes_core.values import frozen
 
-__all__ = ["Tool", "ToolContext", "ToolOutput", "tool"]
+__all__ = ["Tool", "ToolContext", "ToolOutput", "ToolSource", "tool"]
 
 ToolOutput = str | Sequence[Part]
 
@@ -45,31 +46,45 @@ class ToolContext(ABC):
         taken for words of our own unless this was said, or ``opened``: say it before you open what a page named.
         """
 
+    async def resource(self, name: str) -> Any:
+        """The session's own of what this plugin's ``register_resources`` gives under a name, opened when it is not.
+
+        It stays open at least as long as this call, unless a person stops it. Ask again rather than keep it. Raises
+        UnknownName, and what opening it raises.
+        """
+        raise UnknownName("resource", name)
+
     @property
     @abstractmethod
     def cancelled(self) -> bool:
         """Whether the turn was interrupted."""
 
 
+@frozen
+class NoArguments:
+    """The parameters of a tool that takes none."""
+
+
 @frozen(kw_only=True, eq=False)
 class Tool:
     """A function the model may call. Usually made by ``@tool`` from an async function.
+
+    ``run`` is given an instance of ``params``, an attrs class; or, where there is a ``schema``, the mapping that the
+    model gave, once it has that shape. Every model is sent this JSON Schema as it is, with its formats and references.
 
     ``touches`` gives the resource keys of a call (``file:/abs/path``, ``host:example.org``, ``process``): calls run
     side by side only where their keys do not overlap; None means "anything", so the call runs alone. It may raise
     OutOfReach: the call is then refused in these words.
     ``after`` names tools that must have run before in the same session.
     ``untrusted``: its results come from outside; a tool of which only some do calls ``ToolContext.from_outside``.
-    ``needs`` gives a reason why the tool is not offered now, or None.
-    ``makes`` gives the tools that this one has made for a session's owner up to now. They are offered in sessions that
-    begin later, and can be called at once: it is asked before the calls of each reply, so it must not wait. What it
-    makes is judged and written down like any other tool, under its own name, and never takes an installed one's place.
+    ``needs`` gives a reason why the tool is not offered now, or None; a call of it is answered with the reason.
     """
 
     name: str
     description: str
-    params: type
     run: Callable[[ToolContext, Any], Awaitable[ToolOutput]]
+    params: type = NoArguments
+    schema: Mapping[str, JSON] | None = None
     toolset: str = "other"
     effects: frozenset[Effect] = frozenset()
     idempotent: bool = False
@@ -77,13 +92,23 @@ class Tool:
     untrusted: bool = False
     after: Sequence[str] = ()
     needs: Callable[[Session], str | None] | None = None
-    makes: Callable[[Session], Iterable["Tool"]] | None = None
     seconds: float = 0.0  # the longest a call may take; 0: the configured default
 
 
-@frozen
-class NoArguments:
-    """The parameters of a tool that takes none."""
+@frozen(kw_only=True, eq=False)
+class ToolSource:
+    """Tools that come and go while Hermes runs: those of a server, those that an agent wrote for itself.
+
+    ``tools`` gives those that a session may have now. It is asked before each turn and before the calls of each reply,
+    so it must not wait; what takes long is kept ready elsewhere. What is new is offered from the next turn on, behind
+    what was there, and can be called at once through ``tool_call``; what has gone answers with an error.
+    Each tool belongs to ``toolset``, and its name begins with that of the source and ``_``. It is judged and written
+    down like any other, and never takes the place of one that is installed.
+    """
+
+    name: str
+    toolset: str
+    tools: Callable[[Session], Iterable[Tool]]
 
 
 @overload
@@ -99,7 +124,6 @@ def tool(
     untrusted: bool = False,
     after: Sequence[str] = (),
     needs: Callable[[Session], str | None] | None = None,
-    makes: Callable[[Session], Iterable[Tool]] | None = None,
     seconds: float = 0.0,
 ) -> Callable[[Callable[..., Awaitable[ToolOutput]]], Tool]: ...
 def tool(function: Callable[..., Awaitable[ToolOutput]] | None = None, /, **options: Any) -> Any:

@@ -6,6 +6,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from hermes_core import types
 from hermes_core.brokers import (
     DocumentsBroker,
     HistoryBroker,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
     OpenStore = Callable[[], Awaitable[Store]]
 Complete = Callable[[Request, str, Session | None], Awaitable[Response]]
+Media = Callable[[types.MediaVerb, types.MediaRequest, str, Session | None], Awaitable[types.MediaResponse]]
 Migrations = Callable[[str], Sequence[Migration]]
 
 
@@ -79,12 +81,20 @@ def _store(
 
 
 class _Llm(LlmBroker):
-    def __init__(self, installed: Installed, complete: Complete) -> None:
-        self._installed, self._complete = installed, complete
+    def __init__(self, installed: Installed, complete: Complete, media: Media | None) -> None:
+        self._installed, self._complete, self._media = installed, complete, media
 
     async def complete(self, request: Request, task: str = "", session: Session | None = None) -> Response:
         self._installed.require("permissions", "kernel", "llm.call", "called a model on your account")
         return await self._complete(request, task, session)
+
+    async def media(
+        self, verb: types.MediaVerb, request: types.MediaRequest, task: str = "", session: Session | None = None
+    ) -> types.MediaResponse:
+        self._installed.require("permissions", "kernel", "llm.call", "called a model on your account")
+        if self._media is None:
+            return await super().media(verb, request)
+        return await self._media(verb, request, task, session)
 
 
 class _History(HistoryBroker):
@@ -207,6 +217,7 @@ def make_context(
     *,
     store: "OpenStore",
     complete: Complete,
+    media: Media | None = None,
     more: Callable[[str, Installed], object] = none,
     messages: Callable[[], Mailbox] | None = None,
     address: Callable[[], str] = str,
@@ -218,8 +229,9 @@ def make_context(
     """The context of one plugin. Raises ConfigError when its section of the settings is wrong, UserError.
 
     ``store`` opens the store when first needed, ``address`` says where its server is; ``complete`` makes one model
-    call; ``more`` makes the brokers that need a whole kernel, by their names; ``messages`` sends them; ``skills`` and
-    ``guarded`` are as in PluginPaths, ``owner`` as in PluginContext, and ``migrations`` those that a plugin registered.
+    call, ``media`` one that is no conversation; ``more`` makes the brokers that need a whole kernel, by their names;
+    ``messages`` sends them; ``skills`` and ``guarded`` are as in PluginPaths, ``owner`` as in PluginContext, and
+    ``migrations`` those that a plugin registered.
     """
     manifest = installed.manifest
     assert manifest, f"{installed.label} has no manifest"
@@ -245,7 +257,7 @@ def make_context(
         log=logging.getLogger(f"hermes.plugin.{manifest.kind}.{manifest.name}"),
         sessions=later("sessions"),
         approvals=cast("ApprovalsBroker", _Later(partial(_approvals, installed, store, owner))),
-        llm=_Llm(installed, complete),
+        llm=_Llm(installed, complete, media),
         history=_History(installed, store),
         messages=_Messages(installed, messages),
         turns=later("turns"),

@@ -28,6 +28,7 @@ _ENFORCED = {
     "settings.write": "see your settings and change them",
     "approvals.settle": "say yes and no for you",
     "conversation.change": "act in the conversation you type its commands into",
+    "routes.serve": "serve over the network what plugins show",
     "store.connect": "open the database that holds the sessions of everybody",
     "store.tables": "keep tables of its own in the database of Hermes",
     "tools.override": "replace tools of other plugins",
@@ -233,6 +234,7 @@ def asked(manifest: Manifest | None) -> dict[str, str]:
         return {}
     found = {f"secrets:{name}": f"read the secret {name}" for name in manifest.secrets}
     found |= {f"kernel:{name}": _ENFORCED[name] for name in manifest.kernel}
+    found |= {f"public:{name}": f"answer anybody on the network, without a key, at {name}" for name in manifest.public}
     for table, (verb, _) in _DISCLOSED.items():
         found |= {f"{table}:{name}": f"{verb} {name}" for name in getattr(manifest, table)}
     found |= {f"hooks:{name}": f"take part in {name}" for name in manifest.hooks}
@@ -242,7 +244,7 @@ def asked(manifest: Manifest | None) -> dict[str, str]:
 
 def enforced(manifest: Manifest) -> list[str]:
     """What a plugin can do only because Hermes lets it, for the question before enabling."""
-    behind_a_door = ("secrets:", "kernel:", "hooks:")
+    behind_a_door = ("secrets:", "kernel:", "public:", "hooks:")
     return [text for key, text in asked(manifest).items() if key.startswith(behind_a_door)]
 
 

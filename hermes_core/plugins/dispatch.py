@@ -23,6 +23,7 @@ from hermes_core.hooks import Mode
 from hermes_core.plugins.fence import Call, Late, call_in_time, finished, log, one_line
 from hermes_core.plugins.implementation import KINDS, Implementation, expected, implementations
 from hermes_core.plugins.index import Installed, owners
+from hermes_core.plugins.manifest import PRIVATE
 from hermes_core.plugins.soundness import unsound
 from hermes_core.types import Fault, Outcome, Phase, Verdict
 
@@ -91,13 +92,19 @@ class Dispatch:
         for one in line:
             if one.given is None:
                 self._ask(one)
-        claims = ((one.installed, [thing.name for thing in one.given or ()]) for one in line if table)
+        claims = (
+            (one.installed, [thing.name for thing in one.given or ()]) for one in line if table not in ("", *PRIVATE)
+        )
         winners, clashes = owners(table, claims)
         for fault in clashes:
             if fault not in self.faults:
                 self.record(fault)
         given = ((one, thing) for one in line for thing in one.given or ())
-        return [(one.label, thing) for one, thing in given if not table or winners[thing.name] is one.installed]
+        return [
+            (one.label, thing)
+            for one, thing in given
+            if winners.get(getattr(thing, "name", ""), one.installed) is one.installed
+        ]
 
     def _ask(self, one: Implementation) -> None:
         began = time.perf_counter()
@@ -174,10 +181,7 @@ class Dispatch:
             verdict = self._verdict(one, *await self._run(one, arguments), failing)
             if verdict and verdict.outcome == "deny":
                 return verdict
-            if verdict:  # the stronger one counts, and neither hides what the other knows of the effects
-                known = [each.effects for each in (strongest, verdict) if each.effects is not None]
-                strongest = max(strongest, verdict, key=lambda each: (bool(each.by), _STRENGTH[each.outcome]))
-                strongest = evolve(strongest, effects=known[0].union(*known) if known else None)
+            strongest = stricter(strongest, verdict) if verdict else strongest
         return strongest
 
     def _verdict(
@@ -288,6 +292,19 @@ class Dispatch:
     def _tell(self) -> None:
         while self._untold:
             self._spawn(self.observe("on_fault", fault=self._untold.popleft()))
+
+
+def stricter(one: Verdict, other: Verdict) -> Verdict:
+    """The stronger of two verdicts counts, and neither hides what the other knows of the call."""
+    effects = [each.effects for each in (one, other) if each.effects is not None]
+    looked = [each for each in (one, other) if each.commands is not None]
+    return evolve(
+        max(one, other, key=lambda each: (bool(each.by), _STRENGTH[each.outcome])),
+        effects=effects[0].union(*effects) if effects else None,
+        hard=one.hard or other.hard,
+        commands=tuple(part for each in looked for part in each.commands or ()) if looked else None,
+        lasting=bool(looked) and all(each.lasting for each in looked),
+    )
 
 
 async def _timely(one: Implementation, arguments: Mapping[str, Any], seconds: float) -> Any:

@@ -22,18 +22,22 @@ from hermes_core.kinds import (
     Memory,
     Platform,
     Provider,
+    Resource,
     Service,
+    SetupStep,
     StoreDriver,
     Tool,
+    ToolSource,
     TurnQueue,
 )
 from hermes_core.plugins.index import Installed
-from hermes_core.types import Check, Command, Migration, SlashCommand
+from hermes_core.types import Check, Command, Migration, Routes, SlashCommand
 
 # hook: the manifest table that declares its names, and what it must return
 KINDS: dict[str, tuple[str, type]] = {
     "register_providers": ("providers", Provider),
     "register_tools": ("tools", Tool),
+    "register_tool_sources": ("tool_sources", ToolSource),
     "register_backends": ("backends", Backend),
     "register_platforms": ("platforms", Platform),
     "register_memories": ("memories", Memory),
@@ -42,9 +46,12 @@ KINDS: dict[str, tuple[str, type]] = {
     "register_cli_commands": ("commands", Command),
     "register_slash_commands": ("slash", SlashCommand),
     "register_services": ("services", Service),
+    "register_resources": ("resources", Resource),
+    "register_routes": ("routes", Routes),
     "register_jobs": ("jobs", Jobs),
     "register_completers": ("completers", Completer),
     "register_maskers": ("maskers", Masker),
+    "register_setup": ("setup", SetupStep),
     "register_checks": ("", Check),
     "register_migrations": ("", Migration),
 }

@@ -10,7 +10,7 @@ import os
 import sys
 
 from hermes_core import __version__
-from hermes_core.plugins.manifest import FILE, TABLES, Manifest
+from hermes_core.plugins.manifest import FILE, PRIVATE, TABLES, Manifest
 from hermes_core.plugins.records import KERNEL
 
 TYPE_CHECKING = False
@@ -147,7 +147,7 @@ class Index:
         """All that is wrong without running anything: unusable manifests, two owners of one label or name."""
         found = [p.fault for p in self.plugins if p.fault]
         usable = [(p, p.manifest.contributes) for p in self._by_label.values() if p.manifest]
-        for table in TABLES[:-1]:  # skills are folders of the plugin itself
+        for table in (one for one in TABLES if one not in PRIVATE):
             found += owners(table, [(p, names[table]) for p, names in usable])[1]
         return tuple(found)
 

@@ -16,22 +16,24 @@ API = 1  # the plugin API this kernel speaks
 FILE = "hermes-plugin.toml"
 KINDS = ("provider", "tool", "backend", "platform", "memory")
 TABLES = (
-    "providers", "tools", "backends", "platforms", "memories", "engines", "stores", "commands", "slash", "services",
-    "jobs", "completers", "maskers", "skills",
+    "providers", "tools", "tool_sources", "backends", "platforms", "memories", "engines", "stores", "commands", "slash",
+    "services", "resources", "jobs", "completers", "maskers", "routes", "setup", "skills",
 )  # fmt: skip
+PRIVATE = ("routes", "skills")  # tables whose names are the plugin's own business: two plugins may have the same
 # The next two repeat hooks.py and context.py, which cost too much to import here. A test holds them equal.
 HOOKS = (
     "on_gateway_start", "on_session_start", "on_session_end", "on_session_deleted", "on_turn_start", "on_turn_end",
     "post_llm_call", "post_tool_call", "on_fault",
     "transform_incoming", "transform_prompt", "offer_tools", "pre_llm_call", "transform_tool_result",
     "transform_outgoing",
-    "admit", "pre_tool_call", "next_step", "may_end", "approve",
+    "admit", "pre_tool_call", "judge_command", "next_step", "may_end", "approve",
 )  # fmt: skip
 KERNEL = (
     "sessions.read", "sessions.write", "turns.run", "llm.call", "messages.send", "history.rewrite",
     "store.connect", "store.tables", "tools.override", "settings.write", "approvals.settle", "conversation.change",
+    "routes.serve",
 )  # fmt: skip
-PERMISSIONS = ("secrets", "kernel", "network", "processes", "files")
+PERMISSIONS = ("secrets", "kernel", "public", "network", "processes", "files")
 
 _SHAPE: "dict[str, dict[str, type]]" = {
     "": {
@@ -75,7 +77,7 @@ class Manifest:
         self.config_section: str = config.get("section", "")
         self.config_class: str = config.get("class", "")
         wanted = (tuple(asked.get(table, ())) for table in PERMISSIONS)
-        self.secrets, self.kernel, self.network, self.processes, self.files = wanted
+        self.secrets, self.kernel, self.public, self.network, self.processes, self.files = wanted
 
     def _records(self, told: "Mapping[str, JSON]") -> "dict[str, CommandRecord]":
         """Its commands by their words, headings among them; one whose table names no group stands in its heading's."""

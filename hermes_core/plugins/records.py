@@ -100,19 +100,16 @@ def _kernel() -> "Iterator[CommandRecord]":
     for words, module, group, summary in (
         ("chat", "chat", "Talk", "Talk, or answer one message (-q)."),
         ("gateway", "gateway", "Serve", "Be reached on chat services: run, start, stop, status, pair, install."),
-        ("setup", "setup", "Set up", "The first minutes: who answers, and where commands run."),
-        ("model", "model", "Set up", "List models, choose one, show the chosen."),
         ("config", "config", "Set up", "Show, read, change and check settings."),
         ("profile", "profile", "Set up", "Separate settings, keys, memory and sessions."),
         ("completion", "main", "Set up", "Shell completion for bash, zsh and fish."),
         ("plugins", "plugins", "Extend", "Install, enable, check and write plugins."),
         ("doctor", "doctor", "Check", "Check everything and say how to mend it."),
     ):
-        who = "person" if words == "setup" else "everyone"
-        yield CommandRecord(words, summary, group, module=module, who=who)
+        yield CommandRecord(words, summary, group, module=module)
     for words in (
         "config edit", "config set", "config unset", "gateway install", "gateway uninstall", "gateway pair approve",
-        "gateway pair revoke", "model choose", "plugins disable", "plugins enable", "plugins install",
+        "gateway pair revoke", "plugins disable", "plugins enable", "plugins install",
         "plugins remove", "plugins sync", "profile create", "profile delete", "profile use",
     ):  # fmt: skip
         yield CommandRecord(words, who="person")

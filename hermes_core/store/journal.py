@@ -108,7 +108,7 @@ class Store(accounts.Accounts, branches.Branches, Contexts, Heard, Paths, Mirror
 
     @transaction()
     def save_prompt(self, tx: Transaction, session_id: str, prompt: str, tools: str) -> None:
-        """Keep the system prompt and the JSON of the offered tools, once; a later prompt never replaces them."""
+        """Keep the system prompt, once, and the JSON of the offered tools; a later prompt never replaces the first."""
         tx.change("prompt_save", session_id=session_id, prompt=clean(prompt), tools=clean(tools))
 
     @transaction(READ)

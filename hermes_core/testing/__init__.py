@@ -8,11 +8,15 @@ if TYPE_CHECKING:
     from hermes_core.testing.bench import Bench
     from hermes_core.testing.contract_backend import BackendContract
     from hermes_core.testing.contract_base import PluginContract
+    from hermes_core.testing.contract_guard import GuardContract
     from hermes_core.testing.contract_masker import MaskerContract
     from hermes_core.testing.contract_memory import MemoryContract
     from hermes_core.testing.contract_platform import PlatformContract
     from hermes_core.testing.contract_provider import ProviderContract
     from hermes_core.testing.contract_queue import TurnQueueContract
+    from hermes_core.testing.contract_routes import RoutesContract, serve
+    from hermes_core.testing.contract_setup import SetupContract
+    from hermes_core.testing.contract_source import ToolSourceContract
     from hermes_core.testing.contract_store import StoreDriverContract
     from hermes_core.testing.contract_tool import ToolContract
     from hermes_core.testing.fake_approvals import FakeApprovals
@@ -42,22 +46,27 @@ __all__ = [
     "FakeSessions",
     "FakeToolContext",
     "FakeWorkspace",
+    "GuardContract",
     "MaskerContract",
     "MemoryContract",
     "PlatformContract",
     "PluginContract",
     "ProviderContract",
+    "RoutesContract",
     "Say",
     "ScriptedProvider",
+    "SetupContract",
     "Steps",
     "StoreDriverContract",
     "TooManySteps",
     "ToolContract",
+    "ToolSourceContract",
     "TurnQueueContract",
     "Witness",
     "new_plugin",
     "off_the_record",
     "plugin_context",
+    "serve",
 ]
 
 _HOMES = {
@@ -75,22 +84,27 @@ _HOMES = {
     "FakeSessions": "fake_sessions",
     "FakeToolContext": "fake_context",
     "FakeWorkspace": "fakes",
+    "GuardContract": "contract_guard",
     "MaskerContract": "contract_masker",
     "MemoryContract": "contract_memory",
     "PlatformContract": "contract_platform",
     "PluginContract": "contract_base",
     "ProviderContract": "contract_provider",
+    "RoutesContract": "contract_routes",
     "Say": "scripted",
+    "SetupContract": "contract_setup",
     "ScriptedProvider": "scripted",
     "Steps": "steps",
     "StoreDriverContract": "contract_store",
     "TooManySteps": "steps",
     "ToolContract": "contract_tool",
+    "ToolSourceContract": "contract_source",
     "TurnQueueContract": "contract_queue",
     "Witness": "witness",
     "new_plugin": "scaffold",
     "off_the_record": "witness",
     "plugin_context": "fake_context",
+    "serve": "contract_routes",
 }
 
 

@@ -20,31 +20,40 @@ from hermes_core.kinds import (
     Memory,
     Platform,
     Provider,
+    Resource,
     Service,
+    SetupStep,
     StoreDriver,
     Tool,
+    ToolSource,
     TurnQueue,
 )
 from hermes_core.plugins.index import Index, Installed
-from hermes_core.plugins.manifest import parse_manifest, read_manifest
+from hermes_core.plugins.manifest import Manifest, parse_manifest, read_manifest
 from hermes_core.testing.contract_base import manifest_path
 from hermes_core.testing.fakes import FakeBackend, FakeWorkspace
+from hermes_core.testing.stand_in_guard import judge_command
 from hermes_core.types import JSON, Message, Session
 
 __all__ = ["Bench"]
 
+_STAND_IN = judge_command.__module__
+
 TABLES: dict[type, tuple[str, str]] = {
     Provider: ("provider", "providers"),
     Tool: ("tool", "tools"),
+    ToolSource: ("tool", "tool_sources"),
     Backend: ("backend", "backends"),
     Platform: ("platform", "platforms"),
     Memory: ("memory", "memories"),
     TurnQueue: ("backend", "engines"),
     StoreDriver: ("backend", "stores"),
     Service: ("tool", "services"),
+    Resource: ("tool", "resources"),
     Jobs: ("tool", "jobs"),
     Completer: ("tool", "completers"),
     Masker: ("tool", "maskers"),
+    SetupStep: ("tool", "setup"),
 }
 
 
@@ -52,14 +61,18 @@ class Bench(Hermes):
     """What the ``hermes`` fixture gives: a Hermes in which only what the test put in is installed.
 
     Put plugins in and configure it before the first turn; the fixture closes it. Commands and files of tools go to
-    ``workspace``, a real folder beside the home, unless the test configures another ``terminal.backend``.
+    ``workspace``, a real folder beside the home, unless the test configures another ``terminal.backend``. A guard that
+    blocks nothing stands in until the test puts one in.
     """
 
     def __init__(self, home: Path) -> None:
         quick = {"agent.backoff_seconds": 0}  # nothing is waited for in a test
         house = Distribution(name="hermes", builtin=("bench-*",))
         super().__init__(house, home=home, config=quick, strict=True, index=Index(()))
-        self._put_in: list[Installed] = []
+        self._stand_in = _installed(
+            parse_manifest(_declared("stand-in", (judge_command,)), where="stand-in"), _STAND_IN
+        )
+        self._put_in = [self._stand_in]
         folder = home.with_name("work")
         folder.mkdir(parents=True, exist_ok=True)
         self.workspace = FakeWorkspace(folder=folder)
@@ -82,17 +95,9 @@ class Bench(Hermes):
             module, path = f"hermes_bench_{id(self)}_{name}", Path(f"hermes_bench_{name}")
             found = parse_manifest({**_declared(name, things), **(manifest or {})}, where=name)
             sys.modules[module] = _module(module, things)
-        folder = str(path.parent)
-        self._put_in.append(
-            Installed(
-                label=found.label,
-                manifest=found,
-                module=module,
-                path=folder,
-                distribution=f"bench-{found.kind}-{found.name}",
-                version="0",
-            )
-        )
+        if "judge_command" in found.hooks:  # a guard of the test's own takes the place of the stand-in
+            self._put_in = [one for one in self._put_in if one is not self._stand_in]
+        self._put_in.append(_installed(found, module, path.parent))
         self._index = Index(self._put_in)
         return found.label
 
@@ -142,6 +147,13 @@ class Bench(Hermes):
     def _refuse_when_running(self, what: str) -> None:
         if self._runtime is not None:
             raise UserError(f"{what} before the first turn; this Hermes is running.")
+
+
+def _installed(found: Manifest, module: str, folder: Path = Path()) -> Installed:
+    distribution = f"bench-{found.kind}-{found.name}"
+    return Installed(
+        label=found.label, manifest=found, module=module, path=str(folder), distribution=distribution, version="0"
+    )
 
 
 def _tabled(things: tuple[object, ...]) -> dict[str, list[Any]]:

@@ -230,6 +230,20 @@ class PluginContract:
             done, _ = await asyncio.wait({running}, timeout=CLOSE)
             assert done, f"{service.name} did not end within {CLOSE:g} s of being stopped"
 
+    @pytest.mark.asyncio
+    async def test_its_resources_are_opened_and_closed(
+        self, contributed: Mapping[str, list[Any]], tmp_path: Path
+    ) -> None:
+        """Each resource opens, is alive, leaves nothing when it is closed or its opening cancelled, and opens again.
+
+        If this fails: ``close`` ends all that ``open`` started, within five seconds; an ``open`` that is cancelled
+        ends it itself. One that cannot be opened here raises ToolError, which is fine.
+        """
+        from hermes_core.testing.resources import problems
+
+        found = [line for one in contributed.get("resources", ()) for line in await problems(one, tmp_path)]
+        assert not found, "; ".join(found)
+
     def test_its_tables_are_its_own(self, manifest: "Manifest", tmp_path: Path) -> None:
         """The migrations lead an empty database to the head that is named, touching names of the plugin alone.
 

@@ -196,6 +196,26 @@ class PlatformContract(PluginContract):
             assert [s.strip() for s in await service.seen()] == ["Done."]
 
     @pytest.mark.asyncio
+    async def test_deleting_is_real_or_refused(self, platform: Platform, service: FakeService) -> None:
+        """With Feature.DELETE a sent message is gone where people see it, and to delete it again is quiet.
+
+        If this fails: take the service's "no such message" for done. Without the feature, delete raises UserError.
+        """
+        async with _opened(platform, self.patience) as inbox:
+            await service.say("Hi.")
+            chat = (await inbox.next()).chat
+            sent = await platform.send(Chat(chat), _said("Wait …"), uuid4().hex)
+            if Feature.DELETE not in platform.features:
+                with pytest.raises(UserError):
+                    await platform.delete(sent or Sent(chat=chat, message_id="1"))
+                return
+            assert sent is not None, "send gave no Sent, and DELETE is claimed"
+            await platform.send(Chat(chat), _said("Done."), uuid4().hex)
+            for _ in range(2):
+                await platform.delete(sent)
+                assert [s.strip() for s in await service.seen()] == ["Done."]
+
+    @pytest.mark.asyncio
     async def test_typing_is_seen_if_claimed(self, platform: Platform, service: FakeService) -> None:
         """With Feature.TYPING people see that a turn has begun.
 

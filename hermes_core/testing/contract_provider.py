@@ -17,6 +17,7 @@ from hermes_core.errors import (
     RateLimited,
     Refused,
     Unavailable,
+    UserError,
 )
 from hermes_core.kinds import Provider
 from hermes_core.testing.contract_base import PluginContract
@@ -25,6 +26,8 @@ from hermes_core.types import (
     Delta,
     Done,
     Feature,
+    MediaRequest,
+    MediaResponse,
     Message,
     Model,
     ReasoningDelta,
@@ -73,6 +76,19 @@ class FromTheFuture:
     novelty: str = "hologram"
 
 
+# What tools from elsewhere say: names that are no names of Python, references, alternatives, formats.
+ODD_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "from": {"type": "string", "format": "date-time"},
+        "x-y": {"anyOf": [{"$ref": "#/$defs/size"}, {"type": "null"}], "default": None},
+    },
+    "required": ["from"],
+    "additionalProperties": False,
+    "$defs": {"size": {"type": "integer", "minimum": 1, "maximum": 9}},
+}
+
+
 class ProviderContract(PluginContract):
     """Inherit, name your ``module``, and give ``provider`` when it needs a fake service to talk to.
 
@@ -115,6 +131,11 @@ class ProviderContract(PluginContract):
         return Request(model=model, messages=(asked,), tools=(spec,))
 
     @pytest.fixture
+    def media(self) -> Mapping[str, MediaRequest]:
+        """A request for each verb that the provider's ``features`` claim: ``{"embed": MediaRequest(texts=("a",))}``."""
+        return {}
+
+    @pytest.fixture
     def too_long(self) -> tuple[int, str]:
         """Status and body with which the service says that a conversation does not fit."""
         said = "This model's maximum context length is 4096 tokens."
@@ -130,6 +151,27 @@ class ProviderContract(PluginContract):
         model = (await subject.models())[0].name
         await _read(subject, Request(model=model, messages=(Message(role="user", parts=(Text(text="Say hello."),)),)))
         await subject.close()
+
+    @pytest.mark.asyncio
+    async def test_media_is_real_or_refused(self, provider: Provider, media: Mapping[str, MediaRequest]) -> None:
+        """What ``features`` claim beside conversations is done as asked; what they do not is refused with UserError.
+
+        If this fails: give ``media`` a request for each verb that is claimed. An answer names its model and counts its
+        calls; ``vectors`` are one for each text, ``texts`` one for each sound.
+        """
+        for verb in ("embed", "see", "draw", "speak", "transcribe"):
+            if Feature(verb) not in provider.features:
+                with pytest.raises(UserError):
+                    await getattr(provider, verb)(MediaRequest())
+                continue
+            assert verb in media, f"{verb} is claimed; give `media` a request for it"
+            found = await getattr(provider, verb)(media[verb])
+            assert isinstance(found, MediaResponse), f"{verb} gave a {type(found).__name__}"
+            assert found.model, f"{verb} does not say which model it was"
+            assert found.usage.calls > 0, f"{verb} counts no call"
+            due = {"embed": ("vectors", len(media[verb].texts)), "transcribe": ("texts", len(media[verb].blobs))}
+            field, count = due.get(verb, ("texts" if verb == "see" else "blobs", 1))
+            assert len(getattr(found, field)) >= count, f"{verb} gave {len(getattr(found, field))} {field}, not {count}"
 
     @pytest.mark.asyncio
     async def test_it_offers_a_model(self, provider: Provider) -> None:
@@ -205,6 +247,20 @@ class ProviderContract(PluginContract):
         assert isinstance(after[-1], Done), "the results were not taken back"
 
     @pytest.mark.asyncio
+    async def test_a_schema_is_sent_as_it_is(self, provider: Provider, tool_request: Request) -> None:
+        """Whatever the JSON Schema of a tool says, it stands in the body that is sent, word for word.
+
+        If this fails: copy the schema into the body, and change nothing of it. Where a service refuses what the schema
+        says, the kernel leaves that out and asks again. A provider whose ``body`` says nothing is not tested.
+        """
+        request = await _addressed(provider, tool_request)
+        spec = evolve(request.tools[0], schema=ODD_SCHEMA)
+        sent = await provider.body(evolve(request, tools=(spec,)))
+        if not sent:
+            pytest.skip("its body cannot be said")
+        assert ODD_SCHEMA in _mappings(json.loads(sent)), f"the schema was changed: {sent.decode()}"
+
+    @pytest.mark.asyncio
     async def test_a_cancelled_stream_leaves_the_provider_usable(
         self, provider: Provider, plain_request: Request
     ) -> None:
@@ -265,6 +321,12 @@ class ProviderContract(PluginContract):
         if failing is None:
             pytest.skip("give a `failing` fixture to have HTTP failures tested")
         await _fails(failing(*too_long), plain_request, ContextTooLong)
+
+
+def _mappings(value: Any) -> list[Any]:
+    """All mappings in a value of JSON."""
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [*([value] if isinstance(value, dict) else []), *(found for one in inside for found in _mappings(one))]
 
 
 async def _addressed(provider: Provider, request: Request) -> Request:

@@ -22,7 +22,6 @@ from hermes_core.types import JSON, Blob, Effect, Text
 
 if TYPE_CHECKING:
     from hermes_core.context import PluginContext
-    from hermes_core.plugins.manifest import Manifest
 
 __all__ = ["ToolContract"]
 
@@ -71,9 +70,9 @@ class ToolContract(PluginContract):
         return FakeWorkspace(folder=folder)
 
     @pytest.fixture
-    def tool_context(self, workspace: Workspace) -> FakeToolContext:
-        """The context every call gets; nobody is there to ask."""
-        return FakeToolContext(workspace)
+    def tool_context(self, workspace: Workspace, contributed: Mapping[str, list[Any]]) -> FakeToolContext:
+        """The context every call gets, with the plugin's resources; nobody is there to ask."""
+        return FakeToolContext(workspace, resources=contributed.get("resources", ()))
 
     def test_it_is_described_for_a_model(self, tool: Tool) -> None:
         """A tool has a name that every provider accepts and a description that says what it does.
@@ -89,12 +88,17 @@ class ToolContract(PluginContract):
         """The parameters are a JSON Schema object with nothing in it that a model does not need.
 
         If this fails: keep to str, int, float, bool, Literal, list, dict and attrs classes. Every byte of a schema is
-        paid for in every request.
+        paid for in every request. Of a ``schema`` that is given as it is, the shape is to be one that can be checked.
         """
-        from hermes_core.agent.arguments import tool_spec
+        from hermes_core.agent.arguments import parse_arguments, tool_spec
 
         schema = tool_spec(tool).schema
         assert schema.get("type") == "object", f"the schema of {tool.name} is not an object: {schema}"
+        if tool.schema is not None:
+            odd: list[BaseException] = []
+            parse_arguments(tool, self.arguments, lambda _, error: odd.append(error))
+            assert not odd, f"{tool.name}: {odd[0]}"
+            return
         problems = _schema_problems(schema, tool.name)
         assert not problems, "; ".join(problems)
         vague = [name for name, inner in schema["properties"].items() if not inner.keys() - {"description", "default"}]
@@ -111,19 +115,19 @@ class ToolContract(PluginContract):
         from hermes_core.agent.arguments import parse_arguments, tool_spec
 
         schema = tool_spec(tool).schema
-        bad: dict[str, JSON] = {"no_such_argument_": 1}
-        for name, inner in schema["properties"].items():
-            if name in schema.get("required", ()) or inner.get("type") not in WRONG:
-                continue
-            bad[name] = WRONG[inner["type"]]
-        with pytest.raises(ToolError) as refused:
-            parse_arguments(tool, bad)
-        unsaid = [n for n in (*bad, *schema.get("required", ())) if n not in str(refused.value)]
-        assert not unsaid, f"the refusal does not mention {', '.join(unsaid)}: {refused.value}"
-        for name, inner in schema["properties"].items():
-            if inner.get("type") in WRONG:
-                with pytest.raises(ToolError):
-                    parse_arguments(tool, {**self.arguments, name: WRONG[inner["type"]]})
+        properties, required = schema.get("properties", {}), schema.get("required", ())
+        wrong = {name: value for name, inner in properties.items() if (value := _mistyped(inner)) is not None}
+        bad = {name: value for name, value in wrong.items() if name not in required}
+        if tool.schema is None or schema.get("additionalProperties") is False:
+            bad["no_such_argument_"] = 1
+        if bad or required:
+            with pytest.raises(ToolError) as refused:
+                parse_arguments(tool, bad)
+            unsaid = [n for n in (*bad, *required) if n not in str(refused.value)]
+            assert not unsaid, f"the refusal does not mention {', '.join(unsaid)}: {refused.value}"
+        for name, value in wrong.items():
+            with pytest.raises(ToolError):
+                parse_arguments(tool, {**self.arguments, name: value})
 
     @pytest.mark.asyncio
     async def test_a_call_gives_text_or_parts(self, tool: Tool, tool_context: FakeToolContext) -> None:
@@ -226,27 +230,14 @@ class ToolContract(PluginContract):
             reason = tool.needs(tool_context.session)
             assert reason is None or (isinstance(reason, str) and reason), f"needs gives {reason!r}"
 
-    def test_what_it_makes_are_tools(self, tool: Tool, tool_context: FakeToolContext, manifest: "Manifest") -> None:
-        """``makes`` gives tools under names that the manifest declares, the same ones when it is asked again.
-
-        If this fails: declare a prefix, as in [contributes] tools = ["own_*"], and give only what is finished. It is
-        asked before the calls of each reply: no waiting, no writing, no connection.
-        """
-        if tool.makes is None:
-            pytest.skip("it makes no tools")
-        with Witness(strict=True) as witness:
-            made, again = list(tool.makes(tool_context.session)), list(tool.makes(tool_context.session))
-        odd = [t for t in made if not isinstance(t, Tool) or not manifest.declares("tools", t.name)]
-        assert not odd, f"{tool.name} makes what is no tool, or has a name that the manifest does not declare: {odd}"
-        assert [t.name for t in made] == [t.name for t in again], f"{tool.name} makes other tools when asked again"
-        done = [f"connects to {h}" for h in witness.hosts] + [f"changes {f}" for f in witness.written]
-        assert not done, f"to say what it makes, {tool.name} {', '.join(done)}"
-
 
 async def _run(tool: Tool, context: FakeToolContext, arguments: Mapping[str, JSON]) -> Any:
     from hermes_core.agent.arguments import parse_arguments
 
-    return await tool.run(context, parse_arguments(tool, arguments))
+    try:
+        return await tool.run(context, parse_arguments(tool, arguments))
+    finally:
+        await context.close()
 
 
 def _ordered(context: "PluginContext", call: FakeToolContext) -> list[Ordered]:
@@ -266,6 +257,12 @@ def _obeys(argv: Sequence[str], arguments: Mapping[str, JSON]) -> bool:
     """Whether a command runs what the model wrote: as the program, or in a script for a shell."""
     script = argv[2] if len(argv) > 2 and Path(argv[0]).name.endswith("sh") and argv[1].startswith("-") else ""
     return any(isinstance(v, str) and v and (v == argv[0] or v in script) for v in arguments.values())
+
+
+def _mistyped(schema: Any) -> JSON:
+    """A value of another type than a schema asks for; None where it asks for no one type."""
+    kind = schema.get("type") if isinstance(schema, Mapping) else None
+    return WRONG.get(kind) if isinstance(kind, str) else None
 
 
 def _declared(tool: Tool, effect: Effect) -> bool:

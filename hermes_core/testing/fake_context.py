@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from hermes_core.brokers import (
     DocumentsBroker,
-    HistoryBroker,
-    LlmBroker,
     MessagesBroker,
     SecretsBroker,
     TurnsBroker,
@@ -18,23 +16,25 @@ from hermes_core.brokers import (
 from hermes_core.context import PluginContext, PluginPaths, UrlRules
 from hermes_core.control import ApprovalsBroker, ModelsBroker, PluginsBroker, SessionsBroker, SettingsBroker
 from hermes_core.database import WRITE, Begin, Notifier, Prepared, StoreBroker, TablesTransaction, Transaction
-from hermes_core.errors import NotPermitted, ProviderError, UnknownName, UserError
-from hermes_core.kinds import Conversation, ToolContext, Workspace
+from hermes_core.errors import NotPermitted, UnknownName, UserError
+from hermes_core.kinds import Conversation, Resource, ToolContext, Workspace
 from hermes_core.testing.fake_approvals import FakeApprovals
 from hermes_core.testing.fake_documents import FakeDocuments
+from hermes_core.testing.fake_models import FakeHistories, FakeReplies, required
 from hermes_core.testing.fake_sessions import FakeSessions
 from hermes_core.testing.fake_settings import FakeSettings
 from hermes_core.testing.fake_turns import FakeTurns
 from hermes_core.types import (
     Endpoint,
+    MediaResponse,
     Message,
     Migration,
     Offer,
     PluginRow,
     Principal,
     Question,
-    Request,
     Response,
+    RouteRow,
     Session,
     Target,
     ToolRow,
@@ -57,7 +57,7 @@ def plugin_context(
     config: object = None,
     secrets: Mapping[str, str] | None = None,
     sessions: SessionsBroker | None = None,
-    replies: Sequence[Response] = (),
+    replies: Sequence[Response | MediaResponse] = (),
     endpoints: Mapping[str, Endpoint] | None = None,
     histories: Mapping[str, Sequence[Message]] | None = None,
     urls: UrlRules = UrlRules(),  # noqa: B008 - a value
@@ -75,13 +75,14 @@ def plugin_context(
 ) -> PluginContext:
     """A context as the kernel would make it, with an empty past and folders under ``home``.
 
-    ``secrets`` holds values by name, ``replies`` what ``llm.complete`` answers, ``histories`` the contexts in force by
-    session id, with which ``history.replace`` is as strict as the kernel, ``urls`` what may be opened, ``store`` the
-    address of the store's server, ``messages`` what sends them (else there is no chat), ``turns`` what plays them
-    (else each is answered by what was said), ``documents`` what is kept (else nothing yet), ``approvals`` what waits
-    for a yes (else nothing), ``models`` who answers (else nobody), ``settings`` those there are (else none),
-    ``tools`` what ``plugins.tools`` tells, ``conversation`` where slash commands are typed (else nowhere). Permissions
-    are enforced as always. ``migrations`` gives what the plugin registers; its tables are in a file among its data.
+    ``secrets`` holds values by name, ``replies`` what ``llm.complete`` and ``llm.media`` answer, ``histories`` the
+    contexts in force by session id, with which ``history.replace`` is as strict as the kernel, ``urls`` what may be
+    opened, ``store`` the address of the store's server, ``messages`` what sends them (else there is no chat), ``turns``
+    what plays them (else each is answered by what was said), ``documents`` what is kept (else nothing yet),
+    ``approvals`` what waits for a yes (else nothing), ``models`` who answers (else nobody), ``settings`` those there
+    are (else none), ``tools`` what ``plugins.tools`` tells, ``conversation`` where slash commands are typed (else
+    nowhere). Permissions are enforced as always. ``migrations`` gives what the plugin registers; its tables are in a
+    file among its data.
     """
     data, cache = home / "data" / manifest.name, home / "cache" / manifest.name
     for folder in (data, cache):
@@ -95,8 +96,8 @@ def plugin_context(
         log=logging.getLogger(f"hermes.test.{manifest.name}"),
         sessions=sessions or FakeSessions(manifest),
         approvals=approvals or FakeApprovals(manifest),
-        llm=_Replies(manifest, replies),
-        history=_Histories(manifest, histories or {}),
+        llm=FakeReplies(manifest, replies),
+        history=FakeHistories(manifest, histories or {}),
         messages=messages or _NoChats(manifest),
         turns=turns or FakeTurns(manifest),
         models=models or ModelsBroker(),
@@ -115,7 +116,8 @@ class FakeToolContext(ToolContext):
     """A tool's context that keeps what the tool did: ``shown``, ``questions``, ``spilled``, ``untrusted``.
 
     ``verdict`` is the person's answer to every question; without one nobody is there and it is deny.
-    ``tools`` is what ``offer`` gives.
+    ``tools`` is what ``offer`` gives, ``resources`` those of the plugin; what is open of them is in ``opened``, until
+    ``close``.
     """
 
     def __init__(
@@ -125,6 +127,7 @@ class FakeToolContext(ToolContext):
         session: Session | None = None,
         verdict: Verdict | None = None,
         tools: Offer | None = None,
+        resources: Sequence[Resource] = (),
     ) -> None:
         self.workspace = workspace
         self.session = session or Session(id="test", origin="embed", cwd=workspace.cwd)
@@ -134,6 +137,8 @@ class FakeToolContext(ToolContext):
         self.spilled: dict[str, bytes] = {}
         self.interrupted = self.untrusted = False
         self.tools = tools or Offer(tools=())
+        self.resources = {one.name: one for one in resources}
+        self.opened: dict[str, Any] = {}
         self._verdict = verdict or Verdict(outcome="deny", reason="Nobody is there to ask.")
 
     def progress(self, text: str) -> None:
@@ -158,6 +163,23 @@ class FakeToolContext(ToolContext):
     def from_outside(self) -> None:
         """Keep that it was said in ``untrusted``."""
         self.untrusted = True
+
+    async def resource(self, name: str) -> Any:
+        """Open it, or give what is open and alive. Raises UnknownName."""
+        if name not in self.resources:
+            return await super().resource(name)
+        one = self.resources[name]
+        if name in self.opened and not one.alive(self.opened[name]):
+            await one.close(self.opened.pop(name))
+        if name not in self.opened:
+            self.opened[name] = await one.open(self.session, self.workspace)
+        return self.opened[name]
+
+    async def close(self) -> None:
+        """Close what is open."""
+        while self.opened:
+            name, thing = self.opened.popitem()
+            await self.resources[name].close(thing)
 
     @property
     def cancelled(self) -> bool:
@@ -190,17 +212,8 @@ class _Secrets(SecretsBroker):
         return self.get(value[4:]) if value.startswith("env:") else str(value)
 
 
-def _require(manifest: "Manifest", permission: str) -> None:
-    if permission not in manifest.kernel:
-        raise NotPermitted(
-            manifest.label,
-            f"used {permission} without declaring it.",
-            hint=f"Declare it in hermes-plugin.toml: [permissions] kernel = [{permission!r}]",
-        )
-
-
 def _at_hand(manifest: "Manifest", conversation: Conversation | None, session: Session) -> Conversation:
-    _require(manifest, "conversation.change")
+    required(manifest, "conversation.change")
     if conversation is None or conversation.session.id != session.id:
         raise UserError("No slash command was typed into this session.")
     return conversation
@@ -214,7 +227,7 @@ class _Store(StoreBroker):
         self._notifier = Notifier()
 
     def address(self) -> str:
-        _require(self._manifest, "store.connect")
+        required(self._manifest, "store.connect")
         return self._address
 
     async def transact(self, work: Callable[[TablesTransaction], T], begin: Begin = WRITE) -> T:
@@ -234,7 +247,7 @@ class _Store(StoreBroker):
 
     @contextmanager
     def _open(self) -> "Iterator[Tables]":
-        _require(self._manifest, "store.tables")
+        required(self._manifest, "store.tables")
         from hermes_core.store.engine import Engine
         from hermes_core.store.tables import Tables
 
@@ -259,6 +272,12 @@ class _Plugins(PluginsBroker):
     async def tools(self, platform: str = "") -> Sequence[ToolRow]:
         return self._tools
 
+    def offered(self, table: str) -> Sequence[str]:
+        return ()
+
+    def routes(self) -> Sequence[RouteRow]:
+        return ()
+
     def platforms(self) -> Sequence[str]:
         return ("cli", "embed", "oneshot")
 
@@ -268,11 +287,11 @@ class _NoChats(MessagesBroker):
         self._manifest = manifest
 
     async def targets(self, owner: Principal) -> Sequence[Target]:
-        _require(self._manifest, "messages.send")
+        required(self._manifest, "messages.send")
         return ()
 
     async def find(self, owner: Principal, target: str, session: Session | None = None) -> Sequence[Target]:
-        _require(self._manifest, "messages.send")
+        required(self._manifest, "messages.send")
         if target in ("local", "origin"):
             return ()
         raise UnknownName("target", target)
@@ -281,35 +300,3 @@ class _NoChats(MessagesBroker):
         self, owner: Principal, target: str, message: Message, session: Session | None = None, key: str = ""
     ) -> Sequence[Target]:
         return await self.find(owner, target, session)
-
-
-class _Histories(HistoryBroker):
-    def __init__(self, manifest: "Manifest", histories: Mapping[str, Sequence[Message]]) -> None:
-        self._manifest = manifest
-        self._histories = {name: list(messages) for name, messages in histories.items()}
-
-    async def read(self, owner: Principal, session_id: str) -> Sequence[Message]:
-        _require(self._manifest, "history.rewrite")
-        if session_id not in self._histories:
-            raise UnknownName("session", session_id)
-        return list(self._histories[session_id])
-
-    async def replace(self, owner: Principal, session_id: str, messages: Sequence[Message]) -> None:
-        from hermes_core.store.validity import misfit
-
-        if why := misfit(await self.read(owner, session_id), messages):
-            raise UserError(f"The context of {session_id} was not replaced: {why}.")
-        self._histories[session_id] = list(messages)
-
-
-class _Replies(LlmBroker):
-    def __init__(self, manifest: "Manifest", replies: Sequence[Response]) -> None:
-        self._manifest = manifest
-        self._replies: list[Any] = list(replies)
-
-    async def complete(self, request: Request, task: str = "", session: Session | None = None) -> Response:
-        _require(self._manifest, "llm.call")
-        if not self._replies:
-            raise ProviderError("No reply is scripted for this model call.", hint="plugin_context(replies=[…])")
-        reply: Response = self._replies.pop(0)
-        return reply

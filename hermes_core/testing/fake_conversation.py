@@ -10,6 +10,7 @@ from hermes_core.kinds import Conversation
 from hermes_core.types import (
     ConversationState,
     Envelope,
+    Job,
     Message,
     Session,
     Text,
@@ -35,6 +36,7 @@ class FakeConversation(Conversation):
         envelope: Envelope | None = None,
         by_tool: bool = False,
         tools: Sequence[ToolRow] = (),
+        jobs: Sequence[Job] = (),
     ) -> None:
         self.place = "chat" if envelope else "terminal"
         self.done: list[tuple[str, ...]] = []
@@ -44,7 +46,7 @@ class FakeConversation(Conversation):
         self.written: dict[str, str] = {}
         self._session = session or Session(id="test", origin="cli")
         self._role, self._envelope, self._by_tool = role, envelope, by_tool
-        self._tools = tools
+        self._tools, self._jobs = tools, list(jobs)
 
     @property
     def session(self) -> Session:
@@ -140,6 +142,16 @@ class FakeConversation(Conversation):
         """Say so in ``done``."""
         self.done.append(("beside", text))
         return "beside"
+
+    async def jobs(self) -> Sequence[Job]:
+        """What it was made with, less what was stopped."""
+        return list(self._jobs)
+
+    async def stop_job(self, job: str) -> bool:
+        """Take it from the list."""
+        before = len(self._jobs)
+        self._jobs = [one for one in self._jobs if one.id != job]
+        return len(self._jobs) < before
 
     async def model(
         self, wanted: str = "", *, span: Literal["session", "once", "global"] = "session"

@@ -187,7 +187,7 @@ class FakePlatform(Platform, FakeService):
         self,
         *,
         name: str = "fake",
-        features: Iterable[Feature] = (Feature.EDIT, Feature.TYPING, Feature.MEDIA, Feature.LIVE),
+        features: Iterable[Feature] = (Feature.EDIT, Feature.DELETE, Feature.TYPING, Feature.MEDIA, Feature.LIVE),
         limit: int = 0,
         failures: Iterable[BaseException] = (),
         verdicts: Iterable[Verdict] = (),
@@ -246,6 +246,13 @@ class FakePlatform(Platform, FakeService):
         if Feature.EDIT not in self.features:
             return await super().edit(sent, message)
         self.outbox[sent.message_id] = evolve(self.outbox[sent.message_id], parts=message.parts)
+        return None
+
+    async def delete(self, sent: Sent) -> None:
+        """Take a message out of the outbox. Raises UserError without Feature.DELETE."""
+        if Feature.DELETE not in self.features:
+            return await super().delete(sent)
+        self.outbox.pop(sent.message_id, None)
         return None
 
     async def show(self, chat: Chat, event: Event) -> None:

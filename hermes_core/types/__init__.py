@@ -34,7 +34,9 @@ from hermes_core.types.events import (
     TurnResult,
     Used,
 )
+from hermes_core.types.guarding import CommandPart, Protected
 from hermes_core.types.house import (
+    ASGIApp,
     Check,
     Command,
     Document,
@@ -43,6 +45,8 @@ from hermes_core.types.house import (
     Migration,
     Phase,
     PluginRow,
+    RouteRow,
+    Routes,
     SlashCommand,
 )
 from hermes_core.types.model import (
@@ -50,6 +54,9 @@ from hermes_core.types.model import (
     Delta,
     Done,
     Endpoint,
+    MediaRequest,
+    MediaResponse,
+    MediaVerb,
     Model,
     Offer,
     Price,
@@ -77,6 +84,7 @@ from hermes_core.types.work import ExecRequest, ExecResult, Memo, Source
 
 __all__ = [
     "JSON",
+    "ASGIApp",
     "Approval",
     "Asked",
     "Blob",
@@ -88,6 +96,7 @@ __all__ = [
     "Check",
     "Choice",
     "Command",
+    "CommandPart",
     "ConversationState",
     "Delta",
     "Document",
@@ -107,6 +116,9 @@ __all__ = [
     "HistoryEntry",
     "Hit",
     "Job",
+    "MediaRequest",
+    "MediaResponse",
+    "MediaVerb",
     "Memo",
     "Message",
     "MessageTrace",
@@ -126,6 +138,7 @@ __all__ = [
     "Progress",
     "Prompt",
     "PromptBlock",
+    "Protected",
     "ProviderRow",
     "Question",
     "Reasoning",
@@ -134,6 +147,8 @@ __all__ = [
     "Response",
     "Returned",
     "Role",
+    "RouteRow",
+    "Routes",
     "Said",
     "Sent",
     "Session",

@@ -19,6 +19,11 @@ class Feature(Enum):
     TOOLS = "tools"
     REASONING = "reasoning"
     IMAGES = "images"
+    EMBED = "embed"
+    SEE = "see"
+    DRAW = "draw"
+    SPEAK = "speak"
+    TRANSCRIBE = "transcribe"
     # workspaces
     PERSISTENT_SHELL = "persistent_shell"  # cwd and environment last from one ("bash", "-c", …) to the next
     BACKGROUND = "background"
@@ -29,6 +34,7 @@ class Feature(Enum):
     LOCAL = "local"  # its files are files of the machine that Hermes runs on, under the same paths
     # platforms
     EDIT = "edit"
+    DELETE = "delete"
     TYPING = "typing"
     MEDIA = "media"
     BUTTONS = "buttons"

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from hermes_core.types.base import JSON
 from hermes_core.types.content import Message
@@ -72,6 +72,35 @@ class Migration:
 
     folder: Path
     head: str
+
+
+ASGIApp: TypeAlias = Callable[[Any, Any, Any], Awaitable[None]]
+
+
+@frozen(kw_only=True)
+class Routes:
+    """What a plugin serves over HTTP: an ASGI application, or a folder whose files are served as they are.
+
+    It is served below ``/KIND/PLUGIN/NAME``, where a host of routes runs, to those whom the host knows:
+    ``scope["hermes.owner"]`` is their Principal. A name that the manifest lists under ``[permissions] public`` is
+    served to anybody, without an owner.
+    """
+
+    name: str
+    app: ASGIApp | Path
+
+
+@frozen(kw_only=True)
+class RouteRow:
+    """Routes of a plugin for who serves them: below ``path``, and to anybody where they are ``public``.
+
+    A call of an ``app`` raises HermesError; where that is a PluginError the plugin is to blame, and it is recorded.
+    """
+
+    plugin: str
+    path: str
+    app: ASGIApp | Path
+    public: bool = False
 
 
 @frozen(kw_only=True)

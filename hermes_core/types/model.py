@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 from attrs import Factory, field
 
 from hermes_core.types.base import Feature, Meta, StopReason
-from hermes_core.types.content import Message
+from hermes_core.types.content import Blob, Message
 from hermes_core.values import frozen
 
 
@@ -155,3 +155,36 @@ class Response:
     message: Message
     reason: StopReason
     usage: Usage
+
+
+MediaVerb: TypeAlias = Literal["embed", "see", "draw", "speak", "transcribe"]
+
+
+@frozen(kw_only=True)
+class MediaRequest:
+    """A call of a model that is no conversation. An empty ``model`` is the provider's own for what is asked.
+
+    ``texts`` are what to embed or speak, or the words to what is to be seen or drawn; ``blobs`` what to see, transcribe
+    or draw from. ``options`` uses these keys: ``dimensions``, ``language``, ``voice``, ``size``. Unknown keys are
+    ignored.
+    """
+
+    model: str = ""
+    texts: Sequence[str] = ()
+    blobs: Sequence[Blob] = ()
+    options: Meta = Factory(dict)
+
+
+@frozen(kw_only=True)
+class MediaResponse:
+    """What came of it, from which ``model``.
+
+    There are ``vectors`` for embed, one for each text; one of ``texts`` for see, and for transcribe one for each blob;
+    ``blobs`` for draw and speak.
+    """
+
+    model: str
+    texts: Sequence[str] = ()
+    blobs: Sequence[Blob] = ()
+    vectors: Sequence[Sequence[float]] = ()
+    usage: Usage = Factory(Usage)

@@ -7,6 +7,7 @@ from attrs import Factory
 
 from hermes_core.types.base import Effect, Outcome
 from hermes_core.types.content import Message
+from hermes_core.types.guarding import CommandPart
 from hermes_core.types.turns import TurnOrder
 from hermes_core.values import frozen
 
@@ -107,6 +108,9 @@ class Verdict:
 
     ``effects`` is for a gate that knows better than the tool what this one call does (``git status`` only reads):
     the policy decides on those of all gates together; None leaves it at what the tool declares.
+
+    The rest is for ``judge_command``: no mode lifts a ``hard`` deny; ``commands`` are the parts of the call that rules
+    and grants see, None where it was not looked at; a yes may be ``lasting`` where it can be granted for good.
     """
 
     outcome: Outcome
@@ -114,6 +118,9 @@ class Verdict:
     by: str = ""
     choice: str = ""
     effects: frozenset[Effect] | None = None
+    hard: bool = False
+    commands: Sequence[CommandPart] | None = None
+    lasting: bool = False
 
 
 @frozen(kw_only=True)

@@ -36,11 +36,12 @@ class ProviderRow:
 
 @frozen(kw_only=True)
 class ModelRow:
-    """A model somebody offers, and what it costs as far as anybody knows."""
+    """A model somebody offers, and what it costs as far as anybody knows. ``notice``: what a person should know."""
 
     provider: str
     model: Model
     price: Price | None = None
+    notice: str = ""
 
 
 @frozen(kw_only=True)

@@ -69,7 +69,7 @@ def manifest_source(catalogue: list[Entry]) -> str:
     return (
         'api = 1\nname = "openai"\nkind = "provider"\n'
         'summary = "Every service that speaks the OpenAI chat-completions or responses wire."\n\n'
-        f"[contributes]\nproviders = {_list(names)}\n\n"
+        f"[contributes]\nproviders = {_list(names)}\nsetup = {_list([entry.name for entry in catalogue])}\n\n"
         "[permissions]\n"
         f"secrets = {_list(sorted(secrets))}\n"
         "# and whatever address you set yourself\n"

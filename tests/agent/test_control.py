@@ -164,11 +164,12 @@ async def test_who_answers_is_ready_whatever_it_says_of_itself(hermes, scripted,
 
     hermes.tmp_plugin(model)
     models = broker("models", "llm.call")
-    assert await models.answering() == ("scripted", "scripted-1")
+    row = await models.current()
+    assert (row.provider, row.model.name) == ("scripted", "scripted-1")
     monkeypatch.setattr(model, "ready", shy)
     assert [row.ready for row in await models.providers()] == [True]
 
 
 async def test_who_answers_is_nobodys_business_without_the_permission(models) -> None:
     with pytest.raises(NotPermitted):
-        await models("sessions.read").answering()
+        await models("sessions.read").current()

@@ -5,6 +5,7 @@ import asyncio
 import pytest
 from attrs import evolve, frozen
 
+import hermes_tool_guard
 from hermes_core.errors import AuthError, RateLimited, ToolError, Unavailable
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import ToolContext, tool
@@ -341,6 +342,7 @@ async def test_hard_blocks_hold_in_every_mode(hermes, scripted) -> None:
     hermes.configure({"policy.mode": "off", "policy.allow": ["*"]})
     hermes.tmp_plugin(scripted(Call("shell", {"command": "rm -rf /"}), "ok"))
     hermes.tmp_plugin(shell)
+    hermes.tmp_plugin(hermes_tool_guard.judge_command, name="guard")
     assert "never allowed, in any mode" in text_of(returned(await play(hermes))[0])
 
 
@@ -606,6 +608,7 @@ async def test_a_deny_rule_sees_each_command_however_it_is_spelled(hermes, scrip
     hermes.configure({"policy.mode": "off", "policy.deny": ["shell(git push*)"]})
     hermes.tmp_plugin(scripted(Call("shell", {"command": command}), "ok"))
     hermes.tmp_plugin(shell)
+    hermes.tmp_plugin(hermes_tool_guard.judge_command, name="guard")
     assert "policy.deny" in text_of(returned(await play(hermes))[0])
 
 
@@ -626,6 +629,7 @@ async def test_an_allow_rule_with_a_star_lets_nothing_else_through(hermes, scrip
     hermes.configure({"policy.allow": ["shell(echo *)"]})
     hermes.tmp_plugin(scripted(Call("shell", {"command": command}), "ok"))
     hermes.tmp_plugin(shell)
+    hermes.tmp_plugin(hermes_tool_guard.judge_command, name="guard")
     assert returned(await play(hermes))[0].failed is not allowed
 
 

@@ -11,7 +11,10 @@ import pytest
 from hermes_core.embed import Distribution
 
 # Probing every plugin in a process of its own is shown on a page of the documentation, which is played.
-FEW = Distribution(name="hermes", own=("hermes-provider-offline", "hermes-tool-files", "hermes-memory-files"))
+FEW = Distribution(
+    name="hermes",
+    own=("hermes-provider-offline", "hermes-tool-files", "hermes-memory-files", "hermes-backend-local"),
+)
 
 # --- doctor -----------------------------------------------------------------------------------------------------------
 
@@ -108,6 +111,51 @@ def test_doctor_says_when_no_model_can_answer(cli):
     (row,) = [r for r in done.row["findings"] if r["level"] == "fault"]
     assert row["who"] == "model"
     assert "nosuch" in row["text"]
+
+
+ALONE = Distribution(name="hermes", own=("hermes-tool-files", "hermes-platform-cli"))
+
+
+def test_doctor_never_says_that_all_is_well_where_nothing_can_answer(cli, monkeypatch):
+    def row(who, config="", **options):
+        cli.configure(config)
+        done = cli("doctor", **options)
+        assert "All is well." not in done.out
+        (found,) = [r for r in cli("doctor", "--json", **options).row["findings"] if r["who"] == who]
+        return found["level"], found["text"], found["fix"]
+
+    for name in ("OLLAMA_BASE_URL", "LM_BASE_URL", "LLAMACPP_BASE_URL", "VLLM_BASE_URL", "SGLANG_BASE_URL"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9/v1")
+    assert row("model")[::2] == ("asks", "hermes setup")  # simple rules answer
+    said = "openrouter/auto from openrouter cannot answer yet"
+    assert row("model", "model: {provider: openrouter}\n") == ("fault", said, "hermes setup openrouter")
+    level, text, fix = row("model", distribution=ALONE)
+    assert (level, text, "hermes plugins enable" in fix) == ("fault", "No provider can answer.", True)
+
+
+def test_doctor_never_says_that_all_is_well_where_tools_have_no_place(cli):
+    def row(config, **options):
+        cli.configure(f"model: {{provider: offline}}\n{config}")
+        done = cli("doctor", "--json", **options)
+        (found,) = [r for r in done.row["findings"] if r["who"] == "backend"]
+        return done.status, found["level"], found["fix"]
+
+    assert row("") == (0, "ok", "")
+    assert row("terminal: {backend: nosuch}\n") == (1, "fault", "hermes plugins install hermes-backend-nosuch")
+    assert row("terminal: {backend: ssh}\n") == (1, "fault", "hermes doctor --deep --plugin backend/ssh")
+    assert row("", distribution=ALONE)[1:] == ("fault", "hermes plugins enable backend/local")
+
+
+def test_model_and_doctor_do_not_point_at_each_other(cli):
+    cli("plugins", "disable", "provider/offline")
+    for distribution in (ALONE, None):
+        options = {"distribution": distribution} if distribution else {}
+        cli.configure("model: {provider: offline}\n")
+        shown, looked = cli("model", "show", **options), cli("doctor", **options)
+        assert (shown.status, "hermes doctor" in shown.err) == (2, False)
+        assert "hermes model" not in looked.out
+        assert "hermes plugins enable provider/offline" in shown.err
+        assert "hermes plugins enable provider/offline" in looked.out
 
 
 # --- model ------------------------------------------------------------------------------------------------------------

@@ -54,6 +54,42 @@ def test_a_command_of_a_third_party_asks_a_model(cron):
     assert (row["task"], row["calls"], row["provider"]) == ("cron", 1, "offline")
 
 
+TURNING = """
+import click
+from hermes_core import hookimpl
+from hermes_core.types import Command, Ended, TurnBounds, TurnOrder
+
+@hookimpl
+def register_cli_commands(ctx):
+    @click.command()
+    @click.argument("job", metavar="ID")
+    async def run(job):
+        order = TurnOrder(event=f"job-{job}", bounds=TurnBounds(calls=3))
+        async for event in ctx.turns.run("Say hello.", order=order):
+            if isinstance(event, Ended):
+                click.echo(f"{event.reason}: {event.answer}")
+        past = await ctx.turns.past(f"job-{job}")
+        click.echo(f"{past.answer == event.answer} {past.session_id == event.session_id}")
+    return [Command(name="jobs run", build=lambda: run)]
+"""
+
+
+def test_a_command_of_a_third_party_runs_a_turn(cli):
+    """``hermes cron run ID`` of somebody else's: a whole turn, which is in the past conversations then."""
+    commands = {"jobs run": {"summary": "Run a job now."}}
+    contributes, permissions = {"commands": list(commands)}, {"kernel": ["turns.run"]}
+    cli.plugin("tool/jobs", TURNING, contributes=contributes, permissions=permissions)
+    cli("plugins", "enable", "jobs", "--yes")
+    done = cli("jobs", "run", "7")
+    assert (done.status, done.err) == (0, "")
+    answer, same = done.out.splitlines()[0], done.out.splitlines()[-1]
+    assert answer.startswith("done: ")
+    assert same == "True True"
+    assert len(cli("sessions", "list", "--json").rows) == 1
+    again = cli("jobs", "run", "7")
+    assert again.status == 3  # the same event orders nothing again, and this command does not think of that
+
+
 def test_what_it_raises_is_told_as_ever(cron):
     done = cron("cron", "run", "noon")
     assert (done.status, done.out) == (2, "")

@@ -8,6 +8,7 @@ import select
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -122,8 +123,8 @@ def test_a_first_conversation_writes_what_was_said(talk, first):
     assert (first.home / ".env").read_text() == "OPENROUTER_API_KEY=sk-or-very-secret\n"
     assert (first.home / ".env").stat().st_mode & 0o077 == 0
     assert config(first) == (
-        "model:\n  provider: openrouter\n  default: some/model\nproviders:\n  openrouter:\n"
-        f"    key_env: OPENROUTER_API_KEY\nterminal:\n  backend: local\n  cwd: {first.work}\n"
+        "model:\n  provider: openrouter\n  default: some/model\n"  # the provider knows the name of its own key
+        f"terminal:\n  backend: local\n  cwd: {first.work}\n"
     )
     assert "Start a conversation with: hermes" in shown
     assert first("model", "show", "--json").row == {"provider": "openrouter", "model": "some/model"}
@@ -308,3 +309,130 @@ def test_several_settings_are_written_together_or_not_at_all(tmp_path):
         home.config_file.write_bytes(before + b"# somebody else\n")
     assert home.config_file.read_bytes() == before + b"# somebody else\n"
     assert [path.name for path in home.root.iterdir()] == ["config.yaml"]
+
+
+# --- steps of plugins -----------------------------------------------------------------------------------------------
+
+EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "station.py"
+SECTION = "tools:\n  station:\n    place: Oslo\n"
+
+
+@pytest.fixture
+def station(first):
+    """A plugin with a setup step of its own."""
+    (first.home / "plugins").mkdir(exist_ok=True)
+    (first.home / "plugins" / "station.py").write_text(EXAMPLE.read_text())
+    return first
+
+
+def test_a_plugins_step_asks_tests_and_writes(talk, station):
+    assert station("plugins", "enable", "station", "--yes").status == 0
+    status, shown = talk(
+        ("Log in with the code on its display?", "n\n"),
+        ("Where it stands", "Oslo\n"),
+        ("Units (celsius, kelvin) [celsius]", "miles\n"),
+        ("One of: celsius, kelvin.", ""),
+        ("Units", "\n"),
+        ("Key (not shown)", "abc\n"),
+        ("Digits only.", ""),
+        ("Key", "999111\n"),
+        ("Test it now?", "\n"),
+        ("It does not work: The station does not know this key.", ""),
+        ("Keep it all the same?", "n\n"),
+        ("Log in", "y\n"),
+        ("Open: https://station.example/login", ""),
+        ("Code: AB-12", ""),
+        ("Paste it here", "12345\n"),
+        ("Where it stands", "Oslo\n"),
+        ("Units", "\n"),
+        ("Test it now?", "\n"),
+        ("The station in Oslo answers.", ""),
+        ("Write this?", "y\n"),
+        command=("setup", "station"),
+    )
+    assert status == 0, shown
+    assert "12345" not in shown
+    assert "999111" not in shown
+    assert (config(station), (station.home / ".env").read_text()) == (SECTION, "STATION_KEY=12345\n")
+
+
+def test_a_step_that_is_broken_off_changes_nothing(talk, station):
+    assert station("plugins", "enable", "station", "--yes").status == 0
+    said = (("Log in", "n\n"), ("Where it stands", "Oslo\n"), ("Units", "\n"), ("Key", "12345\n"), ("Test it", "y\n"))
+    for number in (1, 3, 5):
+        last = ("Write this?" if number == 5 else said[number][0], "\x03")
+        status, shown = talk(*said[:number], last, command=("setup", "station"))
+        assert (status, config(station), (station.home / ".env").exists()) == (130, "", False), shown
+
+
+def test_a_step_without_a_person_takes_what_is_said(station, monkeypatch):
+    words = ("setup", "station", "--non-interactive", "--json")
+    done = station(*words)
+    assert (done.status, "plugins enable tool/station" in done.err) == (3, True)
+    assert station("plugins", "enable", "station", "--yes").status == 0
+    for more, said in (
+        ((), "needs its place"),
+        (("--set", "place=Oslo"), "export STATION_KEY"),
+        (("--set", "key=12345"), "has no key to set"),  # a secret is seen by everybody who lists processes
+        (("--set", "place"), "says no value"),
+        (("--set", "place=Oslo", "--set", "units=miles"), "One of: celsius, kelvin."),
+    ):
+        done = station(*words, *more)
+        assert (done.status, said in done.err) == (2, True), done.err
+    monkeypatch.setenv("STATION_KEY", "1")
+    done = station(*words, "--set", "place=Oslo", "--try")
+    assert (done.status, "does not know this key" in done.err, config(station)) == (2, True, "")
+    monkeypatch.setenv("STATION_KEY", "12345")
+    assert station(*words, "--set", "place=Oslo", "--try").row == {
+        "changed": ['config.yaml: tools.station.place = "Oslo"']
+    }
+    assert config(station) == SECTION
+    assert station(*words, "--try").row == {"changed": []}  # what is set is tested, and kept
+    assert station("setup", "--non-interactive", "--set", "a=b").status == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (("tools.station.place", "policy.mode"), "would write policy.mode, which is no setting of its own"),
+        (('"STATION_KEY", secret', '"OPENAI_API_KEY", secret'), "asks for the secret OPENAI_API_KEY"),
+        (("raise UserError", "raise ValueError"), "its test of station failed"),
+        (('name = "station"\n    summary', 'name = "other"\n    summary'), "it adds no setup step station"),
+    ],
+)
+def test_a_step_keeps_to_what_is_its_own(station, monkeypatch, change, said):
+    (station.home / "plugins" / "station.py").write_text(EXAMPLE.read_text().replace(*change))
+    assert station("plugins", "enable", "station", "--yes").status in (0, 3)
+    for name in ("STATION_KEY", "OPENAI_API_KEY"):
+        monkeypatch.setenv(name, "1")
+    done = station("setup", "station", "--non-interactive", "--set", "place=Oslo", "--try")
+    assert (done.status, said in done.err, config(station)) == (3, True, ""), done.err
+
+
+def test_a_service_is_set_up_by_its_name(first, monkeypatch):
+    (first.home / "config.yaml").write_text("platforms: {telegram: {base_url: 'http://127.0.0.1:9', seconds: 2}}\n")
+    done = first("setup", "telegram", "--non-interactive", "--try")
+    assert (done.status, "export TELEGRAM_BOT_TOKEN" in done.err) == (2, True)
+    monkeypatch.setenv("TELEGRAM_BOT_TOKEN", "123456789:AAF_a_token_that_is_none")
+    done = first("setup", "telegram", "--non-interactive", "--try")
+    assert (done.status, "AAF_a_token" in done.err) == (1, False)
+    assert first("setup", "matrx", "--non-interactive").err.startswith("There is no setup step named 'matrx'.")
+    row = first("setup", "vllm", "--non-interactive", "--set", "base_url=http://127.0.0.1:9/v1", "--json").row
+    assert row["changed"] == ['config.yaml: providers.vllm.base_url = "http://127.0.0.1:9/v1"']
+    assert first("setup", "vllm", "--non-interactive", "--try").status == 1
+
+
+def test_a_key_that_the_person_keeps_elsewhere_stays_there(talk, first):
+    (first.home / "config.yaml").write_text("providers: {openrouter: {key_env: MY_KEY}}\n")
+    status, shown = talk(
+        ("Who answers", "openrouter\n"),
+        ("Key of openrouter", "sk-or-1\n"),
+        ("Model (Enter", "m\n"),
+        ("Where do", "local\n"),
+        ("Folder", "\n"),
+        ("What opens", "\n"),
+        ("Try it now", "n\n"),
+        ("Write this?", "y\n"),
+    )
+    assert status == 0, shown
+    assert (first.home / ".env").read_text() == "MY_KEY=sk-or-1\n"

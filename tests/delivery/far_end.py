@@ -18,6 +18,7 @@ KINDS = {
     "keyed": frozenset({Feature.IDEMPOTENT, Feature.EDIT}),
     "keyed_only": frozenset({Feature.IDEMPOTENT}),
     "edits": frozenset({Feature.EDIT, Feature.MEDIA, Feature.TYPING}),
+    "deletes": frozenset({Feature.EDIT, Feature.DELETE, Feature.MEDIA, Feature.TYPING}),
     "plain": frozenset({Feature.MEDIA}),
 }
 ODDS = {"lost": 0.15, "silent": 0.15, "flood": 0.2, "cut": 0.1, "no_edit": 0.0}
@@ -69,6 +70,11 @@ class FarEnd(Platform):
         self._take(id=sent.message_id, chat=sent.chat, thread="", key="", text=_shown(message), edit=True)
         self._after()
 
+    async def delete(self, sent):
+        self._before(sent.chat)
+        self._take(id=sent.message_id, chat=sent.chat, thread="", key="", text=None, edit=True)
+        self._after()
+
     def _before(self, chat: str) -> None:
         if self._clock and self._clock() < self.floods.get(chat, 0.0):
             self.impatient.append(chat)
@@ -103,7 +109,7 @@ class FarEnd(Platform):
         shown: dict[str, tuple[str, str]] = {}
         for line in self.lines():
             shown[line["id"]] = (line["chat"], line["text"])
-        return list(shown.values())
+        return [(chat, text) for chat, text in shown.values() if text is not None]
 
 
 def _shown(message) -> str:

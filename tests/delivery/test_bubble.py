@@ -81,7 +81,7 @@ async def test_the_answer_grows_in_messages_that_the_final_text_goes_into(show):
     assert here.far.typing == 1
 
 
-@pytest.mark.parametrize("kind", ["edits", "keyed"])
+@pytest.mark.parametrize("kind", ["edits", "keyed", "deletes"])
 async def test_faults_cost_the_show_and_never_the_answer(show, kind, seed):
     random.seed(seed)
     here = show(kind, seed=seed, odds={"lost": 0.05, "silent": 0.05, "flood": 0.15, "cut": 0.05})
@@ -126,6 +126,37 @@ async def test_a_turn_that_was_stopped_says_so(show):
     await here.close()
     await here.sent()
     assert here.texts == ["This will be cut off right here.\n\n(stopped)"]
+
+
+@pytest.mark.parametrize(("kind", "left"), [("deletes", []), ("edits", [PLACEHOLDER])])
+async def test_what_was_shown_of_more_than_the_answer_is_taken_away(show, kind, left):
+    here = show(kind)
+    await play_turn(here.bubble, [STARTED, *said(), *said()])
+    shown = len(here.texts)
+    assert shown > 2
+    await here.close("Short.")
+    await here.sent()
+    assert here.texts == ["Short.", *left * (shown - 1)]
+
+
+@pytest.mark.parametrize(("kind", "left"), [("deletes", []), ("edits", [PLACEHOLDER])])
+async def test_what_was_shown_of_an_answer_that_is_none_is_taken_away(show, store, kind, left):
+    here = show(kind, tool_progress="off")
+    await play_turn(here.bubble, [STARTED, *said("Let me see")])
+    await play_turn(here.bubble, [Noticed(text="Again."), ended("NO_REPLY")])
+    await here.close()
+    await here.sent()
+    assert here.texts == left
+    [row] = await store.outbox_of(key="turn:t")
+    assert row.state not in ("draft", "waiting", "sending")
+
+
+async def test_a_model_that_says_only_what_a_placeholder_says_has_said_it(show):
+    here = show("deletes")
+    await play_turn(here.bubble, [STARTED, *said("Let me see. Hm, well")])
+    await here.close(PLACEHOLDER)
+    await here.sent()
+    assert here.texts == [PLACEHOLDER]
 
 
 @pytest.mark.parametrize("token", ["NO_REPLY", "[SILENT]", " no_reply.\n"])

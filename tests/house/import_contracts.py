@@ -40,6 +40,7 @@ layers =
     hooks
     context
     brokers | control
+    closed
     places | autorun
     masking
     kinds | options | tables | database

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 import pytest
 from attrs import frozen
 
+import hermes_tool_guard
 from hermes_core.errors import ToolError
 from hermes_core.kinds import Tool, tool
 from hermes_core.testing import Call
@@ -144,6 +145,13 @@ class Room:
         assert (events[-1].reason, events[-1].answer) == ("done", answer), events
         self.results = [event.result for event in events if isinstance(event, Returned)]
         return ["".join(p.text for p in one.parts if isinstance(p, Text)) for one in self.results]
+
+
+@pytest.fixture
+def hermes(hermes: Any) -> Any:
+    """What is never run, and what the parts of commands are, says the guard that Hermes comes with."""
+    hermes.tmp_plugin(hermes_tool_guard.judge_command, name="guard")
+    return hermes
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 
+import hermes_tool_guard
 from hermes_core.agent.policy.judge import MODES
 from hermes_core.embed import Hermes
 from hermes_core.kinds import Tool, tool
@@ -63,7 +64,10 @@ async def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterato
         path.write_text("" if name in ("config.yaml", "active_profile") else "canary\n")
     (folder / ".hermes" / "state.db").unlink()
     monkeypatch.setenv("HOME", str(folder))
-    async with Bench(folder / ".hermes") as hermes:
+    bench = Bench(folder / ".hermes")
+    bench.tmp_plugin(hermes_tool_guard.judge_command, name="guard")
+    async with bench as hermes:
+        hermes.runtime.load_hooks()
         yield Scene(hermes, folder)
 
 
@@ -120,13 +124,14 @@ async def test_a_link_among_the_own_outputs_opens_nothing(scene: Scene) -> None:
 
 
 async def test_another_profile_reads_nothing_of_the_main_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from hermes_core.agent.policy.guarded import guarded_path, guarded_paths
+    from hermes_core.agent.policy.guarded import guarded_paths
+    from hermes_core.closed import closed
     from hermes_core.config.paths import Home
     from hermes_core.config.settings import load_settings
 
     guarded = guarded_paths(load_settings(Home(tmp_path, "work")))
     for kept in [*KEPT, OWN, SKILL]:
-        assert guarded_path(str(tmp_path / kept), "/", guarded), kept
+        assert closed(tuple(guarded)).why(str(tmp_path / kept), "/"), kept
 
 
 async def test_code_that_hermes_runs_is_changed_by_a_person_only(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:

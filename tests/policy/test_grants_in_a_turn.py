@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from attrs import frozen
 
+import hermes_tool_guard
 from hermes_core.kinds import tool
 from hermes_core.testing import Call, FakeBackend, FakeWorkspace
 from hermes_core.testing.bench import Bench
@@ -90,6 +91,7 @@ async def test_a_yes_holds_after_a_restart_on_the_machine_it_was_given_for(
     await room.hermes.close()
     later = Bench(tmp_path / "home")
     later.tmp_plugin(FakeBackend(later.workspace, name="far"), name="far")
+    later.tmp_plugin(hermes_tool_guard.judge_command, name="guard")
     later.configure({"terminal.backend": backend})
     again = type(room)(later, scripted)
     again.offline()

@@ -17,6 +17,7 @@ from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.store.journal import Store
 from hermes_core.testing import Call, Fail, FakeBackend, FakeWorkspace
 from hermes_core.types import Effect, Feature, Message, Principal, Text, Verdict
+from hermes_tool_guard import hardblocks
 
 ALLOW = Verdict(outcome="allow", choice="once")
 
@@ -41,8 +42,12 @@ def fault_in_a_gate(room: Any, _patch: pytest.MonkeyPatch) -> None:
     room.hermes.tmp_plugin(pre_tool_call, name="gate")
 
 
-def fault_in_what_is_guarded(_room: Any, patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(judge, "blocked_command", breaks)
+def fault_in_what_is_closed(_room: Any, patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(judge, "_closed", breaks)
+
+
+def fault_in_the_guard(_room: Any, patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(hardblocks, "blocked_command", breaks)
 
 
 def fault_in_the_rules(room: Any, patch: pytest.MonkeyPatch) -> None:
@@ -79,7 +84,8 @@ def fault_in_the_second_opinion(room: Any, patch: pytest.MonkeyPatch) -> None:
 
 FAULTS = [
     fault_in_a_gate,
-    fault_in_what_is_guarded,
+    fault_in_what_is_closed,
+    fault_in_the_guard,
     fault_in_the_rules,
     fault_in_the_risks,
     fault_in_the_grants,
@@ -150,12 +156,12 @@ async def test_a_tool_that_cannot_say_what_it_touches_does_not_run(room, error, 
 
 
 async def test_what_breaks_for_one_call_of_a_reply_denies_that_one_only(room, monkeypatch) -> None:
-    known = judge.blocked_command
+    known = hardblocks.blocked_command
 
     def sometimes(command: str, *rest: Any) -> str:
         return breaks() if command == "odd" else known(command, *rest)
 
-    monkeypatch.setattr(judge, "blocked_command", sometimes)
+    monkeypatch.setattr(hardblocks, "blocked_command", sometimes)
     room.offline()
     room.answer = ALLOW
     room.model.add([Call("run", {"command": "odd"}), Call("run", {"command": "even"})])

@@ -16,6 +16,7 @@ from hermes_core.kinds import Tool
 from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.testing import FakeWorkspace
 from hermes_core.types import Effect, Feature, Principal, Question, Session, ToolCall, Verdict
+from hermes_tool_guard.gate import look
 
 YES, NO = Verdict(outcome="allow", by="person"), Verdict(outcome="deny", by="person", reason="no")
 ME, ANNA = Principal(), Principal(person="anna")
@@ -28,13 +29,15 @@ async def _run(*_: object) -> str:
 
 
 class Gate(Dispatch):
-    """Says one thing of every call, and keeps what it was told of it."""
+    """Says one thing of every call, and keeps what it was told of it. What commands do is said by the guard."""
 
     def __init__(self, verdict: Verdict) -> None:
         super().__init__()
         self.verdict, self.told = verdict, dict[str, Any]()
 
     async def decide(self, name: str, **told: Any) -> Verdict:  # type: ignore[override]
+        if name == "judge_command":
+            return await look(told["call"], told["workspace"], told["protected"])
         self.told = {"hook": name, **told}
         return self.verdict
 

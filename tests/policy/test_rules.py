@@ -2,17 +2,9 @@
 
 import pytest
 
-from hermes_core.agent.policy.rules import allows, escape, idle, matches, parts_of, subject_of, told
-from hermes_core.kinds import Tool
-from hermes_core.types import Effect, ToolCall
-
-
-async def _run(*_: object) -> str:
-    return ""
-
-
-RUN = Tool(name="run", description="x", params=object, run=_run, toolset="t", effects=frozenset({Effect.EXECUTE}))
-SEND = Tool(name="send", description="x", params=object, run=_run, toolset="t", effects=frozenset({Effect.SEND}))
+from hermes_core.agent.policy.rules import allows, escape, idle, matches, subject_of, told
+from hermes_core.types import ToolCall
+from hermes_tool_guard.parts import for_rules
 
 
 def call(**arguments: object) -> ToolCall:
@@ -63,10 +55,9 @@ def test_what_a_person_is_shown_of_a_call(arguments, shown) -> None:
     assert told(call(**arguments)) == shown
 
 
-def test_a_command_is_seen_as_the_commands_that_it_runs() -> None:
-    found = parts_of(RUN, "sudo /bin/ls  -l | A=1 wc; sh -c 'rm x'; ")
-    assert set(found) == {"run(ls -l)", "run(wc)", "run(sh -c rm x)", "run(rm x)"}
-    assert parts_of(SEND, "ls; rm x") == []
+def parts(command: str) -> list[tuple[str, bool]]:
+    """What the guard says of a command, as rules for the tool ``run`` see it."""
+    return [(f"run({part.text})", part.literal) for part in for_rules(command)]
 
 
 ALLOWED = [
@@ -92,7 +83,7 @@ ALLOWED = [
 
 
 def test_what_is_allowed_to_run() -> None:
-    wrong = [(r, c) for r, c, yes in ALLOWED if allows(r, f"run({c})", parts_of(RUN, c)) is not yes]
+    wrong = [(r, c) for r, c, yes in ALLOWED if allows(r, f"run({c})", parts(c)) is not yes]
     assert wrong == []
     assert allows("send(to=*)", "send(to=ann > x)", []), "what is no command redirects nothing"
     assert not allows("send(to=bob)", "send(to=ann)", [])

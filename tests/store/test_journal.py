@@ -254,11 +254,11 @@ async def test_a_message_that_finds_the_session_busy_may_come_again(store: Store
     await store.open_turn(ID, user(), turn_id="t2", holder="x", envelope=envelope, provider="", model="")
 
 
-async def test_the_prompt_is_kept_once_byte_for_byte(store: Store) -> None:
+async def test_the_prompt_is_kept_once_byte_for_byte_with_the_tools_told_of_last(store: Store) -> None:
     assert await store.load_prompt(ID) is None
     await store.save_prompt(ID, "You are…\r\n한글", "[]")
     await store.save_prompt(ID, "another", "[1]")
-    assert await store.load_prompt(ID) == ("You are…\r\n한글", "[]")
+    assert await store.load_prompt(ID) == ("You are…\r\n한글", "[1]")
 
 
 async def test_a_session_nobody_made_takes_no_message(store: Store) -> None:

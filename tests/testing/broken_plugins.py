@@ -9,7 +9,9 @@ from pathlib import Path
 from attrs import Factory, frozen
 
 HELLO = Path(__file__).parents[2] / "docs" / "hello"
-SOURCES = {kind: next((HELLO / kind).glob("src/*/__init__.py")) for kind in ("provider", "tool", "backend", "memory")}
+SOURCES = {
+    kind: next((HELLO / kind).glob("src/*/__init__.py")) for kind in ("provider", "tool", "source", "backend", "memory")
+}
 
 
 @frozen(kw_only=True)
@@ -34,7 +36,7 @@ class Broken:
 
     def contract(self, name: str) -> str:
         """The contract class."""
-        base = f"{self.kind.capitalize()}Contract"
+        base = "ToolSourceContract" if self.kind == "source" else f"{self.kind.capitalize()}Contract"
         body = self.body.replace("MODULE", name)
         return f"class Test_{name}({base}):\n    module = {name!r}\n{body}\n"
 
@@ -51,6 +53,10 @@ def provider(test: str, old: str = "", new: str = "", **more: object) -> Broken:
 
 def tool(test: str, old: str = "", new: str = "", **more: object) -> Broken:
     return Broken(kind="tool", test=test, module=(old, new), **more)  # type: ignore[arg-type]
+
+
+def source(test: str, old: str = "", new: str = "") -> Broken:
+    return Broken(kind="source", test=test, module=(old, new))
 
 
 def backend(test: str, old: str = "", new: str = "", **more: object) -> Broken:
@@ -130,6 +136,35 @@ def register_services():
 
 
 @hookimpl"""
+RESOURCE = """
+@hookimpl
+def register_resources():
+    import asyncio
+    from hermes_core.kinds import Resource
+
+    class Lamp(Resource):
+        name = "lamp"
+
+        async def open(self, session, workspace):
+            {open}
+            return asyncio.create_task(asyncio.sleep(60))
+
+        async def close(self, thing):
+            {close}
+
+    return [Lamp()]
+
+
+@hookimpl"""
+LAMP = ("[contributes]", '[contributes]\nresources = ["lamp"]')
+CLAIMED = """    from hermes_core.types import Feature
+    features = frozenset({Feature.EMBED})
+
+    async def models"""
+UNCLAIMED = """    async def draw(self, request):
+        return None
+
+    async def models"""
 MIGRATION = """
 @hookimpl
 def register_migrations():
@@ -211,6 +246,20 @@ BASE = [
         SERVICE,
         manifest=("[contributes]", '[contributes]\nservices = ["deaf"]'),
     ),
+    *(
+        provider(
+            "test_its_resources_are_opened_and_closed",
+            "@hookimpl",
+            RESOURCE.format(open=opened, close=closed),
+            manifest=LAMP,
+        )
+        for opened, closed in (
+            ("pass", "pass"),
+            ("pass", "raise RuntimeError(thing.cancel())"),
+            ("raise RuntimeError('no oil')", "pass"),
+            ("self.stray = asyncio.create_task(asyncio.sleep(60)); await asyncio.sleep(0)", "thing.cancel()"),
+        )
+    ),
     provider(
         "test_its_tables_are_its_own",
         "@hookimpl",
@@ -225,6 +274,8 @@ BASE = [
         manifest=SECTION,
         also={"README.md": "<!-- settings: generated, do not edit -->\nold\n<!-- end of settings -->\n"},
     ),
+    provider("test_media_is_real_or_refused", "    async def models", CLAIMED),
+    provider("test_media_is_real_or_refused", "    async def models", UNCLAIMED),
     provider(
         "test_it_leaves_nothing_behind",
         "words = [",
@@ -237,7 +288,15 @@ BASE = [
     ),
 ]
 
+BODY = """    async def body(self, request):
+        import json
+        names = [*request.tools[0].schema["properties"]]
+        return json.dumps({"tools": [{"properties": names}]}).encode()
+
+    async def stream("""
+
 PROVIDER = [
+    provider("test_a_schema_is_sent_as_it_is", "    async def stream(", BODY),
     provider("test_it_offers_a_model", 'return [Model(name="echo-1", context=4096, features=frozenset())]', "return []"),
     provider("test_a_stream_ends_with_exactly_one_done", 'yield Done(reason="stop")', "pass"),
     provider("test_a_stream_ends_with_exactly_one_done", "yield TextDelta", "yield Done(reason='stop')\n        yield TextDelta"),
@@ -298,7 +357,6 @@ import asyncio
     tool("test_it_does_only_what_its_effects_say", source=ORDERS, manifest=MAY_ORDER),
     tool("test_its_resource_keys_are_text", "@tool", "@tool(touches=lambda where: 'process')"),
     tool("test_its_resource_keys_are_text", "@tool", "@tool(needs=lambda session: '')"),
-    tool("test_what_it_makes_are_tools", "@tool", "@tool(makes=lambda session: ['own_x'])"),
 ]  # fmt: skip
 
 FEATURES = (
@@ -394,6 +452,10 @@ PLATFORM = [
     async def edit(self, sent, message):
         pass
 """),
+    platform("test_deleting_is_real_or_refused", """\
+    async def delete(self, sent):
+        pass
+"""),
     platform("test_typing_is_seen_if_claimed", """\
     async def show(self, chat, event):
         pass
@@ -426,4 +488,19 @@ async def brief(self, session):
     async def forget"""),
 ]  # fmt: skip
 
-VARIANTS = [*BASE, *PROVIDER, *TOOL, *BACKEND, *PLATFORM, *MEMORY]
+GLOB = 'return [read(path) for path in ctx.paths.data.glob("*.json")]'
+NAMED = "return [Tool(name={}, toolset={}, description='', run=None)] * {}"
+SOURCE = [
+    source("test_what_it_has_are_tools_of_its_own", GLOB, "return ['canned_x']"),
+    source("test_what_it_has_are_tools_of_its_own", GLOB, NAMED.format("'canned_x'", "'canned'", 2)),
+    source("test_what_it_has_are_tools_of_its_own", GLOB, NAMED.format("'x'", "'canned'", 1)),
+    source("test_what_it_has_are_tools_of_its_own", GLOB, NAMED.format("'canned_x'", "'other'", 1)),
+    source("test_asking_it_is_quick_and_changes_nothing", GLOB, f"open('x', 'w').close()\n        {GLOB}"),
+    source(
+        "test_asking_it_is_quick_and_changes_nothing",
+        GLOB,
+        NAMED.format("'canned_%s' % __import__('uuid').uuid4()", "'canned'", 1),
+    ),
+]
+
+VARIANTS = [*BASE, *PROVIDER, *TOOL, *SOURCE, *BACKEND, *PLATFORM, *MEMORY]

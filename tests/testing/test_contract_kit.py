@@ -21,7 +21,8 @@ broken = importlib.util.module_from_spec(spec)
 sys.modules["broken_plugins"] = broken
 spec.loader.exec_module(broken)
 
-KINDS = ("provider", "tool", "backend", "platform", "memory")
+KINDS = {kind: kind.capitalize() for kind in ("provider", "tool", "backend", "platform", "memory")}
+KINDS["source"] = "ToolSource"
 # An author of plugins has none of the plugins of pytest that are left out; to load them takes longer than the tests.
 LEFT_OUT = ("cacheprovider", "schemathesis", "hypothesispytest", "textual-snapshot", "syrupy", "xdist")
 OPTIONS = (*(f"-pno:{name}" for name in LEFT_OUT), "-oasyncio_mode=auto", "-opythonpath=.", "-Wignore")
@@ -29,7 +30,7 @@ HEAD = "import pytest\nfrom hermes_core.testing import *\n"
 
 
 def contract_tests():
-    classes = [getattr(hermes_core.testing, f"{kind.capitalize()}Contract") for kind in KINDS]
+    classes = [getattr(hermes_core.testing, f"{name}Contract") for name in KINDS.values()]
     return {name for cls in classes for name in dir(cls) if name.startswith("test_")}
 
 
@@ -38,8 +39,8 @@ def test_every_contract_test_has_a_plugin_that_it_must_catch():
 
 
 def test_every_contract_test_says_what_to_do_if_it_fails():
-    for kind in KINDS:
-        cls = getattr(hermes_core.testing, f"{kind.capitalize()}Contract")
+    for kind in KINDS.values():
+        cls = getattr(hermes_core.testing, f"{kind}Contract")
         for name in (n for n in dir(cls) if n.startswith("test_")):
             promise, _, advice = (getattr(cls, name).__doc__ or "").partition("If this fails:")
             assert len(promise.strip()) > 20, name
@@ -138,4 +139,4 @@ def test_the_fake_platform_keeps_the_contract_itself(pytester):
         pytester.path.joinpath(file).write_text(text, encoding="utf-8")
     pytester.makepyfile(f"{HEAD}{variant.contract('sound')}")
     result = pytester.runpytest_subprocess(*OPTIONS, "-k", "not light and not declares")
-    result.assert_outcomes(passed=19, skipped=1, deselected=2)
+    result.assert_outcomes(passed=21, skipped=1, deselected=2)

@@ -15,6 +15,7 @@ GROUPS = {
     "model": "Models",
     "events": "Sessions and events",
     "people": "People",
+    "guarding": "Guards of commands",
     "views": "Laid out for a person",
     "turns": "Turns that plugins order",
     "work": "Work",

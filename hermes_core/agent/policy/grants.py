@@ -1,8 +1,7 @@
 """What a person's lasting yes covers: the narrowest rule that is still of use, and the words for it.
 
 A rule never reaches further than its words say: another program, a path outside its folder, another host, an effect
-that the first call did not have need a yes of their own. Only commands that say plainly what they run are generalised,
-and of these only the few in ``_FAMILIES``; what carries code is remembered to the letter, and only for a conversation.
+that the first call did not have need a yes of their own. How far it may reach for a command is what guards say of it.
 """
 
 import json
@@ -10,15 +9,14 @@ import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, lru_cache
-from typing import Any, TypeAlias
+from typing import Any
 
 from attrs import asdict, evolve
 
-from hermes_core.agent.policy.hardblocks import CODE, vital_place
-from hermes_core.agent.policy.plainwords import Single, plain
 from hermes_core.agent.policy.rules import subject_of
+from hermes_core.closed import vital_place
 from hermes_core.kinds import Tool, Workspace
-from hermes_core.types import Effect, Feature, ToolCall
+from hermes_core.types import CommandPart, Effect, Feature, ToolCall
 from hermes_core.values import frozen
 
 __all__ = ["Case", "Offer", "Rule", "covered", "offer"]
@@ -26,24 +24,6 @@ __all__ = ["Case", "Offer", "Rule", "covered", "offer"]
 _COMMAND = ("command", "cmd", "script")
 _FOLDERS = ("workdir", "cwd")
 _WRITES = frozenset({Effect.WRITE_FILES, Effect.READ_FILES})
-# Programs whose words are code, or name another program: remembered to the letter, and not for good.
-_CARRIERS = re.compile(
-    r"(busybox|toybox|sudo|doas|su|runuser|pkexec|env|nice|ionice|timeout|stdbuf|nohup|setsid|command|exec|builtin|source"
-    r"|\.|trap|alias|export|set|declare|find|fd|watch|script|ssh|mosh|scp|rsync|tmux|screen|at|batch|crontab|chroot|unshare"
-    r"|nsenter|flock|strace|less|man|npx|pnpx|bunx|uvx|pipx|hermes)$"
-)
-# program and subcommand -> how many names behind it are fixed; all further plain names may be others
-_FAMILIES = {
-    "git": {
-        "add": 0, "branch": 0, "cherry-pick": 0, "commit": 0, "diff": 0, "fetch": 1, "log": 0, "merge": 0, "pull": 1,
-        "push": 1, "revert": 0, "show": 0, "stash": 1, "status": 0, "switch": 0, "tag": 0,
-    },
-    "docker": {"images": 0, "inspect": 0, "logs": 0, "ps": 0, "restart": 0, "start": 0, "stop": 0},
-    "kubectl": {"describe": 1, "get": 1, "logs": 0},
-    "systemctl": {"status": 0},
-}  # fmt: skip
-_SAYS = {("git", "commit"): ("-m", "-am", "--message"), ("git", "tag"): ("-m",)}  # options before free text
-_NAME = re.compile(r"[A-Za-z0-9_.][\w.@+/=-]*", re.ASCII)
 _LONGEST = 8_000  # characters of a rule
 
 
@@ -84,7 +64,7 @@ class Rule:
 class Case:
     """A call as rules see it: ``effects`` are what it does, ``folder`` is where its command begins.
 
-    ``own`` tells of a real path whether it is code that Hermes runs.
+    ``own`` tells of a real path whether it is code that Hermes runs; ``commands`` and ``lasting`` are a guard's word.
     """
 
     call: ToolCall
@@ -94,6 +74,8 @@ class Case:
     workspace: Workspace
     machine: str
     own: Callable[[str], bool] = lambda path: False
+    commands: Sequence[CommandPart] = ()
+    lasting: bool = False
 
     @property
     def places(self) -> list[str]:
@@ -107,6 +89,11 @@ class Case:
             return None
         found = (self.call.arguments.get(name) for name in _COMMAND)
         return next((value for value in found if isinstance(value, str)), None)
+
+    @property
+    def parts(self) -> list[CommandPart]:
+        """The parts of its command that are granted each by itself; none for one that is granted whole."""
+        return [part for part in self.commands if part.words]
 
     @cached_property
     def folder(self) -> str:
@@ -158,7 +145,6 @@ class Offer:
 
 
 _NOTHING = Offer()
-_Family: TypeAlias = tuple[tuple[str, ...], tuple[str, ...], bool]  # fixed words, options, whether more may follow
 
 
 def offer(case: Case) -> Offer:
@@ -185,10 +171,9 @@ def _covered(case: Case, rules: Sequence[Rule]) -> bool:
     if _exact_call(case) in rules:
         return True
     if (command := case.command) is not None:
-        singles = _steps(command, case)
-        if singles is None:
+        if not case.parts:
             return _text(case, command) in rules
-        return bool(singles) and all(any(_runs(rule, s, f, case) for rule in rules) for s, f in singles)
+        return all(any(_runs(rule, part, case) for rule in rules) for part in case.parts)
     if (places := _places(case)) is not None:
         return all(any(_writes(rule, place) for rule in rules) for place in places)
     if (hosts := _hosts(case)) is not None:
@@ -198,12 +183,11 @@ def _covered(case: Case, rules: Sequence[Rule]) -> bool:
 
 def _offered(case: Case) -> Offer:
     if (command := case.command) is not None:
-        singles = _steps(command, case)
-        if singles is None:
-            lasting = plain(command) is not None and not _carries(command)
-            return Offer(rules=((_text(case, command), _to_the_letter(command, case), case.folder),), always=lasting)
-        made = {rule: (rule, words, folder) for rule, words, folder in (_of(s, f, case) for s, f in singles)}
-        return Offer(rules=tuple(made.values()))
+        if not case.parts:
+            whole = (_text(case, command), f"exactly `{_short(command)}`{_where(case.folder, case)}", case.folder)
+            return Offer(rules=(whole,), always=case.lasting)
+        made = {rule: (rule, words, folder) for rule, words, folder in (_of(part, case) for part in case.parts)}
+        return Offer(rules=tuple(made.values()), always=case.lasting)
     if (places := _places(case)) is not None:
         return Offer(rules=tuple(_to_write(place, case) for place in dict.fromkeys(places)))
     if (hosts := _hosts(case)) is not None:
@@ -230,37 +214,6 @@ def _exact_call(case: Case) -> Rule:
 # --- commands -------------------------------------------------------------------------------------------------------
 
 
-def _steps(command: str, case: Case) -> list[tuple[Single, str]] | None:
-    """The single commands of a plain line, each with the folder it runs in; None for a line that is only known whole.
-
-    ``cd FOLDER &&`` at the start is no command of its own: it is where the others run. What is piped into a command is
-    part of what it does, and what carries code does what the code says: such lines stay whole.
-    """
-    singles = plain(command)
-    if singles is None or _carries(command) or any(single.after == "|" for single in singles):
-        return None
-    folder = case.folder
-    while singles[0].words[0] == "cd" and singles[0].after == "&&":
-        words = singles[0].words
-        if len(words) != 2 or words[1].startswith("-"):
-            return None
-        folder = case.path(words[1], folder)
-        singles = singles[1:]
-    if any(single.words[0] in ("cd", "pushd", "popd") for single in singles):
-        return None
-    return [(single, folder) for single in singles]
-
-
-def _carries(command: str) -> bool:
-    """Whether a plain line runs a program whose words are code, or a file that can say something else by then."""
-    programs = [single.words[0] for single in plain(command) or ()]
-    return any("/" in program or _CARRIERS.match(program) or CODE.match(program) for program in programs)
-
-
-def _to_the_letter(command: str, case: Case) -> str:
-    return f"exactly `{_short(command)}`{_where(case.folder, case)}"
-
-
 def _short(text: str) -> str:
     text = " ".join(text.split())
     return text if len(text) <= 160 else f"{text[:160]}…"
@@ -275,58 +228,33 @@ def _text(case: Case, command: str) -> Rule:
     return _rule("text", case, words=(command,), folder=case.folder, rest=case.rest)
 
 
-def _of(single: Single, folder: str, case: Case) -> tuple[Rule, str, str]:
-    """The rule of one plain command, its words, its folder."""
-    parsed = _family(single, folder, folder, case)
-    if parsed is None or vital_place(folder, "/"):
-        rule = _rule("exact", case, words=single.words, folder=folder, rest=case.rest)
-        return rule, f"exactly `{_short(_spelled(single.words))}`{_where(folder, case)}", folder
-    head, options, more = parsed
-    rule = _rule("run", case, words=head, options=options, folder=folder, rest=case.rest)
-    shown = " ".join((*head[:2], *options, *head[2:], *(("…",) if more else ())))
-    return rule, f"`{shown}`{_where(folder, case)}", folder
+def _of(part: CommandPart, case: Case) -> tuple[Rule, str, str]:
+    """The rule of one part of a command, its words, its folder."""
+    if not _is_family(part, part.folder) or vital_place(part.folder, "/"):
+        rule = _rule("exact", case, words=part.words, folder=part.folder, rest=case.rest)
+        return rule, f"exactly `{_short(_spelled(part.words))}`{_where(part.folder, case)}", part.folder
+    rule = _rule("run", case, words=part.family, options=part.options, folder=part.folder, rest=case.rest)
+    return rule, f"`{part.covers}`{_where(part.folder, case)}", part.folder
 
 
 def _spelled(words: Sequence[str]) -> str:
     return " ".join(word if re.fullmatch(r"[\w@%+=:,./-]+", word, re.ASCII) else f"'{word}'" for word in words)
 
 
-def _runs(rule: Rule, single: Single, folder: str, case: Case) -> bool:
-    """Whether a rule allows one plain command."""
+def _runs(rule: Rule, part: CommandPart, case: Case) -> bool:
+    """Whether a rule allows one part of a command."""
     if rule.rest != case.rest:
         return False
     if rule.kind == "exact":
-        return (rule.words, rule.folder) == (single.words, folder)
-    if rule.kind != "run" or not _within(folder, rule.folder):
+        return (rule.words, rule.folder) == (part.words, part.folder)
+    if rule.kind != "run" or not _within(part.folder, rule.folder) or not _is_family(part, rule.folder):
         return False
-    parsed = _family(single, folder, rule.folder, case)
-    return parsed is not None and parsed[0] == rule.words and set(parsed[1]) <= set(rule.options)
+    return part.family == rule.words and set(part.options) <= set(rule.options)
 
 
-def _family(single: Single, folder: str, root: str, case: Case) -> "_Family | None":
-    """A command as one of a family: its fixed words, its options, and whether other names may follow the fixed ones.
-
-    None for what is none, or names something outside of ``root``.
-    """
-    program, *words = single.words
-    if not words or words[0] not in _FAMILIES.get(program, ()):
-        return None
-    sub, *words = words
-    fixed = _FAMILIES[program][sub]
-    options, names = list[str](), list[str]()
-    says = _SAYS.get((program, sub), ())
-    rest = iter(words)
-    for word in rest:
-        if word.startswith("-"):
-            options.append(word)
-            if word in says and next(rest, None) is None:
-                return None
-        elif not _NAME.fullmatch(word) or not _within(case.path(word, folder), root):
-            return None
-        else:
-            names.append(word)
-    more = not fixed or len(names) >= fixed
-    return (program, sub, *names[:fixed]), tuple(sorted(set(options))), more
+def _is_family(part: CommandPart, folder: str) -> bool:
+    """Whether a part is one of a family, and means no path outside of the folder."""
+    return bool(part.family) and all(_within(place, folder) for place in part.places)
 
 
 # --- files and hosts ------------------------------------------------------------------------------------------------

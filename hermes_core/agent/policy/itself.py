@@ -6,42 +6,19 @@ import sys
 import sysconfig
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from itertools import pairwise
 from pathlib import Path
 
 from hermes_core.environment import MARK
 from hermes_core.plugins.records import KERNEL, CommandRecord, for_a_person
 
-__all__ = ["is_for_a_person", "run_by_tool", "runs_itself", "widens"]
+__all__ = ["run_by_tool", "widens"]
 
 _PYTHON = re.compile(r"(python|pypy)[\d.]*$")
-_RUNNERS = re.compile(r"((python|pypy)[\d.]*|uv|uvx|pipx)$")
 
 
 def widens(words: Sequence[str], records: Iterable[CommandRecord] = KERNEL) -> bool:
     """Whether the words behind the program's name change what it may do, or answer for a person."""
     return "--yolo" in words or for_a_person(words, records)
-
-
-def is_for_a_person(words: Sequence[str], brand: str, records: Iterable[CommandRecord]) -> bool:
-    """Whether a command of a shell runs this program to do what only a person may do."""
-    if not runs_itself(words, brand):
-        return False
-    known, rest = tuple(records), words[1:]
-    # Where something else runs this program, its name stands among the words.
-    starts = range(len(rest)) if _RUNNERS.match(words[0].rpartition("/")[2]) else range(min(1, len(rest)))
-    return any(widens(rest[start:], known) for start in starts)
-
-
-def runs_itself(words: Sequence[str], brand: str) -> bool:
-    """Whether a command runs this program, by its name or as a module of Python."""
-    program, *rest = words
-    name = program.rpartition("/")[2]
-    if not _RUNNERS.match(name):
-        return name in ("hermes", brand)
-    named = {after for before, after in pairwise(rest) if before in ("-m", "run", "--from")} | set(rest[:1])
-    named |= {word[2:] for word in rest if word.startswith("-m")}
-    return not named.isdisjoint({"hermes", "hermes_core", brand, brand.replace("-", "_")})
 
 
 def _is_itself(words: Sequence[str], folder: str, brand: str) -> bool:

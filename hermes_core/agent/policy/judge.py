@@ -1,7 +1,8 @@
 """The one point that every tool call passes, whichever door it came through. It fails closed.
 
 Order: hard blocks, the user's deny rules, gates of plugins, taint, mode and remembered grants, a second opinion where
-the mode wants one, a person. Only a person, outside the agent, can widen it.
+the mode wants one, a person. Only a person, outside the agent, can widen it. What a command does is said by guards, the
+hook ``judge_command``: without their word it needs a person's yes each time.
 """
 
 import os
@@ -15,15 +16,15 @@ from hermes_core.agent.bounds import permits
 from hermes_core.agent.policy.grants import Case, Offer, Rule, covered, despite, offer
 from hermes_core.agent.policy.guarded import guarded_place
 from hermes_core.agent.policy.guests import Guests
-from hermes_core.agent.policy.hardblocks import blocked_command
+from hermes_core.agent.policy.itself import widens
 from hermes_core.agent.policy.risks import risk_of
-from hermes_core.agent.policy.rules import allows, matches, parts_of, subject_of, told
+from hermes_core.agent.policy.rules import allows, matches, subject_of, told
 from hermes_core.agent.policy.taint import Seen, brings_in, concern
 from hermes_core.errors import OutOfReach, UserError
 from hermes_core.kinds import Tool, Workspace
-from hermes_core.plugins.dispatch import Dispatch
+from hermes_core.plugins.dispatch import Dispatch, stricter
 from hermes_core.plugins.records import KERNEL, CommandRecord
-from hermes_core.types import Effect, Feature, Principal, Question, Session, ToolCall, Verdict
+from hermes_core.types import Effect, Feature, Principal, Protected, Question, Session, ToolCall, Verdict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["MODES", "Advise", "AskPerson", "Permit", "Policy"]
 
 MODES = ("ask", "smart", "off")
+_NEVER = ". This is never allowed, in any mode."
 AskPerson: TypeAlias = Callable[[Question], Awaitable[Verdict | None]]
 Permit: TypeAlias = Callable[[Question, Offer], Awaitable[Verdict | None]]  # the same, kept and settled once
 Advise: TypeAlias = Callable[[str, str, str], Awaitable[str]]  # command, folder, risk: "approve", "deny", or ask
@@ -132,35 +134,45 @@ class Policy:
     ) -> Verdict:
         keys = tuple(tool.touches(params)) if tool.touches else ()
         places = [key[5:] for key in keys if key.startswith("file:")]
-        if reason := self._hard_block(session, call, tool, places, workspace):
-            return Verdict(outcome="deny", reason=f"{reason}. This is never allowed, in any mode.", by="hard block")
+        guarded = (*self._guarded, *(self._guests.closed(session.owner) if self._guests else ()))
+        opened, runs = self._readable(session), Effect.EXECUTE in tool.effects
+        if reason := _closed(tool, places, workspace, guarded, opened):
+            return Verdict(outcome="deny", reason=f"{reason}{_NEVER}", by="hard block")
+        word = await self._word(session, call, workspace, guarded, opened) if runs else Verdict(outcome="allow")
+        if word.hard:
+            return word
         known = keys if tool.touches else None
-        if self._guests and (reason := self._guests.refusal(session, tool, known, workspace, self._readable(session))):
+        if self._guests and (reason := self._guests.refusal(session, tool, known, workspace, opened)):
             return Verdict(outcome="deny", reason=reason, by="gateway")
 
         subject = f"{tool.name}({subject_of(call)})"
         if not permits(session.bounds, tool):
             return Verdict(outcome="deny", reason="this turn may not use it", by="bounds")
         deny = self.deny_in(session)
-        parts = parts_of(tool, subject_of(call)) if deny or self.allow else []
+        parts = [(f"{tool.name}({part.text})", part.literal) for part in word.commands or ()]
         for rule in deny:
-            if matches(rule, subject) or any(matches(rule, part) for part in parts):
+            if matches(rule, subject) or any(matches(rule, part) for part, _ in parts):
                 by = "policy.deny" if rule in self.deny else "bounds"
                 return Verdict(outcome="deny", reason=f"the rule {rule!r} in {by} forbids it", by=by)
 
         verdict = await self._dispatch.decide(
             "pre_tool_call", session=session, call=call, effects=tool.effects, workspace=workspace
         )
+        verdict = stricter(verdict, word)
         if verdict.outcome == "deny":
             return verdict
         effects = tool.effects if verdict.effects is None else verdict.effects
         machine = session.backend or self._machine
         case = Case(
-            call=call, tool=tool, effects=effects, keys=keys, workspace=workspace, machine=machine, own=self._own
-        )
+            call=call, tool=tool, effects=effects, keys=keys, workspace=workspace, machine=machine, own=self._own,
+            commands=word.commands or (), lasting=word.lasting,
+        )  # fmt: skip
 
         understood = verdict.outcome == "allow" and verdict.effects is not None
-        if session.untrusted and (risk := concern(case, seen, understood=understood)):
+        risk = concern(case, seen, understood=understood) if session.untrusted else ""
+        if runs and word.commands is None:
+            decided = await self._unread(session, case, risk or risk_of(case), word, ask)
+        elif risk:
             told_more = f"; {verdict.reason}" if verdict.outcome == "ask" and verdict.reason else ""
             decided = await self._despite(session, case, f"{risk}{told_more}", ask)
         else:
@@ -176,6 +188,16 @@ class Policy:
         unknown = self.mode_of(session) != "off"
         return brings_in(tool, verdict.effects, keys, trusted=self._trusted, unknown=unknown, workspace=workspace)
 
+    async def _unread(self, session: Session, case: Case, risk: str, word: Verdict, ask: Permit | None) -> Verdict:
+        """A yes to a call that no guard looked at is for this once, and no rule, grant or mode gives it."""
+        why = word.reason or f"no plugin says what commands do, see `{self._brand} doctor`"
+        if self.mode_of(session) == "off":
+            return Verdict(
+                outcome="deny", reason=f"it runs a command that nobody is asked about, and {why}", by="policy"
+            )
+        here = f"Run it in `{self._brand}`"
+        return await self._ask_person(session, case, f"{risk or 'runs a command'}; {why}", Offer(), ask, here)
+
     async def _despite(self, session: Session, case: Case, risk: str, ask: Permit | None) -> Verdict:
         """The yes of a person who was told that the conversation holds text from outside; no older one counts."""
         lasting = despite(case)
@@ -190,7 +212,7 @@ class Policy:
         session: Session,
         case: Case,
         verdict: Verdict,
-        parts: Sequence[str],
+        parts: Sequence[tuple[str, bool]],
         ask: Permit | None,
         advise: Advise | None,
     ) -> Verdict:
@@ -211,29 +233,23 @@ class Policy:
         here = f"Run it in `{self._brand}`, or allow it with --yolo or policy.allow"
         return await self._ask_person(session, case, risk, offer(case), ask, here)
 
-    def _hard_block(
-        self, session: Session, call: ToolCall, tool: Tool, places: Sequence[str], workspace: Workspace
-    ) -> str:
-        if Feature.ISOLATED in workspace.features:
-            return ""
-        opened = self._readable(session)
-        guarded = (*self._guarded, *(self._guests.closed(session.owner) if self._guests else ()))
-        for place in places:
-            to_read = () if tool.effects & {Effect.WRITE_FILES, Effect.EXECUTE} else opened
-            if reason := guarded_place(place, workspace.cwd, guarded, to_read):
-                return reason
-        if Effect.EXECUTE in tool.effects:
-            folder = workspace.shell_cwd or workspace.cwd
-            if isinstance(workdir := call.arguments.get("workdir"), str):
-                folder = os.path.join(workspace.cwd, os.path.expanduser(workdir))  # noqa: PTH111, PTH118
-            for value in call.arguments.values():
-                if not isinstance(value, str):
-                    continue
-                if reason := blocked_command(value, folder, guarded, self._brand, opened, self._records):
-                    return f"{subject_of(call)!r} was blocked because {reason}"
-        return ""
+    async def _word(
+        self, session: Session, call: ToolCall, workspace: Workspace, guarded: Sequence[Path], opened: Sequence[str]
+    ) -> Verdict:
+        """What guards say of a call that runs something. Without ``commands`` none of them looked at it."""
+        protected = Protected(closed=guarded, readable=opened, program=self._brand, reserved=self._reserved)
+        asked = {"session": session, "call": call, "workspace": workspace, "protected": protected}
+        word = await self._dispatch.decide("judge_command", failing="ask", **asked)
+        if word.hard:
+            reason = f"{subject_of(call)!r} was blocked because {word.reason}{_NEVER}"
+            return evolve(word, outcome="deny", reason=reason, by="hard block")
+        opinion = word.outcome != "allow" or word.effects is not None
+        return word if opinion else evolve(word, by="")
 
-    async def _known(self, session: Session, case: Case, parts: Sequence[str]) -> Verdict | None:
+    def _reserved(self, words: Sequence[str]) -> bool:
+        return widens(words, self._records)
+
+    async def _known(self, session: Session, case: Case, parts: Sequence[tuple[str, bool]]) -> Verdict | None:
         """The yes of a rule, or of something that a person granted and did not take back since."""
         subject = f"{case.tool.name}({subject_of(case.call)})"
         if any(allows(rule, subject, parts) for rule in self.allow):
@@ -266,6 +282,16 @@ class Policy:
             return verdict
         reason = f"it {risk}, and that needs a person's yes. Nobody is here to ask. {here}"
         return Verdict(outcome="deny", reason=reason, by="policy")
+
+
+def _closed(
+    tool: Tool, places: Sequence[str], workspace: Workspace, guarded: Sequence[Path], opened: Sequence[str]
+) -> str:
+    """Why a call may not touch what it touches, or nothing."""
+    if Feature.ISOLATED in workspace.features:
+        return ""
+    to_read = () if tool.effects & {Effect.WRITE_FILES, Effect.EXECUTE} else opened
+    return next(filter(None, (guarded_place(place, workspace.cwd, guarded, to_read) for place in places)), "")
 
 
 async def _second_opinion(case: Case, risk: str, advise: Advise) -> Verdict | None:

@@ -2,16 +2,12 @@
 
 import fnmatch
 import json
-import re
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
-from hermes_core.agent.policy.hardblocks import pieces, program_words
 from hermes_core.errors import nearest
-from hermes_core.kinds import Tool
-from hermes_core.types import JSON, Effect, ToolCall
+from hermes_core.types import JSON, ToolCall
 
-__all__ = ["allows", "escape", "idle", "matches", "parts_of", "subject_of", "told"]
+__all__ = ["allows", "escape", "idle", "matches", "subject_of", "told"]
 
 _SHOWN = 1_000  # characters of an argument beside the subject
 
@@ -46,23 +42,11 @@ def matches(rule: str, subject: str) -> bool:
     return fnmatch.fnmatchcase(tool, name) and (not pattern or fnmatch.fnmatchcase(rest, pattern))
 
 
-def parts_of(tool: Tool, text: str) -> list[str]:
-    """The single commands of a shell command as rules see them: ``terminal(git push origin)``, however it was spelled.
-
-    Wrappers, paths of programs and needless spaces are gone, and what hides in ``$(…)`` and ``sh -c`` stands by itself.
-    """
-    if Effect.EXECUTE not in tool.effects:
-        return []
-    commands = (program_words(piece) for piece in pieces(text))
-    return [f"{tool.name}({' '.join([Path(w[0]).name, *w[1:]])})" for w in commands if w]
-
-
-def allows(rule: str, subject: str, parts: Sequence[str]) -> bool:
-    """Whether a rule allows a call. With ``*`` every single command must match, and nothing may be redirected."""
+def allows(rule: str, subject: str, parts: Sequence[tuple[str, bool]]) -> bool:
+    """Whether a rule allows a call. With ``*`` every single part must match, and none may be for the letter only."""
     if not parts or rule == escape(subject) or "(" not in rule:
         return matches(rule, subject)
-    plain = not re.search(r"[<>`\n]|\$\(", subject)
-    return plain and matches(rule, subject) and all(matches(rule, part) for part in parts)
+    return matches(rule, subject) and all(matches(rule, part) and not literal for part, literal in parts)
 
 
 def escape(subject: str) -> str:

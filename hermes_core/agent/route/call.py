@@ -7,7 +7,7 @@ pieces that were shown are not part of the answer then. What the model itself di
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from typing import TYPE_CHECKING
 
 from attrs import evolve
@@ -80,6 +80,9 @@ class ModelCall:
             return
         raise self._nobody(failed)
 
+    def _deltas(self, provider: Provider, request: Request) -> AsyncIterator[Delta]:
+        return provider.stream(request)
+
     def _answered(self, route: Route, failed: Sequence[tuple[Route, ProviderError]]) -> None:
         self.route = route
         message = self.response.message
@@ -109,7 +112,7 @@ class ModelCall:
             reply, shown = Reply(), False
             try:
                 async with asyncio.timeout(self._seconds or None):
-                    deltas = attempt.provider().stream(attempt.request)
+                    deltas = self._deltas(attempt.provider(), attempt.request)
                     try:
                         async for delta in deltas:
                             if not reply.begun:

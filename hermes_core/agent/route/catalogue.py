@@ -31,9 +31,10 @@ async def provider_rows(parts: Parts) -> list[ProviderRow]:
 
 async def model_rows(parts: Parts, provider: str = "") -> list[ModelRow]:
     """The models of a provider, asked now; of the one that answers when none is named. Raises HermesError."""
-    route = await parts.routed()
-    mine = not provider or provider == route.name
-    if not mine:
+    mine = not provider or (parts.route is not None and provider == parts.route.name)
+    if mine:
+        route = await parts.routed()
+    else:
         route = await choose(parts.settings, parts.index, parts.loader, parts.dispatch, provider=provider, model="-")
     try:
         models = await route.provider.models()

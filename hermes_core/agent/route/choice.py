@@ -107,7 +107,8 @@ async def _ready(model: str, settings: Settings, loader: Loader, dispatch: Dispa
             chosen = model or await _default_model(provider)
             endpoint = settings.endpoint(provider.name)
             return Route(name=provider.name, provider=provider, model=chosen, notice=notice, endpoint=endpoint)
-    raise UserError("No provider can answer.", hint="Connect a model with `hermes model`, or see `hermes doctor`.")
+    hint = "hermes plugins enable provider/NAME, or: hermes plugins install hermes-provider-openai"
+    raise UserError("No provider can answer.", hint="hermes setup openrouter, or another" if candidates else hint)
 
 
 def ranked_providers(settings: Settings, loader: Loader, dispatch: Dispatch) -> list[Provider]:

@@ -10,18 +10,19 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from attrs import evolve, field
+from attrs import field
 
 from hermes_core.config.files import held, write_atomic
 from hermes_core.config.schema import EndpointSettings
 from hermes_core.config.settings import Settings
+from hermes_core.control import KeyRow
 from hermes_core.errors import AuthError, ProviderError, RateLimited
 from hermes_core.options import Secret
 from hermes_core.values import frozen
 
-__all__ = ["Key", "KeyRow", "Keys"]
+__all__ = ["Key", "Keys"]
 
 _AUTH = 300.0  # seconds a refused key rests
 _LIMIT = 3600.0  # seconds a key rests after a limit, or for lack of credit, when nobody said how long
@@ -39,19 +40,6 @@ class Key:
     def fingerprint(self) -> str:
         """Eight letters that tell keys apart and give nothing away."""
         return sha256(b"hermes key " + self.value.encode()).hexdigest()[:8]
-
-
-@frozen(kw_only=True)
-class KeyRow:
-    """A key as lists show it; ``left`` is seconds until a resting one is used again."""
-
-    provider: str
-    source: str
-    fingerprint: str
-    state: Literal["ok", "resting", "dead", "missing"]
-    left: float = 0.0
-    reason: str = ""
-    uses: int = 0
 
 
 class Keys:
@@ -129,8 +117,8 @@ class Keys:
                 shown = KeyRow(provider=name, source=key.source, fingerprint=key.fingerprint, state="ok")
                 if row.get("dead") or left:
                     why = row.get("reason", "")
-                    shown = evolve(shown, state="dead" if row.get("dead") else "resting", left=left, reason=why)
-                found.append(evolve(shown, uses=row.get("uses", 0)))
+                    shown = shown._replace(state="dead" if row.get("dead") else "resting", left=left, reason=why)
+                found.append(shown._replace(uses=row.get("uses", 0)))
         return found
 
     def reset(self, fingerprint: str = "") -> int:

@@ -18,7 +18,7 @@ from hermes_core.kinds import Provider
 from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.plugins.index import Index
 from hermes_core.plugins.loader import Loader
-from hermes_core.types import Endpoint, Request, Response
+from hermes_core.types import Endpoint, MediaRequest, MediaResponse, MediaVerb, Request, Response
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ __all__ = ["Router"]
 log = logging.getLogger(__name__)
 _REST = 60.0  # seconds a first choice is left alone after a limit
 _SHORT_REST = 5.0  # the same when nobody else could answer either
-_COMPRESSION = 300.0  # seconds a summary may take at least
+_LONG = 300.0  # seconds that a summary, a picture or a sound may take at least
 _ENTRY = ("provider", "model", "base_url", "api_key", "key_env", "effort")
 _LOOK_UP = 4_000  # tokens a request must have before it matters how many fit
 
@@ -55,10 +55,8 @@ class Router:
 
     async def complete(self, main: Route, request: Request, task: str) -> tuple[Response, Route]:
         """One whole reply beside the conversation, and who gave it. Raises ProviderError when nobody can."""
-        wanted = self._settings.config.auxiliary.get(task) or AuxiliarySettings()
-        seconds = max(wanted.timeout, _COMPRESSION) if task == "compression" else wanted.timeout
-        own = [s for s in (wanted, *wanted.fallback) if s.provider not in ("", "auto") or s.model]
-        first = next(filter(None, [await self.stand_in(entry, main) for entry in own]), main)
+        own, first, seconds = await self._beside(main, task)
+        seconds = max(seconds, _LONG) if task == "compression" else seconds
         if first is not main:
             request = evolve(request, model=first.model)
         call = ModelCall(self, first, request, stand_ins=own, last=main, seconds=seconds, task=task)
@@ -70,6 +68,26 @@ class Router:
                 self.told.append(text)
                 log.warning(text)
         return call.response, call.route
+
+    async def media(
+        self, main: Route, verb: MediaVerb, request: MediaRequest, task: str
+    ) -> tuple[MediaResponse, Route]:
+        """What is made of texts, pictures or sounds, and by whom. Raises ProviderError; UserError where nobody can."""
+        from hermes_core.agent.route.media import MediaCall
+
+        own, first, seconds = await self._beside(main, task)
+        seconds = seconds if verb == "embed" else max(seconds, _LONG)
+        call = MediaCall(self, first, verb, request, stand_ins=own, seconds=seconds, task=task)
+        async for _ in call.stream():
+            pass
+        return call.result, call.route
+
+    async def _beside(self, main: Route, task: str) -> tuple[Sequence[StandInSettings], Route, float]:
+        """Who was set up for a task, who of them is asked first, and how many seconds one may take."""
+        wanted = self._settings.config.auxiliary.get(task) or AuxiliarySettings()
+        own = [s for s in (wanted, *wanted.fallback) if s.provider not in ("", "auto") or s.model]
+        first = next(filter(None, [await self.stand_in(entry, main) for entry in own]), main)
+        return own, first, wanted.timeout
 
     # --- who is asked -----------------------------------------------------------------------------------------------
 

@@ -111,7 +111,7 @@ class Bubble:
             while (text := await self._news()) is not None:
                 await self._patiently(text)
             if self._messages and self._progress.unsaid:  # what is shown is not the start of an answer any more
-                ended = evolve(self._outgoing, message=said(self._progress.text() or PLACEHOLDER))
+                ended = evolve(self._outgoing, message=said(self._progress.text()))
                 await self._outbox.send_later(ended)
         except Exception as error:  # noqa: BLE001 - a time-out, mostly: what the service did is not known
             told = str(error) if isinstance(error, HermesError | _Stop) else type(error).__name__

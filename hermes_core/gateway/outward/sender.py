@@ -24,7 +24,7 @@ from hermes_core.gateway.rows.values import KEPT, OutboxRow
 from hermes_core.kinds import Platform
 from hermes_core.store.journal import Store
 from hermes_core.store.killpoints import die_at
-from hermes_core.types import Blob, Message, Sent
+from hermes_core.types import Blob, Feature, Message, Sent
 
 __all__ = ["PLACEHOLDER", "Sender", "Shown"]
 
@@ -148,6 +148,7 @@ class Sender:
                 [row] = await self.outbox.outbox_of(key=row.outgoing.key)
             pieces = row.pieces or pieces_of(row.outgoing.message, self.platform)
             if not pieces:
+                await self._cleared(row, row.placeholders, ())
                 await self.outbox.abandon(row.id, "It says nothing.")
             while pieces and (rest := await self._piece(row, pieces)):
                 row, pieces = rest, rest.pieces
@@ -223,13 +224,17 @@ class Sender:
             return sent.message_id if sent else ""
 
     async def _cleared(self, row: OutboxRow, left: Sequence[str], rest: Sequence[Message]) -> Sequence[str]:
-        """The placeholders that are still needed; what no piece goes into any more is made to say nothing."""
+        """The placeholders that are still needed; what no piece goes into any more is deleted, or says nothing."""
         if any(map(is_text, rest)):
             return left
-        for message_id in filter(None, left):
+        platform = self.platform
+        for sent in (Sent(chat=row.outgoing.chat.id, message_id=one) for one in left if one):
             with suppress(Exception):  # it says what it said; the answer is whole all the same
                 async with asyncio.timeout(_PATIENCE):
-                    await self.platform.edit(Sent(chat=row.outgoing.chat.id, message_id=message_id), said(PLACEHOLDER))
+                    if Feature.DELETE in platform.features:
+                        await platform.delete(sent)
+                    else:
+                        await platform.edit(sent, said(PLACEHOLDER))
         return ()
 
     async def _again(self, row: OutboxRow, error: Exception, least: float = 0.0) -> None:

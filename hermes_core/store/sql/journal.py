@@ -143,7 +143,9 @@ JOURNAL: dict[str, sa.Executable] = {
     ),
     "session_usage": _set(sessions, **{name: sessions.c[name] + _b(name) for name in USAGE}),
     "session_delete": sa.delete(sessions).where(*_is(sessions, "id")),
-    "prompt_save": _add(prompts, "session_id", "prompt", "tools").on_conflict_do_nothing(),
+    "prompt_save": _add(prompts, "session_id", "prompt", "tools").on_conflict_do_update(
+        index_elements=["session_id"], set_=_given("tools")
+    ),
     "prompt_load": _get(prompts, "prompt", "tools").where(*_is(prompts, "session_id")),
     # messages
     "message_add": _add(messages, "session_id", "owner", "turn_id", "role", "body", "created"),

@@ -102,6 +102,10 @@ class Person:
         found = [(r, e) for r, e in self.events if e.sender == user and (room is None or r == room)]
         return [{**e.source, "event_id": e.event_id} for _, e in found if e.source.get("type") == "m.room.message"]
 
+    def gone(self) -> set[str]:
+        """The events that somebody took back."""
+        return {e.redacts for _, e in self.events if isinstance(e, nio.RedactionEvent)}
+
     async def file(self, content: Mapping) -> bytes:
         """The bytes of a file in a message."""
         answer = await self.client.download(content["file"]["url"] if "file" in content else content["url"])
@@ -180,9 +184,10 @@ class SynapseService(FakeService):
             relation = content.get("m.relates_to", {})
             if relation.get("rel_type") == "m.replace":
                 texts[relation["event_id"]] = content["m.new_content"]["body"]
-            elif content["msgtype"] == "m.text":
+            elif content.get("msgtype") == "m.text":
                 texts[message["event_id"]] = content["body"]
-        return list(texts.values())
+        gone = set[str]().union(*(person.gone() for person, _ in self.people.values()))
+        return [text for event, text in texts.items() if event not in gone]
 
     async def say_as_bot(self, text: str) -> None:
         with off_the_record():
@@ -196,7 +201,7 @@ class SynapseService(FakeService):
         return sum(self._bot in users for person, _ in self.people.values() for _, users in person.typing)
 
     async def media(self) -> Sequence[bytes]:
-        found = [m["content"] for m in await self._messages() if m["content"]["msgtype"] == "m.file"]
+        found = [m["content"] for m in await self._messages() if m["content"].get("msgtype") == "m.file"]
         person = next(iter(self.people.values()))[0]
         with off_the_record():
             return [await person.file(content) for content in found]

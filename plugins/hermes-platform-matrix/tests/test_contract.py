@@ -5,7 +5,7 @@ from typing import ClassVar
 import pytest
 from matrix_people import SynapseService, Wire, bot_for
 
-from hermes_core.testing import PlatformContract, PluginContract
+from hermes_core.testing import PlatformContract, PluginContract, SetupContract
 
 
 class TestPlugin(PluginContract):
@@ -38,3 +38,11 @@ class TestPlainRooms(_Real):
 @pytest.mark.real
 class TestEncryptedRooms(_Real):
     encrypted = True
+
+
+class TestSetup(SetupContract):
+    module = "hermes_platform_matrix"
+
+    @pytest.fixture
+    def wrong(self):
+        return {"homeserver": "http://127.0.0.1:9", "user": "@bot:s", "password": "very-secret"}

@@ -17,6 +17,7 @@ from hermes_platform_matrix.homeserver import Cut, Homeserver, Refused
 from hermes_platform_matrix.login import Login, homeserver_url
 from hermes_platform_matrix.media import Media, NoFile
 from hermes_platform_matrix.platform import Matrix
+from hermes_platform_matrix.setup import AccountStep
 from hermes_platform_matrix.shelf import Shelf
 
 TOKEN = "syt_very_secret"
@@ -234,6 +235,30 @@ async def test_what_doctor_says(tmp_path):
     assert (await findings("http://127.0.0.1:1"))[0].level == "fault"
     assert (await findings(""))[0].level == "ok"
     assert not list(tmp_path.iterdir()), "doctor changed something"
+
+
+async def test_an_account_is_checked_before_it_is_kept():
+    async def found(url, **said):
+        return await AccountStep().test({"homeserver": url, "user": "", "password": "", "token": ""} | said)
+
+    def script(method, where):
+        return (200, {"user_id": "@bot:s", "access_token": "new"}) if where.endswith("/login") else usual(method, where)
+
+    async with homeserver(script) as (url, requests):
+        assert await found(url, token=TOKEN) == f"{url} knows the bot as @bot:s."
+        assert await found(url, user="@bot:s", password="pw") == f"{url} knows the bot as @bot:s."
+        assert [where.rpartition("/")[2] for _, where in requests] == ["whoami", "login", "logout"]
+        for said in ({}, {"user": "@bot:s"}, {"password": "pw"}):
+            with pytest.raises(UserError, match="Matrix"):
+                await found(url, **said)
+    async with homeserver(lambda *_: (401, {"errcode": "M_UNKNOWN_TOKEN"})) as (url, _):
+        with pytest.raises(UserError, match="not valid"):
+            await found(url, token=TOKEN)
+    async with homeserver(lambda *_: (403, {"errcode": "M_FORBIDDEN", "error": "no"})) as (url, _):
+        with pytest.raises(UserError, match="was refused for @bot:s"):
+            await found(url, user="@bot:s", password="pw")
+    with pytest.raises(Cut):
+        await found("http://127.0.0.1:9", token=TOKEN)
 
 
 async def test_errors_show_no_token():

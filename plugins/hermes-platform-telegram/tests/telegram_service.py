@@ -335,6 +335,15 @@ class BotApiServer(FakeService):
         self._check(given["caption"], given.get("caption_entities", []), 1024)
         return self._change(message, given, caption=given["caption"])
 
+    def _deleteMessage(self, given):
+        messages = self.chats[self._there(given)]
+        if given["message_id"] not in messages:
+            raise Refusal(400, "Bad Request: message to delete not found")
+        if messages[given["message_id"]].get("old"):
+            raise Refusal(400, "Bad Request: message can't be deleted for everyone")
+        del messages[given["message_id"]]
+        return True
+
     def _sendChatAction(self, given):
         self._there(given)
         self.typed += 1

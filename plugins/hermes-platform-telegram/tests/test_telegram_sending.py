@@ -220,6 +220,17 @@ async def test_reactions_are_those_that_telegram_has(opened, service):
             await platform.react(CHAT, "5", "🥒")
 
 
+async def test_what_cannot_be_deleted_any_more_is_said(opened, service):
+    async with opened() as (platform, _):
+        sent = await platform.send(CHAT, said("hi"), "k")
+        service.chats[77][int(sent.message_id)]["old"] = True
+        with pytest.raises(Undeliverable, match="can't be deleted"):
+            await platform.delete(sent)
+        service.script("deleteMessage", Fault(cut=True))
+        with pytest.raises(DeliveryError):
+            await platform.delete(sent)
+
+
 async def test_typing_that_cannot_be_shown_hurts_nobody(opened, service):
     from hermes_core.types import Started
 

@@ -2,7 +2,9 @@
 
 import pytest
 
-from hermes_core.testing import ProviderContract
+from hermes_core.testing import ProviderContract, SetupContract
+from hermes_core.types import Endpoint
+from hermes_provider_anthropic.setup import all_steps
 
 MODELS = '{"data": [{"type": "model", "id": "claude-fake-1", "max_input_tokens": 4096, "max_tokens": 512}]}'
 
@@ -33,3 +35,21 @@ class TestAnthropic(ProviderContract):
             return at()
 
         return make
+
+
+class TestSetup(SetupContract):
+    module = "hermes_provider_anthropic"
+
+    @pytest.fixture
+    def step(self, service, keys):
+        return all_steps(keys(), {"anthropic": Endpoint(name="anthropic", base_url=service.url)})[0]
+
+    @pytest.fixture
+    def good(self, service, reply):
+        service.by_path["/v1/models"] = reply.http(200, MODELS)
+        return {"key": "sk-ant-very-secret"}
+
+    @pytest.fixture
+    def wrong(self, service, reply):
+        service.by_path["/v1/models"] = reply.http(401, '{"error": {"message": "no such key"}}')
+        return {"key": "sk-ant-very-secret"}

@@ -8,6 +8,7 @@ import pytest
 
 from hermes_core.errors import AuthError, Unavailable
 from hermes_core.types import Endpoint, Feature, TextDelta
+from hermes_provider_openai.setup import all_steps
 
 EVENT = b'data: {"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":null}]}\n\n'
 END = b'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
@@ -192,3 +193,22 @@ async def test_few_connections_rest_where_a_new_one_costs_little(service, at, as
     for connections in (30, 40):
         await asyncio.gather(*(ask(provider) for _ in range(30)))
         assert service.connections == connections
+
+
+async def test_a_key_is_checked_by_asking_the_service_itself(service, reply, keys):
+    """What the catalogue knows would be no test: nobody was asked."""
+
+    def step(name, **said):
+        endpoint = Endpoint(name=name, base_url=service.url, **said)
+        return next(one for one in all_steps(keys(), {name: endpoint}) if one.name == name)
+
+    service.by_path["/v1/models"] = reply.http(200, '{"data": [{"id": "a"}, {"id": "b"}]}')
+    assert await step("openai").test({"key": "sk-good-1234567890"}) == "openai has 2 models."
+    assert [field.name for field in step("openai").fields] == ["key"]
+    assert [field.required for field in step("openai", api_key="k").fields] == [False]
+    assert [(field.name, field.required) for field in step("vllm").fields] == [("base_url", False), ("key", False)]
+    with pytest.raises(AuthError):
+        await step("openai").test({})
+    service.by_path["/v1/models"] = reply.http(500, "{}")
+    with pytest.raises(Unavailable):
+        await step("openai").test({"key": "sk-good-1234567890"})

@@ -7,6 +7,7 @@ import pytest
 from attrs import evolve
 
 from hermes_core.errors import AuthError, RateLimited, Unavailable, UserError
+from hermes_core.testing.contract_provider import ODD_SCHEMA
 from hermes_core.testing.wire_replies import Said, SaidCall, reply_of
 from hermes_core.types import Message, Text, ToolCall, ToolResult, ToolSpec
 
@@ -83,12 +84,13 @@ async def test_a_conversation_goes_back_with_its_sealed_reasoning(service, at, a
             Message(role="assistant", parts=(call,), meta={"openai": {"items": [SEALED]}}),
             Message(role="tool", parts=(result,)),
         ),
-        tools=(ToolSpec(name="look", description="Look.", schema={"type": "object"}),),
+        tools=(ToolSpec(name="look", description="Look.", schema=ODD_SCHEMA),),
         options={"effort": "high", "max_tokens": 50, "temperature": 1.0},
     )
     assert (await ask(at("openai", wire="responses"), request)).text == "ok"
     body = service.asked[-1].body
     assert service.asked[-1].path == "/v1/responses"
+    assert body["tools"][0]["parameters"] == ODD_SCHEMA
     assert body["input"] == [
         {"role": "developer", "content": [{"type": "input_text", "text": "s"}]},
         {"role": "user", "content": [{"type": "input_text", "text": "hello"}]},

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from hermes_core.console.carry import Carrier
-from hermes_core.kinds import tool
+from hermes_core.errors import UserError
+from hermes_core.kinds import Jobs, Resource, ToolContext, tool
 from hermes_core.testing import Bench, Call, FakePlatform
-from hermes_core.types import Ended
+from hermes_core.types import Ended, Job
 
 
 @pytest.fixture
@@ -328,3 +329,63 @@ async def test_the_path_of_a_message_is_told(hermes, scripted) -> None:
     assert said[2].splitlines()[0].startswith("Message ")
     assert said[2].endswith("It was answered where it was asked; nothing had to be sent.")
     assert said[3] == "No message of yours is named 'nothing'."
+
+
+# --- what runs beside it ----------------------------------------------------------------------------------------------
+
+
+class Kettles(Jobs):
+    """One kettle."""
+
+    name = "kettle"
+    on = True
+
+    async def running(self, session):
+        return [Job(id="1", kind="process", title="boil\nwater", since=1.0)] if self.on else []
+
+    async def stop(self, session, job):
+        was, self.on = self.on, False
+        return was
+
+
+async def test_what_runs_is_listed_and_stopped(hermes, scripted) -> None:
+    hermes.tmp_plugin(scripted())
+    hermes.tmp_plugin(Kettles())
+    assert await hermes.slash("/jobs") == "    kettle:1  running  boil water"
+    assert await hermes.slash("/jobs stop kettle:1") == "kettle:1 is stopped."
+    assert "does not run" in await hermes.slash("/jobs stop kettle:1")
+    assert await hermes.slash("/jobs") == "Nothing runs beside this conversation."
+    with pytest.raises(UserError, match="/jobs stop ID"):
+        await hermes.slash("/jobs kettle:1")
+
+
+class Lamps(Resource):
+    """A lamp in every session."""
+
+    name = "lamp"
+
+    def __init__(self) -> None:
+        self.lit = 0
+
+    async def open(self, session, workspace):
+        self.lit += 1
+        return self.lit
+
+    async def close(self, thing):
+        self.lit -= 1
+
+
+@tool(name="light")
+async def light(context: ToolContext) -> str:
+    """Light it."""
+    return str(await context.resource("lamp"))
+
+
+async def test_what_a_session_keeps_open_is_closed_when_another_begins(hermes, scripted) -> None:
+    lamps = Lamps()
+    hermes.tmp_plugin(scripted([Call("light")], "Lit."))
+    hermes.tmp_plugin(light, lamps, name="house")
+    said = await Typist().types(hermes, "light it", "/jobs", "/new", "/jobs")
+    assert "resource:lamp  idle  lamp" in said[-3]
+    assert said[-1] == "Nothing runs beside this conversation."
+    assert lamps.lit == 0

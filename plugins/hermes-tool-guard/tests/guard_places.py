@@ -1,9 +1,11 @@
 """The place that the tests of the guard pretend to be in."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from hermes_core.types import Protected
 from hermes_tool_guard.guard import check, guarded_paths
+from hermes_tool_guard.hardblocks import blocked_command
 from hermes_tool_guard.judgement import Judgement
 
 ROOT, HOME = "/work/project", "/home/me"
@@ -13,6 +15,20 @@ CORPUS = Path(__file__).with_name("corpus")
 
 def judged(command: str, *, root: str = ROOT, folder: str = "") -> Judgement:
     return check(command, root=root, folder=folder, home=HOME, guarded=GUARDED)
+
+
+def reserved(words: Sequence[str]) -> bool:
+    """Whether only a person may run the words behind the name of the program, in these tests."""
+    named = [word for word in words if not word.startswith("-")]
+    return named[:2] in (["config", "set"], ["config", "unset"], ["plugins", "enable"]) or "--yolo" in words
+
+
+def blocked(
+    command: str, cwd: str, guarded: Sequence[Path] = (), program: str = "hermes", readable: Sequence[str] = ()
+) -> str:
+    """Why a command is never run, or nothing."""
+    protected = Protected(closed=tuple(guarded), readable=tuple(readable), program=program, reserved=reserved)
+    return blocked_command(command, cwd, protected)
 
 
 def otherwise(outcome: str, commands: Iterable[str]) -> dict[str, Judgement]:

@@ -10,6 +10,7 @@ from hermes_core.errors import ToolError
 from hermes_core.kinds import Workspace
 from hermes_core.testing.fake_context import FakeToolContext
 from hermes_core.types import ExecRequest, ExecResult
+from hermes_tool_terminal import register_resources
 
 
 class Plain(Workspace):
@@ -49,4 +50,4 @@ def place(tmp_path):
 
 @pytest.fixture
 def context(place):
-    return FakeToolContext(place)
+    return FakeToolContext(place, resources=register_resources())

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from hermes_core.errors import ToolError
 from hermes_core.testing import Steps
-from hermes_core.types import Effect
+from hermes_core.types import Effect, ExecResult
 from hermes_tool_terminal import register_tools
 from hermes_tool_terminal.shellwords import background_part, last_program
 from hermes_tool_terminal.text import BUDGET, LINES, Cleaner, clean, cut
@@ -78,6 +78,21 @@ async def test_a_place_without_bash_gets_sh_and_is_asked_once(terminal, context,
     for _ in range(2):
         assert await terminal.run(context, terminal.params(command="echo $0")) == "sh"
     assert len([r for r in place.asked if "command -v" in r.argv[-1]]) == 1
+
+
+async def test_a_person_sees_the_shell_and_where_it_is(run, context):
+    await run("true")
+    assert context.resources["shell"].describe(context.opened["shell"]) == f"bash in {context.workspace.cwd}"
+
+
+async def test_a_place_that_does_not_answer_is_no_place_with_sh(run, context, place):
+    async def late(request):
+        return ExecResult(status=124, output=b"")
+
+    place.run = late
+    with pytest.raises(ToolError, match="did not answer"):
+        await run("true")
+    assert not context.opened
 
 
 async def test_background_commands_are_refused_with_advice(run, place):

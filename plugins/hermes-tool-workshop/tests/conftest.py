@@ -14,7 +14,7 @@ from hermes_core.types import Session, ToolCall, Verdict
 from hermes_tool_workshop.config import Config
 from hermes_tool_workshop.gate import verdict
 from hermes_tool_workshop.made import Workshop
-from hermes_tool_workshop.offer import make_tools
+from hermes_tool_workshop.offer import make_source, make_tools
 
 ME = Session(id="20261120_101500_abc123", origin="cli")
 COUNT = '''
@@ -33,12 +33,13 @@ class Bench:
         self.work.mkdir(exist_ok=True)
         self.data = folder / "home" / "data" / "tool-workshop"
         self.shop = Workshop(self.data, folder / "home", Config(**settings), logging.getLogger("test"))
-        self.tools = {tool.name: tool for tool in make_tools(self.data, lambda: self.shop)}
+        self.tools = {tool.name: tool for tool in make_tools(lambda: self.shop)}
+        self.source = make_source(self.data, lambda: self.shop)
         self.workspace = FakeWorkspace(folder=self.work)
         self.context = FakeToolContext(self.workspace, session=ME)
 
     def offered(self, session: Session = ME) -> dict[str, Tool]:
-        return {**self.tools, **{tool.name: tool for tool in self.tools["tool_write"].makes(session)}}
+        return {**self.tools, **{tool.name: tool for tool in self.source.tools(session)}}
 
     async def call(self, name: str, arguments: dict[str, Any] | None = None, *, session: Session = ME) -> str:
         """What a call gives, as the kernel would make it. Raises ToolError."""

@@ -1,12 +1,14 @@
 """The promises of every tool, for the three of the workshop and for one that was written there."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 
-from hermes_core.kinds import Tool
-from hermes_core.testing import FakeToolContext, ToolContract
+from hermes_core.kinds import Tool, ToolSource
+from hermes_core.testing import FakeToolContext, FakeWorkspace, ToolContract, ToolSourceContract
+from hermes_core.types import Session
 
 CODE = '''
 def repeat(text: str, times: int = 2) -> str:
@@ -30,7 +32,7 @@ class TestToolVersions(ToolContract):
 
     @pytest.fixture
     def tool(self, contributed: Mapping[str, list[Any]], tool_context: FakeToolContext) -> Tool:
-        return made(contributed["tools"][0], tool_context)["own_versions"]
+        return there(contributed, tool_context)["own_versions"]
 
 
 class TestToolRollback(ToolContract):
@@ -41,7 +43,17 @@ class TestToolRollback(ToolContract):
     @pytest.fixture
     async def tool(self, contributed: Mapping[str, list[Any]], tool_context: FakeToolContext) -> Tool:
         await write(contributed["tools"][0], tool_context)
-        return made(contributed["tools"][0], tool_context)["own_rollback"]
+        return there(contributed, tool_context)["own_rollback"]
+
+
+class TestOwn(ToolSourceContract):
+    module = "hermes_tool_workshop"
+
+    @pytest.fixture
+    async def source(self, contributed: Mapping[str, list[Any]], session: Session, tmp_path: Path) -> ToolSource:
+        context = FakeToolContext(FakeWorkspace(folder=tmp_path), session=session)
+        await write(contributed["tools"][0], context)
+        return contributed["tool_sources"][0]
 
 
 class TestWritten(ToolContract):
@@ -53,12 +65,11 @@ class TestWritten(ToolContract):
     @pytest.fixture
     async def tool(self, contributed: Mapping[str, list[Any]], tool_context: FakeToolContext) -> Tool:
         await write(contributed["tools"][0], tool_context)
-        return made(contributed["tools"][0], tool_context)["own_repeat"]
+        return there(contributed, tool_context)["own_repeat"]
 
 
-def made(tool: Tool, context: FakeToolContext) -> Mapping[str, Tool]:
-    assert tool.makes
-    return {one.name: one for one in tool.makes(context.session)}
+def there(contributed: Mapping[str, list[Any]], context: FakeToolContext) -> Mapping[str, Tool]:
+    return {one.name: one for one in contributed["tool_sources"][0].tools(context.session)}
 
 
 async def write(tool: Tool, context: FakeToolContext) -> None:

@@ -295,18 +295,23 @@ async def test_a_session_writes_uses_breaks_rolls_back_and_uses(hermes, scripted
     assert dict(history[0].arguments) == {"number": 2}
 
 
-async def test_a_later_session_has_it_from_the_start_and_an_earlier_one_keeps_its_bytes(hermes, scripted, tmp_path):
-    put_in(hermes, scripted(writes(), "done"))
+async def test_it_is_there_from_the_next_turn_on_without_a_restart_and_nothing_sent_moves(hermes, scripted, tmp_path):
+    first = scripted(writes(), "done", Call("own_fragile", {"number": 5}), "one")
+    put_in(hermes, first)
     await play(hermes, ask=Person())
+    assert await play(hermes) == ["20"]
     await hermes.close()
     again = Kernel(tmp_path / "home")
-    provider = scripted(through("own_fragile", number=5), "one", Call("own_fragile", {"number": 5}), "two")
+    provider = scripted(Call("own_fragile", {"number": 5}), "two", Call("own_fragile", {"number": 5}), "three")
     put_in(again, provider)
     assert await play(again) == ["20"]
     assert await play(again, "later") == ["20"]
     await again.close()
-    assert "own_fragile" not in [s.name for s in provider.requests[0].tools]
-    assert "own_fragile" in [s.name for s in provider.requests[2].tools]
+    names = [[s.name for s in r.tools] for r in (*first.requests, *provider.requests)]
+    there = ["own_fragile", "own_rollback", "own_versions"]
+    assert names[:2] == [["tool_write", "tool_call"]] * 2
+    assert names[2:6] == [["tool_write", "tool_call", *there]] * 4
+    assert names[6:] == [["tool_write", *there, "tool_call"]] * 2
 
 
 async def test_without_a_person_nothing_is_written_and_what_was_approved_runs(hermes, scripted):
@@ -339,6 +344,7 @@ async def test_text_that_reads_like_a_command_is_text_to_a_tool_without_programs
     told = [{"arguments": {"text": "hi"}}]
     wipe = {"text": "rm -rf / --no-preserve-root"}
     both = [writes(say, "say", told), writes(say, "shell", told, programs=["sh"])]
+    hermes.tmp_plugin("hermes_tool_guard")
     put_in(hermes, scripted(both, [through("own_say", **wipe), through("own_shell", **wipe)], "done"))
     *_, said, blocked = await play(hermes, ask=Person())
     assert said == wipe["text"]

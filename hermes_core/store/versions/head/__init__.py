@@ -59,7 +59,7 @@ SQL = {
     "session_touch": "UPDATE sessions SET updated=:updated, last=:last, messages=(sessions.messages + 1), tool_calls=(sessions.tool_calls + :made) WHERE sessions.id = :id",
     "session_usage": "UPDATE sessions SET input=(sessions.input + :input), output=(sessions.output + :output), cache_read=(sessions.cache_read + :cache_read), cache_write=(sessions.cache_write + :cache_write), reasoning=(sessions.reasoning + :reasoning), calls=(sessions.calls + :calls), cost=(sessions.cost + :cost) WHERE sessions.id = :id",
     "session_delete": "DELETE FROM sessions WHERE sessions.id = :id",
-    "prompt_save": "INSERT INTO prompts (session_id, prompt, tools) VALUES (:session_id, :prompt, :tools) ON CONFLICT DO NOTHING",
+    "prompt_save": "INSERT INTO prompts (session_id, prompt, tools) VALUES (:session_id, :prompt, :tools) ON CONFLICT (session_id) DO UPDATE SET tools = :tools",
     "prompt_load": "SELECT prompts.prompt, prompts.tools FROM prompts WHERE prompts.session_id = :session_id",
     "message_add": "INSERT INTO messages (session_id, owner, turn_id, role, body, created) VALUES (:session_id, :owner, :turn_id, :role, :body, :created)",
     "messages_from": "SELECT messages.id, messages.body FROM messages WHERE messages.session_id = :session_id AND messages.id >= :start ORDER BY messages.id LIMIT :limit OFFSET 0",

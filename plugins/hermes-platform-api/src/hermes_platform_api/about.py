@@ -96,7 +96,7 @@ async def skills(service: Service, request: Request) -> Response:
 async def _ready(ctx: PluginContext) -> dict[str, str]:
     """What a turn needs, each ``ok`` or what is wrong with it."""
     found = {}
-    for name, needed in (("store", partial(ctx.sessions.rows, ctx.owner, limit=1)), ("model", ctx.models.answering)):
+    for name, needed in (("store", partial(ctx.sessions.rows, ctx.owner, limit=1)), ("model", ctx.models.current)):
         try:
             await needed()
             found[name] = "ok"

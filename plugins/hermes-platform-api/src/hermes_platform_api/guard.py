@@ -4,14 +4,17 @@ import ipaddress
 import logging
 from collections.abc import Mapping, Sequence
 
+from attrs import evolve
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from hermes_core.errors import HermesError
+from hermes_core.types import Principal
 from hermes_platform_api.errors import ApiError, of_error
 from hermes_platform_api.keys import Keys
+from hermes_platform_api.mounts import Mount
 from hermes_platform_api.routes import OPEN
 from hermes_platform_api.sse import answered
 
@@ -25,6 +28,7 @@ _SAFE = {
     "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
     "cache-control": "no-store",
 }
+_PAGE = "default-src 'self'; frame-ancestors 'none'"  # of what plugins serve, where they say nothing else
 _ASKED = (
     "authorization, content-type, idempotency-key, x-hermes-session-id, x-hermes-session-key, x-stainless-arch, "
     "x-stainless-lang, x-stainless-os, x-stainless-package-version, x-stainless-retry-count, x-stainless-runtime, "
@@ -37,9 +41,21 @@ _PREFLIGHT = 600  # seconds a browser may remember what it may send
 class Guard:
     """Lets a request through to the app, or says why not. Nothing that goes wrong inside shows a traceback."""
 
-    def __init__(self, app: ASGIApp, keys: Keys, *, host: str, hosts: Sequence[str], origins: Sequence[str]) -> None:
-        """On loopback only loopback's own names and ``hosts`` are answered: no page gets in by rebinding a name."""
-        self._app, self._keys = app, keys
+    def __init__(
+        self,
+        app: ASGIApp,
+        keys: Keys,
+        *,
+        host: str,
+        hosts: Sequence[str],
+        origins: Sequence[str],
+        mounts: Sequence[Mount] = (),
+        owner: Principal | None = None,
+    ) -> None:
+        """``mounts`` are what plugins serve beside the app, ``owner`` whose Hermes this is.
+
+        On loopback only loopback's own names and ``hosts`` are answered: no page gets in by rebinding a name."""
+        self._app, self._keys, self._mounts, self._owner = app, keys, mounts, owner or Principal()
         self._hosts = {name.lower() for name in hosts} if is_loopback(host) else None
         self._origins = {origin.rstrip("/").lower() for origin in origins}
 
@@ -48,6 +64,8 @@ class Guard:
             return
         headers, begun = Headers(scope=scope), False
         more = {**_SAFE}
+        if any(one.holds(scope["path"]) for one in self._mounts):
+            more["content-security-policy"] = _PAGE
 
         async def sending(message: Message) -> None:
             nonlocal begun
@@ -79,8 +97,15 @@ class Guard:
         if scope["method"] == "OPTIONS" and "access-control-request-method" in headers and "origin" in headers:
             await Response(status_code=204, headers=_preflight())(scope, receive, send)
             return
+        mount = next((one for one in self._mounts if one.holds(scope["path"])), None)
+        if mount and mount.public:
+            await mount.serve(scope, receive, send, None)
+            return
         if scope["path"] not in OPEN:
-            scope["hermes.person"] = self._person(headers)
+            scope["hermes.person"] = person = self._person(headers)
+            if mount:
+                await mount.serve(scope, receive, send, evolve(self._owner, person=person) if person else self._owner)
+                return
         await self._app(scope, receive, send)
 
     def _check_host(self, headers: Headers) -> None:

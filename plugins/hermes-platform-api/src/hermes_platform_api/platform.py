@@ -39,6 +39,7 @@ class Api(Platform):
         """Listen. Raises UserError for a port in use and for keys that are none."""
         from hermes_platform_api.guard import Guard, is_loopback
         from hermes_platform_api.keys import MAIN, Keys
+        from hermes_platform_api.mounts import mounts
         from hermes_platform_api.server import Server, application, listen
         from hermes_platform_api.service import Service
 
@@ -46,13 +47,24 @@ class Api(Platform):
         keys = Keys(self._ctx.secrets, config.keys)
         listening = listen(config.host, config.port)
         self._service = Service(config, self._ctx)
-        app = Guard(application(self._service), keys, host=config.host, hosts=config.hosts, origins=config.origins)
+        served = mounts(self._ctx.plugins.routes())
+        app = Guard(
+            application(self._service),
+            keys,
+            host=config.host,
+            hosts=config.hosts,
+            origins=config.origins,
+            mounts=served,
+            owner=self._ctx.owner,
+        )
         self._server, self._closed = Server(app, listening), asyncio.Event()
         await self._server.start()
         host, port = listening.getsockname()[:2]
         self.address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
         self._ctx.log.info("listening on %s", self.address)
         _say(f"The API listens on {self.address}/v1")
+        for one in served:
+            _say(f"{one.plugin} is served at {self.address}{one.path}" + (", to anybody" if one.public else ""))
         if keys.made:
             shown = f" and is shown this once: {keys.made}" if sys.stderr.isatty() else ""
             _say(f"Its key was made now{shown}\nIt is kept as {MAIN} in {self._ctx.paths.home / '.env'}.")

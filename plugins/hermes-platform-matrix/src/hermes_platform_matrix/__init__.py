@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from hermes_core import hookimpl
 from hermes_core.context import PluginContext
-from hermes_core.kinds import Platform
+from hermes_core.kinds import Platform, SetupStep
 from hermes_core.types import Check
 
 
@@ -24,3 +24,11 @@ def register_checks(ctx: PluginContext) -> Iterable[Check]:
     from hermes_platform_matrix.config import Config
 
     return [check_account(ctx.config or Config(), ctx.secrets.resolve, ctx.paths.data)]
+
+
+@hookimpl
+def register_setup(ctx: PluginContext) -> Iterable[SetupStep]:
+    """What is asked to set up an account, and whether it is good."""
+    from hermes_platform_matrix.setup import AccountStep
+
+    return [AccountStep()]

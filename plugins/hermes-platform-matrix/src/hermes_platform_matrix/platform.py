@@ -27,6 +27,7 @@ class Matrix(Platform):
     features = frozenset(
         {
             Feature.EDIT,
+            Feature.DELETE,
             Feature.TYPING,
             Feature.MEDIA,
             Feature.THREADS,
@@ -78,6 +79,10 @@ class Matrix(Platform):
     async def edit(self, sent: Sent, message: Message) -> None:
         """Put another text in the place of a sent message."""
         await self._open_sender().edit(sent, message)
+
+    async def delete(self, sent: Sent) -> None:
+        """Take the text out of a sent message, for everybody; Matrix calls it a redaction."""
+        await self._open_sender().delete(sent)
 
     async def react(self, chat: Chat, message_id: str, sign: str) -> None:
         """Put a sign on a message, in place of our last one."""

@@ -76,6 +76,18 @@ class Sender:
         except (Refused, Cut, Unreadable) as error:
             raise delivery_error(error) from error
 
+    async def delete(self, sent: Sent) -> None:
+        """Redact a message. One that is not there is no error. Raises as Platform.delete."""
+        mark = hashlib.sha256(sent.message_id.encode()).hexdigest()[:40]
+        where = path("v3", "rooms", sent.chat, "redact", sent.message_id, f"hermes-{mark}-gone")
+        try:
+            await self._connection.server.ask("PUT", where, {})
+        except Refused as refused:
+            if refused.status != 404:
+                raise delivery_error(refused) from refused
+        except Cut as error:
+            raise delivery_error(error) from error
+
     async def react(self, room_id: str, event_id: str, sign: str) -> None:
         """Put a sign on an event, in place of our last one; an empty one takes it away. Raises as Platform.react."""
         server, shelf = self._connection.server, self._connection.shelf

@@ -46,6 +46,7 @@ class Telegram(Platform):
     features = frozenset(
         {
             Feature.BUTTONS,
+            Feature.DELETE,
             Feature.EDIT,
             Feature.MEDIA,
             Feature.REACTIONS,
@@ -120,6 +121,10 @@ class Telegram(Platform):
     async def edit(self, sent: Sent, message: Message) -> None:
         """Replace the text and the buttons of a message."""
         await self._open_sender().edit(sent, message)
+
+    async def delete(self, sent: Sent) -> None:
+        """Take a message away; Telegram lets a bot do that for two days."""
+        await self._open_sender().delete(sent)
 
     async def show(self, chat: Chat, event: Event) -> None:
         """Show that the bot is typing; Telegram shows it for five seconds."""

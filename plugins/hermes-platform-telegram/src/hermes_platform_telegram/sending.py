@@ -87,6 +87,16 @@ class Sender:
         except Lost as lost:
             raise as_delivery(lost) from None
 
+    async def delete(self, sent: Sent) -> None:
+        """Take a message away. One that is not there any more is no error."""
+        try:
+            await self._call("deleteMessage", Chat(sent.chat), {"message_id": _number(sent.message_id)})
+        except Refused as refusal:
+            if not refusal.says("message to delete not found"):
+                raise as_delivery(refusal) from None
+        except Lost as lost:
+            raise as_delivery(lost) from None
+
     async def react(self, chat: Chat, message_id: str, sign: str) -> None:
         """Put an emoji on a message; an empty one takes ours away. One that Telegram lacks becomes the nearest."""
         found = reaction(sign)

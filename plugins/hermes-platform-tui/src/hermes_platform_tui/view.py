@@ -310,7 +310,7 @@ class ChatView(Reading):
             jobs = await self._talks.jobs(self.chat)
         except HermesError:
             return
-        kinds = [job.kind for job in jobs]
+        kinds = [job.kind for job in jobs if job.state != "idle"]
         self.facts_are(agents=kinds.count("agent"), processes=len(kinds) - kinds.count("agent"))
 
     @on(Transcript.RetryWanted)

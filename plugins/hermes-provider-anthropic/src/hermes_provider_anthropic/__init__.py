@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from hermes_core.context import PluginContext
 from hermes_core.hooks import hookimpl
-from hermes_core.kinds import Provider
+from hermes_core.kinds import Provider, SetupStep
 
 
 @hookimpl
@@ -13,3 +13,11 @@ def register_providers(ctx: PluginContext) -> Iterable[Provider]:
     from hermes_provider_anthropic.provider import all_providers
 
     return all_providers(ctx.secrets, ctx.endpoints)
+
+
+@hookimpl
+def register_setup(ctx: PluginContext) -> Iterable[SetupStep]:
+    """How each service is set up: a key or an address, tested by asking for its models."""
+    from hermes_provider_anthropic.setup import all_steps
+
+    return all_steps(ctx.secrets, ctx.endpoints)

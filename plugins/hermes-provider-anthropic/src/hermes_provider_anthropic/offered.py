@@ -11,7 +11,7 @@ from hermes_provider_anthropic.line import Line
 from hermes_provider_anthropic.usage import whole_number
 from hermes_provider_kit.listing import fetch_json
 
-__all__ = ["known_models", "list_models", "read_models"]
+__all__ = ["ask_models", "known_models", "list_models", "read_models"]
 
 SECONDS = 8.0
 HELP_SECONDS = 3.0  # when the list only makes an error message better
@@ -21,7 +21,7 @@ LIST_CAP = 32 * 1024 * 1024
 async def list_models(line: Line) -> Sequence[Model]:
     """The models on offer, the default one first. Raises ProviderError when there is neither a reply nor a list."""
     try:
-        found = await _ask(line, SECONDS)
+        found = await ask_models(line)
     except AuthError:
         raise
     except ProviderError:
@@ -38,12 +38,13 @@ async def list_models(line: Line) -> Sequence[Model]:
 async def known_models(line: Line) -> tuple[str, ...]:
     """The names on offer as far as they can be had quickly; never raises."""
     try:
-        return tuple(model.name for model in await _ask(line, HELP_SECONDS))
+        return tuple(model.name for model in await ask_models(line, HELP_SECONDS))
     except ProviderError:
         return ()
 
 
-async def _ask(line: Line, seconds: float) -> list[Model]:
+async def ask_models(line: Line, seconds: float = SECONDS) -> list[Model]:
+    """What the service itself lists now. Raises ProviderError."""
     url = f"{line.service.url}/v1/models?limit=1000"
     headers = line.request_headers()
     found = await fetch_json(line.client(), url, headers=headers, service=line.service, seconds=seconds)

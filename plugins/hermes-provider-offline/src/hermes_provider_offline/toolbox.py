@@ -175,7 +175,7 @@ def _from_words(properties: Mapping[str, JSON], words: str, quoted: Sequence[str
         given = json.loads(words[words.index("{") : words.rindex("}") + 1])
         return {k: v for k, v in given.items() if k in properties}
     found: dict[str, JSON] = {}
-    for name, value in re.findall(r"(\w+)\s*=\s*(\"[^\"]*\"|`[^`]*`|\[[^\]]*\]|\S+)", words):
+    for name, value in re.findall(r"([\w.-]+)\s*=\s*(\"[^\"]*\"|`[^`]*`|\[[^\]]*\]|\S+)", words):
         if name in properties:
             found[name] = _typed(properties[name], value.strip('"`').rstrip(",;"))
     if found:

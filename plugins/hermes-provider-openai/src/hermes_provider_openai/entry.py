@@ -30,6 +30,7 @@ class Entry:
     ``filler`` sends a blank one where it insists on the field and there is nothing to send.
     ``prices`` are US dollars for a million tokens (``input``, ``output``, ``cache_read``, ``cache_write``), and
     ``prices_from`` says where they were read and when.
+    ``media_models`` are those for ``embed`` and ``transcribe``, where none is named.
     ``call_ids = "nine"``: ids of tool calls must have nine letters or digits.
     """
 
@@ -50,6 +51,7 @@ class Entry:
     contexts: Mapping[str, int] = Factory(dict)
     prices: Mapping[str, Mapping[str, float]] = Factory(dict)
     prices_from: str = ""
+    media_models: Mapping[str, str] = Factory(dict)
     list_models: bool = True
     max_output: int = 0
     default_output: int = 0

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from hermes_core.errors import Refused
 from hermes_core.kinds import Provider
-from hermes_core.types import Delta, Endpoint, Model, Price, Request
+from hermes_core.types import Delta, Endpoint, Feature, MediaRequest, MediaResponse, Model, Price, Request
 from hermes_provider_openai.listed import LISTED, Listed
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ class Compatible(Provider):
 
     Its file in the catalogue is read, and its client made, when it is first asked for something.
     """
+
+    features = frozenset({Feature.EMBED, Feature.TRANSCRIBE})
 
     def __init__(
         self, listed: Listed, secrets: "SecretsBroker", *, name: str = "", endpoint: Endpoint | None = None
@@ -92,6 +94,18 @@ class Compatible(Provider):
                 yield delta
         finally:
             await deltas.aclose()
+
+    async def embed(self, request: MediaRequest) -> MediaResponse:
+        """Give a vector for each text. Raises ProviderError, and UserError where no model is named."""
+        from hermes_provider_openai.media import embed
+
+        return await embed(self._line(), request)
+
+    async def transcribe(self, request: MediaRequest) -> MediaResponse:
+        """Write down what is said in each sound. Raises as ``embed``."""
+        from hermes_provider_openai.media import transcribe
+
+        return await transcribe(self._line(), request)
 
     async def body(self, request: Request) -> bytes:
         """The body that ``stream`` would send. Raises as it does."""

@@ -29,6 +29,7 @@ _ALL = (
     ("queue q", "[TEXT|clear]", "say something after the running turn; show what waits, or give it up", "turns:queue"),
     ("retry", "", "ask the last question again", "turns:retry"),
     ("background bg btw", "TEXT", "have something done beside this conversation", "turns:background"),
+    ("jobs", "[stop ID]", "what runs or is open beside this conversation; stop it", "turns:jobs"),
     ("status", "", "this conversation, and how Hermes is", "state:status"),
     ("why", "[MESSAGE]", "what became of your last message", "state:why"),
     ("usage cost", "", "tokens and cost of this session", "state:usage"),
@@ -50,7 +51,7 @@ _ALL = (
 )  # fmt: skip
 # Those that need not wait for the end of a turn, as they change nothing that it works with.
 _AT_ONCE = {
-    "background", "busy", "debug", "history", "insights", "permission", "plugins", "profile", "queue", "search",
+    "background", "busy", "debug", "history", "insights", "jobs", "permission", "plugins", "profile", "queue", "search",
     "sessions", "status", "steer", "tools", "toolsets", "usage", "version", "whoami", "why",
 }  # fmt: skip
 _ADMIN = {"config", "debug", "plugins", "profile", "reload"}

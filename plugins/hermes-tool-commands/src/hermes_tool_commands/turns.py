@@ -37,3 +37,17 @@ async def background(ctx: PluginContext, session: Session, rest: str) -> str:
     if here.place == "chat":
         return f"Begun beside this conversation, in {name}. The answer comes here."
     return f"Begun beside this conversation. The answer comes here; /resume {name} goes on with it."
+
+
+async def jobs(ctx: PluginContext, session: Session, rest: str) -> str:
+    """Show what runs or is open beside the conversation, or stop one of it."""
+    here = ctx.conversation(session)
+    word, _, job = rest.partition(" ")
+    if word == "stop" and job.strip():
+        return (
+            f"{job} is stopped." if await here.stop_job(job.strip()) else f"{job} does not run; /jobs lists what does."
+        )
+    if rest:
+        raise UserError("Say what to stop by its id: /jobs stop ID")
+    shown = [f"    {one.id}  {one.state}  {' '.join(one.title.split())[:80]}" for one in await here.jobs()]
+    return "\n".join(shown) or "Nothing runs beside this conversation."

@@ -5,7 +5,15 @@ from collections.abc import Iterable
 from hermes_core import hookimpl
 from hermes_core.context import PluginContext
 from hermes_core.kinds import Workspace
-from hermes_core.types import Command, Effect, ToolCall, Verdict
+from hermes_core.types import Command, Effect, Protected, ToolCall, Verdict
+
+
+@hookimpl
+async def judge_command(call: ToolCall, workspace: Workspace, protected: Protected) -> Verdict | None:
+    """Say what is never run, and what the parts of a command are that rules and grants see."""
+    from hermes_tool_guard.gate import look
+
+    return await look(call, workspace, protected)
 
 
 @hookimpl

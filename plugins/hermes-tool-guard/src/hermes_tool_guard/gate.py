@@ -6,9 +6,9 @@ import shlex
 from collections.abc import Mapping
 
 from hermes_core.kinds import Workspace
-from hermes_core.types import JSON, Feature, ToolCall, Verdict
+from hermes_core.types import JSON, Feature, Protected, ToolCall, Verdict
 
-__all__ = ["command_of", "judge"]
+__all__ = ["command_of", "judge", "look"]
 
 _LONG = 4096  # characters; longer commands are judged in a thread, so that nobody else waits
 _SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "shell", "terminal"})
@@ -29,6 +29,46 @@ def command_of(call: ToolCall) -> str | None:
     code = arguments.get("code")
     language = arguments.get("language") or arguments.get("shell") or call.name
     return code if isinstance(code, str) and language in _SHELLS else None
+
+
+async def look(call: ToolCall, place: Workspace, protected: Protected) -> Verdict:
+    """Whether a call that runs something is never run, in whatever mode; else its parts, and whether a yes may last.
+
+    An allow says nothing more than that. Every text of the call is looked at, whatever it is called.
+    """
+    if sum(map(len, _texts(call))) <= _LONG:
+        return _looked(call, place, protected)
+    return await asyncio.to_thread(_looked, call, place, protected)
+
+
+def _looked(call: ToolCall, place: Workspace, protected: Protected) -> Verdict:
+    from hermes_tool_guard.hardblocks import blocked_command
+    from hermes_tool_guard.parts import Ground, for_grants, for_rules
+
+    folder, command = _folder(call.arguments, place), command_of(call)
+    if Feature.ISOLATED not in place.features:
+        for text in _texts(call):
+            if reason := blocked_command(text, folder, protected):
+                return Verdict(outcome="deny", reason=reason, hard=True, commands=())
+    covered, lasting = for_grants(command, Ground(folder, Feature.LOCAL in place.features)) if command else ([], False)
+    named = {part.text for part in covered}
+    lines = dict.fromkeys((_subject(call), command or ""))
+    seen = [part for line in lines for part in for_rules(line) if part.text not in named]
+    return Verdict(outcome="allow", commands=(*seen, *covered), lasting=lasting)
+
+
+def _texts(call: ToolCall) -> list[str]:
+    command = command_of(call)
+    given = [value for value in call.arguments.values() if isinstance(value, str)]
+    return given if command is None or command in given else [*given, command]
+
+
+def _subject(call: ToolCall) -> str:
+    """What a rule sees of a call: its first text argument, or all of them."""
+    for key in ("command", "path", "url", "query"):
+        if isinstance(value := call.arguments.get(key), str):
+            return value
+    return ", ".join(f"{k}={v}" for k, v in call.arguments.items())
 
 
 async def judge(call: ToolCall, place: Workspace, home: str) -> Verdict | None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from hermes_core import hookimpl
-from hermes_core.kinds import Tool
+from hermes_core.kinds import Resource, Tool
 
 
 @hookimpl
@@ -12,3 +12,11 @@ def register_tools() -> Iterable[Tool]:
     from hermes_tool_terminal.terminal import make_terminal
 
     return [make_terminal()]
+
+
+@hookimpl
+def register_resources() -> Iterable[Resource]:
+    """The shell of each session."""
+    from hermes_tool_terminal.shell import Shells
+
+    return [Shells()]

@@ -1,12 +1,12 @@
 """The tool ``terminal``: one command in the foreground, its output as text a model can read."""
 
 from collections.abc import Awaitable, Callable
-from weakref import WeakKeyDictionary
 
 from hermes_core.errors import ToolError
-from hermes_core.kinds import Tool, ToolContext, Workspace, tool
+from hermes_core.kinds import Tool, ToolContext, tool
 from hermes_core.options import ge, le, option, settings
-from hermes_core.types import Effect, ExecRequest, ExecResult, Feature
+from hermes_core.types import Effect, ExecRequest, ExecResult
+from hermes_tool_terminal.shell import Shell
 from hermes_tool_terminal.shellwords import background_part, last_program
 from hermes_tool_terminal.status import explain
 from hermes_tool_terminal.text import Cleaner, clean, cut
@@ -25,25 +25,8 @@ class Arguments:
     workdir: str = option("Folder to run in.", default="")
 
 
-class Shells:
-    """Which shell a workspace has; asked once for each."""
-
-    def __init__(self) -> None:
-        self._known: WeakKeyDictionary[Workspace, str] = WeakKeyDictionary()
-
-    async def of(self, workspace: Workspace) -> str:
-        """``bash`` where there is one, else ``sh``."""
-        if Feature.PERSISTENT_SHELL in workspace.features:
-            return "bash"
-        if workspace not in self._known:
-            probe = await workspace.run(ExecRequest(argv=("sh", "-c", "command -v bash"), seconds=30.0))
-            self._known[workspace] = "sh" if probe.status else "bash"
-        return self._known[workspace]
-
-
 def make_terminal() -> Tool:
-    """The tool, with its own memory of which workspace has which shell."""
-    shells = Shells()
+    """The tool; the shell of a session is a resource of this plugin."""
     # Whether two commands depend on each other cannot be known from their text. A model that puts several into one
     # reply has seen the result of none of them, so it means them as independent: no keys, they run side by side.
     decorate: Callable[[Callable[..., Awaitable[str]]], Tool] = tool(
@@ -58,9 +41,10 @@ def make_terminal() -> Tool:
                 f"Not run: {part} would leave a process behind in the background.",
                 hint="Run it in the foreground with a timeout, end the command with 'wait', or quote a literal &.",
             )
+        shell: Shell = await context.resource("shell")
         cleaner = Cleaner()
         request = ExecRequest(
-            argv=(await shells.of(context.workspace), "-c", arguments.command),
+            argv=(shell.program, "-c", arguments.command),
             cwd=arguments.workdir,
             seconds=float(arguments.timeout),
             limit=KEPT,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from hermes_core.context import PluginContext
 from hermes_core.hooks import hookimpl
-from hermes_core.kinds import Tool
+from hermes_core.kinds import Tool, ToolSource
 from hermes_core.types import Check, Command, Session, ToolCall, Verdict
 
 if TYPE_CHECKING:
@@ -14,10 +14,18 @@ if TYPE_CHECKING:
 
 @hookimpl
 def register_tools(ctx: PluginContext) -> Sequence[Tool]:
-    """The tools that write tools."""
+    """The tool that writes tools."""
     from hermes_tool_workshop.offer import make_tools
 
-    return make_tools(ctx.paths.data, lambda: _shop(ctx))
+    return make_tools(lambda: _shop(ctx))
+
+
+@hookimpl
+def register_tool_sources(ctx: PluginContext) -> Sequence[ToolSource]:
+    """The tools that were written."""
+    from hermes_tool_workshop.offer import make_source
+
+    return [make_source(ctx.paths.data, lambda: _shop(ctx))]
 
 
 @hookimpl
@@ -49,10 +57,10 @@ def register_checks(ctx: PluginContext) -> Sequence[Check]:
 
 
 def _shop(ctx: PluginContext) -> "Workshop":
-    from hermes_tool_workshop.config import Config
-    from hermes_tool_workshop.made import Workshop
-
     if "shop" not in ctx.state:
+        from hermes_tool_workshop.config import Config
+        from hermes_tool_workshop.made import Workshop
+
         ctx.state["shop"] = Workshop(ctx.paths.data, ctx.paths.home, ctx.config or Config(), ctx.log)
     shop: Workshop = ctx.state["shop"]
     return shop

@@ -2,9 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from attrs import evolve, frozen
 
@@ -73,15 +72,14 @@ class Workshop:
     def _made(self, shelf: Shelf, ledger: Ledger, version: Version, shape: Shape) -> Tool:
         label, why = version.label, ledger.why or "a person switched it off"
 
-        async def run(context: ToolContext, given: Any) -> str:
-            arguments = {one.name: getattr(given, one.name) for one in shape.arguments}
-            return await self._run(context, shelf, ledger, arguments)
+        async def run(context: ToolContext, given: Mapping[str, JSON]) -> str:
+            return await self._run(context, shelf, ledger, shape.filled(given))
 
         keys = tuple(touched(label.permissions))
         return Tool(
             name=ledger.name,
             description=shape.description,
-            params=shape.params(),
+            schema=shape.schema(),
             run=run,
             toolset="workshop",
             effects=effects(label.permissions),

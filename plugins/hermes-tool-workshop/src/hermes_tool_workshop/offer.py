@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hermes_core.kinds import Tool, ToolContext, tool
+from hermes_core.kinds import Tool, ToolContext, ToolSource, tool
 from hermes_core.options import ge, option, settings
 from hermes_core.types import Effect, Session
 
@@ -53,16 +53,13 @@ class Back:
     version: int = option("An earlier version of it.")
 
 
-def make_tools(data: Path, shop: "Callable[[], Workshop]") -> list[Tool]:
-    """The tool that writes, over one workshop whose folder is ``data``.
-
-    The others are made by it: they cost nothing where none was written.
-    """
+def make_source(data: Path, shop: "Callable[[], Workshop]") -> ToolSource:
+    """The tools that were written, and the two that look after them: a model is told of none where none was written."""
 
     def none_yet(session: Session) -> str | None:
         return None if data.exists() and shop().shelf(session).names() else "no tool was written yet"
 
-    def made(session: Session) -> list[Tool]:
+    def there(session: Session) -> list[Tool]:
         return [*(shop().tools(session) if data.exists() else ()), own_versions, own_rollback]
 
     @tool(toolset="workshop", idempotent=True, touches=lambda _: (), needs=none_yet)
@@ -84,13 +81,18 @@ def make_tools(data: Path, shop: "Callable[[], Workshop]") -> list[Tool]:
 
         return await back(shop(), context, wanted)
 
+    return ToolSource(name="own", toolset="workshop", tools=there)
+
+
+def make_tools(shop: "Callable[[], Workshop]") -> list[Tool]:
+    """The tool that writes, over one workshop."""
+
     # Writing the same again is one version, so that a call whose process died may be run again.
     @tool(
         toolset="workshop",
         effects={Effect.CONFIGURE, Effect.EXECUTE},
         idempotent=True,
         touches=lambda wanted: (f"workshop:{wanted.name}",),
-        makes=made,
         seconds=3600.0,
     )
     async def tool_write(context: ToolContext, wanted: Write) -> str:

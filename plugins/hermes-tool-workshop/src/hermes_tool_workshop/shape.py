@@ -5,11 +5,9 @@ import copy
 import keyword
 import re
 from collections.abc import Iterator, Mapping
-from functools import partial
-from typing import Any, Literal, Optional, Union
+from typing import Any, Literal, Optional, Union, get_args, get_origin
 
-import attrs
-from attrs import Factory, frozen
+from attrs import frozen
 
 from hermes_core.types import JSON
 
@@ -18,6 +16,7 @@ RESERVED = {"own_versions", "own_rollback"}  # the workshop's own
 _NAME = re.compile(r"[a-z][a-z0-9_]{1,39}")
 _ARGUMENT = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _SCALARS: Mapping[str, type] = {"str": str, "int": int, "float": float, "bool": bool}
+_WORDS = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
 _MOST_ARGUMENTS = 20
 _LONGEST = 2_000  # characters of a description; every request carries it
 _DEEP = 4  # levels of a type
@@ -43,15 +42,46 @@ class Shape:
     description: str
     arguments: tuple[Argument, ...]
 
-    def params(self) -> type:
-        """The class that the kernel reads a call's arguments into."""
-        fields = {}
-        for one in self.arguments:
-            default: Any = attrs.NOTHING if one.required else one.default
-            if isinstance(default, list | dict):
-                default = Factory(partial(copy.deepcopy, default))
-            fields[one.name] = attrs.field(default=default, type=one.kind, metadata={"help": one.help})
-        return attrs.make_class("Arguments", fields, frozen=True, kw_only=True)
+    def schema(self) -> dict[str, JSON]:
+        """What a model is told of the arguments, and what each call is held to."""
+        told = {one.name: _told(one) for one in self.arguments}
+        required = [one.name for one in self.arguments if one.required]
+        shape: dict[str, JSON] = {"type": "object", "properties": told, "additionalProperties": False}
+        return {**shape, "required": required} if required else shape
+
+    def filled(self, given: Mapping[str, JSON]) -> dict[str, JSON]:
+        """The arguments of a call, with the defaults of those that are not given, and each number of its type."""
+        values = {one.name: copy.deepcopy(one.default) for one in self.arguments if not one.required}
+        return values | {one.name: _typed(one.kind, given[one.name]) for one in self.arguments if one.name in given}
+
+
+def _told(one: Argument) -> dict[str, JSON]:
+    said = schema_of(one.kind)
+    if one.help:
+        said["description"] = one.help
+    if isinstance(one.default, str | int | float) and one.default != "":
+        said["default"] = one.default
+    return said
+
+
+def schema_of(kind: Any) -> dict[str, JSON]:
+    """The JSON Schema of a type that an annotation named."""
+    origin, inner = get_origin(kind), get_args(kind)
+    if kind in _WORDS:
+        return {"type": _WORDS[kind]}
+    if origin is Literal:
+        texts: dict[str, JSON] = {"type": "string"} if all(type(one) is str for one in inner) else {}
+        return {**texts, "enum": list(inner)}
+    if origin is list:
+        return {"type": "array", "items": schema_of(inner[0])}
+    if origin is dict:
+        return {"type": "object", "additionalProperties": schema_of(inner[1])}
+    return {"anyOf": [schema_of(one) for one in inner]}
+
+
+def _typed(kind: Any, value: JSON) -> JSON:
+    """A number as the annotation has it: in JSON 3 and 3.0 are one."""
+    return kind(value) if kind in (int, float) and type(value) in (int, float) else value
 
 
 class Wrong(Exception):
@@ -224,8 +254,6 @@ def _union(node: ast.expr, inner: tuple[ast.expr, ...], depth: int) -> Any:
 
 def fits(kind: Any, value: JSON) -> bool:
     """Whether a default is of its type, as the kernel will check what is given."""
-    from typing import get_args, get_origin
-
     origin, inner = get_origin(kind), get_args(kind)
     if kind is float:
         return type(value) in (int, float)

@@ -51,7 +51,7 @@ async def written(shop: Workshop, context: ToolContext, wanted: Write) -> str:
     return (
         f"{draft.name} version {ledger.version} is kept; every example passed. "
         f"Call it by its name if you have it, else now with tool_call(name={draft.name!r}, arguments={first}). "
-        "In later conversations it is there from the start. own_versions and own_rollback manage what you wrote."
+        "From the next message on it is among your tools. own_versions and own_rollback manage what you wrote."
     )
 
 
@@ -76,8 +76,7 @@ async def _try(shop: Workshop, context: ToolContext, draft: Draft) -> None:
     failed = []
     for number, example in enumerate(draft.examples):
         context.progress(f"{draft.name}: example {number + 1} of {len(draft.examples)}\n")
-        given = {one.name: one.default for one in draft.shape.arguments if not one.required}
-        outcome = await shop.play(context.workspace, work, {**given, **example["arguments"]})
+        outcome = await shop.play(context.workspace, work, draft.shape.filled(example["arguments"]))
         wanted = example["result"]
         if problem := outcome.crash or outcome.error:
             failed.append("\n  ".join((f"examples[{number}]: {problem}", *aside(outcome))))

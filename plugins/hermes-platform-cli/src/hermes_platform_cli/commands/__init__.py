@@ -1,4 +1,4 @@
-"""The commands of a terminal: what was said and done, what waits for a yes. Each is put together when it is used."""
+"""The commands of a terminal: what is set up, was said, waits for a yes. Each is put together when it is used."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -37,6 +37,12 @@ _MADE = {
     "tools enable": "tools:make_enable",
     "tools disable": "tools:make_disable",
     "tools history": "tools:make_history",
+    "setup": "setup:make_setup",
+    "model": "model:make_model",
+    "model show": "model:make_show",
+    "model list": "model:make_list",
+    "model keys": "model:make_keys",
+    "model choose": "model:make_choose",
     "prompt-size": "prompt_size:make_prompt_size",
 }
 

@@ -3,9 +3,7 @@
 from pathlib import Path
 
 import pytest
-
-from hermes_core.agent.policy.guarded import guarded_path, guarded_place
-from hermes_core.agent.policy.hardblocks import blocked_command
+from guard_places import blocked
 
 HOME = str(Path.home())
 GUARDED = [Path("/srv/hermes/config.yaml"), Path("/srv/hermes/.env"), Path("/srv/hermes/profiles")]
@@ -73,7 +71,7 @@ GUARDED = [Path("/srv/hermes/config.yaml"), Path("/srv/hermes/.env"), Path("/srv
     ],
 )
 def test_it_is_never_run(command: str) -> None:
-    assert blocked_command(command, "/work/project", GUARDED)
+    assert blocked(command, "/work/project", GUARDED)
 
 
 @pytest.mark.parametrize(
@@ -108,40 +106,17 @@ def test_it_is_never_run(command: str) -> None:
     ],
 )
 def test_everyday_commands_are_left_to_the_policy(command: str) -> None:
-    assert not blocked_command(command, "/work/project", GUARDED)
-
-
-def test_a_link_to_a_guarded_file_is_guarded(tmp_path: Path) -> None:
-    kept = tmp_path / "config.yaml"
-    kept.write_text("x")
-    (tmp_path / "innocent").symlink_to(kept)
-    (tmp_path / "hard").hardlink_to(kept)
-    for word in ("innocent", "./innocent", "hard", "./hard"):
-        assert guarded_path(word, str(tmp_path), [kept]), word
-    for word in ("innocent", "Config.YAML", "./config.yaml ", "config.yaml:x/../config.yaml"):
-        assert guarded_place(word, str(tmp_path), [kept]), word
+    assert not blocked(command, "/work/project", GUARDED)
 
 
 @pytest.mark.parametrize("word", ["", "\0", "x" * 10_000, "\ud800", "~nobody-here/x"])
 def test_odd_words_are_survived(word: str) -> None:
-    assert isinstance(guarded_path(word, "/work", GUARDED), str)
-    assert isinstance(blocked_command(f"rm -rf {word}", "/work", GUARDED), str)
-
-
-def test_what_plugins_keep_is_closed_to_tools(tmp_path: Path) -> None:
-    """Among it stand the hashes of skills that a person accepted: a tool that writes them accepts for the person."""
-    from hermes_core.agent.policy.guarded import guarded_paths
-    from hermes_core.config.paths import Home
-    from hermes_core.config.settings import load_settings
-
-    guarded = guarded_paths(load_settings(Home(tmp_path)))
-    assert guarded_path(str(tmp_path / "data" / "tool-skills" / "skills.lock"), "/", guarded)
-    assert not guarded_path(str(tmp_path / "skills" / "tidy" / "SKILL.md"), "/", guarded)
+    assert isinstance(blocked(f"rm -rf {word}", "/work", GUARDED), str)
 
 
 def test_a_command_that_is_too_long_to_be_looked_through_is_blocked() -> None:
-    assert "too long" in blocked_command("echo " + "a" * 128_000, "/srv", GUARDED)
-    assert blocked_command("echo " + "a" * 120_000, "/srv", GUARDED) == ""
+    assert "too long" in blocked("echo " + "a" * 128_000, "/srv", GUARDED)
+    assert blocked("echo " + "a" * 120_000, "/srv", GUARDED) == ""
 
 
 def test_many_words_are_looked_at_as_closely_as_few(tmp_path: Path) -> None:
@@ -153,8 +128,8 @@ def test_many_words_are_looked_at_as_closely_as_few(tmp_path: Path) -> None:
     work.mkdir()
     (work / "innocent").symlink_to(guarded)
     many = " ".join(f"word{n}" for n in range(200))
-    assert "belongs to Hermes itself" in blocked_command(f"cat {many} innocent", str(work), [guarded])
-    assert "belongs to Hermes itself" in blocked_command(f"cat {many} ../work/innocent", str(work), [guarded])
+    assert "belongs to Hermes itself" in blocked(f"cat {many} innocent", str(work), [guarded])
+    assert "belongs to Hermes itself" in blocked(f"cat {many} ../work/innocent", str(work), [guarded])
     (work / "away").symlink_to(guarded.parent)
-    assert "belongs to Hermes itself" in blocked_command(f"cat {many} away/config.yaml", str(work), [guarded])
-    assert blocked_command(f"cat {many}", str(work), [guarded]) == ""
+    assert "belongs to Hermes itself" in blocked(f"cat {many} away/config.yaml", str(work), [guarded])
+    assert blocked(f"cat {many}", str(work), [guarded]) == ""

@@ -1,22 +1,22 @@
 """What no mode lifts, not even ``--yolo``: wiping the disk, the home or a mount, and touching what guards the agent.
 
-This looks at words, not at meaning: it is a net under the policy point, not a boundary. An isolated workspace is one.
+This looks at words, not at meaning: it is a net under the judgement, not a boundary. An isolated workspace is one.
 """
 
 import os
 import re
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
 from itertools import pairwise
-from pathlib import Path
 
-from hermes_core.agent.policy.guarded import NO_NAME, Clear, expanded, guarded_path, guarded_text, guarded_words
-from hermes_core.agent.policy.itself import is_for_a_person
+from hermes_core.closed import NO_NAME, expanded, vital_place
 from hermes_core.patterns import pattern
-from hermes_core.plugins.records import KERNEL, CommandRecord
+from hermes_core.types import Protected
+from hermes_tool_guard.itself import is_for_a_person
+from hermes_tool_guard.named import Clear, closed_text, closed_words
 
-__all__ = ["CODE", "blocked_command", "guarded_path", "pieces", "program_words", "vital_place"]
+__all__ = ["CODE", "LONGEST", "blocked_command", "pieces", "program_words"]
 
 _WIPERS = {"rm", "rmdir", "shred", "chmod", "chown", "chgrp", "mv", "find", "truncate", "unlink", "srm", "wipe"}
 _NEVER = pattern(r"(mkfs(\..+)?|mke2fs|wipefs|blkdiscard|fdisk|sfdisk|parted|mkswap|sgdisk)$")
@@ -44,18 +44,8 @@ _GROUPS = pattern(r"\$\(|[`()]|(?:^|\s)\{\s|\s\}")
 _SPLIT = pattern(r"(?:\|\||&&|(?<![<>])&|(?<!>)\||[;\n])")
 
 
-def blocked_command(
-    command: str,
-    cwd: str,
-    guarded: Sequence[Path],
-    brand: str = "hermes",
-    opened: Sequence[str] = (),
-    records: Iterable[CommandRecord] = KERNEL,
-) -> str:
-    """Why a shell command is never run, or an empty string. ``brand`` is what this program is called.
-
-    ``opened`` are folders among the guarded ones that it may read; ``records`` are the commands of this program.
-    """
+def blocked_command(command: str, cwd: str, protected: Protected) -> str:
+    """Why a shell command that begins in a folder is never run, or an empty string."""
     if reason := _as_a_whole(command):
         return reason
     known: dict[str, str] = {}  # variables set on the way: D=~; rm -rf $D
@@ -77,12 +67,12 @@ def blocked_command(
             clear = Clear()
             seen.clear()
             cwd = os.path.normpath(os.path.join(cwd, expanded(words[1] if len(words) > 1 else "~")))  # noqa: PTH118
-        if is_for_a_person(words, brand, records):
-            return f"what {brand} may do is a person's to change"
-        if reason := _blocked_words(words, cwd, guarded, opened, clear):
+        if is_for_a_person(words, protected):
+            return f"what {protected.program} may do is a person's to change"
+        if reason := _blocked_words(words, cwd, protected, clear):
             return reason
         if CODE.match(_name(words[0])):
-            named = guarded_text(command, guarded, opened) if named is None else named
+            named = closed_text(command, protected.closed, protected.readable) if named is None else named
             if named:
                 return named
     return ""
@@ -164,13 +154,14 @@ def _name(word: str) -> str:
     return word.rpartition("/")[2]
 
 
-def _blocked_words(words: list[str], cwd: str, guarded: Sequence[Path], opened: Sequence[str], clear: Clear) -> str:
+def _blocked_words(words: list[str], cwd: str, protected: Protected, clear: Clear) -> str:
     program = _name(words[0])
     if _NEVER.match(program):
         return f"{program} destroys a file system"
     if any("/dev/" in word for word in words) and (target := _device(program, words)):
         return f"it writes to the raw device {target}"
-    if reason := guarded_words(words, cwd, guarded, opened, sweeps=_takes_all(program, words), clear=clear):
+    shut, free, sweeps = protected.closed, protected.readable, _takes_all(program, words)
+    if reason := closed_words(words, cwd, shut, free, sweeps=sweeps, clear=clear):
         return reason
     if program in _WIPERS and _is_sweeping(program, words):
         targets = words[1:-1] if program == "mv" else words[1:]
@@ -212,26 +203,3 @@ def _is_sweeping(program: str, words: list[str]) -> bool:
     if program in ("mv", "shred", "truncate", "unlink", "rmdir", "srm", "wipe"):
         return True
     return any(w == "--recursive" or re.match(r"-[a-zA-Z]*[rR]", w) for w in words[1:])
-
-
-def vital_place(word: str, cwd: str) -> str:
-    """The name of a vital place that a path means (``/``, the home, a mount), or an empty string."""
-    bare = word[: word.rfind("/") + 1] if word.endswith(("/*", "/.*", "/.")) else word
-    meant = expanded("." if bare in ("*", ".*") else bare)
-    if "$" in meant:  # an unset variable expands to nothing: "$DIR/" becomes "/"
-        meant = re.sub(r"\$\{?\w+[^}/]*\}?", "", meant)
-        if not meant.startswith("/"):
-            return ""
-    path = os.path.normpath(os.path.join(cwd or "/", meant))  # noqa: PTH118 - must not touch the disk
-    if word.endswith("/") and not NO_NAME.search(word):  # a link with a slash behind it is what it leads to
-        path = os.path.realpath(path)
-    home = os.path.normpath(os.path.expanduser("~"))  # noqa: PTH111
-    if path in ("/", "//"):
-        return "the root folder"
-    if path == home or home.startswith(path + "/"):
-        return "your home folder"
-    if path.count("/") == 1 and path != os.path.normpath(cwd or "/") and path not in ("/tmp", "/workspace"):  # noqa: S108
-        return f"the system folder {path}"
-    if os.path.ismount(path):
-        return f"the mount {path}"
-    return ""

@@ -1,0 +1,138 @@
+"""What plugins keep open for sessions: opened at first use, closed when idle, at rest, at exit, or by a person."""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, TypeVar
+
+from attrs import define, field
+
+from hermes_core.agent.parts import Parts
+from hermes_core.errors import UnknownName
+from hermes_core.kinds import Jobs, Resource, Workspace
+from hermes_core.types import Job, Session
+
+__all__ = ["Resources"]
+
+T = TypeVar("T")
+
+
+@define(eq=False)
+class _Held:
+    """One resource of one session. ``since`` is when its thing was opened; 0: it is not open."""
+
+    label: str
+    resource: Resource
+    lock: asyncio.Lock = field(factory=asyncio.Lock)
+    thing: Any = None
+    since: float = 0.0
+    users: int = 0
+    timer: asyncio.TimerHandle | None = None
+
+    @property
+    def where(self) -> str:
+        return f"register_resources: {self.resource.name}"
+
+
+class Resources(Jobs):
+    """The open resources of this process, by session; a person sees and stops them as other work."""
+
+    name = "resource"
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._held: dict[str, dict[str, _Held]] = {}
+        self._closing: set[asyncio.Task[bool]] = set()
+
+    async def use(
+        self, label: str, name: str, session: Session, workspace: Workspace
+    ) -> tuple[Any, Callable[[], None]]:
+        """What plugin ``label`` keeps under a name for a session, and how to say that a call needs it no more.
+
+        Raises UnknownName when the plugin has none of that name, and what opening it raises.
+        """
+        resource = self._known(label, name)
+        held = self._held.setdefault(session.id, {}).setdefault(name, _Held(label, resource))
+        held.users += 1
+        try:
+            async with held.lock:
+                if held.since and not self._says(held, resource.alive, otherwise=False):
+                    await self._close(held)
+                if not held.since:
+                    held.thing, held.since = await resource.open(session, workspace), time.time()
+        except BaseException:
+            self._done(held)
+            raise
+        return held.thing, partial(self._done, held)
+
+    def _known(self, label: str, name: str) -> Resource:
+        self._parts.loader.load_contributing("resources", [name])
+        found = [one for by, one in self._parts.dispatch.contributions("register_resources") if by == label]
+        for one in found:
+            if one.name == name and isinstance(one, Resource):
+                return one
+        raise UnknownName("resource", name, [one.name for one in found])
+
+    def _says(self, held: _Held, ask: Callable[[Any], T], *, otherwise: T) -> T:
+        """What a plugin says of its thing; ``otherwise`` where it fails, which is recorded."""
+        try:
+            return ask(held.thing)
+        except Exception as error:  # noqa: BLE001 - a plugin's fault costs its own feature only
+            self._parts.dispatch.failed(held.label, held.where, error)
+            return otherwise
+
+    def _done(self, held: _Held) -> None:
+        held.users -= 1
+        if held.timer:
+            held.timer.cancel()
+        if held.since and not held.users:
+            held.timer = asyncio.get_running_loop().call_later(held.resource.idle, self._idle, held)
+
+    def _idle(self, held: _Held) -> None:
+        if held.users or not held.since:
+            return
+        if self._says(held, held.resource.busy, otherwise=False):
+            held.timer = asyncio.get_running_loop().call_later(held.resource.idle, self._idle, held)
+            return
+        task = asyncio.ensure_future(self._end(held, idle=True))
+        self._closing.add(task)
+        task.add_done_callback(self._closing.discard)
+
+    async def _end(self, held: _Held, *, idle: bool = False) -> bool:
+        """Close it; whether it was open. One that is used again meanwhile is not ``idle``."""
+        async with held.lock:
+            if not held.since or (idle and held.users):
+                return False
+            await self._close(held)
+            return True
+
+    async def _close(self, held: _Held) -> None:
+        thing, held.thing, held.since = held.thing, None, 0.0  # whatever comes of it: it is not used again
+        if held.timer:
+            held.timer.cancel()
+        await self._parts.dispatch.shielded(held.label, held.where, partial(held.resource.close, thing))
+
+    async def end(self, *sessions: str) -> None:
+        """Close what is open for sessions, or, when none is named, all there is."""
+        gone = [self._held.pop(name, {}) for name in sessions or tuple(self._held)]
+        await asyncio.gather(*(self._end(held) for one in gone for held in one.values()), *self._closing)
+
+    # --- for a person ---------------------------------------------------------------------------------------------
+
+    async def running(self, session: Session) -> Sequence[Job]:
+        return [
+            Job(
+                id=name,
+                kind="other",
+                title=str(self._says(held, held.resource.describe, otherwise=name)),
+                since=held.since,
+                state="running" if held.users or self._says(held, held.resource.busy, otherwise=False) else "idle",
+            )
+            for name, held in self._held.get(session.id, {}).items()
+            if held.since
+        ]
+
+    async def stop(self, session: Session, job: str) -> bool:
+        held = self._held.get(session.id, {}).get(job)
+        return held is not None and await self._end(held)

@@ -1,0 +1,52 @@
+"""A call of a model that is no conversation, with the keys, tries and stand-ins of one that is."""
+
+from collections.abc import AsyncGenerator
+from typing import TYPE_CHECKING, Any
+
+from attrs import evolve
+
+from hermes_core.agent.route.call import ModelCall
+from hermes_core.agent.route.choice import Route
+from hermes_core.errors import ProviderError, Unavailable
+from hermes_core.kinds import Provider
+from hermes_core.plugins.soundness import unsound
+from hermes_core.types import Delta, Done, MediaRequest, MediaResponse, MediaVerb, Request, UsageDelta
+
+if TYPE_CHECKING:
+    from hermes_core.agent.route.router import Router
+
+__all__ = ["MediaCall"]
+
+
+class MediaCall(ModelCall):
+    """``result`` is what came of it, once ``stream`` has ended."""
+
+    result: MediaResponse
+
+    def __init__(self, router: "Router", route: Route, verb: MediaVerb, media: MediaRequest, **more: Any) -> None:
+        super().__init__(router, route, Request(model=media.model, messages=()), **more)
+        self._verb, self._media = verb, media
+
+    async def _deltas(self, provider: Provider, request: Request) -> AsyncGenerator[Delta, None]:
+        # A model for conversations is none for this: only one that was named is asked for.
+        named = {self._media.model, *(entry.model for entry in self._stand_ins)}
+        model = request.model if request.model in named else ""
+        found = await getattr(provider, self._verb)(evolve(self._media, model=model))
+        if wrong := self._wrong(found):
+            raise Unavailable(f"Provider {provider.name} gave {wrong} when it was asked to {self._verb}.")
+        self.result = found
+        yield UsageDelta(usage=found.usage)
+        yield Done(reason="stop")
+
+    def _wrong(self, found: Any) -> str:
+        if not isinstance(found, MediaResponse):
+            return f"a {type(found).__name__}"
+        given, due = len(found.vectors), len(self._media.texts)
+        if self._verb == "embed" and given != due:
+            return f"{given} vectors for {due} texts"
+        return unsound(found)
+
+    def _answered(self, route: Route, failed: "list[tuple[Route, ProviderError]]") -> None:  # type: ignore[override]
+        self.request = evolve(self.request, model=self.result.model)  # it is known now, and so is its price
+        super()._answered(route, failed)
+        self.result = evolve(self.result, usage=self.response.usage)

@@ -1,0 +1,152 @@
+"""Files that are closed to tools, by whatever name a path has for them, and places that all else depends on.
+
+A path is looked at as the system would find it: behind links, hard links, ``..``, ``~`` and variables.
+"""
+
+import os
+import re
+import stat
+from functools import lru_cache
+from pathlib import Path
+
+from hermes_core.patterns import pattern
+
+__all__ = ["NO_NAME", "Closed", "Opened", "closed", "closed_but", "expanded", "opened", "vital_place"]
+
+_MAGIC, NO_NAME = pattern(r"[{$`]"), pattern(r"[\0\ud800-\udc7f\udd00-\udfff]")  # what no system has in a name
+
+
+class Closed:
+    """Closed files and folders as they are written and as they are found. ``names`` are their last parts."""
+
+    def __init__(self, paths: tuple[Path, ...]) -> None:
+        self.places = [(str(path), os.path.realpath(path)) for path in paths]
+        self.names = {path.rpartition("/")[2] for place in self.places for path in place}
+        self.folders = {os.path.realpath(path.parent) for path in paths} | {str(path.parent) for path in paths}
+
+    def why(
+        self, word: str, cwd: str, *, below: bool = False, folders: bool = False, real: dict[str, str] | None = None
+    ) -> str:
+        """Why a path may never be touched by a tool, or nothing.
+
+        ``below`` asks about what lies under the path too, as for a command that takes folders away, ``folders`` about
+        the folder that closed files lie in. ``real`` keeps what folders really are, for as long as one command is
+        looked at.
+        """
+        if not word or NO_NAME.search(word):
+            return ""
+        meant = expanded(word) if "$" in word or "~" in word else word
+        joined = os.path.join(cwd or "/", meant)  # noqa: PTH118 - in any file system's spelling
+        plain = real is not None and "/" not in meant and meant[:1] not in ("", ".")
+        path = joined if plain else os.path.normpath(joined)
+        facts = _facts(path)
+        odd = _is_link(facts) or _is_shared(facts)
+        if folders and (path in self.folders or self._unreadable(path)):
+            return f"{word} holds the files of Hermes itself, which are closed to tools"
+        if len(word) > 4096 or (not below and not odd and "/" not in meant and meant not in self.names):
+            return ""
+        behind = _behind(joined, facts, real)
+        for path_as_written, kept in self.places:
+            holds = below and (kept.startswith(f"{behind}/") or path_as_written.startswith(f"{path}/"))
+            if kept in (behind, path) or path_as_written == path or behind.startswith(f"{kept}/") or holds:
+                return f"{path_as_written.rpartition('/')[2]} belongs to Hermes itself and is closed to tools"
+        if folders and behind in self.folders:
+            return f"{word} holds the files of Hermes itself, which are closed to tools"
+        if twin := self._twin(facts if behind == path else _facts(behind)):
+            return f"it is another name of {twin.rpartition('/')[2]}, which is closed to tools"
+        return ""
+
+    def _unreadable(self, path: str) -> bool:
+        """Whether a word names something among them, and only the shell will know what."""
+        magic = _MAGIC.search(path)
+        return magic is not None and path[: magic.start()].rpartition("/")[0] in self.folders
+
+    def _twin(self, facts: os.stat_result | None) -> str:
+        """The closed file that a file with several names is, if it is one."""
+        if facts is None or not _is_shared(facts):
+            return ""
+        for path, _ in self.places:
+            try:
+                if os.path.samestat(os.stat(path), facts):  # noqa: PTH116
+                    return path
+            except OSError:
+                continue
+        return ""
+
+
+class Opened:
+    """Folders among the closed ones that a call may read; ``real`` is what they really are."""
+
+    def __init__(self, folders: tuple[str, ...]) -> None:
+        self.real = [os.path.realpath(folder) for folder in folders]
+
+    def holds(self, path: str) -> bool:
+        """Whether a path leads into one of them."""
+        real = os.path.realpath(path)
+        return any(real == folder or real.startswith(f"{folder}/") for folder in self.real)
+
+
+closed = lru_cache(maxsize=8)(Closed)
+opened = lru_cache(maxsize=64)(Opened)
+
+
+@lru_cache(maxsize=64)
+def closed_but(paths: tuple[Path, ...], folders: tuple[str, ...]) -> tuple[Path, ...]:
+    """The closed paths but for those that the opened folders lie in."""
+    free = opened(folders).real
+    real = {path: os.path.realpath(path) for path in paths}
+    return tuple(p for p in paths if not any(f == real[p] or f.startswith(f"{real[p]}/") for f in free))
+
+
+def vital_place(word: str, cwd: str) -> str:
+    """The name of a vital place that a path means (``/``, the home, a mount), or an empty string."""
+    bare = word[: word.rfind("/") + 1] if word.endswith(("/*", "/.*", "/.")) else word
+    meant = expanded("." if bare in ("*", ".*") else bare)
+    if "$" in meant:  # an unset variable expands to nothing: "$DIR/" becomes "/"
+        meant = re.sub(r"\$\{?\w+[^}/]*\}?", "", meant)
+        if not meant.startswith("/"):
+            return ""
+    path = os.path.normpath(os.path.join(cwd or "/", meant))  # noqa: PTH118 - must not touch the disk
+    if word.endswith("/") and not NO_NAME.search(word):  # a link with a slash behind it is what it leads to
+        path = os.path.realpath(path)
+    home = os.path.normpath(os.path.expanduser("~"))  # noqa: PTH111
+    if path in ("/", "//"):
+        return "the root folder"
+    if path == home or home.startswith(path + "/"):
+        return "your home folder"
+    if path.count("/") == 1 and path != os.path.normpath(cwd or "/") and path not in ("/tmp", "/workspace"):  # noqa: S108
+        return f"the system folder {path}"
+    if os.path.ismount(path):
+        return f"the mount {path}"
+    return ""
+
+
+def expanded(word: str) -> str:
+    """A word with ``~`` and variables as this process knows them."""
+    return os.path.expandvars(os.path.expanduser(word))  # noqa: PTH111
+
+
+def _behind(joined: str, facts: os.stat_result | None, real: dict[str, str] | None) -> str:
+    """A path as the system walks it: ``..`` behind a link is above what it leads to."""
+    folder, _, name = joined.rpartition("/")
+    if real is None or name in ("", ".") or ".." in joined or _is_link(facts):
+        return os.path.realpath(joined)
+    known = real.get(folder)
+    if known is None:
+        known = real[folder] = os.path.realpath(folder or "/")
+    return f"{known.rstrip('/')}/{name}"
+
+
+def _facts(path: str) -> os.stat_result | None:
+    try:
+        return os.lstat(path)
+    except (OSError, ValueError):
+        return None
+
+
+def _is_link(facts: os.stat_result | None) -> bool:
+    return facts is not None and stat.S_ISLNK(facts.st_mode)
+
+
+def _is_shared(facts: os.stat_result | None) -> bool:
+    return facts is not None and stat.S_ISREG(facts.st_mode) and facts.st_nlink > 1

@@ -1,0 +1,134 @@
+"""What other plugins serve: below a path of their own, behind the same key, and nobody else's trouble."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from hermes_core.errors import UserError
+from hermes_core.hooks import hookimpl
+from hermes_core.types import Routes
+
+ALICE = "alices-key-0123456789"  # of the fixture `serve`
+TABLES = {"contributes": {"routes": ["board", "hook", "files"]}, "permissions": {"public": ["hook"]}}
+
+
+async def answered(send: Any, text: str, status: int = 200) -> None:
+    headers = [(b"content-type", b"text/plain")]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": text.encode()})
+
+
+async def board(scope: Any, receive: Any, send: Any) -> None:
+    path, owner = scope["path"].removeprefix(scope["root_path"]), scope["hermes.owner"]
+    if path == "/broken":
+        raise RuntimeError("no chalk: sk-secret-0123456789abcdef")
+    if path == "/exit":
+        raise SystemExit(3)
+    if path == "/wrong":
+        raise UserError("There is no such row.")
+    if path == "/late":
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        raise RuntimeError("half-way")
+    await answered(send, f"{owner.person} {path}")
+
+
+async def hook(scope: Any, receive: Any, send: Any) -> None:
+    size, more = 0, True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ConnectionError("the client is gone")
+        size, more = size + len(message.get("body", b"")), message.get("more_body", False)
+    await answered(send, f"{scope['hermes.owner']} {size}")
+
+
+def served(hermes: Any, folder: Path) -> None:
+    @hookimpl
+    def register_routes() -> list[Routes]:
+        return [Routes(name="board", app=board), Routes(name="hook", app=hook), Routes(name="files", app=folder)]
+
+    hermes.tmp_plugin(register_routes, name="school", manifest=TABLES)
+
+
+async def test_they_are_behind_the_key_and_know_who_asks(serve: Any, scripted: Any, hermes: Any, tmp_path: Path):
+    served(hermes, tmp_path)
+    async with serve(scripted()) as server:
+        async with server.http("") as http:
+            assert (await http.get("/tool/school/board/x")).status_code == 401
+            assert (await http.get("/tool/school/files/x")).status_code == 401
+        async with server.http() as http:
+            answer = await http.get("/tool/school/board/x")
+            assert answer.text == "owner /x"
+            assert answer.headers["content-security-policy"].startswith("default-src 'self'")
+            assert (await http.get("/tool/school/board")).text == "owner "
+            assert (await http.get("/tool/school/boards")).status_code == 404
+            assert (await http.get("/v1/models")).status_code == 200
+        async with server.http(ALICE) as http:
+            assert (await http.get("/tool/school/board/x")).text == "alice /x"
+
+
+async def test_what_the_manifest_calls_public_is_answered_to_anybody(
+    serve: Any, scripted: Any, hermes: Any, tmp_path: Path
+):
+    served(hermes, tmp_path)
+    async with serve(scripted()) as server, server.http("") as http:
+        assert (await http.post("/tool/school/hook", content=b"12345")).text == "None 5"
+        for path in ("/tool/school/hook/../board/x", "/tool/school/hook/%2e%2e/board/x", "/tool/school//board/x"):
+            assert "owner" not in (await http.post(path)).text
+        assert (await http.post("/tool/school/hook", headers={"host": "evil.example"})).status_code == 403
+        assert (await http.post("/tool/school/hook", headers={"origin": "https://evil.example"})).status_code == 403
+
+
+async def test_a_broken_one_costs_itself_and_is_named(serve: Any, scripted: Any, hermes: Any, tmp_path: Path, caplog):
+    served(hermes, tmp_path)
+    async with serve(scripted()) as server, server.http() as http:
+        for path in ("broken", "exit"):
+            answer = await http.get(f"/tool/school/board/{path}")
+            assert (answer.status_code, answer.json()["error"]["code"]) == (500, "plugin_failed")
+            assert "chalk" not in answer.text
+        answer = await http.get("/tool/school/board/wrong")
+        assert (answer.status_code, answer.json()["error"]["message"]) == (400, "There is no such row.")
+        assert (await http.get("/tool/school/board/x")).text == "owner /x"
+        faults = server.bench.runtime.dispatch.faults
+        assert {(fault.plugin, fault.where) for fault in faults} == {("tool/school", "register_routes: board")}
+        assert "tool/school failed in register_routes: board" in caplog.text
+
+
+async def test_a_body_beyond_the_limit_ends_for_the_plugin_too(serve: Any, scripted: Any, hermes: Any, tmp_path: Path):
+    served(hermes, tmp_path)
+    async with serve(scripted()) as server, server.http("") as http:
+        answer = await http.post("/tool/school/hook", content=b"x" * 10_000_001)
+        assert (answer.status_code, answer.json()["error"]["code"]) == (413, "body_too_large")
+        assert not server.bench.runtime.dispatch.faults
+
+
+async def test_a_client_that_leaves_is_nobodys_fault(serve: Any, scripted: Any, hermes: Any, tmp_path: Path):
+    served(hermes, tmp_path)
+    async with serve(scripted()) as server:
+        host, port = server.url.removeprefix("http://").split(":")
+        _, writer = await asyncio.open_connection(host, int(port))
+        head = f"POST /tool/school/hook HTTP/1.1\r\nhost: {host}\r\ncontent-length: 100\r\n\r\nbegun"
+        writer.write(head.encode())
+        await writer.drain()
+        writer.close()
+        async with server.http() as http:
+            assert (await http.get("/tool/school/board/x")).status_code == 200
+        assert not server.bench.runtime.dispatch.faults
+
+
+async def test_a_folder_is_served_as_it_is_and_nothing_beside_it(
+    serve: Any, scripted: Any, hermes: Any, tmp_path: Path
+):
+    folder = tmp_path / "page"
+    folder.mkdir()
+    (folder / "index.html").write_text("<h1>School</h1>")
+    (tmp_path / "secret").write_text("no")
+    (folder / "out").symlink_to(tmp_path / "secret")
+    served(hermes, folder)
+    async with serve(scripted()) as server, server.http() as http:
+        moved = await http.get("/tool/school/files")
+        assert moved.url.path == "/tool/school/files/"
+        assert (await http.get("/tool/school/files/")).text == "<h1>School</h1>"
+        for path in ("nothing", "../secret", "%2e%2e/secret", "out"):
+            assert (await http.get(f"/tool/school/files/{path}")).status_code == 404, path
+        assert (await http.post("/tool/school/files/")).status_code == 405

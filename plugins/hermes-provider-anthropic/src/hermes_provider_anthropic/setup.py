@@ -1,0 +1,41 @@
+"""How each service of the catalogue is set up."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from hermes_core.types import Endpoint, Model
+from hermes_provider_anthropic.listed import LISTED
+from hermes_provider_kit.setup import ServiceStep
+
+if TYPE_CHECKING:
+    from hermes_core.brokers import SecretsBroker
+
+__all__ = ["all_steps"]
+
+
+def all_steps(secrets: "SecretsBroker", endpoints: Mapping[str, Endpoint]) -> list[ServiceStep]:
+    """One step for each service, under its own name."""
+    return [
+        ServiceStep(
+            listed.name,
+            variable=listed.env[0],
+            models=partial(_models, listed.name, secrets),
+            said=endpoints.get(listed.name),
+        )
+        for listed in LISTED
+    ]
+
+
+async def _models(name: str, secrets: "SecretsBroker", endpoint: Endpoint) -> Sequence[Model]:
+    """What the service itself says it has; what the catalogue knows would be no test. Raises HermesError."""
+    from hermes_provider_anthropic.entry import load_entry
+    from hermes_provider_anthropic.line import open_line
+    from hermes_provider_anthropic.offered import ask_models
+
+    line = open_line(load_entry(name), name, secrets, endpoint)
+    try:
+        line.require_key()
+        return await ask_models(line)
+    finally:
+        await line.close()
