@@ -5,7 +5,7 @@ Each holds its plugin to the manifest's ``[permissions] kernel`` list, and raise
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from hermes_core import masking
 from hermes_core.errors import Conflict, UserError
@@ -24,6 +24,7 @@ from hermes_core.types import (
     Session,
     Target,
     TurnOrder,
+    TurnResult,
 )
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ __all__ = [
     "MessagesBroker",
     "SecretsBroker",
     "TextStream",
+    "TurnEnds",
     "TurnsBroker",
 ]
 
@@ -124,6 +126,10 @@ class MessagesBroker(ABC):
         """
 
 
+# how a turn ends -> what the commit that ends it stores besides, of StoreBroker.prepare; None: nothing
+TurnEnds: TypeAlias = Callable[[TurnResult], Awaitable["Prepared[object] | None"]]
+
+
 class Mailbox(MessagesBroker):
     """Who sends to chats, as the kernel uses it: also in the commit that ends a turn. Says what became of messages."""
 
@@ -159,12 +165,15 @@ class TurnsBroker:
         ask: "AskPerson | None" = None,
         call: "ToolContext | None" = None,
         stored: "Callable[[str], Awaitable[None]] | None" = None,
+        ends: TurnEnds | None = None,
     ) -> AsyncGenerator[Event, None]:
         """Order a turn and play it here; yields its events, an Ended last. Closing it interrupts the turn.
 
         Yields nothing for an event that came before: see ``past``. ``ask`` puts questions to a person; without it
         nobody is there, and what needs a yes is refused. ``stored`` is told the session once the order is written
-        down. Raises UserError for an order that cannot be kept, and where there are no turns.
+        down. ``ends`` is asked before the turn's end is stored, and what it prepares is stored with that, or neither;
+        whoever plays the turn to its end after a death gives its own. Raises UserError for an order that cannot be
+        kept, and where there are no turns.
 
         With the ``call`` of a tool that declares Effect.DELEGATE the turn works for that call: in a session of its own
         below the call's, which no list shows; within what is left of the bounds, rules and limits of the call's turn,
@@ -193,7 +202,12 @@ class TurnsBroker:
         raise _no_turns()
 
     def resume(
-        self, session: str, *, owner: Principal | None = None, ask: "AskPerson | None" = None
+        self,
+        session: str,
+        *,
+        owner: Principal | None = None,
+        ask: "AskPerson | None" = None,
+        ends: TurnEnds | None = None,
     ) -> AsyncGenerator[Event, None]:
         """Play the turn that a death cut off in a session, else the message that waits there longest; or nothing."""
         raise _no_turns()

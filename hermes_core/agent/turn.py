@@ -50,6 +50,7 @@ from hermes_core.types import (
     Text,
     ToolCall,
     TurnEnd,
+    TurnResult,
     Usage,
 )
 
@@ -346,9 +347,10 @@ class TurnRun:
     async def _store_end(self, state: State, error: str = "", answer: str = "") -> bool:
         """Write down that the turn ended. False, told, when that could not be, and the turn did not fail anyway."""
         self._log(state, error)
-        deliver = self._surface.deliver
-        also = await deliver(self._id, state, self._noted(answer), error) if deliver else None
+        ids = {"session_id": self.session.id, "turn_id": self._id}
+        result = TurnResult(**ids, state=state, answer=self._noted(answer), error=error)
         try:
+            also = await self._surface.ends(result) if self._surface.ends else None
             await self._rows.close(state, error, also)
         except Exception as fault:  # noqa: BLE001 - the store fails, or never opened
             if state != "failed":

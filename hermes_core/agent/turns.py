@@ -13,14 +13,14 @@ from hermes_core.agent.incoming import enveloped
 from hermes_core.agent.live import new_session_id
 from hermes_core.agent.runtime import Runtime
 from hermes_core.agent.surface import Surface
-from hermes_core.brokers import TurnsBroker
+from hermes_core.brokers import TurnEnds, TurnsBroker
 from hermes_core.config.schema import EFFORTS
 from hermes_core.errors import UserError
 from hermes_core.kinds import ToolContext
 from hermes_core.kinds.console import AskPerson
 from hermes_core.plugins.index import Installed
 from hermes_core.plugins.soundness import unsound
-from hermes_core.types import Envelope, Event, Message, PastTurn, Principal, TurnBounds, TurnOrder
+from hermes_core.types import Envelope, Event, Message, PastTurn, Principal, TurnBounds, TurnOrder, TurnResult
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ class Turns(TurnsBroker):
         ask: AskPerson | None = None,
         call: ToolContext | None = None,
         stored: Callable[[str], Awaitable[None]] | None = None,
+        ends: TurnEnds | None = None,
     ) -> AsyncGenerator[Event, None]:
         """See TurnsBroker."""
         if call is not None:
@@ -61,7 +62,7 @@ class Turns(TurnsBroker):
                 return
             if stored:
                 await stored(written[0])
-            turn = self._runtime.follow(written[0], owner=owner, surface=Surface(ask=ask), row=written[1])
+            turn = self._runtime.follow(written[0], owner=owner, surface=Surface(ask=ask, ends=ends), row=written[1])
         async with contextlib.aclosing(turn) as events:
             async for one in events:
                 yield one
@@ -90,13 +91,18 @@ class Turns(TurnsBroker):
         return self._runtime.busy(session) or await (await self._runtime.store()).is_held(session)
 
     async def resume(
-        self, session: str, *, owner: Principal | None = None, ask: AskPerson | None = None
+        self,
+        session: str,
+        *,
+        owner: Principal | None = None,
+        ask: AskPerson | None = None,
+        ends: TurnEnds | None = None,
     ) -> AsyncGenerator[Event, None]:
         """See TurnsBroker."""
         owner = await self._checked(session, owner)
         for play in (self._runtime.resume, self._runtime.follow):
             played = False
-            async with contextlib.aclosing(play(session, owner=owner, ask=ask)) as events:
+            async with contextlib.aclosing(play(session, owner=owner, surface=Surface(ask=ask, ends=ends))) as events:
                 async for one in events:
                     played = True
                     yield one
@@ -217,20 +223,23 @@ def ordered(runtime: Runtime, surface: Surface, owner: Principal, envelope: Enve
     order = envelope.order if envelope else None
     if order is None:
         return surface
-    deliver = partial(_deliver, runtime, order.deliver, owner) if order.deliver else surface.deliver
+    ends = partial(_deliver, runtime, order.deliver, owner, surface.ends) if order.deliver else surface.ends
     model, effort = order.model or surface.model, order.effort or surface.effort
-    return evolve(surface, model=model, effort=effort, bounds=order.bounds, deliver=deliver)
+    return evolve(surface, model=model, effort=effort, bounds=order.bounds, ends=ends)
 
 
 async def _deliver(
-    runtime: Runtime, target: str, owner: Principal, turn_id: str, state: str, answer: str, error: str
+    runtime: Runtime, target: str, owner: Principal, ends: TurnEnds | None, result: TurnResult
 ) -> "Prepared[object] | None":
-    """What sends the end of a turn; none, told in the log, where its target is gone: the turn ends all the same."""
-    text = answer if state == "done" else error if state == "failed" else ""
+    """What sends the end of a turn, after what else ``ends`` it. A target that is gone is told in the log: the turn
+    ends all the same."""
+    other = await ends(result) if ends else None
+    text = {"done": result.answer, "failed": result.error}.get(result.state, "")
     if not text.strip() or runtime.messages is None:
-        return None
+        return other
     try:
-        return await runtime.messages().ending(owner, target, text, turn_id)
+        sends = await runtime.messages().ending(owner, target, text, result.turn_id)
     except UserError as problem:
-        log.error("the answer of turn %s could not be sent to %s: %s", turn_id, target, problem.text)
-        return None
+        log.error("the answer of turn %s could not be sent to %s: %s", result.turn_id, target, problem.text)
+        return other
+    return (lambda tx: (other(tx), sends(tx))) if other else sends

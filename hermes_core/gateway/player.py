@@ -19,7 +19,7 @@ from hermes_core.gateway.outward.outgoing import answer_to, said
 from hermes_core.gateway.rows.kept import rows_of
 from hermes_core.gateway.turns import Turns
 from hermes_core.store.inbox import Waiting
-from hermes_core.types import Ended, Envelope, Event, Principal, Started
+from hermes_core.types import Ended, Envelope, Event, Principal, Started, TurnResult
 
 __all__ = ["Player", "Show"]
 
@@ -155,15 +155,17 @@ class Player:
             return Surface(model=model, effort=effort)
         here = self._runtime.settings.platform(asked.address.platform)
         usual = channel_of(here, asked.address.chat, asked.address.thread).model
-        ask, deliver = partial(self._asks.ask, asked), partial(self._deliver, asked)
-        return Surface(ask=ask, deliver=deliver, model=model or usual, effort=effort)
+        ask, ends = partial(self._asks.ask, asked), partial(self._ends, asked)
+        return Surface(ask=ask, ends=ends, model=model or usual, effort=effort)
 
-    async def _deliver(self, of: Asked, turn_id: str, state: str, answer: str, error: str) -> Prepared[object] | None:
+    async def _ends(self, of: Asked, result: TurnResult) -> Prepared[object] | None:
         """What says something of a turn's end. One that was stopped was stopped by its person, who was told so."""
-        text = answer if state == "done" else error if state == "failed" else ""
+        text = {"done": result.answer, "failed": result.error}.get(result.state, "")
         if not text.strip() or is_silence(text):
             return None
-        message = said(text) if state == "failed" else await with_files(self._runtime, of.session_id, of.owner, text)
-        known = {"key": f"turn:{turn_id}", "kind": "answer", "trace": of.trace, "session_id": of.session_id}
-        outgoing = answer_to(of.address, of.owner, message, turn_id=turn_id, **known)
+        message = (
+            said(text) if result.state == "failed" else await with_files(self._runtime, of.session_id, of.owner, text)
+        )
+        known = {"key": f"turn:{result.turn_id}", "kind": "answer", "trace": of.trace, "session_id": of.session_id}
+        outgoing = answer_to(of.address, of.owner, message, turn_id=result.turn_id, **known)
         return await rows_of(await self._runtime.store()).outbox.sending([outgoing])

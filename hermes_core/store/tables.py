@@ -49,13 +49,13 @@ class Tables:
 
     def __init__(self, database: Database, label: str, migration: Migration) -> None:
         """Raises ContractError when the plugin's name does not do."""
-        self._database, self._label, self._migration = database, label, migration
+        self.database, self._label, self._migration = database, label, migration
         self.prefix = prefix_of(label)
         self._lender: Lender | None = None
 
     async def run(self, work: Callable[[TablesTransaction], T], begin: Begin = WRITE) -> T:
         """Run a unit of work, again if need be. Raises StoreError, Conflict, ContractError, and what it raises."""
-        return await self._database.run(lambda tx: self.unit(work, tx), begin)
+        return await self.database.run(lambda tx: self.unit(work, tx), begin)
 
     def unit(self, work: Callable[[TablesTransaction], T], tx: Transaction) -> T:
         """Run a unit of work inside a transaction that is somebody else's. Raises as ``run``."""
@@ -72,8 +72,8 @@ class Tables:
 
     def prepare(self) -> None:
         """Bring the tables to their head. Raises Incompatible when they are newer, PluginError when it fails."""
-        if self._database.transact(self._revision, READ) != self._migration.head:
-            self._database.transact(self._migrate, WRITE)
+        if self.database.transact(self._revision, READ) != self._migration.head:
+            self.database.transact(self._migrate, WRITE)
 
     def _revision(self, tx: Transaction) -> str:
         """The revision of the tables, or nothing when there are none."""
@@ -151,7 +151,8 @@ class _Open(TablesTransaction):
         if why := _refusal(statement, self._prefix):
             raise ContractError(self._label, f"its statement was refused: {why}")
         try:
-            result = self._connection.execute(statement, parameters)
+            counted = {"preserve_rowcount": True}  # of an insert, too
+            result = self._connection.execute(statement, parameters, execution_options=counted)
             return Rows((dict(row) for row in result.mappings()) if result.returns_rows else (), result.rowcount)
         except IntegrityError as error:
             raise Conflict(f"A row of {self._label} stands in the way: {error.orig}.".replace("\n", " ")) from error

@@ -15,7 +15,7 @@ from hermes_core.brokers import (
 )
 from hermes_core.context import PluginContext, PluginPaths, UrlRules
 from hermes_core.control import ApprovalsBroker, ModelsBroker, PluginsBroker, SessionsBroker, SettingsBroker
-from hermes_core.database import WRITE, Begin, Notifier, Prepared, StoreBroker, TablesTransaction
+from hermes_core.database import WRITE, Begin, Notifier, Prepared, StoreBroker, TablesTransaction, Transaction
 from hermes_core.errors import NotPermitted, UnknownName, UserError
 from hermes_core.kinds import Conversation, Resource, ToolContext, Workspace
 from hermes_core.testing.fake_approvals import FakeApprovals
@@ -235,8 +235,11 @@ class _Store(StoreBroker):
             return await tables.run(work, begin)
 
     async def prepare(self, work: Callable[[TablesTransaction], T]) -> Prepared[T]:
-        with self._open() as tables:
-            return partial(tables.unit, work)
+        def run(_: Transaction) -> T:
+            with self._open() as tables:
+                return tables.database.transact(partial(tables.unit, work))
+
+        return run
 
     async def subscribe(self, name: str, call: Callable[[], None]) -> Callable[[], None]:
         with self._open() as tables:

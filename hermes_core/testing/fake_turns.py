@@ -1,17 +1,30 @@
 """Turns without a kernel behind them, for plugins under test."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from attrs import evolve, frozen
 
-from hermes_core.brokers import TurnsBroker
+from hermes_core.brokers import TurnEnds, TurnsBroker
 from hermes_core.errors import NotPermitted, UnknownName
 from hermes_core.kinds import ToolContext
 from hermes_core.kinds.console import AskPerson
-from hermes_core.types import Ended, Event, Message, PastTurn, Principal, Said, Started, Text, TurnOrder, Usage
+from hermes_core.types import (
+    Ended,
+    Event,
+    Message,
+    PastTurn,
+    Principal,
+    Said,
+    Started,
+    Text,
+    TurnOrder,
+    TurnResult,
+    Usage,
+)
 
 if TYPE_CHECKING:
+    from hermes_core.database import Transaction
     from hermes_core.plugins.manifest import Manifest
 
 __all__ = ["FakeTurns", "Ordered"]
@@ -53,12 +66,13 @@ class FakeTurns(TurnsBroker):
         ask: AskPerson | None = None,
         call: ToolContext | None = None,
         stored: Callable[[str], Awaitable[None]] | None = None,
+        ends: TurnEnds | None = None,
     ) -> AsyncGenerator[Event, None]:
         """Answer with what was said; also again, for a call that has had that event."""
         if ordered := self._order(message, owner, order, call):
             if stored:
                 await stored(ordered.session)
-            async for one in self._play(ordered):
+            async for one in self._play(ordered, ends):
                 yield one
 
     async def queue(
@@ -86,12 +100,17 @@ class FakeTurns(TurnsBroker):
         return False
 
     async def resume(
-        self, session: str, *, owner: Principal | None = None, ask: AskPerson | None = None
+        self,
+        session: str,
+        *,
+        owner: Principal | None = None,
+        ask: AskPerson | None = None,
+        ends: TurnEnds | None = None,
     ) -> AsyncGenerator[Event, None]:
         """Answer what waits longest in a session."""
         self._check(session, owner)
         if waiting := self.waiting.get(session):
-            async for one in self._play(waiting.pop(0)):
+            async for one in self._play(waiting.pop(0), ends):
                 yield one
 
     async def interrupted(self, *, owner: Principal | None = None) -> Sequence[str]:
@@ -147,7 +166,7 @@ class FakeTurns(TurnsBroker):
         self._past[owner, order.event] = PastTurn(session_id=session, turn_id="", state="waiting", message=said)
         return ordered
 
-    async def _play(self, ordered: Ordered) -> AsyncGenerator[Event, None]:
+    async def _play(self, ordered: Ordered, ends: TurnEnds | None) -> AsyncGenerator[Event, None]:
         turn = f"turn-{self.ordered.index(ordered) + 1}"
         answer = self.answers.pop(0) if self.answers else ordered.text
         yield Started(session_id=ordered.session, turn_id=turn, provider="scripted", model="scripted-1")
@@ -156,6 +175,9 @@ class FakeTurns(TurnsBroker):
                 yield event
             return
         yield Said(text=answer)
+        result = TurnResult(session_id=ordered.session, turn_id=turn, state="done", answer=answer)
+        if ends and (prepared := await ends(result)):
+            prepared(cast("Transaction", None))  # it is one of the fake store, which has a file of its own
         place = ordered.owner, ordered.order.event
         self._past[place] = evolve(self._past[place], turn_id=turn, state="done", answer=answer)
         yield Ended(session_id=ordered.session, turn_id=turn, answer=answer, reason="done", usage=Usage())

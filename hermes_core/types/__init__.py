@@ -31,6 +31,7 @@ from hermes_core.types.events import (
     Thinking,
     TraceStep,
     TurnEnd,
+    TurnResult,
     Used,
 )
 from hermes_core.types.guarding import CommandPart, Protected
@@ -170,6 +171,7 @@ __all__ = [
     "TurnBounds",
     "TurnEnd",
     "TurnOrder",
+    "TurnResult",
     "Usage",
     "UsageDelta",
     "UsageRow",

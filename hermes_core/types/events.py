@@ -105,6 +105,17 @@ class PastTurn:
 
 
 @frozen(kw_only=True)
+class TurnResult:
+    """What a turn came to, told before it is stored. ``answer`` is empty unless it is ``done``."""
+
+    session_id: str
+    turn_id: str
+    state: Literal["done", "failed", "interrupted"]
+    answer: str = ""
+    error: str = ""
+
+
+@frozen(kw_only=True)
 class SessionEnd:
     """Why a session came to rest: ``closed``, ``interrupted``, ``failed``."""
 

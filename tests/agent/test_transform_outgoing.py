@@ -86,11 +86,11 @@ async def test_what_the_end_of_a_turn_sends_to_a_chat_is_the_same(hermes, script
     signed(hermes, "whole", scripted=scripted)
     sent = []
 
-    async def deliver(turn_id, state, answer, error) -> None:
-        sent.append((state, answer))
+    async def ends(result) -> None:
+        sent.append((result.state, result.answer))
 
     async with hermes:
-        turn = hermes.runtime.turn("go", session="s", surface=Surface(deliver=deliver))
+        turn = hermes.runtime.turn("go", session="s", surface=Surface(ends=ends))
         shown = [event async for event in turn]
     assert sent == [("done", "whole (signed)")]
     assert shown[-1].answer == "whole (signed)"

@@ -1,10 +1,13 @@
 """Turns that a plugin orders: where they are, what they may do, what is sent of them, what survives."""
 
 import asyncio
+from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 from attrs import frozen
 
+from hermes_core.database import READ
 from hermes_core.errors import NotPermitted, UnknownName, UserError
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import Provider, tool
@@ -17,6 +20,7 @@ from hermes_core.types import (
     Ended,
     Failed,
     Message,
+    Migration,
     Model,
     Noticed,
     Principal,
@@ -501,3 +505,68 @@ async def test_a_plugin_says_one_line_to_the_person_of_the_turn(hermes, turns) -
     events = [event async for event in hermes.runtime.turn("hi")]
     assert "too long for" in next(event.text for event in events if isinstance(event, Noticed))
     assert made.provider.requests
+
+
+# --- what a plugin stores with the end of a turn
+
+
+NOTEBOOK = Path(__file__).parents[2] / "docs" / "hello" / "tables" / "src" / "hermes_tool_notebook" / "migrations"
+NOTES = sa.Table("tool_notebook__notes", sa.MetaData(), *(sa.Column(name) for name in ("owner", "text", "pinned")))
+
+
+@hookimpl
+def register_migrations():
+    return [Migration(folder=NOTEBOOK, head="0002")]
+
+
+@pytest.fixture
+def notebook(hermes, scripted):
+    """The context of a plugin that orders turns, and keeps what they said in a table of its own."""
+
+    def make(*steps):
+        hermes.tmp_plugin(scripted(*steps))
+        allowed = {"permissions": {"kernel": ["turns.run", "store.tables"]}}
+        label = hermes.tmp_plugin(on_session_start, register_migrations, name="notebook", manifest=allowed)
+        hermes.runtime.load_hooks()
+        return hermes.runtime._plugin_context(hermes.runtime.index.get(label))
+
+    return make
+
+
+def noting(ctx, word=""):
+    async def ends(result):
+        note = sa.insert(NOTES).values(owner=result.state, text=result.answer, pinned=False)
+
+        def work(tx):
+            tx.execute(note)
+            if word:
+                raise UserError(word)
+
+        return await ctx.store.prepare(work)
+
+    return ends
+
+
+async def notes(ctx):
+    rows = await ctx.store.transact(lambda tx: tx.execute(sa.select(NOTES)), READ)
+    return [(row["owner"], row["text"]) for row in rows]
+
+
+async def test_what_a_plugin_stores_of_a_turn_is_stored_with_its_end(notebook) -> None:
+    ctx = notebook("It rains.")
+    assert ended(await played(ctx.turns.run("weather?", ends=noting(ctx)))).answer == "It rains."
+    assert await notes(ctx) == [("done", "It rains.")]
+
+
+async def test_a_turn_whose_end_cannot_be_stored_has_not_ended_and_goes_on(notebook) -> None:
+    ctx = notebook("It rains.")
+    order = TurnOrder(event="today")
+    failed = await played(ctx.turns.run("weather?", order=order, ends=noting(ctx, "The notebook is full.")))
+    assert ended(failed).reason == "failed"
+    assert "The notebook is full." in failure(failed)
+    assert await notes(ctx) == []
+    past = await ctx.turns.past("today")
+    assert past.state in ("open", "cut")
+    again = await played(ctx.turns.resume(past.session_id, ends=noting(ctx)))
+    assert ended(again).answer == "It rains."
+    assert await notes(ctx) == [("done", "It rains.")]

@@ -2,7 +2,9 @@
 
 import asyncio
 import sys
+import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +15,10 @@ from sqlalchemy.dialects import postgresql
 from hermes_core.database import READ, TablesTransaction
 from hermes_core.errors import Conflict, ContractError, Incompatible, PluginError, StoreError
 from hermes_core.store.journal import Store, open_store
+from hermes_core.store.leases import Turn
 from hermes_core.store.tables import Tables, owners_of_tables, prefix_of
-from hermes_core.types import Migration, Principal
+from hermes_core.types import Message, Migration, Principal, Session
+from hermes_core.types import Text as TextPart
 
 HELLO = Path(__file__).parents[2] / "docs" / "hello" / "tables" / "src" / "hermes_tool_notebook"
 NOTES = sa.Table(
@@ -64,6 +68,8 @@ async def test_rows_go_in_and_come_back_as_mappings(ready: Tables) -> None:
     assert rows[1] == {"id": added[0]["id"], "owner": "me", "text": "milk", "pinned": False}
     changed = await execute(ready, sa.update(NOTES).values(pinned=True).where(NOTES.c.owner == "me"))
     assert (changed, changed.changed) == ([], 2)
+    same = postgresql.insert(NOTES).values(id=added[0]["id"], owner="me", text="again").on_conflict_do_nothing()
+    assert (await execute(ready, same)).changed == 0
     assert (await execute(ready, sa.delete(NOTES).where(NOTES.c.pinned.is_(False)))).changed == 1
     assert (await execute(ready, sa.select(sa.func.count().label("n")).select_from(NOTES)))[0]["n"] == 2
 
@@ -272,3 +278,72 @@ def test_alembic_is_not_imported_where_the_tables_are_at_head(tmp_path: Path) ->
         for _ in range(2)
     ]  # fmt: skip
     assert said == ["['alembic', 'sqlalchemy']", "[]"]
+
+
+# --- what belongs to somebody else's commit, and to other processes
+
+
+async def begun(store: Store) -> Turn:
+    session, asked = "20260101_000000_aaaaaa", Message(role="user", parts=(TextPart(text="go"),))
+    await store.create_session(Session(id=session, origin="cli"))
+    return await store.open_turn(session, asked, turn_id="t", holder="h", provider="p", model="m")
+
+
+async def test_what_a_turn_ends_with_is_stored_with_its_end(ready: Tables, store: Store) -> None:
+    turn = await begun(store)
+    await store.close_turn(turn, state="done", also=partial(ready.unit, adding("milk")))
+    assert [row["text"] for row in await execute(ready, sa.select(NOTES))] == ["milk"]
+    last = await store.last_turn(turn.session_id)
+    assert last is not None
+    assert last.state == "done"
+
+
+async def test_a_turn_whose_end_cannot_be_written_has_not_ended(ready: Tables, store: Store) -> None:
+    turn = await begun(store)
+
+    def broken(tx: TablesTransaction) -> None:
+        adding("milk")(tx)
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await store.close_turn(turn, state="done", also=partial(ready.unit, broken))
+    with pytest.raises(ContractError, match="not the plugin's own"):
+        await store.close_turn(turn, state="done", also=partial(ready.unit, lambda tx: tx.execute(sa.select(OWNERS))))
+    assert await execute(ready, sa.select(NOTES)) == []
+    last = await store.last_turn(turn.session_id)
+    assert last is not None
+    assert last.state == "open"
+    await store.close_turn(turn, state="done")
+
+
+async def test_what_was_told_is_heard_by_those_of_the_same_plugin_alone(ready: Tables, store: Store) -> None:
+    heard, others = asyncio.Event(), asyncio.Event()
+    stop = store.watch(f"{ready.prefix}new", heard.set)
+    store.watch("tool_other__new", others.set)
+    await asyncio.sleep(0.2)
+    heard.clear()  # a server's: that it began to listen
+    others.clear()
+    await ready.run(lambda tx: tx.tell("new"))
+    async with asyncio.timeout(20):
+        await heard.wait()
+    stop()
+    assert not others.is_set()
+
+
+async def test_who_is_alone_with_a_name_comes_after_the_one_before(ready: Tables) -> None:
+    def more(tx: TablesTransaction) -> None:
+        tx.alone("count")
+        [row] = tx.execute(sa.select(sa.func.count().label("many")).select_from(NOTES))
+        tx.execute(sa.insert(NOTES).values(owner=str(row["many"]), text=""))
+
+    await asyncio.gather(*(ready.run(more) for _ in range(12)))
+    rows = await ready.run(lambda tx: tx.execute(sa.select(NOTES)), READ)
+    assert sorted(int(row["owner"]) for row in rows) == list(range(12))
+
+
+async def test_the_clock_is_that_of_whoever_keeps_the_store(ready: Tables) -> None:
+    assert abs(await ready.run(lambda tx: tx.clock()) - time.time()) < 60
+
+
+def adding(text: str) -> Callable[[TablesTransaction], object]:
+    return lambda tx: tx.execute(sa.insert(NOTES).values(owner="me", text=text))

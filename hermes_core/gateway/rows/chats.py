@@ -10,10 +10,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from hermes_core.database import READ, StoreBroker, TablesTransaction
+from hermes_core.database import READ, TablesTransaction
 from hermes_core.errors import UnknownName
-from hermes_core.gateway.rows.kept import unit
-from hermes_core.gateway.rows.tables import PLACE, chats, equal, owned, place, put
+from hermes_core.gateway.rows.tables import PLACE, Part, chats, equal, owned, place, put, unit
 from hermes_core.gateway.rows.values import KnownChat, Outgoing
 from hermes_core.store.codec import clean
 from hermes_core.store.sessions import made
@@ -25,11 +24,8 @@ _LONGEST_NAME = 100
 _OWNED = ["profile", "person", *PLACE]
 
 
-class Chats:
-    """The rows of who can be reached where. Every method is one transaction, and raises StoreError."""
-
-    def __init__(self, store: StoreBroker) -> None:
-        self._store = store
+class Chats(Part):
+    """The rows of who can be reached where."""
 
     @unit()
     def remember_chat(self, tx: TablesTransaction, owner: Principal, envelope: Envelope, *others: Principal) -> None:

@@ -14,10 +14,9 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql
 
-from hermes_core.database import READ, Prepared, StoreBroker, TablesTransaction
+from hermes_core.database import READ, Prepared, TablesTransaction
 from hermes_core.gateway.rows.chats import of_row, revived, seen_dead
-from hermes_core.gateway.rows.kept import unit
-from hermes_core.gateway.rows.tables import equal, outbox, owned
+from hermes_core.gateway.rows.tables import Part, equal, outbox, owned, unit
 from hermes_core.gateway.rows.values import OutboxRow, Outgoing
 from hermes_core.store.codec import clean, dumps, message_from_json, message_to_json
 from hermes_core.store.killpoints import die_at
@@ -50,11 +49,8 @@ def stored(tx: TablesTransaction, outgoing: Outgoing) -> bool:
     return new
 
 
-class Outbox:
-    """The rows of what has to go out. Every method is one transaction, and raises StoreError."""
-
-    def __init__(self, store: StoreBroker) -> None:
-        self._store = store
+class Outbox(Part):
+    """The rows of what has to go out."""
 
     async def sending(self, outgoing: Sequence[Outgoing]) -> Prepared[bool]:
         """What puts messages into the outbox in a commit of the kernel's; it says whether any was new."""

@@ -8,9 +8,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from hermes_core.database import READ, StoreBroker, TablesTransaction
-from hermes_core.gateway.rows.kept import unit
-from hermes_core.gateway.rows.tables import equal, locks, pairings, people, put
+from hermes_core.database import READ, TablesTransaction
+from hermes_core.gateway.rows.tables import Part, equal, locks, pairings, people, put, unit
 from hermes_core.gateway.rows.values import Pairing, Person
 from hermes_core.store.codec import clean
 from hermes_core.store.sessions import made
@@ -23,11 +22,8 @@ MOST_WAITING = 3  # strangers with a code on one platform
 MOST_FAILURES = 5
 
 
-class People:
-    """The rows of who may talk. Every method is one transaction, and raises StoreError."""
-
-    def __init__(self, store: StoreBroker) -> None:
-        self._store = store
+class People(Part):
+    """The rows of who may talk."""
 
     @unit(READ)
     def person(self, tx: TablesTransaction, platform: str, sender: str) -> Person | None:

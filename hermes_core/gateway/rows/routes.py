@@ -7,10 +7,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from hermes_core.database import READ, StoreBroker, TablesTransaction
-from hermes_core.gateway.rows.kept import unit
+from hermes_core.database import READ, TablesTransaction
 from hermes_core.gateway.rows.outbox import stored
-from hermes_core.gateway.rows.tables import equal, owned, put, routes
+from hermes_core.gateway.rows.tables import Part, equal, owned, put, routes, unit
 from hermes_core.gateway.rows.values import Outgoing, Route
 from hermes_core.store.codec import clean, dumps
 from hermes_core.store.sessions import made
@@ -19,11 +18,8 @@ from hermes_core.types import JSON, Principal
 __all__ = ["Routes"]
 
 
-class Routes:
-    """The rows of which chat talks to which session. Every method is one transaction, and raises StoreError."""
-
-    def __init__(self, store: StoreBroker) -> None:
-        self._store = store
+class Routes(Part):
+    """The rows of which chat talks to which session."""
 
     @unit(READ)
     def route(self, tx: TablesTransaction, key: str, owner: Principal) -> Route | None:

@@ -1,16 +1,28 @@
 """The tables of the gateway as its migrations make them, and the few words that its statements are made of."""
 
-from typing import Any
+from collections.abc import Callable, Coroutine
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar
 
 import sqlalchemy as sa
 from attrs import fields
 from sqlalchemy.dialects import postgresql
 
+from hermes_core.database import WRITE, Begin, StoreBroker, TablesTransaction
 from hermes_core.gateway.rows.values import Pairing, Person
 from hermes_core.store.codec import clean
 from hermes_core.types import Envelope, Principal
 
-__all__ = ["PLACE", "chats", "equal", "locks", "outbox", "owned", "pairings", "people", "place", "put", "routes"]
+__all__ = [
+    "PLACE", "Part", "chats", "equal", "locks", "outbox", "owned", "pairings", "people", "place", "put", "routes",
+    "unit",
+]  # fmt: skip
+
+P = ParamSpec("P")
+S = TypeVar("S", bound="Part")
+T = TypeVar("T")
+Work: TypeAlias = Callable[Concatenate[S, TablesTransaction, P], T]
+Step: TypeAlias = Callable[Concatenate[S, P], Coroutine[object, object, T]]
 
 _metadata = sa.MetaData()
 PLACE = ("platform", "account", "chat", "thread")
@@ -55,3 +67,23 @@ def put(to: sa.Table, unique: list[str], where: sa.ColumnElement[bool] | None = 
     insert = postgresql.insert(to).values(values)
     known = {name: value for name, value in values.items() if name not in unique}
     return insert.on_conflict_do_update(index_elements=unique, set_=known, where=where)
+
+
+class Part:
+    """Rows of one kind. Every method is one transaction, and raises StoreError."""
+
+    def __init__(self, store: StoreBroker) -> None:
+        self._store = store
+
+
+def unit(begin: Begin = WRITE) -> Callable[[Work[S, P, T]], Step[S, P, T]]:
+    """Make a method that is a unit of work one to await: it runs in a transaction of its own, again if need be."""
+
+    def decorate(work: Work[S, P, T]) -> Step[S, P, T]:
+        @wraps(work)
+        async def run(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
+            return await self._store.transact(lambda tx: work(self, tx, *args, **kwargs), begin)
+
+        return run
+
+    return decorate

@@ -36,8 +36,6 @@ DDL = [
     "CREATE INDEX inbox_traces ON inbox (trace)",
     "CREATE INDEX inbox_turns ON inbox (turn_id)",
     "CREATE INDEX turns_open ON turns (session_id) WHERE state = 'open'",
-    "CREATE TABLE routes ( \"key\" TEXT NOT NULL, owner INTEGER NOT NULL, session_id TEXT NOT NULL, overrides TEXT DEFAULT '' NOT NULL, made FLOAT DEFAULT '0' NOT NULL, used FLOAT DEFAULT '0' NOT NULL, PRIMARY KEY (\"key\"), FOREIGN KEY(owner) REFERENCES owners (id) )",
-    "CREATE INDEX routes_of_session ON routes (session_id)",
     "CREATE TABLE accounts ( platform TEXT NOT NULL, account TEXT NOT NULL, holder TEXT DEFAULT '' NOT NULL, place TEXT DEFAULT '' NOT NULL, state TEXT DEFAULT '' NOT NULL, error TEXT DEFAULT '' NOT NULL, fence INTEGER DEFAULT '0' NOT NULL, pid INTEGER DEFAULT '0' NOT NULL, beat FLOAT DEFAULT '0' NOT NULL, since FLOAT DEFAULT '0' NOT NULL, PRIMARY KEY (platform, account) )",
     "CREATE TABLE documents ( plugin TEXT NOT NULL, owner INTEGER NOT NULL, session_id TEXT NOT NULL, name TEXT NOT NULL, body TEXT NOT NULL, version INTEGER NOT NULL, updated FLOAT NOT NULL, PRIMARY KEY (plugin, owner, session_id, name) )",
     "CREATE INDEX documents_of_session ON documents (session_id)",
