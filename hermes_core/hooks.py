@@ -345,8 +345,8 @@ async def judge_command(
     Give a verdict that says which ``commands`` the call consists of, as rules and grants see them, none where it holds
     no command, and whether a yes to it may be ``lasting``. A deny that is ``hard`` holds in every mode; in an ISOLATED
     workspace there is none. An allow without ``effects`` says nothing more, and all else counts as a gate's word.
-    Where no plugin says what the ``commands`` are, the call needs a person's yes each time, and in mode ``off``, where
-    nobody is asked, it is refused.
+    Where no plugin says what the ``commands`` are, or one that should fails, the call needs a person's yes each time,
+    and in mode ``off``, where nobody is asked, it is refused.
     """
 
 
