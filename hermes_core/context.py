@@ -46,6 +46,7 @@ KERNEL_PERMISSIONS = (
     "settings.write",
     "approvals.settle",
     "conversation.change",
+    "plugins.install",
 )
 
 

@@ -83,7 +83,7 @@ class Runtime(Parts):
             return HomeSettings(self, allowed, installed)
         from hermes_core.agent.control import Models, Plugins
 
-        return Models(self, installed) if name == "models" else Plugins(self)
+        return Models(self, installed) if name == "models" else Plugins(self, installed)
 
     async def delete_session(self, session_id: str, owner: Principal) -> None:
         """Delete a session and those of its child agents, and tell plugins. Raises UnknownName, Busy."""

@@ -30,6 +30,7 @@ HOOKS = (
 KERNEL = (
     "sessions.read", "sessions.write", "turns.run", "llm.call", "messages.send", "history.rewrite",
     "store.connect", "store.tables", "tools.override", "settings.write", "approvals.settle", "conversation.change",
+    "plugins.install",
 )  # fmt: skip
 PERMISSIONS = ("secrets", "kernel", "network", "processes", "files")
 

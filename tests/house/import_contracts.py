@@ -41,7 +41,7 @@ layers =
     brokers | control
     places | autorun
     masking
-    kinds | options | tables | database
+    kinds | options | tables | database | contents
     trace | notices
     types | errors
     environment
