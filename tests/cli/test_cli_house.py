@@ -158,6 +158,14 @@ def test_model_and_doctor_do_not_point_at_each_other(cli):
         assert "hermes plugins enable provider/offline" in looked.out
 
 
+def test_tools_of_a_plugin_that_is_not_enabled_are_named_with_the_way(cli):
+    cli("plugins", "disable", "tool/web")
+    assert "hermes plugins enable tool/web" in cli("tools", "list").err
+    done = cli("tools", "enable", "web_fetch")
+    assert (done.status, "hermes plugins enable tool/web" in done.err) == (2, True)
+    assert cli("tools", "enable", "nosuch").err.startswith("There is no tool named 'nosuch'.")
+
+
 # --- model ------------------------------------------------------------------------------------------------------------
 
 
