@@ -6,6 +6,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+from attrs import evolve
+
 from hermes_core.brokers import (
     DocumentsBroker,
     HistoryBroker,
@@ -18,7 +20,7 @@ from hermes_core.brokers import (
 from hermes_core.context import PluginContext, PluginPaths, UrlRules
 from hermes_core.control import ApprovalsBroker, ModelsBroker, PluginsBroker, SettingsBroker
 from hermes_core.database import StoreBroker, TablesTransaction
-from hermes_core.errors import NotPermitted, ProviderError, UnknownName, UserError
+from hermes_core.errors import NotPermitted, ProviderError, ToolError, UnknownName, UserError
 from hermes_core.kinds import Conversation, ToolContext, Workspace
 from hermes_core.testing.fake_approvals import FakeApprovals
 from hermes_core.testing.fake_documents import FakeDocuments
@@ -41,6 +43,9 @@ from hermes_core.types import (
     Session,
     SessionRow,
     Target,
+    Text,
+    ToolCall,
+    ToolResult,
     ToolRow,
     UsageRow,
     Verdict,
@@ -119,7 +124,8 @@ class FakeToolContext(ToolContext):
     """A tool's context that keeps what the tool did: ``shown``, ``questions``, ``spilled``, ``untrusted``.
 
     ``verdict`` is the person's answer to every question; without one nobody is there and it is deny.
-    ``tools`` is what ``offer`` gives.
+    ``tools`` is what ``offer`` gives. ``answers`` is what calls of other tools give, by name: a result, a text, or a
+    ToolError; ``called`` keeps these calls.
     """
 
     def __init__(
@@ -129,8 +135,10 @@ class FakeToolContext(ToolContext):
         session: Session | None = None,
         verdict: Verdict | None = None,
         tools: Offer | None = None,
+        answers: Mapping[str, ToolResult | str | ToolError] | None = None,
     ) -> None:
         self.workspace = workspace
+        self.answers, self.called = answers or {}, list[ToolCall]()
         self.session = session or Session(id="test", origin="embed", cwd=workspace.cwd)
         self.call_id = "call-1"
         self.shown: list[str] = []
@@ -154,6 +162,16 @@ class FakeToolContext(ToolContext):
         path = f"/spilled/{name}"
         self.spilled[path] = data
         return path
+
+    async def call(self, name: str, arguments: Mapping[str, JSON]) -> ToolResult:
+        """Keep the call in ``called`` and give what ``answers`` has for its name."""
+        call = ToolCall(id=f"{self.call_id}/{len(self.called)}", name=name, arguments=arguments)
+        self.called.append(call)
+        answer = self.answers.get(name) or ToolError(f"There is no tool named {name!r}.")
+        if isinstance(answer, ToolResult):
+            return evolve(answer, call_id=call.id, name=name)
+        parts = (Text(text=str(answer)),)
+        return ToolResult(call_id=call.id, name=name, parts=parts, failed=isinstance(answer, ToolError))
 
     def offer(self) -> Offer:
         """What this context was made with."""

@@ -46,7 +46,7 @@ OUTBOX = ("id", *OUTGOING, "placeholder", "message_id", "error", "holder", "trie
 OWNED_CHAT = ("owner", "platform", "account", "chat", "thread")
 PERSON = ("platform", "sender", "person", "role", "name", "by", "since")
 PAIRING = ("platform", "sender", "account", "chat", "name", "salt", "hash", "created", "expires")
-CALL = ("session_id", "turn_id", "message_id", "call_id", "name", "arguments", "mark")
+CALL = ("session_id", "turn_id", "message_id", "call_id", "name", "arguments", "mark", "result")
 
 
 def equal(of: sa.Table, *names: str) -> list[sa.ColumnElement[bool]]:
