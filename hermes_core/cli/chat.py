@@ -131,7 +131,7 @@ def _notices(runtime: "Runtime") -> list[str]:
     lines = [runtime.route.notice] if runtime.route and runtime.route.notice else []
     lines += runtime.router.told
     policy = runtime.settings.config.policy
-    return lines + idle([*policy.deny, *policy.allow], runtime.index.offered("tools"))
+    return lines + idle([*policy.deny, *policy.allow], runtime.index.tools)
 
 
 async def _session(scope: Scope, hermes: Hermes) -> str:
