@@ -243,7 +243,7 @@ class Sender:
                 await self._taken_away(row, message_id)
             except Undeliverable:
                 continue
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001 - whatever it is, it is tried again
                 if self._clock() - row.created > GIVEN_UP:
                     continue
                 said_so = error if isinstance(error, NotSent) else NotSent(self._told(error))
