@@ -123,8 +123,8 @@ class FakeToolContext(ToolContext):
 
     ``verdict`` is the person's answer to every question; without one nobody is there and it is deny.
     ``tools`` is what ``offer`` gives, ``resources`` those of the plugin; what is open of them is in ``opened``, until
-    ``close``. ``answers`` is what calls of other tools give, by name: a result, a text, or a ToolError; ``called`` keeps
-    these calls.
+    ``close``. ``answers`` is what calls of other tools give, by name: a result, a text, or a ToolError; ``called``
+    keeps these calls.
     """
 
     def __init__(
