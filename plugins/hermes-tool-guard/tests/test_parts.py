@@ -58,7 +58,8 @@ def test_a_command_that_runs_this_program_is_known() -> None:
 def test_what_is_for_a_person_is_known_whatever_runs_this_program() -> None:
     mine = ["hermes config set x", "uv run hermes config set x", "python3 -m hermes_core --json config set x"]
     mine += ["python3 -mhermes_core config set x", "uvx --from hermes hermes config unset x", "hermes --yolo"]
-    theirs = ["hermes config get x", "uv run other config set x", "python3 -m other config set x", "hermes"]
+    theirs = ["hermes config get x", "hermes search config set x", "uv run other config set x", "hermes"]
+    theirs += ["python3 -m other config set x"]
     assert [one for one in (*mine, *theirs) if blocked(one, "/work")] == mine
 
 
