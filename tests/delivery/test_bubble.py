@@ -147,7 +147,7 @@ async def test_what_was_shown_of_an_answer_that_is_none_is_taken_away(show, stor
     await here.close()
     await here.sent()
     assert here.texts == left
-    [row] = await store.outbox_of(key="turn:t")
+    [row] = await rows_of(store).outbox.outbox_of(key="turn:t")
     assert row.state not in ("draft", "waiting", "sending")
 
 
