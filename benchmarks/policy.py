@@ -1,8 +1,8 @@
 """How long the policy point looks at a call: ``benchmarks/policy.py [--rounds N]``. CPU time, after the first import.
 
 Everyday commands are the corpus of the guard's tests, judged in mode ``ask`` with 50 grants in a store of its own; a
-long one is 4 KB of them in a row, or 4 KB in one here-document. Once with the guard's gate, once without. The first
-look at each command is measured: what was judged before is known.
+long one is 4 KB of them in a row, or 4 KB in one here-document. The first look at each command is measured: what was
+judged before is known.
 """
 
 import argparse
@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from guard import CORPUS, long_ones
 
-from hermes_core.distribution import HERMES, Distribution
+from hermes_core.distribution import HERMES
 from hermes_core.embed import Hermes
 from hermes_core.kinds import Tool
 from hermes_core.store.approvals import Approval
@@ -62,13 +62,13 @@ async def fill(hermes: Hermes) -> None:
         await store.settle_approval(session.owner, asked.id, Verdict(outcome="allow", choice="always"))
 
 
-async def measure(distribution: Distribution, title: str, rounds: int) -> None:
-    """Measure one distribution and print."""
+async def measure(rounds: int) -> None:
+    """Measure and print."""
     everyday = [line.replace("␤", "\n") for line in CORPUS.read_text(encoding="utf-8").split("\n") if line]
     single = [c for c in everyday if "\n" not in c and not c.endswith("&")]
     script = "cat > notes.md <<'EOF'\n" + "A line of text, as models write them.\n" * 105 + "EOF\ngit add notes.md"
     with tempfile.TemporaryDirectory() as folder:
-        async with Hermes(distribution, home=folder, provider="offline") as hermes:
+        async with Hermes(HERMES, home=folder, provider="offline") as hermes:
             hermes.runtime.load_hooks()
             await fill(hermes)
             await milliseconds(hermes, everyday[:50], 1)
@@ -81,7 +81,7 @@ async def measure(distribution: Distribution, title: str, rounds: int) -> None:
                 p50, p99 = times[len(times) // 2], times[int(len(times) * 0.99)]
                 missed = (p50 if name == "everyday" else p99) > bound
                 print(
-                    f"{title:14} {name:24} p50 {p50:6.3f} ms   p99 {p99:6.3f} ms   bound {bound:g} ms"
+                    f"{name:24} p50 {p50:6.3f} ms   p99 {p99:6.3f} ms   bound {bound:g} ms"
                     f"{'   missed' if missed else ''}"
                 )
 
@@ -91,9 +91,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--rounds", type=int, default=3)
     rounds = parser.parse_args().rounds
-    asyncio.run(measure(HERMES, "with guard", rounds))
-    alone = HERMES._replace(own=tuple(name for name in HERMES.own if name != "hermes-tool-guard"))
-    asyncio.run(measure(alone, "without guard", rounds))
+    asyncio.run(measure(rounds))
 
 
 if __name__ == "__main__":

@@ -7,9 +7,9 @@ TYPE_CHECKING = False  # typing itself costs as much as Python's own start
 if TYPE_CHECKING:
     from hermes_core.distribution import Distribution
     from hermes_core.embed import Agent, Hermes
-    from hermes_core.hooks import hookimpl
     from hermes_core.kinds import Backend, Memory, Platform, Provider, Tool, Workspace
     from hermes_core.kinds.tool import tool
+    from hermes_core.modes import hookimpl
     from hermes_core.options import Secret, option, settings
 
 __version__ = "1.0.0"
@@ -36,7 +36,7 @@ _HOMES = {
     "Agent": "embed",
     "Distribution": "distribution",
     "Hermes": "embed",
-    "hookimpl": "hooks",
+    "hookimpl": "modes",
     "Backend": "kinds",
     "Memory": "kinds",
     "Platform": "kinds",

@@ -18,10 +18,7 @@ They are called in the order of ``plugins.order``, else alphabetically by plugin
 for observe and transform. Generator wrappers, ``historic`` and ``firstresult`` are refused.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Literal, TypeVar
-
-import pluggy
+from collections.abc import Iterable, Sequence
 
 from hermes_core.context import PluginContext
 from hermes_core.kinds import (
@@ -40,6 +37,20 @@ from hermes_core.kinds import (
     ToolSource,
     TurnQueue,
     Workspace,
+)
+from hermes_core.modes import (
+    DEADLINES,
+    MODEL_DEADLINE,
+    PROJECT,
+    REGISTER_DEADLINE,
+    Mode,
+    ask,
+    contribute,
+    decide,
+    hookimpl,
+    mode_of,
+    observe,
+    transform,
 )
 from hermes_core.types import (
     Check,
@@ -82,38 +93,6 @@ __all__ = [
     "observe",
     "transform",
 ]
-
-PROJECT = "hermes"
-Mode = Literal["contribute", "observe", "transform", "decide", "ask"]
-DEADLINES: dict[Mode, float] = {"contribute": 0.1, "observe": 5.0, "transform": 5.0, "decide": 10.0, "ask": 300.0}
-REGISTER_DEADLINE = 8.0  # seconds for what a plugin adds; longer than 0.1 is told by ``hermes doctor``
-MODEL_DEADLINE = 330.0  # seconds for a transform of a plugin with the permission ``llm.call``: it may wait for a model
-
-hookimpl = pluggy.HookimplMarker(PROJECT)
-_hookspec = pluggy.HookspecMarker(PROJECT)
-_F = TypeVar("_F", bound=Callable[..., Any])
-
-
-def _marker(mode: Mode) -> Callable[[_F], _F]:
-    def mark(function: _F) -> _F:
-        function.hermes_mode = mode  # type: ignore[attr-defined]
-        return _hookspec(function)
-
-    return mark
-
-
-contribute = _marker("contribute")
-observe = _marker("observe")
-transform = _marker("transform")
-decide = _marker("decide")
-ask = _marker("ask")
-
-
-def mode_of(spec: Callable[..., Any]) -> Mode:
-    """The mode a hookspec was declared with. Raises AttributeError when it is not one."""
-    mode: Mode = spec.hermes_mode  # type: ignore[attr-defined]
-    return mode
-
 
 # --- contribute: once, when that kind is first needed -------------------------------------------------------------
 
@@ -366,8 +345,8 @@ async def judge_command(
     Give a verdict that says which ``commands`` the call consists of, as rules and grants see them, none where it holds
     no command, and whether a yes to it may be ``lasting``. A deny that is ``hard`` holds in every mode; in an ISOLATED
     workspace there is none. An allow without ``effects`` says nothing more, and all else counts as a gate's word.
-    Where no plugin says what the ``commands`` are, the call needs a person's yes each time, and in mode ``off``, where
-    nobody is asked, it is refused.
+    Where no plugin says what the ``commands`` are, or one that should fails, the call needs a person's yes each time,
+    and in mode ``off``, where nobody is asked, it is refused.
     """
 
 

@@ -90,9 +90,7 @@ class StandInSettings:
 class AuxiliarySettings(StandInSettings):
     """Which model does a task beside the conversation."""
 
-    timeout: float = option(
-        "Seconds for one answer; compression, pictures and sounds get 300 at least.", default=30.0, validator=gt(0)
-    )
+    timeout: float = option("Seconds for one answer; compression and media get 300.", default=30.0, validator=gt(0))
     fallback: list[StandInSettings] = option("Who is asked when it fails, before the main model.", factory=list)
 
 

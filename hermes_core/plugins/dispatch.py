@@ -295,15 +295,16 @@ class Dispatch:
 
 
 def stricter(one: Verdict, other: Verdict) -> Verdict:
-    """The stronger of two verdicts counts, and neither hides what the other knows of the call."""
+    """The stronger of two verdicts counts, and neither hides what the other knows, or does not know, of the call."""
+    said = [each for each in (one, other) if each.by]
     effects = [each.effects for each in (one, other) if each.effects is not None]
-    looked = [each for each in (one, other) if each.commands is not None]
+    looked = bool(said) and all(each.commands is not None for each in said)
     return evolve(
         max(one, other, key=lambda each: (bool(each.by), _STRENGTH[each.outcome])),
         effects=effects[0].union(*effects) if effects else None,
         hard=one.hard or other.hard,
-        commands=tuple(part for each in looked for part in each.commands or ()) if looked else None,
-        lasting=bool(looked) and all(each.lasting for each in looked),
+        commands=tuple(part for each in said for part in each.commands or ()) if looked else None,
+        lasting=looked and all(each.lasting for each in said),
     )
 
 

@@ -4,6 +4,7 @@ import types
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
+from functools import lru_cache
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import attrs
@@ -31,7 +32,11 @@ def _wrong(value: Any, name: str, known: set[int]) -> str:
 
 
 def _fits(held: Any, kind: Any, known: set[int]) -> bool:
-    origin, inside = get_origin(kind), get_args(kind)
+    if kind is str or kind is bool:
+        return isinstance(held, kind)
+    origin, inside = _shape(kind)
+    if origin is tuple and held == ():
+        return True
     if kind is Any or id(held) in known or isinstance(kind, str) or type(kind).__name__ == "TypeVar":
         return True
     if origin in (Union, types.UnionType):
@@ -50,7 +55,12 @@ def _fits(held: Any, kind: Any, known: set[int]) -> bool:
         return all(_fits(k, inside[0], known) and _fits(v, inside[1], known) for k, v in held.items())
     if origin and issubclass(origin, Sequence | AbstractSet):
         return all(_fits(one, inside[0], known) for one in held)
-    return not unsound(held)
+    return not _fields(type(held)) or not unsound(held)
+
+
+@lru_cache(maxsize=256)
+def _shape(kind: Any) -> tuple[Any, tuple[Any, ...]]:
+    return get_origin(kind), get_args(kind)
 
 
 def _items(held: Any) -> Sequence[Any]:

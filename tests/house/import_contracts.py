@@ -47,7 +47,7 @@ layers =
     trace | notices
     types | errors
     environment
-    values
+    values | modes
 
 [importlinter:contract:independence]
 name = No plugin knows another plugin

@@ -166,18 +166,25 @@ async def test_a_guard_that_breaks_hangs_or_talks_nonsense_is_none_and_is_named(
     assert [fault.plugin for fault in room.hermes.runtime.dispatch.faults] == ["tool/a"]
 
 
-async def test_beside_a_guard_that_breaks_the_other_one_is_heard_and_the_call_is_asked_about(room) -> None:
+@pytest.mark.parametrize("turned", [False, True], ids=["one first", "the other first"])
+async def test_beside_a_guard_that_breaks_the_other_ones_no_is_heard_and_its_yes_is_not(room, turned) -> None:
     room.hermes._wishes["strict"] = False
-    room.hermes.configure({"policy.deny": ["run(rm *)"]})
-    effects = frozenset({Effect.READ_FILES})
 
-    def named(call: ToolCall, _: Protected) -> Verdict:
-        return Verdict(outcome="allow", commands=(part(call.arguments["command"]),), effects=effects)
+    def other(call: ToolCall, _: Protected) -> Verdict:
+        if call.arguments["command"] == "rm":
+            return Verdict(outcome="deny", hard=True, reason="it eats the cellar")
+        return Verdict(outcome="allow", commands=(), effects=frozenset({Effect.READ_FILES}), lasting=True)
 
-    guards(room, raises, named)
-    told = await room.turn(Call("run", {"command": "ls"}), Call("run", {"command": "rm x"}))
-    assert [("policy.deny" in one) for one in told] == [False, True]
-    assert ["tool/a could not decide" in risk for risk in room.risks] == [True]
+    guards(room, *((other, raises) if turned else (raises, other)))
+    calls = Call("run", {"command": "ls"}), Call("run", {"command": "rm"})
+    asked, hard = await room.turn(*calls)
+    assert asked == "run was not run: the person said no"
+    assert "never allowed, in any mode" in hard
+    [question] = room.asked
+    assert question.choices == ("once", "deny")
+    assert f"tool/{'b' if turned else 'a'} could not decide" in question.risk
+    room.hermes.runtime.policy.set_mode("other", "off")
+    assert "that nobody is asked about" in (await room.turn(*calls, session="other"))[0]
 
 
 # --- what it says --------------------------------------------------------------------------------------------------

@@ -1,11 +1,12 @@
 """What is told to a client when something cannot be done, in the shape OpenAI's clients read."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 
 from hermes_core.errors import HermesError, PluginError, ProviderError, UnknownName, UserError
 from hermes_core.types import Failed
 
-__all__ = ["ApiError", "of_error", "of_failure"]
+__all__ = ["ApiError", "of_error", "of_failure", "of_refused"]
 
 _TYPES = {401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error"}
 # kinds of Failed: status and code. Any other is our own fault.
@@ -50,6 +51,12 @@ def of_failure(failure: Failed) -> ApiError:
     status, code = _KINDS.get(failure.kind, (500, failure.kind or "internal_error"))
     text = f"{failure.text} {failure.hint}".strip()
     return ApiError(status, code, text, headers={"x-should-retry": "false", "x-hermes-error": code})
+
+
+def of_refused(error: HermesError, masked: Callable[[str], str]) -> ApiError:
+    """Why a turn could not begin, told as why one failed. ``masked`` takes secrets out of what it says."""
+    kind = re.sub(r"(?<!^)(?=[A-Z])", "_", type(error).__name__).lower()
+    return of_failure(Failed(kind=kind, text=masked(error.text), hint=masked(error.hint)))
 
 
 def of_error(error: HermesError) -> ApiError:

@@ -23,7 +23,7 @@ from hermes_core.types import (
     Usage,
     Verdict,
 )
-from hermes_platform_api.errors import ApiError, of_error
+from hermes_platform_api.errors import ApiError, of_error, of_refused
 from hermes_platform_api.heads import Head, Heads
 from hermes_platform_api.wishes import Wish
 
@@ -229,8 +229,27 @@ class Turns:
 
     async def _turn(self, wish: Wish, kept: Kept | None = None) -> Events:
         """Order it and play it. A client that names no session goes on in the one that ended with its history."""
-        owner, session, begun, shown = owner_of(self._ctx, wish.person), wish.session, False, ""
-        head = None if session else Head(wish.system, wish.history)
+        owner, begun, over = owner_of(self._ctx, wish.person), False, False
+        head = None if wish.session else Head(wish.system, wish.history)
+        try:
+            async with contextlib.aclosing(self._ordered(owner, wish, head, kept)) as turn:
+                async for event in turn:
+                    begun, over = begun or isinstance(event, Started), isinstance(event, Ended)
+                    yield event
+            if not over:  # another process was faster
+                async with contextlib.aclosing(self._again(await self._past(wish), wish, None)) as turn:
+                    async for event in turn:
+                        begun = True
+                        yield event
+        except HermesError as error:
+            raise of_refused(error, self._ctx.masks.text) from error
+        finally:
+            if not begun and kept is None:  # its client left while it waited, and nobody asks for it again
+                with contextlib.suppress(HermesError):
+                    await self._ctx.turns.forget(wish.event, owner=owner)
+
+    async def _ordered(self, owner: Principal, wish: Wish, head: Head | None, kept: Kept | None) -> Events:
+        session, shown = wish.session, ""
         if head and wish.history:
             session = await self._heads.take(owner, str(head)) or await self._begun(owner, wish)
 
@@ -240,24 +259,17 @@ class Turns:
                 kept.stored.set_result(None)
 
         order = TurnOrder(session=session, system=wish.system, event=wish.event, model=wish.model)
-        turn = self._ctx.turns.run(
-            wish.message, owner=owner, order=order, ask=kept.ask if kept else None, stored=stored
-        )
-        try:
-            async with contextlib.aclosing(turn) as events:
-                async for event in events:
-                    begun = begun or isinstance(event, Started)
-                    if isinstance(event, Said):
-                        shown += event.text
-                    elif head and isinstance(event, Ended) and event.reason == "done":
-                        head.add(wish.message)
-                        ends = [head.ended(answer) for answer in (event.answer, shown)]
-                        await self._heads.put(owner, event.session_id, ends)
-                    yield event
-        finally:
-            if not begun and kept is None:  # its client left while it waited, and nobody asks for it again
-                with contextlib.suppress(HermesError):
-                    await self._ctx.turns.forget(wish.event, owner=owner)
+        ask = kept.ask if kept else None
+        turn = self._ctx.turns.run(wish.message, owner=owner, order=order, ask=ask, stored=stored)
+        async with contextlib.aclosing(turn) as events:
+            async for event in events:
+                if isinstance(event, Said):
+                    shown += event.text
+                elif head and isinstance(event, Ended) and event.reason == "done":
+                    head.add(wish.message)
+                    ends = [head.ended(answer) for answer in (event.answer, shown)]
+                    await self._heads.put(owner, event.session_id, ends)
+                yield event
 
     async def _begun(self, owner: Principal, wish: Wish) -> str:
         return (await self._ctx.sessions.create(owner, system=wish.system, history=wish.history)).id
@@ -274,7 +286,7 @@ class Turns:
         return await self._ctx.turns.past(wish.event, owner=owner_of(self._ctx, wish.person))
 
     async def _again(
-        self, past: PastTurn | None, wish: Wish, ask: Callable[[Question], Awaitable[Verdict | None]]
+        self, past: PastTurn | None, wish: Wish, ask: Callable[[Question], Awaitable[Verdict | None]] | None
     ) -> Events:
         owner, turns, played = owner_of(self._ctx, wish.person), self._ctx.turns, True
         while played and past and past.state in ("waiting", "open", "cut"):
@@ -284,7 +296,7 @@ class Turns:
                 played, mine = False, past.state == "cut"
                 async with contextlib.aclosing(turns.resume(past.session_id, owner=owner, ask=ask)) as events:
                     async for event in events:
-                        played = True
+                        played = played or isinstance(event, Started)
                         if mine:
                             yield event
                 if mine and played:

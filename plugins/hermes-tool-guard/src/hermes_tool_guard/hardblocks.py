@@ -16,7 +16,7 @@ from hermes_core.types import Protected
 from hermes_tool_guard.itself import is_for_a_person
 from hermes_tool_guard.named import Clear, closed_text, closed_words
 
-__all__ = ["CODE", "LONGEST", "blocked_command", "pieces", "program_words"]
+__all__ = ["CODE", "LONGEST", "all_pieces", "blocked_command", "program_words"]
 
 _WIPERS = {"rm", "rmdir", "shred", "chmod", "chown", "chgrp", "mv", "find", "truncate", "unlink", "srm", "wipe"}
 _NEVER = pattern(r"(mkfs(\..+)?|mke2fs|wipefs|blkdiscard|fdisk|sfdisk|parted|mkswap|sgdisk)$")
@@ -53,7 +53,7 @@ def blocked_command(command: str, cwd: str, protected: Protected) -> str:
     clear = Clear()
     seen: set[str] = set()
     named: str | None = None  # what of ours the text names, once somebody asked
-    for piece in pieces(command):
+    for piece in all_pieces(command):
         if piece in seen:
             continue
         words = program_words(piece, known)
@@ -94,24 +94,34 @@ def pieces(command: str, depth: int = 0) -> Iterable[str]:
                     yield from pieces(after, depth + 1)
 
 
+all_pieces = lru_cache(maxsize=4)(lambda command: tuple(pieces(command)))  # asked for a command by several
+
+
 def program_words(piece: str, known: dict[str, str] | None = None) -> list[str]:
     """A single command's words from its program on: without wrappers such as ``sudo`` and variables set before it.
 
     ``known`` takes up the variables.
     """
-    words = _words(piece)
+    words, variables = _taken_apart(piece)
+    if known is not None:
+        known.update((name, expanded(value)) for name, value in variables)
+    return list(words)
+
+
+@lru_cache(maxsize=512)
+def _taken_apart(piece: str) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+    words, variables = _words(piece), list[tuple[str, str]]()
     while words:
         name, _, value = words[0].partition("=")
         program = _name(words[0])
         if value and name.isidentifier():
-            if known is not None:
-                known[name] = expanded(value)
+            variables.append((name, value))
             words = words[1:]
         elif program in _WRAPPERS:
             words = _after_options(words[1:], _WRAPPERS[program])[_LEADING.get(program, 0) :]
         else:
             break
-    return words
+    return tuple(words), tuple(variables)
 
 
 def _after_options(words: list[str], valued: str) -> list[str]:

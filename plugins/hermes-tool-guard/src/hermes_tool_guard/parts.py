@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from hermes_core.types import CommandPart
 from hermes_core.values import frozen
-from hermes_tool_guard.hardblocks import CODE, pieces, program_words
+from hermes_tool_guard.hardblocks import CODE, all_pieces, program_words
 from hermes_tool_guard.plain import Single, plain
 
 __all__ = ["Ground", "for_grants", "for_rules"]
@@ -59,9 +59,12 @@ def for_rules(line: str) -> Iterator[CommandPart]:
     Where something is redirected, only a rule to the letter allows the line.
     """
     literal = bool(_REDIRECTS.search(line))
-    for piece in pieces(line):
-        if words := program_words(piece):
-            yield CommandPart(text=" ".join((os.path.basename(words[0]), *words[1:])), literal=literal)  # noqa: PTH119
+    told: set[str] = set()
+    for words in map(program_words, all_pieces(line)):
+        text = " ".join((os.path.basename(words[0]), *words[1:])) if words else ""  # noqa: PTH119
+        if words and text not in told:
+            told.add(text)
+            yield CommandPart(text=text, literal=literal)
 
 
 def for_grants(line: str, ground: Ground) -> tuple[list[CommandPart], bool]:
