@@ -2,7 +2,7 @@
 
 import time
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -90,13 +90,6 @@ class Store(accounts.Accounts, branches.Branches, Contexts, Heard, Paths, Mirror
     def place(self) -> str:
         """Where it is, for people: a path, or a server without its password."""
         return self._engine.place
-
-    def watch(self, name: str, ring: Callable[[], None]) -> Callable[[], None]:
-        """Call ``ring`` in this event loop whenever something changed; what ends that.
-
-        On a server other processes are heard too. A ring may be lost with a connection: look now and then all the same.
-        """
-        return self._engine.subscribe(name, ring)
 
     def close(self) -> None:
         """Let go of the files; closing twice is quiet."""
