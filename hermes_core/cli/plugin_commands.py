@@ -12,9 +12,11 @@ from typing import Any
 
 import click
 
+from hermes_core.cli.bare import require_somebody
 from hermes_core.cli.loop import run_loop
 from hermes_core.cli.scope import Scope
 from hermes_core.errors import ContractError, HermesError, PluginError, UserError
+from hermes_core.own import COMMANDS
 from hermes_core.plugins.fence import log, one_line
 from hermes_core.plugins.records import CommandRecord
 
@@ -26,13 +28,7 @@ __all__ = ["awaited", "find_command", "why_not"]
 
 COMMANDLINE = click.core.ParameterSource.COMMANDLINE
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
-# Words of commands that plugins of ours add, for who has not installed them.
-_OF_TERMINAL = (
-    "approvals", "grants", "insights", "logs", "model", "plugins install", "plugins remove", "plugins sync",
-    "prompt-size", "resume", "sessions", "setup", "tools", "why",
-)  # fmt: skip
-_OF_TERMINAL_IN = "hermes-platform-cli"
-_ELSEWHERE = {**dict.fromkeys(_OF_TERMINAL, _OF_TERMINAL_IN), "redact": "hermes-tool-redaction"}
+_INSTALLER = COMMANDS["plugins install"]
 
 
 def find_command(scope: Scope, name: str) -> click.Command | None:
@@ -164,8 +160,9 @@ def why_not(scope: Scope, name: str) -> None:
             hint = "" if scope.safe_mode else f"{scope.name} plugins enable {label}"
             why = f"which is not enabled: {consent.state(installed).reason}."
             raise UserError(f"`{scope.name} {name}` is a command of the plugin {label}, {why}", hint=hint)
-    if package := _ELSEWHERE.get(name):
+    if package := COMMANDS.get(name):
+        require_somebody(scope)
         hint = f"{scope.name} plugins install {package}"
-        if package == _OF_TERMINAL_IN:  # which has that command, too
+        if package == _INSTALLER:  # which has that command, too
             hint = f"pip install {package}   (or: uv pip install, pipx inject; into {sys.prefix})"
         raise UserError(f"`{scope.name} {name}` is a command of {package}, which is not installed.", hint=hint)
