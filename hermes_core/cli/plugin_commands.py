@@ -28,8 +28,8 @@ COMMANDLINE = click.core.ParameterSource.COMMANDLINE
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
 # Words of commands that plugins of ours add, for who has not installed them.
 _OF_TERMINAL = (
-    "approvals", "grants", "insights", "logs", "model", "plugins install", "plugins remove", "plugins sync",
-    "prompt-size", "resume", "sessions", "setup", "tools", "why",
+    "approvals", "config show", "grants", "insights", "logs", "model", "plugins install", "plugins remove",
+    "plugins sync", "prompt-size", "resume", "sessions", "setup", "tools", "why",
 )  # fmt: skip
 _OF_TERMINAL_IN = "hermes-platform-cli"
 _ELSEWHERE = {**dict.fromkeys(_OF_TERMINAL, _OF_TERMINAL_IN), "redact": "hermes-tool-redaction"}
