@@ -133,6 +133,8 @@ TurnEnds: TypeAlias = Callable[[TurnResult], Awaitable["Prepared[object] | None"
 class Mailbox(MessagesBroker):
     """Who sends to chats, as the kernel uses it: also in the commit that ends a turn. Says what became of messages."""
 
+    name: str
+
     @abstractmethod
     async def ending(self, owner: Principal, target: str, text: str, turn_id: str) -> "Prepared[object]":
         """What tells a target of a turn's end, for the commit that ends it. Raises UnknownName, UserError."""

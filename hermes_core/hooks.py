@@ -20,6 +20,7 @@ for observe and transform. Generator wrappers, ``historic`` and ``firstresult`` 
 
 from collections.abc import Iterable, Sequence
 
+from hermes_core.brokers import Mailbox
 from hermes_core.context import PluginContext
 from hermes_core.kinds import (
     Backend,
@@ -170,6 +171,11 @@ def register_jobs(ctx: PluginContext) -> Iterable[Jobs]:  # type: ignore[empty-b
 @contribute
 def register_completers(ctx: PluginContext) -> Iterable[Completer]:  # type: ignore[empty-body]
     """How words of yours go on while a person types them, such as ``@file:``."""
+
+
+@contribute
+def register_mailboxes(ctx: PluginContext) -> Iterable[Mailbox]:  # type: ignore[empty-body]
+    """Who sends to chats, for ``ctx.messages`` of all plugins: one in a home, in place of the kernel's own."""
 
 
 @contribute

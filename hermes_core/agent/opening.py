@@ -1,7 +1,9 @@
-"""Where the store is, and who opens it there."""
+"""Where the store is, who opens it there, and who sends to chats."""
 
 import re
+from collections.abc import Callable
 
+from hermes_core.brokers import Mailbox
 from hermes_core.config.settings import Settings
 from hermes_core.errors import PluginError, UserError
 from hermes_core.kinds import StoreDriver
@@ -9,7 +11,7 @@ from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.plugins.index import Index
 from hermes_core.plugins.loader import Loader
 
-__all__ = ["address_of", "driver_for"]
+__all__ = ["address_of", "driver_for", "mailbox_of"]
 
 _HINT = "It looks like postgresql://USER:PASSWORD@HOST:5432/DATABASE; without store.url the store is a file."
 
@@ -48,3 +50,16 @@ def driver_for(url: str, index: Index, loader: Loader, dispatch: Dispatch) -> St
         text = fault.error if fault else f"declares stores of {scheme}:// and registers none"
         raise owners[0].error(PluginError, text, fault.hint if fault else "")
     return given[scheme]
+
+
+def mailbox_of(loader: Loader, dispatch: Dispatch, own: Callable[[], Mailbox] | None) -> Mailbox:
+    """Who sends to chats: what a plugin contributes, else the kernel's ``own``. Raises UserError for none, and two."""
+    loader.load_contributing("mailboxes")
+    given: dict[str, Mailbox] = dict(dispatch.contributions("register_mailboxes"))
+    if len(given) > 1:
+        raise UserError(f"{' and '.join(given)} would both send messages.", hint="hermes plugins disable NAME")
+    for mailbox in given.values():
+        return mailbox
+    if own is None:
+        raise UserError("No chat can be reached: no gateway is installed.")
+    return own()

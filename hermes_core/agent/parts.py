@@ -12,7 +12,7 @@ from typing import Self
 from attrs import evolve
 
 from hermes_core import hooks
-from hermes_core.agent.opening import address_of, driver_for
+from hermes_core.agent.opening import address_of, driver_for, mailbox_of
 from hermes_core.agent.policy.guarded import guarded_paths, read_only, readable
 from hermes_core.agent.policy.guests import Guests
 from hermes_core.agent.route.choice import Route, choose
@@ -121,7 +121,7 @@ class Parts:
         self._toolbox: Toolbox | None = None
         self._store: asyncio.Task[Store] | None = None
         self._hooks_loaded = False
-        self.messages: Callable[[], Mailbox] | None = None  # who sends to chats; set by who made this
+        self.messages: Callable[[], Mailbox] | None = None  # who sends to chats, if no plugin; set by who made this
         self.commands: Callable[[], Sequence[SlashCommand]] = tuple  # slash commands about chats; set by the same
 
     def asker(self, surface: Surface, emit: Callable[[Event], None]) -> "Asker":
@@ -165,6 +165,10 @@ class Parts:
         """What needs a yes, where nobody has said otherwise."""
         rules, fixed = self.settings.config.policy, "policy.mode" in self.settings.locked
         return "off" if self._yolo and not fixed else rules.mode
+
+    def mailbox(self) -> Mailbox:
+        """Who sends to chats. Raises UserError when nobody does, or two plugins would."""
+        return mailbox_of(self.loader, self.dispatch, self.messages)
 
     # --- parts, made when first needed --------------------------------------------------------------------------
 
@@ -302,7 +306,7 @@ class Parts:
             complete=self.complete,
             media=self.media,
             more=self.broker,
-            messages=self.messages,
+            messages=self.mailbox,
             skills=skills,
             guarded=guarded,
             owner=self.owner,

@@ -84,7 +84,9 @@ class Sessions(SessionsBroker):
 
         store, runtime, settings = await self._open(), self._runtime, self._runtime.settings
         everybody = everybody and owner == runtime.owner
-        mailbox, whose = runtime.messages() if runtime.messages else None, None if everybody else owner
+        whose, mailbox = None if everybody else owner, None
+        with suppress(UserError):  # without a gateway nothing went out
+            mailbox = runtime.mailbox()
         sent = await mailbox.named(word.strip(), whose) if mailbox else ()
         found = await store.paths(word, owner, everybody=everybody, sent=sent)
         if mailbox:

@@ -193,10 +193,7 @@ class Turns(TurnsBroker):
         return session, row
 
     async def _deliverable(self, owner: Principal, target: str) -> None:
-        messages = self._runtime.messages
-        if messages is None:
-            raise UserError("Nothing can be sent from here.")
-        if not await messages().find(owner, target):
+        if not await self._runtime.mailbox().find(owner, target):
             raise UserError(f"{target} is no chat that an answer could be sent to.")
 
 
@@ -235,10 +232,10 @@ async def _deliver(
     ends all the same."""
     other = await ends(result) if ends else None
     text = {"done": result.answer, "failed": result.error}.get(result.state, "")
-    if not text.strip() or runtime.messages is None:
+    if not text.strip():
         return other
     try:
-        sends = await runtime.messages().ending(owner, target, text, result.turn_id)
+        sends = await runtime.mailbox().ending(owner, target, text, result.turn_id)
     except UserError as problem:
         log.error("the answer of turn %s could not be sent to %s: %s", result.turn_id, target, problem.text)
         return other

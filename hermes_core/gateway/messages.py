@@ -24,6 +24,8 @@ __all__ = ["Messages", "envelope_of"]
 class Messages(Mailbox):
     """What a kernel sends to chats. They need not be served here, or now: what is written down waits."""
 
+    name = "gateway"
+
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
 

@@ -114,13 +114,11 @@ class _History(HistoryBroker):
 
 
 class _Messages(MessagesBroker):
-    def __init__(self, installed: Installed, messages: Callable[[], Mailbox] | None) -> None:
+    def __init__(self, installed: Installed, messages: Callable[[], Mailbox]) -> None:
         self._installed, self._messages = installed, messages
 
     def _open(self) -> MessagesBroker:
         self._installed.require("permissions", "kernel", "messages.send", "sent something in your name")
-        if self._messages is None:
-            raise UserError("Nothing can be sent from here.")
         return self._messages()
 
     async def targets(self, owner: Principal) -> Sequence[Target]:
@@ -211,6 +209,10 @@ def none(name: str, _installed: Installed) -> object:
     raise UserError(f"There is no kernel behind this context, so it has no {name}.")
 
 
+def _no_chats() -> Mailbox:
+    raise UserError("There is no kernel behind this context, so no chat can be reached.")
+
+
 def make_context(
     installed: Installed,
     settings: "Settings",
@@ -219,7 +221,7 @@ def make_context(
     complete: Complete,
     media: Media | None = None,
     more: Callable[[str, Installed], object] = none,
-    messages: Callable[[], Mailbox] | None = None,
+    messages: Callable[[], Mailbox] = _no_chats,
     address: Callable[[], str] = str,
     migrations: Migrations = lambda _: (),
     skills: Sequence[tuple[str, Path]] = (),

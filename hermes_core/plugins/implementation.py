@@ -12,6 +12,7 @@ from typing import Any
 import pluggy
 
 from hermes_core import hooks
+from hermes_core.brokers import Mailbox
 from hermes_core.context import PluginContext
 from hermes_core.errors import ContractError, nearest
 from hermes_core.kinds import (
@@ -50,6 +51,7 @@ KINDS: dict[str, tuple[str, type]] = {
     "register_routes": ("routes", Routes),
     "register_jobs": ("jobs", Jobs),
     "register_completers": ("completers", Completer),
+    "register_mailboxes": ("mailboxes", Mailbox),
     "register_maskers": ("maskers", Masker),
     "register_setup": ("setup", SetupStep),
     "register_checks": ("", Check),

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from hermes_core.testing.contract_backend import BackendContract
     from hermes_core.testing.contract_base import PluginContract
     from hermes_core.testing.contract_guard import GuardContract
+    from hermes_core.testing.contract_mailbox import MailboxContract
     from hermes_core.testing.contract_masker import MaskerContract
     from hermes_core.testing.contract_memory import MemoryContract
     from hermes_core.testing.contract_platform import PlatformContract
@@ -47,6 +48,7 @@ __all__ = [
     "FakeToolContext",
     "FakeWorkspace",
     "GuardContract",
+    "MailboxContract",
     "MaskerContract",
     "MemoryContract",
     "PlatformContract",
@@ -85,6 +87,7 @@ _HOMES = {
     "FakeToolContext": "fake_context",
     "FakeWorkspace": "fakes",
     "GuardContract": "contract_guard",
+    "MailboxContract": "contract_mailbox",
     "MaskerContract": "contract_masker",
     "MemoryContract": "contract_memory",
     "PlatformContract": "contract_platform",

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from hermes_core.brokers import Mailbox
 from hermes_core.embed import Distribution, Hermes
 from hermes_core.errors import UserError
 from hermes_core.hooks import hookimpl
@@ -52,6 +53,7 @@ TABLES: dict[type, tuple[str, str]] = {
     Resource: ("tool", "resources"),
     Jobs: ("tool", "jobs"),
     Completer: ("tool", "completers"),
+    Mailbox: ("platform", "mailboxes"),
     Masker: ("tool", "maskers"),
     SetupStep: ("tool", "setup"),
 }

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from hermes_core.errors import AuthError, UnknownName
+from hermes_core.brokers import Mailbox, MessagesBroker
+from hermes_core.errors import AuthError, UnknownName, UserError
 from hermes_core.gateway.conversations import Conversations
 from hermes_core.gateway.messages import Messages
 from hermes_core.gateway.people.access import Access
@@ -12,7 +13,7 @@ from hermes_core.gateway.rows.kept import rows_of
 from hermes_core.plugins.index import Installed
 from hermes_core.plugins.manifest import Manifest
 from hermes_core.store.journal import Store
-from hermes_core.testing import Bench, Fail, ScriptedProvider
+from hermes_core.testing import Bench, Fail, MailboxContract, ScriptedProvider
 from hermes_core.types import Blob, Envelope, Message, Principal, Session, Text, TurnOrder
 
 ME, HANA = Principal(), Principal(person="hana")
@@ -210,3 +211,56 @@ async def test_the_end_of_a_turn_that_a_plugin_ordered_is_sent_with_the_commit_t
     assert [event async for event in turns.run("Again?", order=TurnOrder(deliver="telegram:7"))]
     [(chat, _, text), _] = (await house.outbox())[::-1]
     assert (chat, "key is wrong" in text) == ("7", True)
+
+
+# --- who sends
+
+
+class TestTheGatewaysOwn(MailboxContract):
+    @pytest.fixture
+    async def mailbox(self, house: House) -> Mailbox:
+        await house.hears(heard("42"))
+        self.house = house
+        return house.messages
+
+    async def waiting(self, mailbox: Mailbox) -> int:
+        return len(await self.house.outbox())
+
+
+class Pigeons(Messages):
+    """A mailbox of a plugin."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+def allowed(bench: Bench) -> MessagesBroker:
+    """What a plugin has that may send."""
+    may = {"permissions": {"kernel": ["messages.send"]}}
+    manifest = Manifest({"api": 1, "name": "nightly", "kind": "tool", "summary": "Looks.", **may})
+    made = Installed(label="tool/nightly", manifest=manifest, module="nightly", path="")
+    return bench.runtime.plugin_context(made).messages
+
+
+async def test_a_plugin_sends_in_place_of_the_kernels_own(hermes: Bench, scripted: Any) -> None:
+    pigeons, provider = Pigeons("pigeons"), scripted()
+    hermes.tmp_plugin(pigeons)
+    hermes.tmp_plugin(provider)
+    house = House(hermes, await hermes.runtime.store(), provider)
+    pigeons._runtime = hermes.runtime
+    await house.hears(heard("42"))
+    assert hermes.runtime.mailbox() is pigeons
+    assert [one.address for one in await allowed(hermes).send(ME, "telegram:42", said("Coo."))] == ["telegram:42"]
+
+
+async def test_two_who_would_send_are_refused(hermes: Bench) -> None:
+    for name in ("first", "second"):
+        hermes.tmp_plugin(Pigeons(name), name=name)
+    with pytest.raises(UserError, match="platform/first and platform/second would both send"):
+        await allowed(hermes).targets(ME)
+
+
+async def test_without_a_gateway_it_is_said(hermes: Bench) -> None:
+    hermes.runtime.messages = None
+    with pytest.raises(UserError, match="no gateway is installed"):
+        await allowed(hermes).targets(ME)

@@ -33,6 +33,10 @@ async def store(tmp_path):
     made.close()
 
 
+def nobody_sends():
+    raise UserError("No chat can be reached.")
+
+
 @pytest.fixture
 def context(site, store, monkeypatch):
     monkeypatch.setenv("A_TOKEN", "shown")
@@ -51,7 +55,7 @@ def context(site, store, monkeypatch):
 
         settings = load_settings(home)
         none = SimpleNamespace(holds=lambda session_id: False)
-        kernel = SimpleNamespace(store=opened, settings=settings, owner=OWNER, sessions=none, messages=None)
+        kernel = SimpleNamespace(store=opened, settings=settings, owner=OWNER, sessions=none, mailbox=nobody_sends)
         kernel.delete_session = store.delete_session
 
         def whole(name, installed):
