@@ -31,7 +31,7 @@ async def hidden(parts: Parts, session: Session) -> Mapping[str, str]:
 async def tool_rows(
     parts: Parts, session: Session, tools: Mapping[str, Tool], off: Collection[str], *, gone: bool = False
 ) -> list[ToolRow]:
-    """Tools with why a new conversation is not told of each; ``gone`` adds those of which no more than that is known."""
+    """Tools with why a new conversation is not told of each; ``gone`` adds those of which only that is known."""
     why = await hidden(parts, session)
     found: dict[str, Tool | None] = {**tools, **dict.fromkeys(sorted({*why, *off} - tools.keys()) if gone else ())}
     return [
