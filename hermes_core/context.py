@@ -45,6 +45,7 @@ KERNEL_PERMISSIONS = (
     "settings.write",
     "approvals.settle",
     "conversation.change",
+    "plugins.install",
     "routes.serve",
 )
 

@@ -43,6 +43,7 @@ __all__ = [
     "BackendRow",
     "KeyRow",
     "ModelsBroker",
+    "Package",
     "PluginsBroker",
     "SessionsBroker",
     "SettingsBroker",
@@ -308,8 +309,21 @@ class BackendRow(NamedTuple):
     features: frozenset[Feature]
 
 
+class Package(NamedTuple):
+    """A distribution that was asked for: in which words, and what came. ``digest`` is as ``Contents`` has it."""
+
+    distribution: str
+    requirement: str
+    only_binary: bool
+    version: str = ""
+    digest: str = ""
+
+
 class PluginsBroker(ABC):
-    """What plugins add to this Hermes. Needs no permission but where it is said."""
+    """What plugins add to this Hermes. Looking needs no permission but where it is said.
+
+    To note what was installed needs ``plugins.install``.
+    """
 
     @abstractmethod
     def list(self) -> Sequence[PluginRow]:
@@ -330,6 +344,26 @@ class PluginsBroker(ABC):
     @abstractmethod
     def offered(self, table: str) -> Sequence[str]:
         """The names that installed plugins declare in a table of their manifests, such as ``providers``."""
+
+    def find(self, words: str) -> PluginRow:
+        """The plugin that a person means. Raises UnknownName, UserError when unclear."""
+        raise UnknownName("plugin", words)
+
+    def wanted(self) -> Sequence[Package]:
+        """What was asked to be installed, by distribution."""
+        return ()
+
+    def note(self, package: Package) -> None:
+        """Write down what was asked to be installed and what came; it is not enabled by that. Raises UserError."""
+        raise _not_here()
+
+    def forget(self, distribution: str) -> None:
+        """Take back a distribution's consent, and that it was wanted. Raises UserError."""
+        raise _not_here()
+
+    def rescan(self) -> int:
+        """Look again at what is installed, for the next start; how many plugins there are."""
+        return 0
 
     @abstractmethod
     def routes(self) -> Sequence[RouteRow]:

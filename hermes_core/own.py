@@ -1,7 +1,8 @@
-"""The plugins that are on without being asked about. Made from plugins/ by tests/house/published.py."""
+"""What this repository has: plugins that need no question, commands. Made by tests/house/published.py."""
 
-__all__ = ["OWN"]
+__all__ = ["COMMANDS", "MOST", "OWN"]
 
+MOST = "hermes-core[standard]"  # what most people want
 OWN = (
     "hermes-backend-bubblewrap",
     "hermes-backend-docker",
@@ -40,3 +41,27 @@ OWN = (
     "hermes-tool-web",
     "hermes-tool-workshop",
 )
+COMMANDS = {  # the first words of a command, and of those below the kernel's all: what has it
+    "api": "hermes-platform-api",
+    "approvals": "hermes-platform-cli",
+    "checkpoints": "hermes-tool-checkpoints",
+    "grants": "hermes-platform-cli",
+    "guard": "hermes-tool-guard",
+    "insights": "hermes-platform-cli",
+    "logs": "hermes-platform-cli",
+    "metrics": "hermes-tool-metrics",
+    "model": "hermes-platform-cli",
+    "plugins install": "hermes-platform-cli",
+    "plugins remove": "hermes-platform-cli",
+    "plugins sync": "hermes-platform-cli",
+    "prompt-size": "hermes-platform-cli",
+    "redact": "hermes-tool-redaction",
+    "resume": "hermes-platform-cli",
+    "sessions": "hermes-platform-cli",
+    "setup": "hermes-platform-cli",
+    "skills": "hermes-tool-skills",
+    "tools": "hermes-platform-cli",
+    "web": "hermes-platform-tui",
+    "why": "hermes-platform-cli",
+    "workshop": "hermes-tool-workshop",
+}

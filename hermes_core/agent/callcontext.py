@@ -1,22 +1,37 @@
 """What one running call may use."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from functools import partial
+from math import inf
 from typing import Any
+
+from attrs import evolve
 
 from hermes_core.agent.arguments import tool_spec
 from hermes_core.agent.capabilities import refused
+from hermes_core.agent.grace import stop
 from hermes_core.agent.indirect import CALL
 from hermes_core.agent.outputs import seen_in
+from hermes_core.agent.policy.taint import Seen
+from hermes_core.agent.reply import read_arguments
 from hermes_core.errors import ToolError, UserError
 from hermes_core.kinds import Tool, ToolContext
-from hermes_core.types import Effect, Offer, Progress, Question, ToolCall, Verdict
+from hermes_core.store.codec import canonical
+from hermes_core.store.outside import result_of
+from hermes_core.types import JSON, Effect, Message, Offer, Progress, Question, ToolCall, ToolResult, Verdict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.agent.tools import CallRunner
 
 __all__ = ["CallContext"]
+
+_DEEPEST, _MOST = 4, 200  # calls below one another, and by the tools of one reply
+_GRACE = 5.0  # seconds for a call to end that nobody waits for any more
 
 
 class CallContext(ToolContext):
@@ -26,12 +41,13 @@ class CallContext(ToolContext):
         self.session = runner.session
         self.workspace = runner.permitted(tool)
         self.call_id = call.id
-        self._runner, self._tool = runner, tool
+        self._runner, self._tool, self._report = runner, tool, runner.parts.report
         self.outside, self.told = outside, False
         self._redactor = runner.parts.settings.masks.stream()
         self._over = False
         self._done: list[Callable[[], None]] = []  # says of each resource that this call needs it no more
-        self.at_work: dict[str, Callable[[], Awaitable[None]]] = {}  # sessions that work for this call: what ends them
+        self.at_work: dict[str, Callable[[], Awaitable[object]]] = {}  # what works for this call: what ends it
+        self._one, self._made = asyncio.Lock(), Counter[str]()
 
     def progress(self, text: str) -> None:
         self._show(self._redactor.feed(text) if self._redactor else text)
@@ -73,6 +89,40 @@ class CallContext(ToolContext):
         self._done.append(done)
         return thing
 
+    async def call(self, name: str, arguments: Mapping[str, JSON]) -> ToolResult:
+        given, invalid = read_arguments(json.dumps(dict(arguments), default=repr))
+        async with self._one:
+            runner = self._runner
+            self._may_call(name, evolve(await runner.left(), calls=inf).exhausted)
+            words = f"{name} {canonical(given)}"
+            self._made[words] += 1
+            mark = f"{hashlib.sha256(words.encode()).hexdigest()[:12]}-{self._made[words]}"
+            call = ToolCall(id=f"{self.call_id}/{mark}", name=name, arguments=given, invalid=invalid)
+            task = asyncio.ensure_future(runner.below(self.call_id, call))
+            self.at_work[call.id] = partial(stop, task, _GRACE)
+            try:
+                result = await task
+            finally:
+                del self.at_work[call.id]
+            said = (Message(role="assistant", parts=(call,)), result_of(result))
+            if result.untrusted:
+                self.from_outside()
+            known = evolve(runner.session, untrusted=runner.session.untrusted or result.untrusted)
+            self._runner = evolve(runner, session=known, seen=Seen(messages=(*runner.seen.messages, *said)))
+            return result
+
+    def _may_call(self, name: str, exhausted: str) -> None:
+        """Raises ToolError."""
+        if self._tool.touches is not None:
+            raise refused(self._tool, "call a tool: it has touches, so its own calls do not run alone", self._report)
+        why = "the call that wants it is over" if self._over else f"no {exhausted} is left" if exhausted else ""
+        if self._runner.level >= _DEEPEST:
+            why = f"{_DEEPEST} calls below another are the most"
+        elif next(self._runner.count) >= _MOST:
+            why = f"{_MOST} calls by tools are the most for one reply"
+        if why:
+            raise ToolError(f"{name} was not called: {why}.")
+
     def below(self) -> "CallRunner":
         """What a turn that works for this call is bound by. Raises ToolError, UserError when the call is over."""
         self._need(Effect.DELEGATE, "hand work to child agents")
@@ -82,7 +132,7 @@ class CallContext(ToolContext):
 
     def _need(self, effect: Effect, what: str) -> None:
         if effect not in self._tool.effects:
-            raise refused(self._tool, what, self._runner.parts.report)
+            raise refused(self._tool, f"{what}: it does not declare that effect", self._report)
 
     async def settle(self) -> None:
         """Show the rest, and end the turns that the tool did not wait for: none outlives the call it works for."""

@@ -47,15 +47,15 @@ class Permitted(Workspace):
         await self._inner.write(path, data)
 
     async def close(self) -> None:
-        raise refused(self._tool, "close the workspace", self._report)
+        raise refused(self._tool, "close the workspace: it does not declare that effect", self._report)
 
     def _need(self, effects: frozenset[Effect] | set[Effect], what: str) -> None:
         if self._tool.effects.isdisjoint(effects):
-            raise refused(self._tool, what, self._report)
+            raise refused(self._tool, f"{what}: it does not declare that effect", self._report)
 
 
 def refused(tool: Tool, what: str, report: Callable[[Tool, BaseException], None]) -> ToolError:
     """What a tool is told when it reaches for more than it declares; it is reported too."""
-    error = ToolError(f"{tool.name} may not {what}: it does not declare that effect.", retry=False)
+    error = ToolError(f"{tool.name} may not {what}.", retry=False)
     report(tool, error)
     return error

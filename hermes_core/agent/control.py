@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from hermes_core.agent.runtime import Runtime
-from hermes_core.control import BackendRow, KeyRow, ModelsBroker, PluginsBroker
+from hermes_core.control import BackendRow, KeyRow, ModelsBroker, Package, PluginsBroker
 from hermes_core.errors import HermesError, PluginError, UnknownName
 from hermes_core.kinds import Backend
 from hermes_core.plugins.fence import fenced
-from hermes_core.plugins.index import Installed
+from hermes_core.plugins.index import Installed, load_index
 from hermes_core.types import (
     ASGIApp,
     Message,
@@ -103,16 +103,45 @@ class Plugins(PluginsBroker):
 
     def list(self) -> Sequence[PluginRow]:
         """See PluginsBroker."""
-        loaded, faults = self._runtime.loader.loaded, self._runtime.dispatch.faults
-        return [
-            PluginRow(
-                label=one.label,
-                version=one.version,
-                loaded=one.label in loaded,
-                faults=tuple(fault for fault in faults if fault.plugin == one.label),
-            )
-            for one in self._runtime.index.plugins
-        ]
+        return [self._row(one) for one in self._runtime.index.plugins]
+
+    def find(self, words: str) -> PluginRow:
+        """See PluginsBroker."""
+        return self._row(self._runtime.index.resolve(words))
+
+    def _row(self, one: Installed) -> PluginRow:
+        runtime = self._runtime
+        return PluginRow(
+            label=one.label,
+            version=one.version,
+            loaded=one.label in runtime.loader.loaded,
+            faults=tuple(fault for fault in runtime.dispatch.faults if fault.plugin == one.label),
+            enabled=runtime.consent.state(one).usable,
+            distribution=one.distribution,
+            path=one.path,
+            contributes=one.manifest.contributes if one.manifest else {},
+        )
+
+    def wanted(self) -> Sequence[Package]:
+        """See PluginsBroker."""
+        return [Package(*one) for one in self._runtime.consent.wanted()]
+
+    def note(self, package: Package) -> None:
+        """See PluginsBroker."""
+        self._installed.require("permissions", "kernel", "plugins.install", "noted what was installed")
+        name, requirement, only_binary, version, digest = package
+        remember = self._runtime.consent.remember_request
+        remember(name, requirement, only_binary=only_binary, version=version, digest=digest)
+
+    def forget(self, distribution: str) -> None:
+        """See PluginsBroker."""
+        self._installed.require("permissions", "kernel", "plugins.install", "took back what was allowed")
+        self._runtime.consent.forget(distribution)
+
+    def rescan(self) -> int:
+        """See PluginsBroker."""
+        home, first = self._runtime.home, self._runtime.consent.preferred()
+        return len(load_index(home.cache / "plugins.json", home.plugins, rescan=True, first=first).plugins)
 
     async def tools(self, platform: str = "") -> Sequence[ToolRow]:
         """See PluginsBroker."""

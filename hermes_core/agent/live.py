@@ -181,7 +181,8 @@ class LiveSessions:
 
     async def _let_go(self) -> None:
         """End what this process did in the sessions that rest longest; not where something still runs."""
-        resting = [live for live in self._live.values() if not live.busy]
+        at_work = self.resources.busy if "resources" in vars(self) else lambda _: False
+        resting = [live for name, live in self._live.items() if not live.busy and not at_work(name)]
         for live in resting[:-_KEPT]:
             del self._live[live.session.id]
             await self._end(live)

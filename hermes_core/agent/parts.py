@@ -81,7 +81,7 @@ class Parts:
         """``owner`` is whose machine this is, and whose sessions these are where nobody says so."""
         self.settings = settings
         self.home = settings.home
-        self.index, self._consent = index, consent
+        self.index, self.consent = index, consent
         settings.require_claims(index.config_sections)
         self.owner = owner
         gateway = settings.config.gateway
@@ -281,7 +281,7 @@ class Parts:
 
     def beside(self, settings: Settings) -> Self:
         """A kernel of the same plugins with other settings; whoever asks closes it."""
-        return type(self)(settings, self.index, self._consent, owner=self.owner)
+        return type(self)(settings, self.index, self.consent, owner=self.owner)
 
     def plugin_context(self, installed: Installed) -> PluginContext:
         """What a plugin gets of this kernel. Raises ConfigError when its section of the settings is wrong."""
@@ -289,7 +289,7 @@ class Parts:
             (one.manifest.name, Path(one.path, folder))
             for one in self.index.plugins
             if one.manifest and one.manifest.contributes["skills"] and not one.fault
-            if self._consent.state(one).usable
+            if self.consent.state(one).usable
             for folder in one.manifest.contributes["skills"]
         ]
         guarded = guarded_paths(self.settings)
@@ -350,7 +350,7 @@ class Parts:
 
     def config_sections(self) -> dict[str, type]:
         """The settings classes of enabled plugins, by the path of their section."""
-        return config_sections(self.index, self._consent)
+        return config_sections(self.index, self.consent)
 
     def load_hooks(self) -> None:
         """Import the plugins that asked to be alive during sessions."""

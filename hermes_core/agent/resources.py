@@ -113,6 +113,11 @@ class Resources(Jobs):
             held.timer.cancel()
         await self._parts.dispatch.shielded(held.label, held.where, partial(held.resource.close, thing))
 
+    def busy(self, session_id: str) -> bool:
+        """Whether something goes on in what a session keeps open."""
+        opened = [held for held in self._held.get(session_id, {}).values() if held.since]
+        return any(held.users or self._says(held, held.resource.busy, otherwise=False) for held in opened)
+
     async def end(self, *sessions: str) -> None:
         """Close what is open for sessions, or, when none is named, all there is."""
         gone = [self._held.pop(name, {}) for name in sessions or tuple(self._held)]

@@ -14,6 +14,7 @@ import click
 from attrs import asdict
 
 from hermes_core.agent.policy.rules import idle
+from hermes_core.cli.bare import require_somebody
 from hermes_core.cli.loop import run_loop
 from hermes_core.cli.scope import Scope
 from hermes_core.embed import Hermes
@@ -64,6 +65,7 @@ def oneshot(scope: Scope, text: str, *, quiet: bool) -> int:
         text = sys.stdin.read()
     if not text.strip():
         raise UserError("There is nothing to answer.", hint=f'Say something: {scope.name} -z "…"')
+    require_somebody(scope)
     with _stdout_for_answers():
         return run_loop(_oneshot(scope, text, quiet=quiet))
 
@@ -131,7 +133,7 @@ def _notices(runtime: "Runtime") -> list[str]:
     lines = [runtime.route.notice] if runtime.route and runtime.route.notice else []
     lines += runtime.router.told
     policy = runtime.settings.config.policy
-    return lines + idle([*policy.deny, *policy.allow], runtime.index.offered("tools"))
+    return lines + idle([*policy.deny, *policy.allow], runtime.index.tools)
 
 
 async def _session(scope: Scope, hermes: Hermes) -> str:
@@ -200,6 +202,7 @@ def event_json(event: Event) -> str:
 
 def converse(scope: Scope) -> int:
     """A conversation on the configured platform. Raises UnknownName when it is not installed."""
+    require_somebody(scope)
     return run_loop(converse_on(scope, scope.flags.get("interface") or "", {}))
 
 

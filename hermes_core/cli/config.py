@@ -120,7 +120,7 @@ def check(scope: Scope) -> None:
 def idle_rules(scope: Scope) -> list[str]:
     """Rules of the policy that no installed tool fits; it may belong to a plugin that is yet to come."""
     policy = scope.settings.config.policy
-    return idle([*policy.deny, *policy.allow], scope.index.offered("tools"))
+    return idle([*policy.deny, *policy.allow], scope.index.tools)
 
 
 def config_problems(scope: Scope) -> list[str]:

@@ -17,8 +17,8 @@ from hermes_core import __version__, hooks
 from hermes_core.cli.config import config_problems, idle_rules
 from hermes_core.cli.scope import Scope
 from hermes_core.cli.screen import terminal_findings
+from hermes_core.contents import RUN_AT_START, installed_contents
 from hermes_core.errors import HermesError, UnknownName
-from hermes_core.plugins.contents import RUN_AT_START, installed_contents
 from hermes_core.plugins.crumbs import Crumbs
 from hermes_core.plugins.index import Installed
 from hermes_core.tables import ago, json_option

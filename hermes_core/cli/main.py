@@ -114,6 +114,10 @@ class LazyGroup(click.Group):
             return find_command(_scope(ctx), cmd_name)
         module = import_module(f"hermes_core.cli.{_RECORDS[cmd_name].module}")
         command: click.Command = getattr(module, cmd_name.replace("-", "_"))
+        if type(command) is click.Group:
+            from hermes_core.cli.shared import Shared
+
+            return Shared(command, _scope(ctx))
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -129,7 +133,7 @@ class LazyGroup(click.Group):
         scope = _scope(ctx)
         scope.flags.update(ctx.params)  # which command there is depends on the profile and on safe mode
         name, *rest = args
-        if name not in _RECORDS:
+        if name != "chat":  # which heads nothing
             _refuse_tools(scope.name, args, scope.plugin_commands())
         command = self.get_command(ctx, name)
         if command is None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+import sys
 from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
 from copy import copy
@@ -11,9 +12,11 @@ from typing import Any
 
 import click
 
+from hermes_core.cli.bare import require_somebody
 from hermes_core.cli.loop import run_loop
 from hermes_core.cli.scope import Scope
 from hermes_core.errors import ContractError, HermesError, PluginError, UserError
+from hermes_core.own import COMMANDS
 from hermes_core.plugins.fence import log, one_line
 from hermes_core.plugins.records import CommandRecord
 
@@ -21,15 +24,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.plugins.dispatch import Dispatch
 
-__all__ = ["awaited", "find_command"]
+__all__ = ["awaited", "find_command", "why_not"]
 
 COMMANDLINE = click.core.ParameterSource.COMMANDLINE
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
-# Words of commands that plugins of ours add, for who has not installed them.
-_OF_TERMINAL = (
-    "approvals", "grants", "insights", "logs", "model", "prompt-size", "resume", "sessions", "setup", "tools", "why",
-)  # fmt: skip
-_ELSEWHERE = {**dict.fromkeys(_OF_TERMINAL, "hermes-platform-cli"), "redact": "hermes-tool-redaction"}
+_INSTALLER = COMMANDS["plugins install"]
 
 
 def find_command(scope: Scope, name: str) -> click.Command | None:
@@ -39,7 +38,7 @@ def find_command(scope: Scope, name: str) -> click.Command | None:
     """
     records = [one for one in scope.plugin_commands() if one.first == name]
     if not records:
-        _why_not(scope, name)
+        why_not(scope, name)
         return None
     labels = {one.owner for one in records}
     loader, dispatch = scope.loading(labels)
@@ -152,15 +151,18 @@ def _in_kernel(scope: Scope, work: Coroutine[Any, Any, Any]) -> Any:
         work.close()  # it may not have begun
 
 
-def _why_not(scope: Scope, name: str) -> None:
-    """Say where a command is that cannot be used. Raises UserError; nothing where nobody has such a command."""
+def why_not(scope: Scope, name: str) -> None:
+    """Say where a command is that cannot be used, by its words. Raises UserError; nothing where nobody has it."""
     consent = scope.consent()
     for installed in scope.index.plugins:
         records, label = installed.manifest.commands if installed.manifest else {}, installed.label
-        if any(one.first == name for one in records.values()) and not consent.state(installed).usable:
+        if any(name in (one.first, one.words) for one in records.values()) and not consent.state(installed).usable:
             hint = "" if scope.safe_mode else f"{scope.name} plugins enable {label}"
             why = f"which is not enabled: {consent.state(installed).reason}."
             raise UserError(f"`{scope.name} {name}` is a command of the plugin {label}, {why}", hint=hint)
-    if package := _ELSEWHERE.get(name):
+    if package := COMMANDS.get(name):
+        require_somebody(scope)
         hint = f"{scope.name} plugins install {package}"
+        if package == _INSTALLER:  # which has that command, too
+            hint = f"pip install {package}   (or: uv pip install, pipx inject; into {sys.prefix})"
         raise UserError(f"`{scope.name} {name}` is a command of {package}, which is not installed.", hint=hint)

@@ -6,7 +6,6 @@ import click
 
 from hermes_core.cli.scope import Scope
 from hermes_core.errors import PluginError
-from hermes_core.plugins import install as installer
 from hermes_core.plugins.consent import disclosed, enforced
 from hermes_core.plugins.index import Installed
 from hermes_core.tables import confirm, emit, json_option
@@ -131,41 +130,9 @@ def new(kind: str, name: str, into: Path) -> None:
 
 
 @plugins.command()
-@click.argument("requirement")
-@click.option("--allow-source", is_flag=True, help="Also build from source (runs the author's build code).")
-@click.pass_obj
-def install(scope: Scope, requirement: str, allow_source: bool) -> None:
-    """Install a plugin from the package index. It is not enabled by this."""
-    scope.home.create()
-    installer.install(requirement, scope.consent(), binary_only=not allow_source, say=_say)
-    _look_again(scope)
-
-
-@plugins.command()
-@click.argument("name")
-@click.pass_obj
-def remove(scope: Scope, name: str) -> None:
-    """Uninstall a plugin; its settings stay."""
-    installer.remove(scope.index.resolve(name), scope.consent(), say=_say)
-    _look_again(scope)
-
-
-@plugins.command()
-@click.pass_obj
-def sync(scope: Scope) -> None:
-    """Install again what plugins.lock says was wanted, after an upgrade took it away."""
-    installer.sync(scope.consent(), scope.index, say=_say)
-    _look_again(scope)
-
-
-@plugins.command()
 @click.pass_obj
 def rescan(scope: Scope) -> None:
     """Look again at what is installed."""
-    _look_again(scope)
-
-
-def _look_again(scope: Scope) -> None:
     found = scope.distribution.installed(scope.home, safe_mode=scope.safe_mode, rescan=True)
     _say(f"{len(found.plugins)} plugins installed.")
 

@@ -7,7 +7,7 @@ from typing import Any, get_type_hints, overload
 
 from hermes_core.errors import UnknownName
 from hermes_core.kinds.backend import Workspace
-from hermes_core.types import JSON, Effect, Offer, Part, Question, Session, Verdict
+from hermes_core.types import JSON, Effect, Offer, Part, Question, Session, ToolResult, Verdict
 from hermes_core.values import frozen
 
 __all__ = ["Tool", "ToolContext", "ToolOutput", "ToolSource", "tool"]
@@ -37,6 +37,16 @@ class ToolContext(ABC):
     @abstractmethod
     def offer(self) -> Offer:
         """The tools of this conversation now: those its model is told of, and those behind them, also new ones."""
+
+    @abstractmethod
+    async def call(self, name: str, arguments: Mapping[str, JSON]) -> ToolResult:
+        """Call another tool, as the model of this conversation could: judged, written down and told of on its own.
+
+        Its result is as the model would read it, but for the fence around text from outside; what it brings from
+        outside, this call brings. It is made once: when this call is run again after a death, the same call gives the
+        same result. One call is made after another, for a tool without ``touches``. Raises ToolError for what is
+        beyond the bounds: 4 deep, 200 for the calls of one reply, nothing left of the budget.
+        """
 
     @abstractmethod
     def from_outside(self) -> None:

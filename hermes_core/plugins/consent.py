@@ -32,6 +32,7 @@ _ENFORCED = {
     "store.connect": "open the database that holds the sessions of everybody",
     "store.tables": "keep tables of its own in the database of Hermes",
     "tools.override": "replace tools of other plugins",
+    "plugins.install": "note which plugins you installed, and forget what you allowed them",
 }
 _DISCLOSED = {
     "network": ("connects to", "connects to nothing"),

@@ -122,6 +122,11 @@ class Index:
         return {p.manifest.config_section for p in self.plugins if p.manifest and p.manifest.config_section}
 
     @property
+    def tools(self) -> set[str]:
+        """The names of tools that installed plugins declare; those of a source begin with its own."""
+        return {*self.offered("tools"), *(f"{name}_*" for name in self.offered("tool_sources"))}
+
+    @property
     def commands(self) -> "tuple[CommandRecord, ...]":
         """All that is known of commands: the kernel's, then those of every plugin, enabled or not."""
         theirs = (one for p in self.plugins if p.manifest for one in p.manifest.commands.values())

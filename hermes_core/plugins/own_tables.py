@@ -46,7 +46,7 @@ class PluginStore(StoreBroker):
         from hermes_core.store.tables import prefix_of
 
         self._require()
-        return (await self._store()).watch(f"{prefix_of(self._installed.label)}{name}", call)
+        return (await self._store()).engine.subscribe(f"{prefix_of(self._installed.label)}{name}", call)
 
     def _require(self) -> None:
         self._installed.require("permissions", "kernel", "store.tables", "reached for tables of its own")

@@ -2,9 +2,10 @@
 
 import time
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property, partial
 from pathlib import Path
+from typing import Any
 
 import attrs
 
@@ -90,13 +91,6 @@ class Store(accounts.Accounts, branches.Branches, Contexts, Heard, Paths, Mirror
         """Where it is, for people: a path, or a server without its password."""
         return self._engine.place
 
-    def watch(self, name: str, ring: Callable[[], None]) -> Callable[[], None]:
-        """Call ``ring`` in this event loop whenever something changed; what ends that.
-
-        On a server other processes are heard too. A ring may be lost with a connection: look now and then all the same.
-        """
-        return self._engine.subscribe(name, ring)
-
     def close(self) -> None:
         """Let go of the files; closing twice is quiet."""
         self._engine.close()
@@ -167,7 +161,11 @@ class Store(accounts.Accounts, branches.Branches, Contexts, Heard, Paths, Mirror
         return Resumed(
             turn=Turn(id=row["id"], session_id=session_id, holder=holder, fence=fence),
             history=history_of(tx, session_id),
-            calls={call_id: state for _, call_id, _, state in tx.rows("calls_open", session_id=session_id)},
+            calls={
+                one["call_id"]: one["outcome"]
+                for one in tx.rows("calls_open", session_id=session_id)
+                if one["result"] is None
+            },
             usage=made(Usage, row),
             provider=row["provider"],
             model=row["model"],
@@ -187,10 +185,26 @@ class Store(accounts.Accounts, branches.Branches, Contexts, Heard, Paths, Mirror
 
     def _answer_open_calls(self, tx: Transaction, session_id: str, turn_id: str) -> None:
         """Give every call of the session that has no result one that says why."""
-        for row, call_id, name, state in tx.rows("calls_open", session_id=session_id):
-            text, outcome = (NO_RESULT, "unknown") if state == "started" else (NOT_RUN, "refused")
-            result = self._append(tx, session_id, result_message(call_id, name, text), turn_id)
-            tx.change("call_finish", id=row, outcome=outcome, seconds=0.0, result_id=result)
+        for row in tx.rows("calls_open", session_id=session_id):
+            text, outcome = (NO_RESULT, "unknown") if row["outcome"] == "started" else (NOT_RUN, "refused")
+            self._end_call(tx, session_id, turn_id, row, result_message(row["call_id"], row["name"], text), outcome)
+
+    def _end_call(
+        self,
+        tx: Transaction,
+        session_id: str,
+        turn_id: str,
+        row: Any,
+        result: Message,
+        outcome: str,
+        seconds: float = 0,
+    ) -> None:
+        """Write down how a call ended: its result is a message, that of a call's own call stands in its row."""
+        how = {"id": row["id"], "outcome": outcome, "seconds": seconds}
+        if row["result"] is None:
+            tx.change("call_finish", **how, result_id=self._append(tx, session_id, result, turn_id))
+        else:
+            tx.change("call_end", **how, result=dumps(message_to_json(result)))
 
     @transaction()
     def beat(self, tx: Transaction, turn: Turn) -> None:
@@ -221,12 +235,23 @@ class Store(accounts.Accounts, branches.Branches, Contexts, Heard, Paths, Mirror
         asks = [part for part in message.parts if isinstance(part, ToolCall)]
         reply = self._append(tx, turn.session_id, message, turn.id, made=len(asks))
         for call in reversed({call.id: call for call in reversed(asks)}.values()):
-            arguments = canonical(call.arguments)
-            mark = zlib.crc32(f"{call.name} {arguments}".encode())
-            asked = {"call_id": clean(call.id), "name": clean(call.name), "arguments": arguments, "mark": mark}
-            tx.change("call_add", session_id=turn.session_id, turn_id=turn.id, message_id=reply, **asked)
+            _add_call(tx, turn, reply, call, None)
         _book(tx, turn, usage, calls)
         return reply
+
+    @transaction()
+    def add_call(self, tx: Transaction, turn: Turn, above: str, call: ToolCall) -> tuple[str, ToolResult | None]:
+        """Store a call that the running call ``above`` makes, as pending; where it was stored before a death, how far
+        it came, and its result if it has one. Raises StaleLease, StoreError."""
+        leases.hold(tx, turn)
+        row = tx.row("call_find", turn_id=turn.id, call_id=clean(call.id))
+        if row is None:
+            _add_call(tx, turn, _waiting(tx, turn, above, "started")["message_id"], call, "")
+            return "pending", None
+        found = (
+            part for part in (stored(row["result"]).parts if row["result"] else ()) if isinstance(part, ToolResult)
+        )
+        return row["outcome"], next(found, None)
 
     @transaction()
     def add_word(self, tx: Transaction, turn: Turn, message: Message) -> int:
@@ -243,7 +268,7 @@ class Store(accounts.Accounts, branches.Branches, Contexts, Heard, Paths, Mirror
         """
         leases.hold(tx, turn)
         row = _waiting(tx, turn, call_id, "pending", *(["started"] if again else []))
-        tx.change("call_start", id=row, started=time.time())
+        tx.change("call_start", id=row["id"], started=time.time())
         return int(tx.rows("call_find", turn_id=turn.id, call_id=clean(call_id))[0]["repeats"])
 
     @transaction()
@@ -264,9 +289,10 @@ class Store(accounts.Accounts, branches.Branches, Contexts, Heard, Paths, Mirror
         """
         leases.hold(tx, turn)
         row = _waiting(tx, turn, call.id, "pending", "started")
-        result = inbox.steered(tx, turn.session_id, turn.id, attrs.evolve(result, call_id=call.id, name=call.name))
-        result_id = self._append(tx, turn.session_id, result_of(result), turn.id)
-        tx.change("call_finish", id=row, outcome=outcome, seconds=seconds, result_id=result_id)
+        result = attrs.evolve(result, call_id=call.id, name=call.name)
+        if row["result"] is None:
+            result = inbox.steered(tx, turn.session_id, turn.id, result)
+        self._end_call(tx, turn.session_id, turn.id, row, result_of(result), outcome, seconds)
         if used != _NOTHING:
             _book(tx, turn, used, ())
         return result
@@ -274,7 +300,7 @@ class Store(accounts.Accounts, branches.Branches, Contexts, Heard, Paths, Mirror
     @transaction(READ)
     def call_row(self, tx: Transaction, turn: Turn, call_id: str) -> int:
         """The number of a call's row, which no other call has. Raises StoreError when the turn has no such call."""
-        return _waiting(tx, turn, call_id, "pending", "started")
+        return int(_waiting(tx, turn, call_id, "pending", "started")["id"])
 
     @transaction()
     def spend(
@@ -352,14 +378,22 @@ class Store(accounts.Accounts, branches.Branches, Contexts, Heard, Paths, Mirror
         return {row["name"] for row in tx.rows("calls_ok", session_id=session_id)}
 
 
-def _waiting(tx: Transaction, turn: Turn, call_id: str, *outcomes: str) -> int:
+def _add_call(tx: Transaction, turn: Turn, message_id: int, call: ToolCall, result: str | None) -> None:
+    arguments = canonical(call.arguments)
+    mark = zlib.crc32(f"{call.name} {arguments}".encode())
+    asked = {"call_id": clean(call.id), "name": clean(call.name), "arguments": arguments, "mark": mark}
+    row = {"session_id": turn.session_id, "turn_id": turn.id, "message_id": message_id, "result": result}
+    tx.change("call_add", **row, **asked)
+
+
+def _waiting(tx: Transaction, turn: Turn, call_id: str, *outcomes: str) -> Any:
     """The row of a call that has not come further than ``outcomes``. Raises StoreError."""
     row = tx.row("call_find", turn_id=turn.id, call_id=clean(call_id))
     if row is None:
         raise StoreError(f"Turn {turn.id} has no tool call {call_id!r}.")
     if row["outcome"] not in outcomes:
         raise StoreError(f"Tool call {call_id!r} of turn {turn.id} is {row['outcome']} already.")
-    return int(row["id"])
+    return row
 
 
 def _book(

@@ -7,6 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from attrs import evolve
+
 from hermes_core.brokers import (
     DocumentsBroker,
     MessagesBroker,
@@ -16,7 +18,7 @@ from hermes_core.brokers import (
 from hermes_core.context import PluginContext, PluginPaths, UrlRules
 from hermes_core.control import ApprovalsBroker, ModelsBroker, PluginsBroker, SessionsBroker, SettingsBroker
 from hermes_core.database import WRITE, Begin, Notifier, Prepared, StoreBroker, TablesTransaction, Transaction
-from hermes_core.errors import NotPermitted, UnknownName, UserError
+from hermes_core.errors import NotPermitted, ToolError, UnknownName, UserError
 from hermes_core.kinds import Conversation, Resource, ToolContext, Workspace
 from hermes_core.testing.fake_approvals import FakeApprovals
 from hermes_core.testing.fake_documents import FakeDocuments
@@ -25,6 +27,7 @@ from hermes_core.testing.fake_sessions import FakeSessions
 from hermes_core.testing.fake_settings import FakeSettings
 from hermes_core.testing.fake_turns import FakeTurns
 from hermes_core.types import (
+    JSON,
     Endpoint,
     MediaResponse,
     Message,
@@ -37,6 +40,9 @@ from hermes_core.types import (
     RouteRow,
     Session,
     Target,
+    Text,
+    ToolCall,
+    ToolResult,
     ToolRow,
     Verdict,
 )
@@ -117,7 +123,8 @@ class FakeToolContext(ToolContext):
 
     ``verdict`` is the person's answer to every question; without one nobody is there and it is deny.
     ``tools`` is what ``offer`` gives, ``resources`` those of the plugin; what is open of them is in ``opened``, until
-    ``close``.
+    ``close``. ``answers`` is what calls of other tools give, by name: a result, a text, or a ToolError; ``called``
+    keeps these calls.
     """
 
     def __init__(
@@ -128,8 +135,10 @@ class FakeToolContext(ToolContext):
         verdict: Verdict | None = None,
         tools: Offer | None = None,
         resources: Sequence[Resource] = (),
+        answers: Mapping[str, ToolResult | str | ToolError] | None = None,
     ) -> None:
         self.workspace = workspace
+        self.answers, self.called = answers or {}, list[ToolCall]()
         self.session = session or Session(id="test", origin="embed", cwd=workspace.cwd)
         self.call_id = "call-1"
         self.shown: list[str] = []
@@ -155,6 +164,16 @@ class FakeToolContext(ToolContext):
         path = f"/spilled/{name}"
         self.spilled[path] = data
         return path
+
+    async def call(self, name: str, arguments: Mapping[str, JSON]) -> ToolResult:
+        """Keep the call in ``called`` and give what ``answers`` has for its name."""
+        call = ToolCall(id=f"{self.call_id}/{len(self.called)}", name=name, arguments=arguments)
+        self.called.append(call)
+        answer = self.answers.get(name) or ToolError(f"There is no tool named {name!r}.")
+        if isinstance(answer, ToolResult):
+            return evolve(answer, call_id=call.id, name=name)
+        parts = (Text(text=str(answer)),)
+        return ToolResult(call_id=call.id, name=name, parts=parts, failed=isinstance(answer, ToolError))
 
     def offer(self) -> Offer:
         """What this context was made with."""

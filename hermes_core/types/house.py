@@ -1,8 +1,10 @@
 """What a plugin adds to the house, and how it can fail."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from attrs import Factory
 
 from hermes_core.types.base import JSON
 from hermes_core.types.content import Message
@@ -137,9 +139,16 @@ class Fault:
 
 @frozen(kw_only=True)
 class PluginRow:
-    """A plugin that is installed: whether it is ``loaded``, and what went wrong with it."""
+    """A plugin that is installed: whether it is ``enabled`` and ``loaded``, and what went wrong with it.
+
+    ``distribution`` is empty for a file of the person's, which is at ``path``; ``contributes`` has names by table.
+    """
 
     label: str
     version: str
     loaded: bool
     faults: Sequence[Fault] = ()
+    enabled: bool = True
+    distribution: str = ""
+    path: str = ""
+    contributes: Mapping[str, Sequence[str]] = Factory(dict)

@@ -173,3 +173,16 @@ async def test_no_tool_reaches_for_those_of_another_plugin(hermes, scripted, lam
     (told,) = await said(hermes)
     assert "no resource" in told.lower()
     assert not lamp.open_now
+
+
+async def test_a_session_rests_when_nothing_goes_on_in_what_it_keeps_open(lit, hermes, lamp, monkeypatch):
+    lit(3)
+    monkeypatch.setattr("hermes_core.agent.live._KEPT", 1)
+    lamp.burning = True
+    await said(hermes)
+    await said(hermes, "other")
+    assert hermes.runtime.sessions.holds("s")
+    lamp.burning = False
+    await said(hermes, "third")
+    assert not hermes.runtime.sessions.holds("s")
+    assert 1 in lamp.closed

@@ -528,7 +528,7 @@ def notebook(hermes, scripted):
         allowed = {"permissions": {"kernel": ["turns.run", "store.tables"]}}
         label = hermes.tmp_plugin(on_session_start, register_migrations, name="notebook", manifest=allowed)
         hermes.runtime.load_hooks()
-        return hermes.runtime._plugin_context(hermes.runtime.index.get(label))
+        return hermes.runtime.plugin_context(hermes.runtime.index.get(label))
 
     return make
 

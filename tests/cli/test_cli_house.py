@@ -158,6 +158,14 @@ def test_model_and_doctor_do_not_point_at_each_other(cli):
         assert "hermes plugins enable provider/offline" in looked.out
 
 
+def test_tools_of_a_plugin_that_is_not_enabled_are_named_with_the_way(cli):
+    cli("plugins", "disable", "tool/web")
+    assert "hermes plugins enable tool/web" in cli("tools", "list").err
+    done = cli("tools", "enable", "web_fetch")
+    assert (done.status, "hermes plugins enable tool/web" in done.err) == (2, True)
+    assert cli("tools", "enable", "nosuch").err.startswith("There is no tool named 'nosuch'.")
+
+
 # --- model ------------------------------------------------------------------------------------------------------------
 
 
@@ -236,6 +244,8 @@ def test_tools_are_listed_with_what_they_may_touch(cli):
     hidden = {name: row["why"] for name, row in rows.items() if row["on"] == "hidden"}
     assert hidden == {
         "message": "nobody has written from a chat yet",
+        "own_rollback": "no tool was written yet",
+        "own_versions": "no tool was written yet",
         "tool_search": "every tool is told of as it is, so nothing is searched for",
         "tool_describe": "every tool is told of as it is, so nothing is searched for",
     }

@@ -118,13 +118,17 @@ class Alone(Distribution):
         return Index(())
 
 
-@pytest.mark.parametrize("name", ["sessions", "insights", "logs", "approvals", "tools", "why", "resume", "prompt-size"])
+OF_THE_TERMINAL = ["sessions", "insights", "logs", "approvals", "tools", "why", "resume", "prompt-size"]
+OF_THE_TERMINAL += ["setup", "model", "plugins install", "plugins sync"]
+
+
+@pytest.mark.parametrize("name", OF_THE_TERMINAL)
 def test_the_kernel_alone_says_what_to_install(cli, name):
-    done = cli(name, "list", distribution=Alone(name="hermes"))
+    done = cli(*name.split(), "list", distribution=Alone(name="hermes"))
     assert (done.status, done.out) == (2, "")
     assert f"`hermes {name}` is a command of hermes-platform-cli, which is not installed." in done.err
-    assert "hermes plugins install hermes-platform-cli" in done.err
-    assert name not in cli("--help", distribution=Alone(name="hermes")).out.split()
+    assert "pip install hermes-platform-cli" in done.err
+    assert f"  {name} " not in cli("--help", distribution=Alone(name="hermes")).out
 
 
 HEADED = """
@@ -216,3 +220,39 @@ def test_the_screens_of_help(cli, snapshot, monkeypatch, words, columns):
     screen = cli(*words, "--help").out
     assert max(map(len, screen.splitlines())) <= columns
     assert screen == snapshot
+
+
+BESIDE = """
+import click
+from hermes_core import hookimpl
+from hermes_core.types import Command
+
+@hookimpl
+def register_cli_commands(ctx):
+    @click.command()
+    async def plans():
+        click.echo("theirs")
+    return [Command(name=f"profile {name}", build=lambda: plans) for name in ("plans", "use", "keep")]
+"""
+
+
+def test_a_plugin_adds_commands_below_a_heading_of_the_kernel(cli, monkeypatch):
+    """The kernel's own are the kernel's; nothing is imported for its help, or for another command of it."""
+    commands = {f"profile {name}": {"summary": f"Theirs: {name}."} for name in ("plans", "use", "keep")}
+    path = cli.plugin("tool/plans", BESIDE, contributes={"commands": list(commands)})
+    done = cli("profile", "plans")
+    assert (done.status, "hermes plugins enable tool/plans" in done.err) == (2, True)
+    about = "".join(f"# [commands.\"{words}\"]\n# summary = '{row['summary']}'\n" for words, row in commands.items())
+    about += "# who = 'person'\n"
+    path.write_text(path.read_text().replace("# ///\n", f"{about}# ///\n", 1))
+    cli("plugins", "enable", "plans", "--yes")
+    assert cli("profile", "plans").out == "theirs\n"
+    assert cli("profile", "nosuch").status == 2
+    monkeypatch.setattr("hermes_core.cli.plugin_commands.find_command", lambda *_: pytest.fail("it was imported"))
+    shown = cli("profile", "--help").out
+    assert "Theirs: plans." in shown
+    assert "Theirs: use." not in shown
+    assert "theirs" not in cli("profile", "use", "default").out
+    monkeypatch.setenv("HERMES_RUN", "1")
+    done = cli("profile", "keep")
+    assert (done.status, "started by a tool" in done.err) == (2, True)

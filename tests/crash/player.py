@@ -20,7 +20,7 @@ from mortal import serve
 import hermes_core.agent.runtime
 import hermes_core.store.journal
 from hermes_core.hooks import hookimpl
-from hermes_core.kinds import Provider, tool
+from hermes_core.kinds import Provider, ToolContext, tool
 from hermes_core.testing.bench import Bench
 from hermes_core.types import (
     CallDelta,
@@ -41,7 +41,8 @@ from hermes_core.types import (
     Verdict,
 )
 
-PLANS = {0: [], 1: [["add"]], 3: [["add", "look"], ["add"]]}  # number of calls -> the batches of calls
+# number of calls -> the batches of calls; two of them are of one tool that makes them itself
+PLANS = {0: [], 1: [["add"]], 2: [["both"]], 3: [["add", "look"], ["add"]]}
 
 
 @frozen
@@ -100,6 +101,13 @@ class Outside:
             outside.note("effect", place.at)
             return f"looked {place.at}"
 
+        @tool(idempotent=True)
+        async def both(context: ToolContext, place: Place) -> str:
+            """Do the one, the other, and the one again, as calls of its own."""
+            found = [await context.call(name, {"at": place.at}) for name in ("add", "look", "add")]
+            outside.note("found", [result.parts[0].text for result in found])
+            return "did both"
+
         @hookimpl
         async def pre_llm_call(request):
             *old, asked = (i for i, m in enumerate(request.messages) if m.role == "user")
@@ -114,7 +122,7 @@ class Outside:
             return None if times else Verdict(outcome="deny", reason="look again 0")
 
         hooks = {"compacts": pre_llm_call, "goes_on": may_end}
-        return [Planned(self), add, look, *(hook for wish, hook in hooks.items() if self.order[wish])]
+        return [Planned(self), add, look, both, *(hook for wish, hook in hooks.items() if self.order[wish])]
 
 
 class Planned(Provider):

@@ -151,6 +151,21 @@ async def test_what_was_shown_of_an_answer_that_is_none_is_taken_away(show, stor
     assert row.state not in ("draft", "waiting", "sending")
 
 
+@pytest.mark.parametrize("kind", ["deletes", "edits"])
+async def test_faults_do_not_leave_what_was_shown_of_an_answer_that_is_none(show, store, kind, seed):
+    random.seed(seed)
+    here = show(kind, seed=seed, tool_progress="off")
+    await play_turn(here.bubble, [STARTED, *said("Let me see")])
+    await play_turn(here.bubble, [Noticed(text="Again."), ended("NO_REPLY")])
+    here.far.odds = {"lost": 0.3, "silent": 0.3, "flood": 0.3, "cut": 0.3, "no_edit": 0.0}
+    await here.close()
+    await here.sent()
+    assert here.texts == ([] if kind == "deletes" else [PLACEHOLDER])
+    [row] = await store.outbox_of(key="turn:t")
+    assert row.state not in ("draft", "waiting", "sending")
+    assert not here.far.impatient
+
+
 async def test_a_model_that_says_only_what_a_placeholder_says_has_said_it(show):
     here = show("deletes")
     await play_turn(here.bubble, [STARTED, *said("Let me see. Hm, well")])

@@ -43,7 +43,7 @@ layers =
     closed
     places | autorun
     masking
-    kinds | options | tables | database
+    kinds | options | tables | database | contents
     trace | notices
     types | errors
     environment

@@ -14,6 +14,8 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+from hermes_core.plugins.records import KERNEL
+
 ROOT = Path(__file__).parents[2]
 PLUGINS = sorted(path.parent for path in ROOT.glob("plugins/*/pyproject.toml"))
 _SETS = ("standard", "all")
@@ -57,8 +59,22 @@ def _with_sources(root: str) -> str:
 
 def _own() -> str:
     lines = "".join(f'    "{plugin.name}",\n' for plugin in PLUGINS if _said(plugin).get("own"))
-    about = '"""The plugins that are on without being asked about. Made from plugins/ by tests/house/published.py."""'
-    return f'{about}\n\n__all__ = ["OWN"]\n\nOWN = (\n{lines})\n'
+    words = "".join(f'    "{word}": "{name}",\n' for word, name in sorted(_commands()))
+    about = '"""What this repository has: plugins that need no question, commands. Made by tests/house/published.py."""'
+    most = 'MOST = "hermes-core[standard]"  # what most people want'
+    rest = "# the first words of a command, and of those below the kernel's all: what has it"
+    head = f'{about}\n\n__all__ = ["COMMANDS", "MOST", "OWN"]\n\n{most}\n'
+    return f"{head}OWN = (\n{lines})\nCOMMANDS = {{  {rest}\n{words}}}\n"
+
+
+def _commands() -> Iterator[tuple[str, str]]:
+    """The words that plugins' commands begin with, and the distribution of each."""
+    kernel = {record.first for record in KERNEL}
+    for plugin in PLUGINS:
+        for manifest in plugin.glob("src/*/hermes-plugin.toml"):
+            for words in tomllib.loads(manifest.read_text("utf-8")).get("commands", {}):
+                if (first := words.partition(" ")[0]) in kernel or words == first:
+                    yield words, plugin.name
 
 
 def _with_common_facts(text: str, root: dict[str, dict[str, object]]) -> str:

@@ -46,6 +46,23 @@ def test_what_was_enabled_stays_enabled_at_the_next_start(site, look):
     assert site.lock.stat().st_mode & 0o777 == 0o600
 
 
+def test_what_becomes_public_is_asked_about_and_shown(site, look):
+    site.package("tool/board", tables={"contributes": {"routes": ["page", "hook"]}})
+    Consent(site.lock).enable(look().get("tool/board"))
+    public = {"permissions": {"public": ["hook"]}, "contributes": {"routes": ["page", "hook"]}}
+    change(site, "tool/board", public)
+    found = look().get("tool/board")
+    words = "answer anybody on the network, without a key, at hook"
+    assert Consent(site.lock).state(found).difference == (words,)
+    assert words in enforced(found.manifest)
+
+
+def test_routes_of_two_plugins_may_have_one_name(site, look):
+    for label in ("tool/board", "tool/card"):
+        site.package(label, tables={"contributes": {"routes": ["page"]}})
+    assert not look().faults
+
+
 def test_growth_asks_again_and_says_what_is_new(site, look):
     site.package("tool/board", tables=SMALL)
     Consent(site.lock).enable(look().get("tool/board"))

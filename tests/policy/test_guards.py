@@ -316,6 +316,19 @@ async def test_a_yes_reaches_as_far_as_the_guard_says(room, first, later, covere
     assert (told == "ran") is covered
 
 
+async def test_a_yes_to_a_whole_line_is_none_to_a_family_of_its_name(room) -> None:
+    here = str(room.hermes.workspace.folder)
+    family = part("make it", words=("make", "it"), folder=here, family=("make",), covers="make …")
+    made = {"make": [part("make")], "make it": [family]}
+    guards(room, lambda call, _: Verdict(outcome="allow", commands=made[call.arguments["command"]], lasting=True))
+    room.offline()
+    room.answer = ALWAYS
+    assert await room.turn(MAKE) == ["ran"]
+    room.answer = Verdict(outcome="deny")
+    whole, other = await room.turn(MAKE, Call("run", {"command": "make it"}))
+    assert (whole, other == "ran") == ("ran", False)
+
+
 @pytest.mark.parametrize(("one", "other"), [(True, True), (True, False), (False, True), (False, False)])
 async def test_a_yes_may_last_where_every_guard_says_so(room, one, other) -> None:
     guards(room, says(lasting=one), says(lasting=other))

@@ -318,8 +318,8 @@ async def test_a_turn_whose_end_cannot_be_written_has_not_ended(ready: Tables, s
 
 async def test_what_was_told_is_heard_by_those_of_the_same_plugin_alone(ready: Tables, store: Store) -> None:
     heard, others = asyncio.Event(), asyncio.Event()
-    stop = store.watch(f"{ready.prefix}new", heard.set)
-    store.watch("tool_other__new", others.set)
+    stop = store.engine.subscribe(f"{ready.prefix}new", heard.set)
+    store.engine.subscribe("tool_other__new", others.set)
     await asyncio.sleep(0.2)
     heard.clear()  # a server's: that it began to listen
     others.clear()

@@ -13,6 +13,7 @@ ORDER = (
     "Provider",
     "Tool",
     "ToolContext",
+    "ToolSource",
     "Backend",
     "Workspace",
     "Process",

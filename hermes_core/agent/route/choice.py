@@ -9,6 +9,7 @@ from hermes_core.config.schema import StandInSettings
 from hermes_core.config.settings import Settings
 from hermes_core.errors import PluginError, UnknownName, UserError
 from hermes_core.kinds import Provider
+from hermes_core.own import MOST
 from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.plugins.index import Index
 from hermes_core.plugins.loader import Loader
@@ -107,7 +108,7 @@ async def _ready(model: str, settings: Settings, loader: Loader, dispatch: Dispa
             chosen = model or await _default_model(provider)
             endpoint = settings.endpoint(provider.name)
             return Route(name=provider.name, provider=provider, model=chosen, notice=notice, endpoint=endpoint)
-    hint = "hermes plugins enable provider/NAME, or: hermes plugins install hermes-provider-openai"
+    hint = f"hermes plugins enable provider/NAME, or install what most people want: pip install '{MOST}'"
     raise UserError("No provider can answer.", hint="hermes setup openrouter, or another" if candidates else hint)
 
 

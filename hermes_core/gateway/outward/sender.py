@@ -16,7 +16,7 @@ from uuid import uuid4
 from attrs import evolve
 
 from hermes_core.errors import NotSent, StoreError, Undeliverable
-from hermes_core.gateway.outward.attempt import Attempt, attempt
+from hermes_core.gateway.outward.attempt import GIVEN_UP, Attempt, attempt
 from hermes_core.gateway.outward.pace import Pace
 from hermes_core.gateway.outward.pieces import is_text, pieces_of, said
 from hermes_core.gateway.rows.kept import end_drafts, rows_of
@@ -148,8 +148,7 @@ class Sender:
                 [row] = await self.outbox.outbox_of(key=row.outgoing.key)
             pieces = row.pieces or pieces_of(row.outgoing.message, self.platform)
             if not pieces:
-                await self._cleared(row, row.placeholders, ())
-                await self.outbox.abandon(row.id, "It says nothing.")
+                await self._withdrawn(row)
             while pieces and (rest := await self._piece(row, pieces)):
                 row, pieces = rest, rest.pieces
         except _Replaced:
@@ -227,15 +226,36 @@ class Sender:
         """The placeholders that are still needed; what no piece goes into any more is deleted, or says nothing."""
         if any(map(is_text, rest)):
             return left
-        platform = self.platform
-        for sent in (Sent(chat=row.outgoing.chat.id, message_id=one) for one in left if one):
+        for message_id in filter(None, left):
             with suppress(Exception):  # it says what it said; the answer is whole all the same
-                async with asyncio.timeout(_PATIENCE):
-                    if Feature.DELETE in platform.features:
-                        await platform.delete(sent)
-                    else:
-                        await platform.edit(sent, said(PLACEHOLDER))
+                await self._taken_away(row, message_id)
         return ()
+
+    async def _withdrawn(self, row: OutboxRow) -> None:
+        """Take away what was shown of a message that says nothing in the end; later, while the service fails."""
+        for message_id in filter(None, row.placeholders):
+            try:
+                await self._taken_away(row, message_id)
+            except Undeliverable:
+                continue
+            except Exception as error:  # noqa: BLE001 - whatever it is, it is tried again
+                if self._clock() - row.created > GIVEN_UP:
+                    continue
+                said_so = error if isinstance(error, NotSent) else NotSent(self._told(error))
+                wait = self.pace.backoff(row.id) if said_so.retry_after is None else said_so.retry_after
+                self.pace.pause(row.outgoing.chat.id, wait, everywhere=said_so.everywhere)
+                return
+        await self.outbox.abandon(row.id, "It says nothing.")
+        self.pace.went_well(row.id)
+
+    async def _taken_away(self, row: OutboxRow, message_id: str) -> None:
+        """Delete a message, or make it say nothing where that cannot be. Raises what the service raises."""
+        sent = Sent(chat=row.outgoing.chat.id, message_id=message_id)
+        async with asyncio.timeout(_PATIENCE):
+            if Feature.DELETE in self.platform.features:
+                await self.platform.delete(sent)
+            else:
+                await self.platform.edit(sent, said(PLACEHOLDER))
 
     async def _again(self, row: OutboxRow, error: Exception, least: float = 0.0) -> None:
         """Put it back for later. A chat that was told to wait waits, and no other one."""

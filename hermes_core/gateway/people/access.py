@@ -3,7 +3,7 @@
 How a way in uses it::
 
     rules = AccessRules.of(settings, envelope.platform)              # when the platform is opened
-    access = admit(envelope, rules, await store.person(envelope.platform, envelope.sender))
+    access = admit(envelope, rules, await rows.people.person(envelope.platform, envelope.sender))
     if access.outcome == "in": ...       # access.principal speaks, with access.role
     if access.outcome == "pair": ...     # a stranger in a direct message: pairing.code_for(...) makes the words
     if access.outcome == "silent": ...   # say nothing: not let in, or not spoken to in a group

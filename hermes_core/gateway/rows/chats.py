@@ -18,7 +18,7 @@ from hermes_core.store.codec import clean
 from hermes_core.store.sessions import made
 from hermes_core.types import Envelope, Principal
 
-__all__ = ["Chats", "of_row", "revived", "seen_dead"]
+__all__ = ["Chats", "revived", "seen_dead"]
 
 _LONGEST_NAME = 100
 _OWNED = ["profile", "person", *PLACE]
@@ -68,22 +68,20 @@ class Chats(Part):
         _mark(tx, place(chat), clean(why))
 
 
-def of_row(outgoing: Outgoing) -> KnownChat:
-    """The chat that a message goes to."""
-    where: dict[str, Any] = {"platform": outgoing.platform, "account": outgoing.account}
-    chat = outgoing.chat
-    return KnownChat(owner=outgoing.owner, chat=chat.id, thread=chat.thread, **where)
-
-
-def revived(tx: TablesTransaction, chat: KnownChat) -> None:
-    """Note that something arrived in an owner's chat."""
-    dead = equal(chats, **owned(chat.owner), **place(chat)) & (chats.c.dead != "")
+def revived(tx: TablesTransaction, outgoing: Outgoing) -> None:
+    """Note that something arrived in its owner's chat."""
+    dead = equal(chats, **_goes_to(outgoing)) & (chats.c.dead != "")
     tx.execute(sa.update(chats).where(dead).values(dead=""))
 
 
-def seen_dead(tx: TablesTransaction, chat: KnownChat, why: str) -> None:
-    """Note that nothing arrives in an owner's chat."""
-    tx.execute(put(chats, _OWNED, **owned(chat.owner), **place(chat), dead=why))
+def seen_dead(tx: TablesTransaction, outgoing: Outgoing, why: str) -> None:
+    """Note that nothing arrives in its owner's chat."""
+    tx.execute(put(chats, _OWNED, **_goes_to(outgoing), dead=why))
+
+
+def _goes_to(outgoing: Outgoing) -> dict[str, str]:
+    where = (outgoing.platform, outgoing.account, outgoing.chat.id, outgoing.chat.thread)
+    return {**owned(outgoing.owner), **dict(zip(PLACE, map(clean, where), strict=True))}
 
 
 def _mark(tx: TablesTransaction, where: Mapping[str, str], dead: str) -> None:

@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql
 
 from hermes_core.database import READ, Prepared, TablesTransaction
-from hermes_core.gateway.rows.chats import of_row, revived, seen_dead
+from hermes_core.gateway.rows.chats import revived, seen_dead
 from hermes_core.gateway.rows.tables import Part, equal, outbox, owned, unit
 from hermes_core.gateway.rows.values import OutboxRow, Outgoing
 from hermes_core.store.codec import clean, dumps, message_from_json, message_to_json
@@ -156,7 +156,7 @@ class Outbox(Part):
         if not _changed(tx, _held(row.id, holder), **values, **state, error="", tries=0, due=0.0):
             return False
         if done:
-            revived(tx, of_row(row.outgoing))
+            revived(tx, row.outgoing)
         return True
 
     @unit()
@@ -175,7 +175,7 @@ class Outbox(Part):
         if not _changed(tx, _held(row.id, holder), **values):
             return False
         if dead:
-            seen_dead(tx, of_row(row.outgoing), clean(error))
+            seen_dead(tx, row.outgoing, clean(error))
         return True
 
     @unit()

@@ -62,7 +62,7 @@ def listed_calls(*more: sa.ColumnElement[bool]) -> sa.Executable:
     names = ("session_id", "turn_id", "call_id", "name", "outcome", "started", "seconds", "repeats", "arguments")
     return (
         _get(calls, *names)
-        .add_columns(messages.c.body)
+        .add_columns(sa.func.coalesce(messages.c.body, calls.c.result).label("body"))
         .outerjoin_from(calls, messages, messages.c.id == calls.c.result_id)
         .where(*_is(calls, "owner"), (_b("name") == "") | (calls.c.name == _b("name")), *more)
         .order_by(calls.c.id.desc())
@@ -267,16 +267,17 @@ JOURNAL: dict[str, sa.Executable] = {
     .limit(1),
     # tool calls
     "call_add": _add(calls, *CALL, outcome="pending", owner=_owner.scalar_subquery()),
-    "call_find": _get(calls, "id", "outcome", "repeats")
+    "call_find": _get(calls, "id", "message_id", "outcome", "repeats", "result")
     .where(*_is(calls, "turn_id", "call_id"))
     .order_by(calls.c.id.desc())
     .limit(1),
     "call_start": _set(calls, "started", outcome="started", repeats=_repeats.scalar_subquery()),
     "call_finish": _set(calls, "outcome", "seconds", "result_id"),
+    "call_end": _set(calls, "outcome", "seconds", "result"),
     "calls_ok": _get(calls, "name")
     .where(*_is(calls, "session_id"), calls.c.outcome == sa.literal_column("'ok'"))
     .distinct(),
-    "calls_open": _get(calls, "id", "call_id", "name", "outcome")
+    "calls_open": _get(calls, "id", "call_id", "name", "outcome", "result")
     .where(*_is(calls, "session_id"), calls.c.outcome.in_(("pending", "started")))
     .order_by(calls.c.id),
     "calls_list": listed_calls(),

@@ -35,7 +35,7 @@ APPROVAL = (
     "verdict", "choice", "reason", "answered_by", "asked", "answered", "addressee",
 )  # fmt: skip
 GRANT = ("session_id", "rule", "words", "folder", "approval_id", "created")
-CALL = ("session_id", "turn_id", "message_id", "call_id", "name", "arguments", "mark")
+CALL = ("session_id", "turn_id", "message_id", "call_id", "name", "arguments", "mark", "result")
 
 
 def equal(of: sa.Table, *names: str) -> list[sa.ColumnElement[bool]]:

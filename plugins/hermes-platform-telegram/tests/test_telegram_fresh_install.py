@@ -84,3 +84,17 @@ async def test_it_answers_once_it_has_a_token(installed, service, tmp_path):
     assert len(told) == 1
     assert gateway.returncode == 0
     assert TOKEN not in (tmp_path / "said").read_text()
+
+
+def test_the_kernel_alone_says_what_to_install(installed, tmp_path):
+    hermes = installed("hermes-core")
+    env = {"HERMES_HOME": str(tmp_path / "home"), "PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    for words in (["-z", "hello"], [], ["chat", "-q", "hi"], ["setup"], ["model"]):
+        done = subprocess.run([hermes, *words], env=env, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 2
+        assert done.stdout == ""
+        assert "pip install 'hermes-core[standard]'" in done.stderr, words
+    doctor = subprocess.run([hermes, "doctor"], env=env, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert doctor.returncode != 0
+    assert "All is well" not in doctor.stdout
+    assert "pip install 'hermes-core[standard]'" in doctor.stdout

@@ -3,7 +3,7 @@
 # fmt: off
 # ruff: noqa: E501
 
-HEAD = "0006"
+HEAD = "0007"
 DDL = [
     "CREATE TABLE alembic_version ( version_num VARCHAR(32) NOT NULL, CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num) )",
     "CREATE TABLE owners ( id INTEGER NOT NULL, profile TEXT NOT NULL, person TEXT NOT NULL, PRIMARY KEY (id), UNIQUE (profile, person) )",
@@ -14,7 +14,7 @@ DDL = [
     "CREATE TABLE messages ( id INTEGER NOT NULL, session_id TEXT NOT NULL, owner INTEGER NOT NULL, turn_id TEXT DEFAULT '' NOT NULL, role TEXT NOT NULL, body TEXT NOT NULL, created FLOAT DEFAULT '0' NOT NULL, PRIMARY KEY (id), FOREIGN KEY(session_id) REFERENCES sessions (id) ON DELETE CASCADE, FOREIGN KEY(owner) REFERENCES owners (id) )",
     "CREATE INDEX messages_of_session ON messages (session_id)",
     "CREATE TABLE prompts ( session_id TEXT NOT NULL, prompt TEXT NOT NULL, tools TEXT NOT NULL, PRIMARY KEY (session_id), FOREIGN KEY(session_id) REFERENCES sessions (id) ON DELETE CASCADE )",
-    "CREATE TABLE tool_calls ( id INTEGER NOT NULL, session_id TEXT NOT NULL, owner INTEGER NOT NULL, turn_id TEXT NOT NULL, message_id INTEGER NOT NULL, call_id TEXT NOT NULL, name TEXT NOT NULL, arguments TEXT NOT NULL, outcome TEXT NOT NULL, started FLOAT DEFAULT '0' NOT NULL, seconds FLOAT DEFAULT '0' NOT NULL, mark INTEGER DEFAULT '0' NOT NULL, repeats INTEGER DEFAULT '0' NOT NULL, result_id INTEGER, PRIMARY KEY (id), FOREIGN KEY(session_id) REFERENCES sessions (id) ON DELETE CASCADE, FOREIGN KEY(owner) REFERENCES owners (id), UNIQUE (message_id, call_id) )",
+    "CREATE TABLE tool_calls ( id INTEGER NOT NULL, session_id TEXT NOT NULL, owner INTEGER NOT NULL, turn_id TEXT NOT NULL, message_id INTEGER NOT NULL, call_id TEXT NOT NULL, name TEXT NOT NULL, arguments TEXT NOT NULL, outcome TEXT NOT NULL, started FLOAT DEFAULT '0' NOT NULL, seconds FLOAT DEFAULT '0' NOT NULL, mark INTEGER DEFAULT '0' NOT NULL, repeats INTEGER DEFAULT '0' NOT NULL, result_id INTEGER, result TEXT, PRIMARY KEY (id), FOREIGN KEY(session_id) REFERENCES sessions (id) ON DELETE CASCADE, FOREIGN KEY(owner) REFERENCES owners (id), UNIQUE (message_id, call_id) )",
     "CREATE INDEX tool_calls_alike ON tool_calls (session_id, mark)",
     "CREATE INDEX tool_calls_of_turn ON tool_calls (turn_id, call_id)",
     "CREATE INDEX tool_calls_open ON tool_calls (session_id) WHERE outcome IN ('pending', 'started')",
@@ -40,7 +40,7 @@ DDL = [
     "CREATE TABLE documents ( plugin TEXT NOT NULL, owner INTEGER NOT NULL, session_id TEXT NOT NULL, name TEXT NOT NULL, body TEXT NOT NULL, version INTEGER NOT NULL, updated FLOAT NOT NULL, PRIMARY KEY (plugin, owner, session_id, name) )",
     "CREATE INDEX documents_of_session ON documents (session_id)",
     "INSERT INTO search (search, rank) VALUES ('automerge', 8)",
-    "INSERT INTO alembic_version VALUES ('0006')"
+    "INSERT INTO alembic_version VALUES ('0007')"
 ]
 SQL = {
     "owner_find": "SELECT owners.id FROM owners WHERE owners.profile = :profile AND owners.person = :person",
@@ -105,13 +105,14 @@ SQL = {
     "spent_since": "SELECT sum(model_calls.input) AS input, sum(model_calls.output) AS output, sum(model_calls.cache_read) AS cache_read, sum(model_calls.cache_write) AS cache_write, sum(model_calls.reasoning) AS reasoning, sum(model_calls.cost) AS cost, sum(model_calls.calls) AS calls FROM model_calls WHERE model_calls.owner = :owner AND model_calls.created >= :since",
     "context_add": "INSERT INTO contexts (session_id, upto, body, plugin, created) VALUES (:session_id, :upto, :body, :plugin, :created)",
     "context_last": "SELECT contexts.upto, contexts.body, contexts.plugin FROM contexts WHERE contexts.session_id = :session_id ORDER BY contexts.id DESC LIMIT 1 OFFSET 0",
-    "call_add": "INSERT INTO tool_calls (session_id, owner, turn_id, message_id, call_id, name, arguments, outcome, mark) VALUES (:session_id, (SELECT sessions.owner FROM sessions WHERE sessions.id = :session_id), :turn_id, :message_id, :call_id, :name, :arguments, 'pending', :mark)",
-    "call_find": "SELECT tool_calls.id, tool_calls.outcome, tool_calls.repeats FROM tool_calls WHERE tool_calls.turn_id = :turn_id AND tool_calls.call_id = :call_id ORDER BY tool_calls.id DESC LIMIT 1 OFFSET 0",
+    "call_add": "INSERT INTO tool_calls (session_id, owner, turn_id, message_id, call_id, name, arguments, outcome, mark, result) VALUES (:session_id, (SELECT sessions.owner FROM sessions WHERE sessions.id = :session_id), :turn_id, :message_id, :call_id, :name, :arguments, 'pending', :mark, :result)",
+    "call_find": "SELECT tool_calls.id, tool_calls.message_id, tool_calls.outcome, tool_calls.repeats, tool_calls.result FROM tool_calls WHERE tool_calls.turn_id = :turn_id AND tool_calls.call_id = :call_id ORDER BY tool_calls.id DESC LIMIT 1 OFFSET 0",
     "call_start": "UPDATE tool_calls SET outcome='started', started=:started, repeats=(SELECT count(*) AS count_1 FROM tool_calls AS earlier WHERE earlier.session_id = tool_calls.session_id AND earlier.mark = tool_calls.mark AND earlier.name = tool_calls.name AND earlier.arguments = tool_calls.arguments AND earlier.id < tool_calls.id AND earlier.outcome != 'pending') WHERE tool_calls.id = :id",
     "call_finish": "UPDATE tool_calls SET outcome=:outcome, seconds=:seconds, result_id=:result_id WHERE tool_calls.id = :id",
+    "call_end": "UPDATE tool_calls SET outcome=:outcome, seconds=:seconds, result=:result WHERE tool_calls.id = :id",
     "calls_ok": "SELECT DISTINCT tool_calls.name FROM tool_calls WHERE tool_calls.session_id = :session_id AND tool_calls.outcome = 'ok'",
-    "calls_open": "SELECT tool_calls.id, tool_calls.call_id, tool_calls.name, tool_calls.outcome FROM tool_calls WHERE tool_calls.session_id = :session_id AND tool_calls.outcome IN ('pending', 'started') ORDER BY tool_calls.id",
-    "calls_list": "SELECT tool_calls.session_id, tool_calls.turn_id, tool_calls.call_id, tool_calls.name, tool_calls.outcome, tool_calls.started, tool_calls.seconds, tool_calls.repeats, tool_calls.arguments, messages.body FROM tool_calls LEFT OUTER JOIN messages ON messages.id = tool_calls.result_id WHERE tool_calls.owner = :owner AND (:name = '' OR tool_calls.name = :name) ORDER BY tool_calls.id DESC LIMIT :limit OFFSET 0",
+    "calls_open": "SELECT tool_calls.id, tool_calls.call_id, tool_calls.name, tool_calls.outcome, tool_calls.result FROM tool_calls WHERE tool_calls.session_id = :session_id AND tool_calls.outcome IN ('pending', 'started') ORDER BY tool_calls.id",
+    "calls_list": "SELECT tool_calls.session_id, tool_calls.turn_id, tool_calls.call_id, tool_calls.name, tool_calls.outcome, tool_calls.started, tool_calls.seconds, tool_calls.repeats, tool_calls.arguments, coalesce(messages.body, tool_calls.result) AS body FROM tool_calls LEFT OUTER JOIN messages ON messages.id = tool_calls.result_id WHERE tool_calls.owner = :owner AND (:name = '' OR tool_calls.name = :name) ORDER BY tool_calls.id DESC LIMIT :limit OFFSET 0",
     "approval_add": "INSERT INTO approvals (id, owner, session_id, root, turn_id, call_id, kind, subject, risk, choices, covers, rules, state, verdict, choice, reason, answered_by, asked, answered, addressee) VALUES (:id, :owner, :session_id, :root, :turn_id, :call_id, :kind, :subject, :risk, :choices, :covers, :rules, :state, :verdict, :choice, :reason, :answered_by, :asked, :answered, :addressee) ON CONFLICT DO NOTHING",
     "approval_get": "SELECT approvals.id, approvals.session_id, approvals.root, approvals.turn_id, approvals.call_id, approvals.kind, approvals.subject, approvals.risk, approvals.choices, approvals.covers, approvals.rules, approvals.state, approvals.verdict, approvals.choice, approvals.reason, approvals.answered_by, approvals.asked, approvals.answered, approvals.addressee, owners.profile, owners.person FROM approvals JOIN owners ON owners.id = approvals.owner WHERE approvals.owner = :owner AND approvals.id = :id",
     "approvals_named": "SELECT approvals.id, approvals.session_id, approvals.root, approvals.turn_id, approvals.call_id, approvals.kind, approvals.subject, approvals.risk, approvals.choices, approvals.covers, approvals.rules, approvals.state, approvals.verdict, approvals.choice, approvals.reason, approvals.answered_by, approvals.asked, approvals.answered, approvals.addressee, owners.profile, owners.person FROM approvals JOIN owners ON owners.id = approvals.owner WHERE (approvals.owner = :owner AND approvals.addressee = '' OR :admin = 1 AND approvals.addressee = 'admin' AND owners.profile = :profile) AND substr(approvals.id, 1, length(:words)) = :words LIMIT 20 OFFSET 0",
@@ -133,7 +134,7 @@ SQL = {
     "account_tell": "UPDATE accounts SET state=:state, error=:error, since=:since WHERE accounts.platform = :platform AND accounts.account = :account",
     "account_drop": "UPDATE accounts SET holder='', state='stopped' WHERE accounts.platform = :platform AND accounts.account = :account AND accounts.fence = :fence AND accounts.holder != ''",
     "accounts_list": "SELECT accounts.platform, accounts.account, accounts.state, accounts.error, accounts.since, accounts.holder, accounts.place, accounts.pid, accounts.beat FROM accounts ORDER BY accounts.platform, accounts.account",
-    "calls_of_session": "SELECT tool_calls.session_id, tool_calls.turn_id, tool_calls.call_id, tool_calls.name, tool_calls.outcome, tool_calls.started, tool_calls.seconds, tool_calls.repeats, tool_calls.arguments, messages.body FROM tool_calls LEFT OUTER JOIN messages ON messages.id = tool_calls.result_id WHERE tool_calls.owner = :owner AND (:name = '' OR tool_calls.name = :name) AND tool_calls.session_id = :session_id ORDER BY tool_calls.id DESC LIMIT :limit OFFSET 0",
+    "calls_of_session": "SELECT tool_calls.session_id, tool_calls.turn_id, tool_calls.call_id, tool_calls.name, tool_calls.outcome, tool_calls.started, tool_calls.seconds, tool_calls.repeats, tool_calls.arguments, coalesce(messages.body, tool_calls.result) AS body FROM tool_calls LEFT OUTER JOIN messages ON messages.id = tool_calls.result_id WHERE tool_calls.owner = :owner AND (:name = '' OR tool_calls.name = :name) AND tool_calls.session_id = :session_id ORDER BY tool_calls.id DESC LIMIT :limit OFFSET 0",
     "turn_begun_by": "SELECT inbox.id, inbox.body, inbox.mode, inbox.envelope, inbox.trace FROM inbox JOIN turns ON inbox.turn_id = turns.id WHERE turns.session_id = :session_id AND turns.state = 'open' AND inbox.body != '' ORDER BY inbox.id LIMIT 1 OFFSET 0",
     "commands_forget": "UPDATE inbox SET body='', envelope='' WHERE inbox.mode = 'command' AND inbox.turn_id != '' AND inbox.received < :before AND inbox.body != ''",
     "stops_waiting": "SELECT inbox.id FROM inbox WHERE inbox.session_id = :session_id AND inbox.turn_id = '' AND inbox.mode = 'stop'",

@@ -1,31 +1,27 @@
 """Lets the agent write tools for itself."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from hermes_core.context import PluginContext
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import Tool, ToolSource
 from hermes_core.types import Check, Command, Session, ToolCall, Verdict
 
-if TYPE_CHECKING:
-    from hermes_tool_workshop.made import Workshop
-
 
 @hookimpl
 def register_tools(ctx: PluginContext) -> Sequence[Tool]:
     """The tool that writes tools."""
-    from hermes_tool_workshop.offer import make_tools
+    from hermes_tool_workshop import offer
 
-    return make_tools(lambda: _shop(ctx))
+    return offer.make_tools(lambda: offer.shop_of(ctx))
 
 
 @hookimpl
 def register_tool_sources(ctx: PluginContext) -> Sequence[ToolSource]:
     """The tools that were written."""
-    from hermes_tool_workshop.offer import make_source
+    from hermes_tool_workshop import offer
 
-    return [make_source(ctx.paths.data, lambda: _shop(ctx))]
+    return [offer.make_source(ctx.paths.data, lambda: offer.shop_of(ctx))]
 
 
 @hookimpl
@@ -35,9 +31,9 @@ async def pre_tool_call(ctx: PluginContext, session: Session, call: ToolCall) ->
         return None
     import asyncio
 
-    from hermes_tool_workshop.gate import verdict
+    from hermes_tool_workshop import gate, offer
 
-    return await asyncio.to_thread(verdict, _shop(ctx), session, call)
+    return await asyncio.to_thread(gate.verdict, offer.shop_of(ctx), session, call)
 
 
 @hookimpl
@@ -54,13 +50,3 @@ def register_checks(ctx: PluginContext) -> Sequence[Check]:
     from hermes_tool_workshop.checks import checks
 
     return checks(ctx.paths.data)
-
-
-def _shop(ctx: PluginContext) -> "Workshop":
-    if "shop" not in ctx.state:
-        from hermes_tool_workshop.config import Config
-        from hermes_tool_workshop.made import Workshop
-
-        ctx.state["shop"] = Workshop(ctx.paths.data, ctx.paths.home, ctx.config or Config(), ctx.log)
-    shop: Workshop = ctx.state["shop"]
-    return shop

@@ -5,12 +5,24 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hermes_core.context import PluginContext
 from hermes_core.kinds import Tool, ToolContext, ToolSource, tool
 from hermes_core.options import ge, option, settings
 from hermes_core.types import Effect, Session
 
 if TYPE_CHECKING:
     from hermes_tool_workshop.made import Workshop
+
+
+def shop_of(ctx: PluginContext) -> "Workshop":
+    """The one workshop of a kernel."""
+    if "shop" not in ctx.state:
+        from hermes_tool_workshop.config import Config
+        from hermes_tool_workshop.made import Workshop
+
+        ctx.state["shop"] = Workshop(ctx.paths.data, ctx.paths.home, ctx.config or Config(), ctx.log)
+    shop: Workshop = ctx.state["shop"]
+    return shop
 
 
 @settings

@@ -43,6 +43,9 @@ _MADE = {
     "model list": "model:make_list",
     "model keys": "model:make_keys",
     "model choose": "model:make_choose",
+    "plugins install": "packages:make_install",
+    "plugins remove": "packages:make_remove",
+    "plugins sync": "packages:make_sync",
     "prompt-size": "prompt_size:make_prompt_size",
 }
 

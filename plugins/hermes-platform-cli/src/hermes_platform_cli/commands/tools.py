@@ -8,7 +8,7 @@ from shutil import get_terminal_size
 import click
 
 from hermes_core.context import PluginContext
-from hermes_core.errors import UnknownName
+from hermes_core.errors import UnknownName, UserError
 from hermes_core.tables import ago, emit, json_option
 
 __all__ = ["make_disable", "make_enable", "make_history", "make_list", "make_tools"]
@@ -62,9 +62,22 @@ async def _list(ctx: PluginContext, platform: str, *, as_json: bool) -> None:
         for t in await ctx.plugins.tools(platform)
     ]
     emit(rows, ("tool", "on", "toolset", "may", "description"), as_json=as_json, empty="No tool plugin is enabled.")
-    for row in () if as_json else rows:
+    if as_json:
+        return
+    for row in rows:
         if row["why"]:
             click.echo(f"{row['tool']} is hidden: {row['why']}.", err=True)
+    for label, names in _asleep(ctx).items():
+        click.echo(f"Not enabled: {', '.join(names)}. For that: {ctx.program} plugins enable {label}", err=True)
+
+
+def _asleep(ctx: PluginContext) -> dict[str, Sequence[str]]:
+    """The tools of plugins that are installed and not enabled, by the plugin's label."""
+    return {
+        row.label: row.contributes["tools"]
+        for row in ctx.plugins.list()
+        if not row.enabled and row.contributes.get("tools")
+    }
 
 
 def make_enable(ctx: PluginContext) -> click.Command:
@@ -104,6 +117,9 @@ async def _check(ctx: PluginContext, names: Iterable[str], platform: str) -> Non
     known = [tool.name for tool in await ctx.plugins.tools(platform)]
     for name in names:
         if name not in known:
+            if label := next((label for label, names in _asleep(ctx).items() if name in names), ""):
+                text = f"The tool {name} is of the plugin {label}, which is not enabled."
+                raise UserError(text, hint=f"{ctx.program} plugins enable {label}")
             raise UnknownName("tool", name, known)
     if platform and platform not in (there := ctx.plugins.platforms()):
         raise UnknownName("platform", platform, there)

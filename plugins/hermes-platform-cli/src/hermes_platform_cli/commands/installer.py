@@ -6,10 +6,13 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from hermes_core.contents import Contents, installed_contents
+from hermes_core.control import Package, PluginsBroker
 from hermes_core.errors import UserError
-from hermes_core.plugins.consent import Consent, Wanted
-from hermes_core.plugins.contents import Contents, contents_of, installed_contents, taken_over
-from hermes_core.plugins.index import Index, Installed, normalized
+from hermes_core.types import PluginRow
+from hermes_platform_cli.commands.unpacked import contents_of, normalized, taken_over
+
+__all__ = ["OSV", "install", "remove", "sync"]
 
 OSV = "https://api.osv.dev/v1/query"
 _LONGEST = 10_000_000  # bytes of an answer
@@ -19,7 +22,7 @@ Say = Callable[[str], None]
 _NAME = r"(?P<name>[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[[^\]]*\])?\s*(?:==\s*(?P<version>[\w.!+-]+)\s*)?"
 
 
-def install(requirement: str, consent: Consent, *, binary_only: bool = True, say: Say, osv: str = OSV) -> None:
+def install(requirement: str, plugins: PluginsBroker, *, binary_only: bool = True, say: Say, osv: str = OSV) -> None:
     """Install a plugin into this Python and note it in plugins.lock with a digest of its files. It is not enabled.
 
     It is unpacked and looked at first. Building from source runs the author's code, so only wheels are taken unless
@@ -33,40 +36,40 @@ def install(requirement: str, consent: Consent, *, binary_only: bool = True, say
         say(f"{requirement} is not from the package index; nobody was asked about it.")
     wheels = ["--only-binary", ":all:"] if binary_only else []
     found = _looked_at(name, [*wheels, requirement])
-    before = consent.pinned(name)
+    before = next((one for one in plugins.wanted() if one.distribution == name), None)
     _compare(name, before, found, say)
     extras = re.search(r"\[[^\]]*\]", requirement)
     exactly = f"{name}{extras[0] if extras else ''}=={found.version}"
-    _run("install", [*wheels, exactly if remote and not version else requirement])
+    _run("install", [*wheels, exactly if remote and not version else requirement], say)
     there = installed_contents(name)
     if there is not None and there.digest != found.digest:
         _run("uninstall", [name])
         text = f"What was installed as {name} {there.version} is not what was looked at; it is removed again."
         raise UserError(text, hint="Try again; if it stays so, ask whoever runs the package index.")
-    consent.remember_request(name, requirement, only_binary=binary_only, version=found.version, digest=found.digest)
+    plugins.note(Package(name, requirement, binary_only, found.version, found.digest))
     say(f"Installed {name} {found.version}. It is not enabled: hermes plugins enable NAME")
 
 
-def remove(installed: Installed, consent: Consent, *, say: Say) -> None:
+def remove(installed: PluginRow, plugins: PluginsBroker, *, say: Say) -> None:
     """Uninstall a plugin's distribution and forget its consent; its settings stay. Raises UserError."""
     if not installed.distribution:
         raise UserError(f"Plugin {installed.label} is a file of yours.", hint=f"Delete {installed.path} yourself.")
-    _run("uninstall", [installed.distribution])
-    consent.forget(installed.distribution)
+    _run("uninstall", [installed.distribution], say)
+    plugins.forget(installed.distribution)
     say(f"Removed {installed.distribution}. Its settings stay in config.yaml.")
 
 
-def sync(consent: Consent, index: Index, *, say: Say, osv: str = OSV) -> None:
+def sync(plugins: PluginsBroker, *, say: Say, osv: str = OSV) -> None:
     """Install again what was wanted and is gone, after an upgrade took it away.
 
     One that cannot be installed does not keep the others from coming back. Raises UserError naming all that failed.
     """
-    there = {plugin.distribution for plugin in index.plugins}
-    missing = [wanted for wanted in consent.wanted() if wanted.distribution not in there]
+    there = {plugin.distribution for plugin in plugins.list()}
+    missing = [wanted for wanted in plugins.wanted() if wanted.distribution not in there]
     failed: list[str] = []
     for wanted in missing:
         try:
-            install(wanted.requirement, consent, binary_only=wanted.only_binary, say=say, osv=osv)
+            install(wanted.requirement, plugins, binary_only=wanted.only_binary, say=say, osv=osv)
         except UserError as error:
             failed.append(error.text)
     if failed:
@@ -111,7 +114,7 @@ def _refuse_startup(name: str, found: Contents) -> None:
         )
 
 
-def _compare(name: str, before: Wanted | None, found: Contents, say: Say) -> None:
+def _compare(name: str, before: Package | None, found: Contents, say: Say) -> None:
     """Say what is new. Raises UserError when a version that was installed before is another one now."""
     if before is None or not before.digest:
         new = [need for need in found.needs if "extra ==" not in need]
@@ -168,15 +171,37 @@ def _refuse_malware(name: str, version: str, osv: str, say: Say) -> None:
         raise UserError(text, hint=f"Read https://osv.dev/vulnerability/{reports[0]}")
 
 
-def _run(action: str, arguments: Sequence[str]) -> None:
-    import shutil
+def _run(action: str, arguments: Sequence[str], say: Say = lambda _text: None) -> None:
     import subprocess
 
-    uv = shutil.which("uv")
-    yes = ["-y"] if action == "uninstall" and not uv else []
-    command = [uv, "pip", action, "--python", sys.executable] if uv else [sys.executable, "-m", "pip", action, *yes]
+    by, command = _program()
+    yes = ["-y"] if action == "uninstall" and by != "uv" else []
+    place = ["--python", sys.executable] if by == "uv" else []
+    say(f"{action.title()}ing with {by} into {sys.prefix}.")
     # The installer's own words go to stderr as they come: stdout is for answers.
-    status = subprocess.run([*command, *arguments], stdin=subprocess.DEVNULL, stdout=2, check=False).returncode
+    words = [*command, action, *place, *yes, *arguments]
+    status = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=2, check=False).returncode
     if status:
         hint = "What it said stands above." + (" --allow-source also builds." if "--only-binary" in arguments else "")
-        raise UserError(f"{'uv' if uv else 'pip'} could not {action} {arguments[-1]} (exit {status}).", hint=hint)
+        raise UserError(f"{by} could not {action} {arguments[-1]} (exit {status}).", hint=hint)
+
+
+def _program() -> tuple[str, list[str]]:
+    """What installs into this Python, by name, and how it is begun: uv and pipx make environments without a pip.
+
+    Raises UserError where there is none.
+    """
+    import shutil
+    from importlib.util import find_spec
+
+    beside = str(Path(sys.executable).parent)
+    if uv := shutil.which("uv") or shutil.which("uv", path=beside):
+        return "uv", [uv, "pip"]
+    if find_spec("pip"):
+        return "pip", [sys.executable, "-m", "pip"]
+    if (pipx := shutil.which("pipx")) and Path(sys.prefix, "pipx_metadata.json").exists():
+        return "pipx", [pipx, "runpip", Path(sys.prefix).name]
+    if pip := shutil.which("pip") or shutil.which("pip3"):
+        return "pip", [pip, "--python", sys.executable]
+    text = f"Nothing here can install into {sys.prefix}: there is no uv, pip or pipx."
+    raise UserError(text, hint="Install uv (https://docs.astral.sh/uv), then do it again.")

@@ -8,11 +8,44 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
+from hermes_core.control import Package, PluginsBroker
 from hermes_core.errors import UserError
-from hermes_core.plugins.consent import Consent
-from hermes_core.plugins.contents import contents_of
-from hermes_core.plugins.index import load_index
-from hermes_core.plugins.install import install, remove, sync
+from hermes_core.types import PluginRow
+from hermes_platform_cli.commands import installer as program
+from hermes_platform_cli.commands.installer import install, remove, sync
+from hermes_platform_cli.commands.unpacked import contents_of
+
+
+class Ledger(PluginsBroker):
+    """What was noted, and which plugins are there."""
+
+    def __init__(self, *there):
+        self.noted, self.there, self.forgotten = {}, there, []
+
+    def list(self):
+        return self.there
+
+    async def tools(self, platform=""):
+        return ()
+
+    def offered(self, table):
+        return ()
+
+    def platforms(self):
+        return ()
+
+    def wanted(self):
+        return [self.noted[name] for name in sorted(self.noted)]
+
+    def note(self, package):
+        self.noted[package.distribution] = package
+
+    def forget(self, distribution):
+        self.forgotten.append(distribution)
+
+
+def row(label, distribution="", path=""):
+    return PluginRow(label=label, version="1", loaded=False, distribution=distribution, path=path)
 
 
 @pytest.fixture
@@ -96,41 +129,38 @@ def calls(*words, wheels="--only-binary :all: "):
     return [f"{python} --no-deps --target FOLDER {wheels}{look}", *(f"{python} {wheels}{one}" for one in install)]
 
 
-def test_an_install_asks_first_takes_wheels_only_and_enables_nothing(site, osv, installer):
+def test_an_install_asks_first_takes_wheels_only_and_enables_nothing(osv, installer):
     said = []
-    consent = Consent(site.lock)
+    consent = Ledger()
     install("Hermes_Tool.Board[gpio]==1.2", consent, say=said.append, osv=osv.url)
     assert osv.asked == [{"package": {"name": "hermes-tool-board", "ecosystem": "PyPI"}, "version": "1.2"}]
     assert installer() == calls("Hermes_Tool.Board[gpio]==1.2", "Hermes_Tool.Board[gpio]==1.2")
-    lock = json.loads(site.lock.read_text())
-    assert lock["plugins"] == {}
-    assert lock["wanted"]["hermes-tool-board"]["requirement"] == "Hermes_Tool.Board[gpio]==1.2"
+    assert consent.noted["hermes-tool-board"].requirement == "Hermes_Tool.Board[gpio]==1.2"
     assert "not enabled" in said[-1]
 
 
-def test_building_from_source_must_be_asked_for(site, osv, installer):
-    install("hermes-tool-board[x]>=1", Consent(site.lock), binary_only=False, say=print, osv=osv.url)
+def test_building_from_source_must_be_asked_for(osv, installer):
+    install("hermes-tool-board[x]>=1", Ledger(), binary_only=False, say=print, osv=osv.url)
     assert installer() == calls("hermes-tool-board[x]>=1", "hermes-tool-board[x]==1.2", wheels="")
 
 
-def test_malware_is_not_installed(site, osv, installer):
+def test_malware_is_not_installed(osv, installer):
     osv.answers["evil"] = [{"id": "PYSEC-1"}, {"id": "MAL-2026-1", "withdrawn": "2026"}, {"id": "MAL-2026-7"}]
     with pytest.raises(UserError, match="reported as malware: MAL-2026-7") as caught:
-        install("evil", Consent(site.lock), say=print, osv=osv.url)
+        install("evil", Ledger(), say=print, osv=osv.url)
     assert "MAL-2026-7" in caught.value.hint
     assert installer() == []
-    assert not site.lock.exists()
 
 
-def test_an_ordinary_advisory_is_no_malware(site, osv, installer):
+def test_an_ordinary_advisory_is_no_malware(osv, installer):
     osv.answers["fine"] = [{"id": "PYSEC-1"}]
-    install("fine", Consent(site.lock), say=print, osv=osv.url)
+    install("fine", Ledger(), say=print, osv=osv.url)
     assert len(installer()) == 2
 
 
-def test_when_nobody_can_be_asked_it_says_so_and_goes_on(site, installer):
+def test_when_nobody_can_be_asked_it_says_so_and_goes_on(installer):
     said = []
-    install("board", Consent(site.lock), say=said.append, osv="http://127.0.0.1:9")
+    install("board", Ledger(), say=said.append, osv="http://127.0.0.1:9")
     assert "osv.dev could not be asked whether board is malware" in said[0]
     assert len(installer()) == 2
 
@@ -139,9 +169,9 @@ def test_when_nobody_can_be_asked_it_says_so_and_goes_on(site, installer):
     "requirement",
     ["./dist/hermes_tool_board-1.0-py3-none-any.whl", "hermes-tool-board @ git+https://example.org/board"],
 )
-def test_what_is_not_from_the_index_is_not_looked_up_but_remembered_by_its_name(site, osv, installer, requirement):
+def test_what_is_not_from_the_index_is_not_looked_up_but_remembered_by_its_name(osv, installer, requirement):
     said = []
-    consent = Consent(site.lock)
+    consent = Ledger()
     install(requirement, consent, say=said.append, osv=osv.url)
     assert osv.asked == []
     assert "nobody was asked" in said[0]
@@ -151,22 +181,21 @@ def test_what_is_not_from_the_index_is_not_looked_up_but_remembered_by_its_name(
 @pytest.mark.parametrize(
     "text", ["", "--index-url=http://x", " -r file", "./folder", "folder/inner", "git+https://x/y", "https://x/y"]
 )
-def test_what_has_no_name_is_no_package(site, installer, text):
+def test_what_has_no_name_is_no_package(installer, text):
     with pytest.raises(UserError, match="is not a package") as caught:
-        install(text, Consent(site.lock), say=print)
+        install(text, Ledger(), say=print)
     assert "NAME @ ADDRESS" in caught.value.hint
     assert installer() == []
 
 
-def test_a_failed_install_is_not_noted(site, osv, installer):
+def test_a_failed_install_is_not_noted(osv, installer):
     with pytest.raises(UserError, match="uv could not install broken"):
-        install("broken", Consent(site.lock), say=print, osv=osv.url)
-    assert not site.lock.exists()
+        install("broken", Ledger(), say=print, osv=osv.url)
 
 
-def test_what_came_is_pinned_and_what_is_new_is_said(site, osv, installer):
+def test_what_came_is_pinned_and_what_is_new_is_said(osv, installer):
     said = []
-    consent = Consent(site.lock)
+    consent = Ledger()
     install("board", consent, say=said.append, osv=osv.url)
     [wanted] = consent.wanted()
     assert (wanted.version, len(wanted.digest)) == ("1.2", 64)
@@ -175,8 +204,8 @@ def test_what_came_is_pinned_and_what_is_new_is_said(site, osv, installer):
     assert consent.wanted() == [wanted]
 
 
-def test_the_same_version_with_other_files_is_refused(site, osv, installer):
-    consent = Consent(site.lock)
+def test_the_same_version_with_other_files_is_refused(osv, installer):
+    consent = Ledger()
     install("board", consent, say=print, osv=osv.url)
     installer.fetches(**{"board.py": "x = 2"})
     with pytest.raises(UserError, match=r"is not the board 1\.2 of plugins\.lock"):
@@ -185,30 +214,28 @@ def test_the_same_version_with_other_files_is_refused(site, osv, installer):
 
 
 @pytest.mark.parametrize("name", ["evil.pth", "sitecustomize.py", "usercustomize.py"])
-def test_what_would_run_at_every_start_of_python_is_refused(site, osv, installer, name):
+def test_what_would_run_at_every_start_of_python_is_refused(osv, installer, name):
     installer.fetches(**{"board.py": "", name: "import os"})
     with pytest.raises(UserError, match=f"board 1.2 brings {name}"):
-        install("board", Consent(site.lock), say=print, osv=osv.url)
+        install("board", Ledger(), say=print, osv=osv.url)
     assert installer() == calls("board")
-    assert not site.lock.exists()
 
 
-def test_it_is_refused_for_that_also_where_the_system_has_one_of_its_own(site, osv, installer, tmp_path, monkeypatch):
+def test_it_is_refused_for_that_also_where_the_system_has_one_of_its_own(osv, installer, tmp_path, monkeypatch):
     (tmp_path / "system").mkdir()
     (tmp_path / "system" / "usercustomize.py").touch()
     monkeypatch.setattr(sys, "path", [str(tmp_path / "system"), *sys.path])
     installer.fetches(**{"board.py": "", "usercustomize.py": "import os"})
     with pytest.raises(UserError, match=r"brings usercustomize\.py, which Python runs at every start"):
-        install("board", Consent(site.lock), say=print, osv=osv.url)
+        install("board", Ledger(), say=print, osv=osv.url)
 
 
 @pytest.mark.parametrize("name", ["click.py", "json.py", "hermes_core.py", "attrs.py"])
-def test_what_would_stand_in_the_place_of_others_is_refused(site, osv, installer, name):
+def test_what_would_stand_in_the_place_of_others_is_refused(osv, installer, name):
     installer.fetches(**{"board.py": "", name: "print('mine now')"})
     with pytest.raises(UserError, match=f"board brings {name[:-3]}, which belongs to something else"):
-        install("board", Consent(site.lock), say=print, osv=osv.url)
+        install("board", Ledger(), say=print, osv=osv.url)
     assert installer() == calls("board")
-    assert not site.lock.exists()
 
 
 def test_another_distribution_than_was_asked_for_is_refused(tmp_path):
@@ -216,32 +243,27 @@ def test_another_distribution_than_was_asked_for_is_refused(tmp_path):
         contents_of(tmp_path, "board")
 
 
-def test_removing_forgets_the_consent(site, installer):
-    site.package("tool/board")
-    plugin = load_index(site.cache, None).get("tool/board")
-    consent = Consent(site.lock)
-    consent.enable(plugin)
-    remove(plugin, consent, say=print)
+def test_removing_forgets_the_consent(installer):
+    ledger = Ledger()
+    remove(row("tool/board", "hermes-tool-board"), ledger, say=print)
     assert installer() == [f"pip uninstall --python {sys.executable} hermes-tool-board"]
-    assert Consent(site.lock).state(plugin) == "never_asked"
+    assert ledger.forgotten == ["hermes-tool-board"]
 
 
-def test_a_file_of_the_user_is_not_removed(site, installer):
-    path = site.file("tool/note")
+def test_a_file_of_the_user_is_not_removed(installer):
     with pytest.raises(UserError, match="file of yours") as caught:
-        remove(load_index(site.cache, site.user).get("tool/note"), Consent(site.lock), say=print)
-    assert str(path) in caught.value.hint
+        remove(row("tool/note", path="/home/x/note.py"), Ledger(), say=print)
+    assert "/home/x/note.py" in caught.value.hint
     assert installer() == []
 
 
-def test_sync_restores_what_is_gone_and_says_what_could_not_be(site, osv, installer):
-    site.package("tool/here")
-    consent = Consent(site.lock)
-    consent.remember_request("hermes-tool-here", "hermes-tool-here")
-    consent.remember_request("broken", "broken")
-    consent.remember_request("lost", "lost>=1", only_binary=False)
+def test_sync_restores_what_is_gone_and_says_what_could_not_be(osv, installer):
+    consent = Ledger(row("tool/here", "hermes-tool-here"))
+    consent.note(Package("hermes-tool-here", "hermes-tool-here", True))
+    consent.note(Package("broken", "broken", True))
+    consent.note(Package("lost", "lost>=1", False))
     with pytest.raises(UserError, match="could not install broken"):
-        sync(consent, load_index(site.cache, None), say=print, osv=osv.url)
+        sync(consent, say=print, osv=osv.url)
     assert installer()[1:] == calls("lost>=1", "lost==1.2", wheels="")
 
 
@@ -262,6 +284,46 @@ def test_sync_restores_what_is_gone_and_says_what_could_not_be(site, osv, instal
         ("https://:443/b.whl", "no plain name"),
     ],
 )
-def test_code_from_a_doubtful_address_is_refused(site, address, why):
+def test_code_from_a_doubtful_address_is_refused(address, why):
     with pytest.raises(UserError, match=why):
-        install(f"board @ {address}", Consent(site.lock), say=print)
+        install(f"board @ {address}", Ledger(), say=print)
+
+
+STRANGER = """#!{python}
+import sys
+open({log!r}, "a").write(" ".join([{name!r}, *sys.argv[1:]]) + "\\n")
+"""
+
+
+@pytest.mark.parametrize(
+    ("there", "said"),
+    [
+        (("uv",), "uv pip install --python PYTHON board"),
+        (("pip",), "pip --python PYTHON install board"),
+        (("pipx", "pip"), "pipx runpip PREFIX install board"),
+        (("pip3",), "pip3 --python PYTHON install board"),
+        ((), ""),
+    ],
+)
+def test_it_uses_what_is_there_where_python_has_no_pip(tmp_path, monkeypatch, there, said):
+    """Environments that uv and pipx make have none."""
+    prefix, log, told = tmp_path / "hermes-core", tmp_path / "log", []
+    prefix.mkdir()
+    for name in there:
+        (tmp_path / name).write_text(STRANGER.format(python=sys.executable, log=str(log), name=name))
+        (tmp_path / name).chmod(0o755)
+    if "pipx" in there:
+        (prefix / "pipx_metadata.json").touch()
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    python = sys.executable
+    monkeypatch.setattr(sys, "prefix", str(prefix))
+    monkeypatch.setattr(sys, "executable", str(prefix / "bin" / "python"))
+    if not there:
+        with pytest.raises(UserError, match="no uv, pip or pipx"):
+            program._run("install", ["board"])
+        return
+    program._run("install", ["board"], told.append)
+    assert log.read_text().strip() == said.replace("PYTHON", sys.executable).replace("PREFIX", prefix.name)
+    assert told == [f"Installing with {there[0].rstrip('3')} into {prefix}."]
+    assert python != sys.executable
