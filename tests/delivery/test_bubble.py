@@ -161,7 +161,7 @@ async def test_faults_do_not_leave_what_was_shown_of_an_answer_that_is_none(show
     await here.close()
     await here.sent()
     assert here.texts == ([] if kind == "deletes" else [PLACEHOLDER])
-    [row] = await store.outbox_of(key="turn:t")
+    [row] = await rows_of(store).outbox.outbox_of(key="turn:t")
     assert row.state not in ("draft", "waiting", "sending")
     assert not here.far.impatient
 
