@@ -365,9 +365,9 @@ class PluginsBroker(ABC):
         """Look again at what is installed, for the next start; how many plugins there are."""
         return 0
 
-    @abstractmethod
     def routes(self) -> Sequence[RouteRow]:
         """What enabled plugins serve over HTTP, for a host that does so. Needs ``routes.serve``."""
+        return ()
 
     @abstractmethod
     def platforms(self) -> Sequence[str]:
