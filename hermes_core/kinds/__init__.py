@@ -14,9 +14,13 @@ from hermes_core.kinds.memory import Memory
 from hermes_core.kinds.platform import Platform
 from hermes_core.kinds.provider import Provider
 from hermes_core.kinds.service import Service
-from hermes_core.kinds.setup import LoginPrompt, SetupField, SetupStep
+from hermes_core.kinds.setup import SetupStep
 from hermes_core.kinds.store import StoreDriver
 from hermes_core.kinds.tool import Tool, ToolContext, ToolOutput, ToolSource, tool
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hermes_core.kinds.fields import LoginPrompt, SetupField
 
 __all__ = [
     "Backend",
@@ -43,3 +47,11 @@ __all__ = [
     "Workspace",
     "tool",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name not in ("LoginPrompt", "SetupField"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from hermes_core.kinds import fields
+
+    return getattr(fields, name)

@@ -126,8 +126,8 @@ OF_THE_TERMINAL += ["setup", "model", "plugins install", "plugins sync"]
 def test_the_kernel_alone_says_what_to_install(cli, name):
     done = cli(*name.split(), "list", distribution=Alone(name="hermes"))
     assert (done.status, done.out) == (2, "")
-    assert f"`hermes {name}` is a command of hermes-platform-cli, which is not installed." in done.err
-    assert "pip install hermes-platform-cli" in done.err
+    assert "Only the kernel is installed" in done.err
+    assert "pip install 'hermes-core[standard]'" in done.err
     assert f"  {name} " not in cli("--help", distribution=Alone(name="hermes")).out
 
 
