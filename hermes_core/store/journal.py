@@ -1,7 +1,6 @@
 """The journal: turns and messages, each step one short transaction that commits before anyone acts on it."""
 
 import time
-import zlib
 from collections.abc import Sequence
 from functools import cached_property, partial
 from pathlib import Path
@@ -10,10 +9,10 @@ from typing import Any
 import attrs
 
 from hermes_core.database import READ, Database, Prepared, Transaction
-from hermes_core.errors import StoreError
 from hermes_core.kinds import StoreDriver
 from hermes_core.store import accounts, approvals, branches, inbox, leases
-from hermes_core.store.codec import canonical, clean, dumps, message_to_json
+from hermes_core.store.calls import add_call, waiting
+from hermes_core.store.codec import clean, dumps, message_to_json
 from hermes_core.store.contexts import Contexts, history_of, session_facts
 from hermes_core.store.documents import Documents
 from hermes_core.store.engine import Engine
@@ -224,7 +223,7 @@ class Store(accounts.Accounts, branches.Branches, Contexts, Heard, Paths, Mirror
         asks = [part for part in message.parts if isinstance(part, ToolCall)]
         reply = self._append(tx, turn.session_id, message, turn.id, made=len(asks))
         for call in reversed({call.id: call for call in reversed(asks)}.values()):
-            _add_call(tx, turn, reply, call, None)
+            add_call(tx, turn, reply, call, None)
         _book(tx, turn, usage, calls)
         return reply
 
@@ -235,7 +234,7 @@ class Store(accounts.Accounts, branches.Branches, Contexts, Heard, Paths, Mirror
         leases.hold(tx, turn)
         row = tx.row("call_find", turn_id=turn.id, call_id=clean(call.id))
         if row is None:
-            _add_call(tx, turn, _waiting(tx, turn, above, "started")["message_id"], call, "")
+            add_call(tx, turn, waiting(tx, turn, above, "started")["message_id"], call, "")
             return "pending", None
         found = (
             part for part in (stored(row["result"]).parts if row["result"] else ()) if isinstance(part, ToolResult)
@@ -256,7 +255,7 @@ class Store(accounts.Accounts, branches.Branches, Contexts, Heard, Paths, Mirror
         may be run ``again``, after its process died, is it started twice.
         """
         leases.hold(tx, turn)
-        row = _waiting(tx, turn, call_id, "pending", *(["started"] if again else []))
+        row = waiting(tx, turn, call_id, "pending", *(["started"] if again else []))
         tx.change("call_start", id=row["id"], started=time.time())
         return int(tx.rows("call_find", turn_id=turn.id, call_id=clean(call_id))[0]["repeats"])
 
@@ -277,7 +276,7 @@ class Store(accounts.Accounts, branches.Branches, Contexts, Heard, Paths, Mirror
         ``used`` is what its child agents used: it counts for this turn too. Raises StaleLease, StoreError.
         """
         leases.hold(tx, turn)
-        row = _waiting(tx, turn, call.id, "pending", "started")
+        row = waiting(tx, turn, call.id, "pending", "started")
         result = attrs.evolve(result, call_id=call.id, name=call.name)
         if row["result"] is None:
             result = inbox.steered(tx, turn.session_id, turn.id, result)
@@ -289,7 +288,7 @@ class Store(accounts.Accounts, branches.Branches, Contexts, Heard, Paths, Mirror
     @transaction(READ)
     def call_row(self, tx: Transaction, turn: Turn, call_id: str) -> int:
         """The number of a call's row, which no other call has. Raises StoreError when the turn has no such call."""
-        return int(_waiting(tx, turn, call_id, "pending", "started")["id"])
+        return int(waiting(tx, turn, call_id, "pending", "started")["id"])
 
     @transaction()
     def spend(
@@ -365,24 +364,6 @@ class Store(accounts.Accounts, branches.Branches, Contexts, Heard, Paths, Mirror
     def tools_that_ran(self, tx: Transaction, session_id: str) -> set[str]:
         """The tools that came to a good end in a session, however much of it was compacted."""
         return {row["name"] for row in tx.rows("calls_ok", session_id=session_id)}
-
-
-def _add_call(tx: Transaction, turn: Turn, message_id: int, call: ToolCall, result: str | None) -> None:
-    arguments = canonical(call.arguments)
-    mark = zlib.crc32(f"{call.name} {arguments}".encode())
-    asked = {"call_id": clean(call.id), "name": clean(call.name), "arguments": arguments, "mark": mark}
-    row = {"session_id": turn.session_id, "turn_id": turn.id, "message_id": message_id, "result": result}
-    tx.change("call_add", **row, **asked)
-
-
-def _waiting(tx: Transaction, turn: Turn, call_id: str, *outcomes: str) -> Any:
-    """The row of a call that has not come further than ``outcomes``. Raises StoreError."""
-    row = tx.row("call_find", turn_id=turn.id, call_id=clean(call_id))
-    if row is None:
-        raise StoreError(f"Turn {turn.id} has no tool call {call_id!r}.")
-    if row["outcome"] not in outcomes:
-        raise StoreError(f"Tool call {call_id!r} of turn {turn.id} is {row['outcome']} already.")
-    return row
 
 
 def _book(
