@@ -5,9 +5,9 @@ from attrs import evolve
 
 from hermes_core.errors import UnknownName
 from hermes_core.gateway.rows.kept import rows_of
-from hermes_core.gateway.rows.values import KnownChat
+from hermes_core.gateway.rows.values import KnownChat, Outgoing
 from hermes_core.store.journal import Store
-from hermes_core.types import Envelope, Message, Principal, Session, Text
+from hermes_core.types import Chat, Envelope, Message, Principal, Session, Text
 
 ME, OTHER = Principal(), Principal(person="hana")
 HELLO = Message(role="user", parts=(Text(text="hello"),))
@@ -84,8 +84,13 @@ async def test_a_dead_chat_is_dead_for_all_until_somebody_speaks_there(store: St
     for owner in (ME, OTHER):
         await rows_of(store).chats.remember_chat(owner, HERE)
         await rows_of(store).chats.remember_chat(owner, evolve(HERE, chat="#b"))
-    [chat] = [c for c in await rows_of(store).chats.list_chats(ME) if c.chat == "#a"]
-    await rows_of(store).chats.mark_dead(chat, "the bot was put out of it")
+    outbox = rows_of(store).outbox
+    for owner in (ME, OTHER):
+        known = {"platform": "irc", "account": "bot", "chat": Chat("#a"), "message": HELLO}
+        await outbox.send_later(Outgoing(key=owner.person, owner=owner, **known))
+        [row] = await outbox.outbox_of(owner)
+        await outbox.mark_sending(row, "h", [HELLO], repeated=0, now=1.0)
+        await outbox.mark_failed(row, "h", "the bot was put out of it", dead=True)
     for owner in (ME, OTHER):
         assert {c.chat: c.dead for c in await rows_of(store).chats.list_chats(owner)} == {
             "#a": "the bot was put out of it",
