@@ -108,3 +108,13 @@ async def test_a_session_that_no_chat_asked_in_has_no_origin(store: Store) -> No
     assert await store.asked_from("s1", ME) is None
     with pytest.raises(UnknownName):
         await store.asked_from("s1", OTHER)
+
+
+async def test_a_person_whose_name_cannot_be_stored_is_found_by_what_is_left_of_it(store: Store) -> None:
+    odd = Principal(person="irc:\0an\udc80n")
+    await rows_of(store).chats.remember_chat(odd, HERE)
+    [chat] = await rows_of(store).chats.list_chats(odd)
+    assert chat.owner.person.startswith("irc:an")
+    message = Outgoing(key="k", owner=odd, platform="irc", account="bot", chat=Chat("#a"), message=HELLO)
+    assert await rows_of(store).outbox.send_later(message)
+    assert [row.outgoing.key for row in await rows_of(store).outbox.outbox_of(odd)] == ["k"]
