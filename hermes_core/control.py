@@ -64,7 +64,7 @@ class SessionsBroker:
 
     async def recent(self, owner: Principal, *, limit: int = 20) -> Sequence[Session]:
         """Sessions, last used first."""
-        raise _no_sessions()
+        return [row.session for row in await self.rows(owner, limit=limit)]
 
     async def rows(
         self, owner: Principal, *, limit: int = 20, origin: str = "", children: bool = False

@@ -45,6 +45,7 @@ COMMANDS = {  # the first words of a command, and of those below the kernel's al
     "api": "hermes-platform-api",
     "approvals": "hermes-platform-cli",
     "checkpoints": "hermes-tool-checkpoints",
+    "config show": "hermes-platform-cli",
     "grants": "hermes-platform-cli",
     "guard": "hermes-tool-guard",
     "insights": "hermes-platform-cli",

@@ -145,7 +145,7 @@ class Plugins(PluginsBroker):
 
     async def tools(self, platform: str = "") -> Sequence[ToolRow]:
         """See PluginsBroker."""
-        from hermes_core.agent.offering import hidden
+        from hermes_core.agent.offering import tool_rows
 
         runtime = self._runtime
         agent = runtime.settings.config.agent
@@ -153,18 +153,7 @@ class Plugins(PluginsBroker):
         runtime.load_hooks()
         cwd = runtime.sessions.folder("", runtime.owner)
         begun = Session(id="", origin=platform or "cli", owner=runtime.owner, cwd=cwd)
-        why = await hidden(runtime, begun)
-        return [
-            ToolRow(
-                name=one.name,
-                toolset=one.toolset,
-                description=one.description,
-                effects=one.effects,
-                off=one.name in off,
-                hidden="" if one.name in off else why.get(one.name, ""),
-            )
-            for one in runtime.toolbox().every(begun).values()
-        ]
+        return await tool_rows(runtime, begun, runtime.toolbox().every(begun), off)
 
     async def backends(self) -> Sequence[BackendRow]:
         """See PluginsBroker."""

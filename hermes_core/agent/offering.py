@@ -1,16 +1,17 @@
 """The offer of tools to the models of a conversation: what there is, as plugins choose from it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from attrs import evolve
 
 from hermes_core.agent.indirect import CALL
 from hermes_core.agent.parts import Parts
 from hermes_core.errors import ContractError, NotPermitted
+from hermes_core.kinds import Tool
 from hermes_core.plugins.index import Installed
-from hermes_core.types import Offer, Session, ToolSpec
+from hermes_core.types import Offer, Session, ToolRow, ToolSpec
 
-__all__ = ["hidden", "offered"]
+__all__ = ["hidden", "offered", "tool_rows"]
 
 
 async def offered(parts: Parts, session: Session, begun: Sequence[ToolSpec] = ()) -> Offer:
@@ -25,6 +26,25 @@ async def hidden(parts: Parts, session: Session) -> Mapping[str, str]:
     offer = await offered(parts, session)
     unsaid = {spec.name: offer.why.get(spec.name, "not told of") for spec in offer.behind if spec.name != CALL}
     return {**parts.toolbox().unmet(session), **unsaid}
+
+
+async def tool_rows(
+    parts: Parts, session: Session, tools: Mapping[str, Tool], off: Collection[str], *, gone: bool = False
+) -> list[ToolRow]:
+    """Tools with why a new conversation is not told of each; ``gone`` adds those of which only that is known."""
+    why = await hidden(parts, session)
+    found: dict[str, Tool | None] = {**tools, **dict.fromkeys(sorted({*why, *off} - tools.keys()) if gone else ())}
+    return [
+        ToolRow(
+            name=name,
+            toolset=one.toolset if one else "",
+            description=one.description if one else "",
+            effects=one.effects if one else frozenset(),
+            off=name in off,
+            hidden="" if name in off else why.get(name, ""),
+        )
+        for name, one in found.items()
+    ]
 
 
 def _judge(plugin: Installed, before: Offer, after: Offer) -> Offer:

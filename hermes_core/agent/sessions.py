@@ -36,9 +36,6 @@ class Sessions(SessionsBroker):
     ) -> Sequence[Hit]:
         return await (await self._open()).search(owner, words, limit=limit, sort=sort)
 
-    async def recent(self, owner: Principal, *, limit: int = 20) -> Sequence[Session]:
-        return [row.session for row in await self.rows(owner, limit=limit)]
-
     async def rows(
         self, owner: Principal, *, limit: int = 20, origin: str = "", children: bool = False
     ) -> Sequence[SessionRow]:

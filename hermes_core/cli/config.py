@@ -10,12 +10,11 @@ import click
 from hermes_core.agent.policy.rules import idle
 from hermes_core.cli.scope import Scope
 from hermes_core.config.describe import plain
-from hermes_core.config.schema import Config
 from hermes_core.config.secrets import Secrets
 from hermes_core.config.settings import config_problems as problems_in
 from hermes_core.config.settings import get_value
 from hermes_core.errors import ConfigError, UserError
-from hermes_core.tables import emit, json_option
+from hermes_core.tables import json_option
 
 
 @click.group()
@@ -31,37 +30,14 @@ def path(scope: Scope) -> None:
 
 
 @config.command()
-@click.option("--all", "everything", is_flag=True, help="Defaults too.")
-@json_option
-@click.pass_obj
-def show(scope: Scope, everything: bool, as_json: bool) -> None:
-    """Print the settings that are in force. Secrets are hidden."""
-    from hermes_core.config.describe import settings_rows
-
-    rows = []
-    for row in settings_rows(Config, ""):
-        value = get_value(scope.settings, row.key)
-        changed = value != row.default
-        if everything or changed:
-            if isinstance(value, dict) and row.key in scope.settings.raw:
-                value = sorted(value)  # only names: what is under them may hold keys
-            source = "you" if changed else "default"
-            rows.append({"setting": row.key, "value": _json(plain(value)), "from": source, "help": row.help})
-    emit(rows, ("setting", "value", "from", "help"), as_json=as_json, empty="Everything is at its default: --all.")
-
-
-@config.command()
 @click.argument("key")
 @json_option
 @click.pass_obj
 def get(scope: Scope, key: str, as_json: bool) -> None:
     """Print one setting, or a section. KEY has dots: model.default."""
     value = plain(get_value(scope.settings, key))
-    click.echo(value if isinstance(value, str) and not as_json else _json(value))
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, default=str)
+    plainly = isinstance(value, str) and not as_json
+    click.echo(value if plainly else json.dumps(value, ensure_ascii=False, default=str))
 
 
 @config.command("set")

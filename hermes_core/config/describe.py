@@ -80,15 +80,6 @@ def settings_rows(cls: Any, path: str = "", *, named: bool = False) -> list[Row]
     return rows
 
 
-def markdown_table(cls: Any, path: str = "") -> str:
-    """The settings as a Markdown table, for a plugin's README."""
-    lines = ["| Setting | Type | Default | Meaning |", "|---|---|---|---|"]
-    for row in settings_rows(cls, path, named=True):
-        cells = (f"`{row.key}`", row.type, _cell(row.default), row.help)
-        lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
-    return "\n".join(lines) + "\n"
-
-
 def plain(value: Any) -> JSON:
     """A setting as JSON can hold it; of a secret only where it is kept."""
     if isinstance(value, Secret):
@@ -160,15 +151,6 @@ def in_words(kind: Any) -> str:
     if origin is Secret:
         return "Secret"
     return "section" if attrs.has(origin) else NAMES.get(origin, "anything").removeprefix("a ")
-
-
-def _cell(default: JSON) -> str:
-    import json
-
-    if default is attrs.NOTHING:
-        return "required"
-    plain = isinstance(default, str) and default
-    return "" if default is None else f"`{default if plain else json.dumps(default)}`"
 
 
 def _default(field: "attrs.Attribute[Any]") -> Any:

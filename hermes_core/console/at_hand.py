@@ -9,6 +9,7 @@ from hermes_core.agent.policy.itself import run_by_tool
 from hermes_core.agent.route.choice import Route
 from hermes_core.agent.runtime import Runtime
 from hermes_core.config.schema import EFFORTS, PLUGIN_SPACES
+from hermes_core.console import work
 from hermes_core.console.allowed import Role
 from hermes_core.console.conversation import QUEUED, STEERED
 from hermes_core.console.conversation import Conversation as Talk
@@ -91,14 +92,10 @@ class AtHand(Conversation):
         return await (await self._runtime.store()).drop_waiting(self.session.id)
 
     async def jobs(self) -> Sequence[Job]:
-        from hermes_core.console.work import jobs
-
-        return await jobs(self._runtime, self.session)
+        return await work.jobs(self._runtime, self.session)
 
     async def stop_job(self, job: str) -> bool:
-        from hermes_core.console.work import stop_job
-
-        return await stop_job(self._runtime, self.session, job)
+        return await work.stop_job(self._runtime, self.session, job)
 
     def mode(self, wanted: str = "") -> str:
         if wanted and run_by_tool(self._runtime.home.brand):
@@ -116,22 +113,12 @@ class AtHand(Conversation):
         return self._talk.busy or self._runtime.settings.config.agent.busy
 
     async def tools(self) -> Sequence[ToolRow]:
-        from hermes_core.agent.offering import hidden
+        from hermes_core.agent.offering import tool_rows
 
-        box, why = self._runtime.toolbox(), await hidden(self._runtime, self.session)
+        box = self._runtime.toolbox()
         off = set(self._runtime.settings.config.agent.disabled_on.get(self.session.origin, ()))
-        found = {t.name: t for t in (*box.tools, *box.offered(self.session).values())}
-        return [
-            ToolRow(
-                name=name,
-                toolset=one.toolset if one else "",
-                description=one.description if one else "",
-                effects=one.effects if one else frozenset(),
-                off=name in off,
-                hidden="" if name in off else why.get(name, ""),
-            )
-            for name, one in (*found.items(), *((gone, None) for gone in sorted({*why, *off} - found.keys())))
-        ]
+        tools = {t.name: t for t in (*box.tools, *box.offered(self.session).values())}
+        return await tool_rows(self._runtime, self.session, tools, off, gone=True)
 
     async def configure(self, key: str, text: str) -> str:
         from hermes_core.agent.settings import HomeSettings

@@ -190,9 +190,7 @@ class Carrier(Chats):
             ended = Ended(session_id="", turn_id="", answer="", reason="failed", usage=Usage())
             await self._platform.show(_chat(envelope), ended)
         else:
-            await self._platform.send(
-                _chat(envelope), _text(self._runtime.settings.masks.text(str(error))), f"{envelope.event_id}:failed"
-            )
+            await self._say(envelope, self._runtime.settings.masks.text(str(error)), "failed")
 
     async def _command(self, envelope: Envelope) -> None:
         await self._platform.ack(envelope)
@@ -276,7 +274,3 @@ def _words(envelope: Envelope) -> str:
 def _is_command(envelope: Envelope) -> bool:
     text = _words(envelope)
     return text.startswith("/") and not text.startswith("//")
-
-
-def _text(text: str) -> Message:
-    return Message(role="assistant", parts=(Text(text=text),))

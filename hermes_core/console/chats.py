@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from hermes_core.agent.live import here
 from hermes_core.agent.runtime import Runtime
+from hermes_core.console import work
+from hermes_core.console.completion import completions
 from hermes_core.console.conversation import Conversation
 from hermes_core.console.typed import TypedCommands
 from hermes_core.errors import NotPermitted
@@ -53,29 +55,21 @@ class Chats(Console):
         return found
 
     async def complete(self, chat: str, line: str) -> Sequence[Choice]:
-        from hermes_core.console.completion import completions
-
         conversation = self._conversation(chat)
         with typed_into(self._typed.here(chat)):
             return await completions(self._runtime, self.commands, conversation.take_up, line)
 
     async def jobs(self, chat: str) -> Sequence[Job]:
-        from hermes_core.console.work import jobs
-
         self._require("sessions.read", "looked at what runs")
-        return await jobs(self._runtime, await self._conversation(chat).take_up())
+        return await work.jobs(self._runtime, await self._conversation(chat).take_up())
 
     async def job_output(self, chat: str, job: str) -> str:
-        from hermes_core.console.work import job_output
-
         self._require("sessions.read", "looked at what runs")
-        return await job_output(self._runtime, await self._conversation(chat).take_up(), job)
+        return await work.job_output(self._runtime, await self._conversation(chat).take_up(), job)
 
     async def stop_job(self, chat: str, job: str) -> bool:
-        from hermes_core.console.work import stop_job
-
         self._require("turns.run", "stopped what runs")
-        return await stop_job(self._runtime, await self._conversation(chat).take_up(), job)
+        return await work.stop_job(self._runtime, await self._conversation(chat).take_up(), job)
 
     async def interrupt(self, chat: str) -> bool:
         if working := self._typed.working.get(chat):

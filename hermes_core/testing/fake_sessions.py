@@ -53,10 +53,6 @@ class FakeSessions(SessionsBroker):
                     hits.append(Hit(**given, role=message.role, snippet=text, created=0.0))
         return hits[:limit]
 
-    async def recent(self, owner: Principal, *, limit: int = 20) -> Sequence[Session]:
-        """The newest first."""
-        return [row.session for row in await self.rows(owner, limit=limit)]
-
     async def rows(
         self, owner: Principal, *, limit: int = 20, origin: str = "", children: bool = False
     ) -> Sequence[SessionRow]:

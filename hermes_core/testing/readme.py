@@ -1,6 +1,9 @@
 """The generated settings table of a plugin's README."""
 
+import json
 from typing import Any
+
+import attrs
 
 __all__ = ["BEGIN", "END", "current_block", "settings_block", "with_block"]
 
@@ -24,8 +27,19 @@ def with_block(readme: str, block: str) -> str:
     return f"{before}{BEGIN}\n{block.strip()}\n{END}{after}"
 
 
-def settings_block(cls: Any, section: str) -> str:
-    """What belongs between the markers for a config class and its section."""
-    from hermes_core.config.describe import markdown_table
+def settings_block(cls: Any, section: str = "") -> str:
+    """What belongs between the markers for a config class and its section: a Markdown table of its settings."""
+    from hermes_core.config.describe import settings_rows
 
-    return markdown_table(cls, section)
+    lines = ["| Setting | Type | Default | Meaning |", "|---|---|---|---|"]
+    for row in settings_rows(cls, section, named=True):
+        cells = (f"`{row.key}`", row.type, _cell(row.default), row.help)
+        lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _cell(default: Any) -> str:
+    if default is attrs.NOTHING:
+        return "required"
+    plain = isinstance(default, str) and default
+    return "" if default is None else f"`{default if plain else json.dumps(default)}`"

@@ -5,11 +5,12 @@ from typing import Literal
 
 from attrs import NOTHING
 
-from hermes_core.config.describe import full_schema, json_schema, markdown_table, settings_rows
+from hermes_core.config.describe import full_schema, json_schema, settings_rows
 from hermes_core.config.paths import Home
 from hermes_core.config.schema import Config
 from hermes_core.config.settings import get_value, load_settings
 from hermes_core.options import Secret, gt, max_len, option, settings
+from hermes_core.testing.readme import settings_block
 
 
 @settings
@@ -76,7 +77,7 @@ def test_rows_and_table_list_every_setting() -> None:
     assert list(rows) == [f"platforms.poll.{name}" for name in Poll.__annotations__]
     assert rows["platforms.poll.token"][1:4] == ("Secret", NOTHING, "The token.")
     assert rows["platforms.poll.names"].default == []
-    table = markdown_table(Poll, "platforms.poll")
+    table = settings_block(Poll, "platforms.poll")
     assert "| `platforms.poll.seconds` | number | `25.0` | How long \\| at most. |" in table
     assert "| `platforms.poll.token` | Secret | required | The token. |" in table
 

@@ -5,10 +5,11 @@ import tomllib
 from collections.abc import Iterator
 from functools import cache
 
-from hermes_core.config.describe import markdown_table, settings_rows
+from hermes_core.config.describe import settings_rows
 from hermes_core.config.gateway import PlatformSettings
 from hermes_core.config.schema import PLUGIN_SPACES, Config
 from hermes_core.plugins.manifest import Manifest, read_manifest
+from hermes_core.testing.readme import settings_block
 from hermes_reference.markdown import block, code, joined, table
 from hermes_reference.source import REPOSITORY
 
@@ -36,7 +37,7 @@ def keys() -> list[str]:
 
 def page() -> str:
     """Every setting."""
-    plugins = [joined(f"### {m.label}", markdown_table(cls, m.config_section)) for m, cls in sections()]
+    plugins = [joined(f"### {m.label}", settings_block(cls, m.config_section)) for m, cls in sections()]
     return joined(
         "# Settings",
         "They live in `~/.hermes/config.yaml`. `hermes config show --all` prints those in force, "
@@ -46,13 +47,13 @@ def page() -> str:
         "*Secret* may be a reference, `env:NAME`, instead of the secret itself. A secret belongs into `.env`: "
         "`hermes config set OPENROUTER_API_KEY sk-…`.",
         "## Kernel",
-        markdown_table(Config, ""),
+        settings_block(Config, ""),
         "### Other spellings",
         "`model: NAME` and `model: PROVIDER:NAME` are short for the section. In it `model` means `default`, and "
         "`api_mode: chat_completions` or `codex_responses` mean `wire: chat` and `responses`.",
         "### Every platform",
         "These stand in the section of each platform, beside what its plugin adds; see {doc}`/how-to/people`.",
-        markdown_table(PlatformSettings, "platforms.NAME"),
+        settings_block(PlatformSettings, "platforms.NAME"),
         "## Plugins",
         f"A plugin's section stands under {', '.join(code(s) for s in PLUGIN_SPACES)}. The section of a plugin that "
         "is not installed is kept as it is; `hermes doctor` mentions it.",

@@ -60,7 +60,7 @@ class Bench:
         code = f"def f({arguments}):\n{lines}\n"
         seconds = more.pop("seconds", 10)
         work = Work(name="own_f", entry="f", code=code, permissions=Permissions(**more), seconds=seconds)
-        return await self.shop.play(self.workspace, work, call or {})
+        return await self.shop.play(self.context, work, call or {})
 
     def asked(self, tool: str, /, session: Session = ME, **arguments: Any) -> Verdict | None:
         """What the gate says to a call."""

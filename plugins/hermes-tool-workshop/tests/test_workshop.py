@@ -429,3 +429,78 @@ async def test_it_runs_in_a_place_that_has_nothing_of_hermes(bench):
     )
     assert outcome.value == [[], "ELF"], outcome
     assert json.dumps(outcome.value)
+
+
+SUM = '''
+def total(paths: list[str]) -> int:
+    """Add up the numbers in some files."""
+    numbers = []
+    for path in paths:
+        try:
+            numbers.append(int(call_tool("number", {"path": path})))
+        except ToolError as error:
+            numbers.append(0)
+    return sum(numbers)
+'''
+
+
+async def test_its_code_calls_tools_which_are_judged_on_their_own(hermes, scripted):
+    from attrs import frozen as plain
+
+    from hermes_core.kinds import tool
+
+    ran = []
+
+    @plain
+    class Where:
+        path: str
+
+    @tool(toolset="n", untrusted=True, touches=lambda _: ())
+    async def number(where: Where) -> str:
+        """Read a number."""
+        ran.append(where.path)
+        return str(len(where.path))
+
+    given = {"name": "total", "code": SUM, "examples": [{"arguments": {"paths": ["ab"]}, "result": 2}]}
+    provider = scripted(
+        Call("tool_write", {**given, "calls": ["number"]}), "one",
+        Call("own_total", {"paths": ["a", "no", "abc"]}), "two",
+    )  # fmt: skip
+    hermes.tmp_plugin(number, name="numbers")
+    put_in(hermes, provider, **{"policy.deny": ["number(*no*)"]})
+    person = Person()
+    kept = (await play(hermes, ask=person))[-1]
+    assert "version 1 is kept" in kept
+    assert "call number, each call judged on its own" in person.asked[0].risk
+    said = await play(hermes)
+    assert "own_total" in [s.name for s in provider.requests[2].tools]
+    assert ran == ["ab", "a", "abc"], "each is made once, however often the code is run"
+    assert "<untrusted from='own_total'>\n4\n" in said[-1]
+    history = await (await hermes.runtime.store()).tool_history(hermes.runtime.owner, name="number")
+    assert [e.outcome for e in history] == ["ok", "refused", "ok", "ok"]
+
+
+async def test_it_calls_only_what_it_declares(bench):
+    assert "call_tool needs the names of the tools in calls" in await refused(bench.write(SUM))
+    both = {"calls": ["number"], "hosts": ["example.org"]}
+    assert "so no hosts, programs or writes" in await refused(bench.write(SUM, **both))
+    outcome = await bench.do("call_tool('other', {})", calls=("number",))
+    assert outcome.crash == "it called other, and does not declare that"
+    assert bench.context.called == []
+
+
+async def test_a_wish_cannot_be_swallowed_and_what_changes_its_mind_is_told(bench):
+    bench.context.answers = {"number": "7"}
+    swallows = "try:\n    call_tool('number', {})\nexcept BaseException:\n    pass\nreturn 1"
+    outcome = await bench.do(swallows, calls=("number",))
+    assert (outcome.value, len(bench.context.called)) == (1, 1)
+    fickle = "import time\nreturn call_tool('number', {'at': time.time_ns()})"
+    assert "when it was run again" in (await bench.do(fickle, calls=("number",))).crash
+    endless = "n = 0\nwhile True:\n    n += 1\n    call_tool('number', {'n': n})"
+    assert (await bench.do(endless, calls=("number",))).crash == "it made more than 50 calls of tools"
+
+
+async def refused(call):
+    with pytest.raises(ToolError) as error:
+        await call
+    return error.value.text

@@ -40,13 +40,17 @@ class Work:
 
 @frozen(kw_only=True)
 class Outcome:
-    """What a call came to: a value, an orderly ``error``, a ``crash`` in words. ``refused``: what it tried besides."""
+    """What a call came to: a value, an orderly ``error``, a ``crash`` in words. ``refused``: what it tried besides.
+
+    ``wants`` is the call of another tool that it goes on with, as a name and arguments; None where it ended.
+    """
 
     value: JSON = None
     error: str = ""
     crash: str = ""
     printed: str = ""
     refused: Sequence[str] = ()
+    wants: tuple[str, Mapping[str, JSON]] | None = None
 
 
 class Interpreters:
@@ -85,8 +89,18 @@ def _script(name: str) -> str:
     return Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8")
 
 
-async def call(workspace: Workspace, python: str, work: Work, arguments: Mapping[str, JSON], config: Config) -> Outcome:
-    """Run it once. Raises ToolError only when the place itself fails; whatever the code does is an outcome."""
+async def call(
+    workspace: Workspace,
+    python: str,
+    work: Work,
+    arguments: Mapping[str, JSON],
+    config: Config,
+    known: Sequence[Mapping[str, JSON]] = (),
+) -> Outcome:
+    """Run it once. Raises ToolError only when the place itself fails; whatever the code does is an outcome.
+
+    ``known`` are the calls of other tools that it made so far, with their results.
+    """
     may = work.permissions
     word = os.urandom(16).hex()
     limits = {
@@ -97,6 +111,7 @@ async def call(workspace: Workspace, python: str, work: Work, arguments: Mapping
         "word": word, "inside": _script("inside"), "limits": limits, "site": bool(may.packages), "name": work.name,
         "code": work.code, "entry": work.entry, "arguments": dict(arguments), "hosts": list(may.hosts),
         "programs": list(may.programs), "reads": list(may.reads), "writes": list(may.writes),
+        "calls": list(may.calls), "known": list(known),
     }  # fmt: skip
     try:
         data = json.dumps(job).encode()
@@ -133,6 +148,9 @@ def _outcome(answer: Mapping[str, JSON], work: Work) -> Outcome:
     except (ValueError, KeyError, TypeError, RecursionError):
         return Outcome(crash=_ending(answer), printed=printed)
     line = f" (line {frame['line']})" if frame.get("line") else ""
+    if "wants" in frame:
+        name, given = frame["wants"]
+        return Outcome(wants=(str(name), dict(given)), printed=printed, refused=refused)
     if "error" in frame:
         return Outcome(error=str(frame["error"]), printed=printed, refused=refused)
     if "crash" in frame:

@@ -48,7 +48,7 @@ def draft_of(wanted: Write, home: Path, most_seconds: int) -> Draft:
         name = full_name(wanted.name.strip())
     except ValueError as error:
         problems.append(str(error))
-    given = {n: tidy(getattr(wanted, n)) for n in ("hosts", "programs", "reads", "writes", "packages")}
+    given = {n: tidy(getattr(wanted, n)) for n in ("hosts", "programs", "reads", "writes", "packages", "calls")}
     permissions = Permissions(**{**given, "hosts": tuple(sorted({h.lower().rstrip(".") for h in given["hosts"]}))})
     problems += permissions.problems(home)
     if wanted.seconds > most_seconds:

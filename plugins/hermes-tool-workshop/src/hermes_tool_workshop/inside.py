@@ -44,6 +44,30 @@ class ToolError(Exception):
     """What a tool raises to say, in words, that it cannot do what it was asked."""
 
 
+class Wanted(BaseException):
+    """Ends a run: a call of another tool whose result is not known yet."""
+
+
+def caller(job: Any, wanted: list[Any]) -> Any:
+    """The function that calls other tools. What one came to stands in the job: the code runs again, from its start."""
+    known, loads, dumps, failed, late = list(job["known"]), json.loads, json.dumps, ToolError, Wanted
+    pop, append = list.pop, list.append
+
+    def call_tool(name: str, arguments: Any) -> str:
+        wish = loads(dumps([name, arguments]))
+        if not known:
+            append(wanted, wish)
+            raise late
+        made = pop(known, 0)
+        if made["wish"] != wish:
+            raise RuntimeError(f"it called {made['wish'][0]} first, and when it was run again {wish}")
+        if made["failed"]:
+            raise failed(made["text"])
+        return str(made["text"])
+
+    return call_tool
+
+
 def resolver() -> Any:
     """A function that follows every link of a path, made of nothing that could be exchanged."""
     readlink, getcwd = os.readlink, os.getcwd
@@ -302,9 +326,18 @@ def where(error: BaseException) -> int:
 
 
 def play(job: Any) -> dict[str, Any]:
-    """The frame that is said: a result, an orderly error, or a crash with its line."""
-    dumps, error_class = json.dumps, ToolError
+    """The frame that is said: a call that is wanted, a result, an orderly error, or a crash with its line."""
+    wanted: list[Any] = []
     scope: dict[str, Any] = {"__name__": "tool", "ToolError": ToolError}
+    if job["calls"]:
+        scope["call_tool"] = caller(job, wanted)
+    frame = result(job, scope)
+    return {"wants": wanted[0]} if wanted else frame
+
+
+def result(job: Any, scope: dict[str, Any]) -> dict[str, Any]:
+    """What it came to, where no other call is wanted."""
+    dumps, error_class = json.dumps, ToolError
     try:
         guard(job)
         exec(compile(job["code"], "tool.py", "exec"), scope)  # noqa: S102 - this is what the process is for

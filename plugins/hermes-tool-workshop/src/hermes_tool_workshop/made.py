@@ -8,8 +8,8 @@ from pathlib import Path
 from attrs import evolve, frozen
 
 from hermes_core.errors import HermesError, ToolError
-from hermes_core.kinds import Tool, ToolContext, Workspace
-from hermes_core.types import JSON, Effect, Session
+from hermes_core.kinds import Tool, ToolContext
+from hermes_core.types import JSON, Effect, Session, Text
 from hermes_tool_workshop.calls import Interpreters, Outcome, Work, call
 from hermes_tool_workshop.config import Config
 from hermes_tool_workshop.draft import read_code
@@ -20,6 +20,8 @@ from hermes_tool_workshop.shelf import Damaged, Ledger, Shelf, Version
 from hermes_tool_workshop.words import aside, told
 
 _LATER = 30.0  # seconds the kernel waits longer than the place does
+_LONGEST = 3600.0  # seconds with the calls of other tools, of which one may wait for a person
+_CALLS = 50  # of other tools; after each the code is run again
 
 
 @frozen(kw_only=True)
@@ -83,10 +85,10 @@ class Workshop:
             run=run,
             toolset="workshop",
             effects=effects(label.permissions),
-            touches=lambda _: keys,
+            touches=None if label.permissions.calls else lambda _: keys,
             untrusted=bool(label.permissions.hosts or label.permissions.programs),
             needs=lambda _: None if ledger.state == "on" else why,
-            seconds=label.seconds + _LATER,
+            seconds=_LONGEST if label.permissions.calls else label.seconds + _LATER,
         )
 
     async def _run(self, context: ToolContext, shelf: Shelf, seen: Ledger, arguments: dict[str, JSON]) -> str:
@@ -101,7 +103,7 @@ class Workshop:
                 f"{seen.name} was not run: version {ledger.version} came into force just now.", hint="Call it again."
             )
         work = work_of(seen.name, version)
-        outcome = await self.play(context.workspace, work, arguments)
+        outcome = await self.play(context, work, arguments)
         record = Record(shelf.folder / seen.name)
         if outcome.crash:
             text = await asyncio.to_thread(self._crashed, shelf, record, ledger, outcome)
@@ -112,11 +114,26 @@ class Workshop:
             raise ToolError(outcome.error, hint="\n".join(aside(outcome)))
         return told(outcome)
 
-    async def play(self, workspace: Workspace, work: Work, arguments: dict[str, JSON]) -> Outcome:
-        """Run code once in a workspace. Raises ToolError when the place has no Python or fails."""
-        seconds = min(work.seconds, self.config.seconds)
+    async def play(self, context: ToolContext, work: Work, arguments: dict[str, JSON]) -> Outcome:
+        """Run code in the workspace of a call, again after each call of a tool that it makes.
+
+        Raises ToolError when the place has no Python or fails.
+        """
+        workspace, work = context.workspace, evolve(work, seconds=min(work.seconds, self.config.seconds))
         python = await self._interpreters.of(workspace)
-        return await call(workspace, python, evolve(work, seconds=seconds), arguments, self.config)
+        known: list[dict[str, JSON]] = []
+        while True:
+            outcome = await call(workspace, python, work, arguments, self.config, known)
+            if outcome.wants is None:
+                return outcome
+            name, given = outcome.wants
+            if name not in work.permissions.calls:
+                return evolve(outcome, wants=None, crash=f"it called {name[:80]}, and does not declare that")
+            if len(known) == _CALLS:
+                return evolve(outcome, wants=None, crash=f"it made more than {_CALLS} calls of tools")
+            result = await context.call(name, given)
+            text = "".join(part.text for part in result.parts if isinstance(part, Text))
+            known.append({"wish": [name, dict(given)], "text": text, "failed": result.failed})
 
     def _crashed(self, shelf: Shelf, record: Record, ledger: Ledger, outcome: Outcome) -> str:
         """Count a crash; at the last one the tool is set aside, or goes back to what worked. What to say of it."""

@@ -46,6 +46,7 @@ class Write:
     reads: list[str] = option("Paths it reads; . is the working folder.", factory=list)
     writes: list[str] = option("", factory=list)
     packages: list[str] = option("", factory=list)
+    calls: list[str] = option("Tools its code calls: text = call_tool(name, arguments).", factory=list)
     seconds: int = option("", default=30, validator=ge(1))
 
 
@@ -99,12 +100,12 @@ def make_source(data: Path, shop: "Callable[[], Workshop]") -> ToolSource:
 def make_tools(shop: "Callable[[], Workshop]") -> list[Tool]:
     """The tool that writes, over one workshop."""
 
-    # Writing the same again is one version, so that a call whose process died may be run again.
+    # Writing the same again is one version, so that a call whose process died may be run again. It runs alone, as its
+    # examples may call other tools.
     @tool(
         toolset="workshop",
         effects={Effect.CONFIGURE, Effect.EXECUTE},
         idempotent=True,
-        touches=lambda wanted: (f"workshop:{wanted.name}",),
         seconds=3600.0,
     )
     async def tool_write(context: ToolContext, wanted: Write) -> str:

@@ -11,6 +11,7 @@ from attrs import asdict, frozen
 _MOST = 20  # entries of one kind; nobody reads more
 _HOST = re.compile(r"(?!-)[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})*")
 _PROGRAM = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")
+_TOOL = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _PACKAGE = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 _SECRET = (
     ".ssh",
@@ -29,13 +30,14 @@ _SYSTEM = ("/", "/proc", "/sys", "/dev", "/boot", "/root", "/home", "/etc", "/va
 
 @frozen(kw_only=True)
 class Permissions:
-    """Hosts, programs, paths it reads, paths it changes, packages outside of the standard library."""
+    """Hosts, programs, paths it reads, paths it changes, packages outside of the standard library, tools it calls."""
 
     hosts: tuple[str, ...] = ()
     programs: tuple[str, ...] = ()
     reads: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
     packages: tuple[str, ...] = ()
+    calls: tuple[str, ...] = ()
 
     def words(self) -> list[str]:
         """What it may do, a line each, as a person reads it."""
@@ -48,6 +50,8 @@ class Permissions:
             lines.append(f"read and change {', '.join(map(_place, self.writes))}")
         if self.packages:
             lines.append(f"use the installed packages {', '.join(self.packages)}")
+        if self.calls:
+            lines.append(f"call {', '.join(self.calls)}, each call judged on its own")
         return lines or ["compute, and nothing else: no files, no network, no programs"]
 
     def problems(self, home: Path) -> Iterator[str]:
@@ -55,6 +59,7 @@ class Permissions:
         for name, given in asdict(self).items():
             if len(given) > _MOST:
                 yield f"{name}: {len(given)} entries; {_MOST} is the most"
+        yield from self._of_calls()
         yield from (
             f"hosts: {host[:80]!r} is not the name or number of one host" for host in self.hosts if not _host(host)
         )
@@ -68,6 +73,12 @@ class Permissions:
             for path in getattr(self, field):
                 if reason := forbidden(path, home):
                     yield f"{field}: {path[:200]!r} {reason}"
+
+    def _of_calls(self) -> Iterator[str]:
+        if self.calls and (self.hosts or self.programs or self.writes):
+            yield "calls: what calls tools is run again from its start after each, so no hosts, programs or writes"
+        odd = (name for name in self.calls if not _TOOL.fullmatch(name))
+        yield from (f"calls: {name[:80]!r} is not the name of a tool" for name in odd)
 
 
 def _host(name: str) -> bool:

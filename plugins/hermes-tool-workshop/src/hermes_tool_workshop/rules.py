@@ -158,6 +158,8 @@ def _name(node: ast.Name, permissions: Permissions) -> Iterator[str]:
         return  # judged where they are called
     elif node.id == "open" and not (permissions.reads or permissions.writes):
         yield "open needs the file or folder in reads or writes"
+    elif node.id == "call_tool" and not permissions.calls:
+        yield "call_tool needs the names of the tools in calls"
     elif _hidden(node.id):
         yield f"the name {node.id} is the interpreter's own"
 

@@ -92,8 +92,8 @@ class Run:
         self.most = job["limits"]
         self.printed, self.said, self.total = bytearray(), bytearray(), 0
         self.child, self.feed, self.out, self.result = start(job, scratch, call)
-        asked = {name: job[name] for name in ("code", "entry", "name", "arguments", "hosts", "programs")}
-        self.left = json.dumps(dict(asked, reads=job["reads"], writes=job["writes"], scratch=scratch)).encode()
+        told = ("code", "entry", "name", "arguments", "hosts", "programs", "reads", "writes", "calls", "known")
+        self.left = json.dumps(dict({name: job[name] for name in told}, scratch=scratch)).encode()
 
     def wait(self) -> tuple[str, int]:
         """How it ended, in a word, and the exit status where that says how."""

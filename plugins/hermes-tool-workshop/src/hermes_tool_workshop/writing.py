@@ -76,7 +76,7 @@ async def _try(shop: Workshop, context: ToolContext, draft: Draft) -> None:
     failed = []
     for number, example in enumerate(draft.examples):
         context.progress(f"{draft.name}: example {number + 1} of {len(draft.examples)}\n")
-        outcome = await shop.play(context.workspace, work, draft.shape.filled(example["arguments"]))
+        outcome = await shop.play(context, work, draft.shape.filled(example["arguments"]))
         wanted = example["result"]
         if problem := outcome.crash or outcome.error:
             failed.append("\n  ".join((f"examples[{number}]: {problem}", *aside(outcome))))

@@ -43,6 +43,7 @@ _MADE = {
     "model list": "model:make_list",
     "model keys": "model:make_keys",
     "model choose": "model:make_choose",
+    "config show": "settings:make_show",
     "plugins install": "packages:make_install",
     "plugins remove": "packages:make_remove",
     "plugins sync": "packages:make_sync",
