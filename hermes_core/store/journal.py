@@ -100,17 +100,6 @@ class Store(accounts.Accounts, branches.Branches, Contexts, Heard, Paths, Mirror
         """Read something, and return: whether file or server answer."""
         tx.rows("owner_count")
 
-    @transaction()
-    def save_prompt(self, tx: Transaction, session_id: str, prompt: str, tools: str) -> None:
-        """Keep the system prompt, once, and the JSON of the offered tools; a later prompt never replaces the first."""
-        tx.change("prompt_save", session_id=session_id, prompt=clean(prompt), tools=clean(tools))
-
-    @transaction(READ)
-    def load_prompt(self, tx: Transaction, session_id: str) -> tuple[str, str] | None:
-        """What ``save_prompt`` kept, byte for byte, or None."""
-        row = tx.row("prompt_load", session_id=session_id)
-        return (row["prompt"], row["tools"]) if row else None
-
     # --- a turn -----------------------------------------------------------------------------------------------
 
     @transaction()
