@@ -5,9 +5,9 @@ from attrs import evolve
 
 from hermes_core.errors import UnknownName
 from hermes_core.gateway.rows.kept import rows_of
-from hermes_core.gateway.rows.values import KnownChat
+from hermes_core.gateway.rows.values import KnownChat, Outgoing
 from hermes_core.store.journal import Store
-from hermes_core.types import Envelope, Message, Principal, Session, Text
+from hermes_core.types import Chat, Envelope, Message, Principal, Session, Text
 
 ME, OTHER = Principal(), Principal(person="hana")
 HELLO = Message(role="user", parts=(Text(text="hello"),))
@@ -84,8 +84,13 @@ async def test_a_dead_chat_is_dead_for_all_until_somebody_speaks_there(store: St
     for owner in (ME, OTHER):
         await rows_of(store).chats.remember_chat(owner, HERE)
         await rows_of(store).chats.remember_chat(owner, evolve(HERE, chat="#b"))
-    [chat] = [c for c in await rows_of(store).chats.list_chats(ME) if c.chat == "#a"]
-    await rows_of(store).chats.mark_dead(chat, "the bot was put out of it")
+    outbox = rows_of(store).outbox
+    for owner in (ME, OTHER):
+        known = {"platform": "irc", "account": "bot", "chat": Chat("#a"), "message": HELLO}
+        await outbox.send_later(Outgoing(key=owner.person, owner=owner, **known))
+        [row] = await outbox.outbox_of(owner)
+        await outbox.mark_sending(row, "h", [HELLO], repeated=0, now=1.0)
+        await outbox.mark_failed(row, "h", "the bot was put out of it", dead=True)
     for owner in (ME, OTHER):
         assert {c.chat: c.dead for c in await rows_of(store).chats.list_chats(owner)} == {
             "#a": "the bot was put out of it",
@@ -103,3 +108,13 @@ async def test_a_session_that_no_chat_asked_in_has_no_origin(store: Store) -> No
     assert await store.asked_from("s1", ME) is None
     with pytest.raises(UnknownName):
         await store.asked_from("s1", OTHER)
+
+
+async def test_a_person_whose_name_cannot_be_stored_is_found_by_what_is_left_of_it(store: Store) -> None:
+    odd = Principal(person="irc:\0an\udc80n")
+    await rows_of(store).chats.remember_chat(odd, HERE)
+    [chat] = await rows_of(store).chats.list_chats(odd)
+    assert chat.owner.person.startswith("irc:an")
+    message = Outgoing(key="k", owner=odd, platform="irc", account="bot", chat=Chat("#a"), message=HELLO)
+    assert await rows_of(store).outbox.send_later(message)
+    assert [row.outgoing.key for row in await rows_of(store).outbox.outbox_of(odd)] == ["k"]

@@ -39,7 +39,7 @@ class Chats(Part):
         for one in dict.fromkeys((owner, *others)):
             known = {**told, "name": name} if name else told  # a name that is known stays
             tx.execute(put(chats, _OWNED, **owned(one), **place(envelope), **known))
-        _mark(tx, place(envelope), "")
+        tx.execute(sa.update(chats).where(equal(chats, **place(envelope)), chats.c.dead != "").values(dead=""))
 
     @unit(READ)
     def list_chats(self, tx: TablesTransaction, owner: Principal | None, *, platform: str = "") -> list[KnownChat]:
@@ -62,11 +62,6 @@ class Chats(Part):
         if not tx.execute(sa.update(chats).where(equal(chats, **owned(owner), **place(chat))).values(home=1)).changed:
             raise UnknownName("chat", chat.address)
 
-    @unit()
-    def mark_dead(self, tx: TablesTransaction, chat: KnownChat, why: str) -> None:
-        """Note that nothing can be delivered in a chat, for everybody who has it, until somebody speaks there again."""
-        _mark(tx, place(chat), clean(why))
-
 
 def revived(tx: TablesTransaction, outgoing: Outgoing) -> None:
     """Note that something arrived in its owner's chat."""
@@ -82,10 +77,6 @@ def seen_dead(tx: TablesTransaction, outgoing: Outgoing, why: str) -> None:
 def _goes_to(outgoing: Outgoing) -> dict[str, str]:
     where = (outgoing.platform, outgoing.account, outgoing.chat.id, outgoing.chat.thread)
     return {**owned(outgoing.owner), **dict(zip(PLACE, map(clean, where), strict=True))}
-
-
-def _mark(tx: TablesTransaction, where: Mapping[str, str], dead: str) -> None:
-    tx.execute(sa.update(chats).where(equal(chats, **where), chats.c.dead != dead).values(dead=dead))
 
 
 def _chat(row: Mapping[str, Any]) -> KnownChat:

@@ -46,7 +46,7 @@ locks = _table("locks", "platform", "failures", "until")
 
 def owned(owner: Principal) -> dict[str, str]:
     """The columns that say whose a row is."""
-    return {"profile": owner.profile, "person": owner.person}
+    return {"profile": clean(owner.profile), "person": clean(owner.person)}
 
 
 def place(of: Envelope | Any) -> dict[str, str]:
