@@ -32,17 +32,6 @@ class Contexts(Sessions):
         row = tx.row("prompt_load", session_id=session_id)
         return (row["prompt"], row["tools"]) if row else None
 
-    @transaction()
-    def save_prompt(self, tx: Transaction, session_id: str, prompt: str, tools: str) -> None:
-        """Keep the system prompt, once, and the JSON of the offered tools; a later prompt never replaces the first."""
-        tx.change("prompt_save", session_id=session_id, prompt=clean(prompt), tools=clean(tools))
-
-    @transaction(READ)
-    def load_prompt(self, tx: Transaction, session_id: str) -> tuple[str, str] | None:
-        """What ``save_prompt`` kept, byte for byte, or None."""
-        row = tx.row("prompt_load", session_id=session_id)
-        return (row["prompt"], row["tools"]) if row else None
-
     @transaction(READ)
     def history(self, tx: Transaction, session_id: str, *, whole: bool = False) -> list[Message]:
         """The messages a model may be sent, in order, valid for every provider whatever the rows are like.
