@@ -164,6 +164,7 @@ class Hermes:
 
     def _assemble(self) -> "Runtime":
         from hermes_core.agent.runtime import Runtime
+        from hermes_core.agent.wiring import broker_of
         from hermes_core.config.settings import load_settings
         from hermes_core.types import Principal
 
@@ -181,6 +182,7 @@ class Hermes:
             owner=self._owner or Principal(profile=home.profile),
             **self._wishes,
         )
+        runtime.broker = partial(broker_of, runtime)
         runtime.messages, runtime.commands = partial(_messages, runtime), partial(_commands, runtime)
         return runtime
 

@@ -22,6 +22,7 @@ from hermes_core.agent.failed import cause, failed
 from hermes_core.agent.incoming import enveloped, instructed, sound
 from hermes_core.agent.learning import Learning
 from hermes_core.agent.live import Live, LiveSessions
+from hermes_core.agent.ordered import ordered
 from hermes_core.agent.parts import Parts
 from hermes_core.agent.surface import CHILD, Surface
 from hermes_core.errors import HermesError, UnknownName, UserError
@@ -46,7 +47,6 @@ from hermes_core.types import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.agent.turn import TurnRun
-    from hermes_core.plugins.index import Installed
 
 __all__ = ["Runtime"]
 
@@ -68,26 +68,6 @@ class Runtime(Parts):
         self._playing: dict[str, asyncio.Task[None]] = {}
         self._alone: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._learning = Learning()
-
-    def broker(self, name: str, installed: "Installed") -> object:
-        """A broker of a plugin's context that needs the whole kernel."""
-        if name == "turns":
-            from hermes_core.agent.turns import Turns
-
-            return Turns(self, installed)
-        if name == "sessions":
-            from hermes_core.agent.sessions import Sessions
-
-            return Sessions(self, installed)
-        if name == "settings":
-            from hermes_core.agent.settings import HomeSettings
-
-            did = "looked into the settings"
-            allowed = partial(installed.require, "permissions", "kernel", "settings.write", did)
-            return HomeSettings(self, allowed, installed)
-        from hermes_core.agent.control import Models, Plugins
-
-        return Models(self, installed) if name == "models" else Plugins(self, installed)
 
     async def delete_session(self, session_id: str, owner: Principal) -> None:
         """Delete a session and those of its child agents, and tell plugins. Raises UnknownName, Busy."""
@@ -349,8 +329,6 @@ class Runtime(Parts):
         if not waiting:  # nor does anything in a session that has no row yet
             return None
         await store.session(session_id, owner)  # nobody plays what waits for another
-        from hermes_core.agent.turns import ordered
-
         with trace.using(waiting[0].trace):
             run = await self._run(session_id, "", owner, ordered(self, surface, owner, waiting[0].envelope), emit)
             await run.play(waiting[0].message, waited=waiting[0].id)
@@ -364,8 +342,6 @@ class Runtime(Parts):
         last = await store.last_turn(session_id)
         if last is None or last.state != "open":
             return None
-        from hermes_core.agent.turns import ordered
-
         begun = await store.begun_by(session_id)
         surface = ordered(self, surface, owner, begun.envelope if begun else None)
         run = await self._run(session_id, "", owner, surface, emit)

@@ -3,7 +3,6 @@
 import contextlib
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from functools import partial
 from math import inf
 from pathlib import Path
 
@@ -20,13 +19,11 @@ from hermes_core.kinds import ToolContext
 from hermes_core.kinds.console import AskPerson
 from hermes_core.plugins.index import Installed
 from hermes_core.plugins.soundness import unsound
-from hermes_core.types import Envelope, Event, Message, PastTurn, Principal, TurnBounds, TurnOrder, TurnResult
+from hermes_core.types import Event, Message, PastTurn, Principal, TurnBounds, TurnOrder
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from hermes_core.database import Prepared
 
-__all__ = ["Turns", "ordered"]
+__all__ = ["Turns"]
 
 log = logging.getLogger(__name__)
 
@@ -213,30 +210,3 @@ def _refuse_unsound(order: TurnOrder) -> None:
         wrong = f"TurnOrder.folder is {order.folder!r}"
     if wrong:
         raise UserError(f"That order cannot be kept: {wrong}.")
-
-
-def ordered(runtime: Runtime, surface: Surface, owner: Principal, envelope: Envelope | None) -> Surface:
-    """How a turn reaches its person, with what was ordered for its message."""
-    order = envelope.order if envelope else None
-    if order is None:
-        return surface
-    ends = partial(_deliver, runtime, order.deliver, owner, surface.ends) if order.deliver else surface.ends
-    model, effort = order.model or surface.model, order.effort or surface.effort
-    return evolve(surface, model=model, effort=effort, bounds=order.bounds, ends=ends)
-
-
-async def _deliver(
-    runtime: Runtime, target: str, owner: Principal, ends: TurnEnds | None, result: TurnResult
-) -> "Prepared[object] | None":
-    """What sends the end of a turn, after what else ``ends`` it. A target that is gone is told in the log: the turn
-    ends all the same."""
-    other = await ends(result) if ends else None
-    text = {"done": result.answer, "failed": result.error}.get(result.state, "")
-    if not text.strip():
-        return other
-    try:
-        sends = await runtime.mailbox().ending(owner, target, text, result.turn_id)
-    except UserError as problem:
-        log.error("the answer of turn %s could not be sent to %s: %s", result.turn_id, target, problem.text)
-        return other
-    return (lambda tx: (other(tx), sends(tx))) if other else sends

@@ -5,7 +5,7 @@ from typing import Literal, TypeAlias
 
 from hermes_core.types import SlashCommand
 
-__all__ = ["Place", "Role", "listing", "may_use", "usable"]
+__all__ = ["Place", "Role", "listing", "may_use", "named", "usable"]
 
 Role: TypeAlias = Literal["admin", "user"]
 Place: TypeAlias = Literal["terminal", "chat", "api"]
@@ -27,3 +27,8 @@ def listing(commands: Mapping[str, SlashCommand]) -> str:
     heads = {c.name: f"{c.name} {c.usage if len(c.usage) < _SHORT else '…'}" for c in commands.values()}
     width = max(map(len, heads.values()), default=0) + 2
     return "\n".join(f"    /{heads[c.name]:<{width}}{c.summary}" for c in commands.values())
+
+
+def named(commands: Mapping[str, SlashCommand], name: str) -> SlashCommand | None:
+    """The command of a name, or of another name of it."""
+    return commands.get(name) or next((one for one in commands.values() if name in one.aliases), None)

@@ -6,7 +6,8 @@ from functools import partial
 from attrs import evolve
 
 from hermes_core.agent.runtime import Runtime
-from hermes_core.console.registry import named, offered
+from hermes_core.console.allowed import named
+from hermes_core.console.registry import offered
 from hermes_core.kinds import Completer
 from hermes_core.types import Choice, Session, SlashCommand
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from hermes_core.console.allowed import Place, listing, usable
+from hermes_core.console.allowed import Place, listing, named, usable
 from hermes_core.errors import UserError
 from hermes_core.plugins.at_hand import at_hand
 from hermes_core.types import Choice, Session, SlashCommand
@@ -62,8 +62,6 @@ class _Own:
         return usable(self._registry.table, at_hand(session).role, self._registry.place)
 
     async def help(self, session: Session, rest: str) -> str:
-        from hermes_core.console.registry import named
-
         mine = self._mine(session)
         if rest:
             command = named(mine, rest.split(maxsplit=1)[0].lstrip("/"))

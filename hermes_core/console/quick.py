@@ -5,24 +5,28 @@ from collections.abc import Iterator
 from attrs import evolve
 
 from hermes_core.config.schema import QuickSettings
+from hermes_core.console.allowed import named
 from hermes_core.console.at_hand import need_owner
-from hermes_core.console.registry import Registry, named
 from hermes_core.errors import UserError
 from hermes_core.plugins.at_hand import at_hand
 from hermes_core.types import ExecRequest, Message, Session, SlashCommand
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hermes_core.console.registry import Registry
 
 __all__ = ["quick_commands"]
 
 _MOST = 20_000  # bytes of output that are shown
 
 
-def quick_commands(registry: Registry) -> Iterator[SlashCommand]:
+def quick_commands(registry: "Registry") -> Iterator[SlashCommand]:
     """Those under ``quick_commands``: a shell command, or another name for a slash command with its words."""
     for name, one in registry.runtime.settings.config.quick_commands.items():
         yield _shell(registry, name, one) if one.type == "exec" else _stand_in(registry, name, one)
 
 
-def _shell(registry: Registry, name: str, one: QuickSettings) -> SlashCommand:
+def _shell(registry: "Registry", name: str, one: QuickSettings) -> SlashCommand:
     async def run(session: Session, _rest: str) -> str:
         need_owner(at_hand(session))  # it is the owner's own command, written where no tool can write: that is the yes
         workspace = await registry.runtime.place(session)
@@ -33,7 +37,7 @@ def _shell(registry: Registry, name: str, one: QuickSettings) -> SlashCommand:
     return SlashCommand(name=name, summary=f"run: {one.command[:60]}", run=run, where=("terminal", "chat"))
 
 
-def _stand_in(registry: Registry, name: str, one: QuickSettings) -> SlashCommand:
+def _stand_in(registry: "Registry", name: str, one: QuickSettings) -> SlashCommand:
     head, _, preset = one.command.lstrip("/").partition(" ")
     target = named(registry.table, head)
 

@@ -1,12 +1,12 @@
 """The commands of one way in: which there are, how one is found, the question before a loss, and running it."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from attrs import evolve
 
 from hermes_core.agent.runtime import Runtime
-from hermes_core.console.allowed import Place, usable
+from hermes_core.console.allowed import Place, named, usable
 from hermes_core.console.at_hand import AtHand
 from hermes_core.errors import HermesError, PluginError, UserError, nearest
 from hermes_core.plugins.at_hand import typed_into
@@ -124,11 +124,6 @@ class Registry:
         ]:
             return f"{off[0]} adds it: {brand} plugins enable {off[0]}"
         return "" if index.get(_MOST) else f"Most commands come with a plugin: pip install {_MOST_FROM}"
-
-
-def named(commands: Mapping[str, SlashCommand], name: str) -> SlashCommand | None:
-    """The command of a name, or of another name of it."""
-    return commands.get(name) or next((one for one in commands.values() if name in one.aliases), None)
 
 
 async def offered(runtime: Runtime, command: SlashCommand, session: Session, rest: str) -> Sequence[Choice]:

@@ -10,10 +10,10 @@ from attrs import evolve
 
 from hermes_core.agent.live import new_session_id
 from hermes_core.agent.runtime import Runtime
-from hermes_core.console.allowed import usable
+from hermes_core.console.allowed import named, usable
 from hermes_core.console.at_hand import TypedHere
 from hermes_core.console.conversation import Conversation
-from hermes_core.console.registry import Registry, named
+from hermes_core.console.registry import Registry
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.kinds import Platform
 from hermes_core.types import (

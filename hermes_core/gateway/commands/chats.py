@@ -6,8 +6,8 @@ from functools import partial
 from attrs import evolve
 
 from hermes_core.agent.runtime import Runtime
-from hermes_core.console.allowed import usable
-from hermes_core.console.registry import Registry, named
+from hermes_core.console.allowed import named, usable
+from hermes_core.console.registry import Registry
 from hermes_core.errors import UserError
 from hermes_core.gateway.commands.in_chat import InChat
 from hermes_core.gateway.conversations import ChatConversation
