@@ -182,7 +182,7 @@ class Hermes:
             owner=self._owner or Principal(profile=home.profile),
             **self._wishes,
         )
-        runtime.broker = partial(broker_of, runtime)
+        runtime.brokers = broker_of
         runtime.messages, runtime.commands = partial(_messages, runtime), partial(_commands, runtime)
         return runtime
 

@@ -24,9 +24,9 @@ from hermes_core.config.gateway import listed
 from hermes_core.config.settings import Settings
 from hermes_core.context import PluginContext
 from hermes_core.environment import switched_on
-from hermes_core.errors import HermesError, UnknownName
+from hermes_core.errors import HermesError, UnknownName, UserError
 from hermes_core.kinds import Backend, Memory, StoreDriver, Tool, Workspace
-from hermes_core.plugins.brokers import make_context, none
+from hermes_core.plugins.brokers import make_context
 from hermes_core.plugins.consent import Consent
 from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.plugins.index import Index, Installed
@@ -122,9 +122,6 @@ class Parts:
         self._store: asyncio.Task[Store] | None = None
         self._hooks_loaded = False
         self.messages: Callable[[], Mailbox] | None = None  # who sends to chats, if no plugin; set by who made this
-        self.broker: Callable[[str, Installed], object] = (
-            none  # what of a context needs a whole kernel; set by the same
-        )
         self.commands: Callable[[], Sequence[SlashCommand]] = tuple  # slash commands about chats; set by the same
 
     def asker(self, surface: Surface, emit: Callable[[Event], None]) -> "Asker":
@@ -314,6 +311,10 @@ class Parts:
             guarded=guarded,
             owner=self.owner,
         )
+
+    def broker(self, name: str, installed: Installed) -> object:
+        """A broker of a plugin's context that parts alone cannot give. Raises UserError."""
+        raise UserError(f"There are no {name} here.")
 
     async def delete_session(self, session_id: str, owner: Principal) -> None:
         """Delete a session and those of its child agents. Raises UnknownName, Busy. Of parts alone there are none."""

@@ -11,7 +11,7 @@ import os
 import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from functools import partial
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Self, TypeAlias
 from weakref import WeakValueDictionary
 
 from attrs import evolve
@@ -25,6 +25,7 @@ from hermes_core.agent.live import Live, LiveSessions
 from hermes_core.agent.ordered import ordered
 from hermes_core.agent.parts import Parts
 from hermes_core.agent.surface import CHILD, Surface
+from hermes_core.config.settings import Settings
 from hermes_core.errors import HermesError, UnknownName, UserError
 from hermes_core.kinds import Workspace
 from hermes_core.kinds.console import AskPerson
@@ -47,6 +48,7 @@ from hermes_core.types import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.agent.turn import TurnRun
+    from hermes_core.plugins.index import Installed
 
 __all__ = ["Runtime"]
 
@@ -68,6 +70,17 @@ class Runtime(Parts):
         self._playing: dict[str, asyncio.Task[None]] = {}
         self._alone: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._learning = Learning()
+        self.brokers: Callable[[Runtime, str, Installed], object]  # set by who made this
+
+    def broker(self, name: str, installed: "Installed") -> object:
+        """A broker of a plugin's context that needs the whole kernel."""
+        return self.brokers(self, name, installed)
+
+    def beside(self, settings: Settings) -> Self:
+        """See Parts."""
+        made = super().beside(settings)
+        made.brokers = self.brokers
+        return made
 
     async def delete_session(self, session_id: str, owner: Principal) -> None:
         """Delete a session and those of its child agents, and tell plugins. Raises UnknownName, Busy."""

@@ -110,12 +110,18 @@ class Bubble:
         try:
             while (text := await self._news()) is not None:
                 await self._patiently(text)
-            if self._messages and self._progress.unsaid:  # what is shown is not the start of an answer any more
-                ended = evolve(self._outgoing, message=said(self._progress.text()))
-                await self._outbox.send_later(ended)
         except Exception as error:  # noqa: BLE001 - a time-out, mostly: what the service did is not known
-            told = str(error) if isinstance(error, HermesError | _Stop) else type(error).__name__
-            log.info("turn %s is shown no further: %s", self._outgoing.turn_id, self._mask(told))
+            self._log("is shown no further", error)
+            await self._over.wait()
+        try:
+            if self._messages and self._progress.unsaid:  # what is shown is not the start of an answer any more
+                await self._outbox.send_later(evolve(self._outgoing, message=said(self._progress.text())))
+        except HermesError as error:  # its draft is taken up when the sender starts again
+            self._log("left what it was shown in", error)
+
+    def _log(self, what: str, error: Exception) -> None:
+        told = str(error) if isinstance(error, HermesError | _Stop) else type(error).__name__
+        log.info("turn %s %s: %s", self._outgoing.turn_id, what, self._mask(told))
 
     async def _news(self) -> str | None:
         """What is to be shown now, when it is time for that; None when the turn is over."""
