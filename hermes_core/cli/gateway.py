@@ -1,6 +1,7 @@
 """``hermes gateway``: being reached on chat services. Each command is imported when it runs."""
 
 from importlib import import_module
+from typing import Any
 
 import click
 
@@ -15,27 +16,24 @@ _COMMANDS = {
     "status": ("serving", "What is served, and what waits to be answered or sent."),
     "pair": ("pairing", "Let strangers in who wait with a code, and others out."),
     "channels": ("channels", "The chats that are known."),
-    "install": ("service", "Run the gateway as a service of this machine."),
-    "uninstall": ("service", "Run it as a service no more."),
 }
 
 
-class _Group(click.Group):
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_COMMANDS)
+class _Later(click.Command):
+    """Stands for a command until one asks for more than its name and summary."""
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _COMMANDS:
-            return None
-        command: click.Command = getattr(import_module(f"hermes_core.cli.{_COMMANDS[cmd_name][0]}"), cmd_name)
-        return command
+    def __init__(self, name: str, module: str, summary: str) -> None:
+        super().__init__(name, short_help=summary)
+        self._module = module
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, summary) for name, (_, summary) in _COMMANDS.items()])
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        command: click.Command = getattr(import_module(f"hermes_core.cli.{self._module}"), self.name or "")
+        return command.make_context(info_name, args, parent, **extra)
 
 
-@click.group(cls=_Group)
+@click.group(commands=[_Later(name, *where) for name, where in _COMMANDS.items()])
 def gateway() -> None:
     """Be reached on chat services: one process that listens, answers, and loses no message.
 
