@@ -1,7 +1,6 @@
 """``hermes gateway``: being reached on chat services. Each command is imported when it runs."""
 
 from importlib import import_module
-from typing import Any
 
 import click
 
@@ -19,21 +18,15 @@ _COMMANDS = {
 }
 
 
-class _Later(click.Command):
-    """Stands for a command until one asks for more than its name and summary."""
-
-    def __init__(self, name: str, module: str, summary: str) -> None:
-        super().__init__(name, short_help=summary)
-        self._module = module
-
-    def make_context(
-        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
-    ) -> click.Context:
-        command: click.Command = getattr(import_module(f"hermes_core.cli.{self._module}"), self.name or "")
-        return command.make_context(info_name, args, parent, **extra)
+class _Group(click.Group):
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        command: click.Command = getattr(import_module(f"hermes_core.cli.{_COMMANDS[cmd_name][0]}"), cmd_name)
+        return command
 
 
-@click.group(commands=[_Later(name, *where) for name, where in _COMMANDS.items()])
+@click.group(cls=_Group, commands=[click.Command(name, short_help=said) for name, (_, said) in _COMMANDS.items()])
 def gateway() -> None:
     """Be reached on chat services: one process that listens, answers, and loses no message.
 
