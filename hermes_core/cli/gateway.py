@@ -15,27 +15,18 @@ _COMMANDS = {
     "status": ("serving", "What is served, and what waits to be answered or sent."),
     "pair": ("pairing", "Let strangers in who wait with a code, and others out."),
     "channels": ("channels", "The chats that are known."),
-    "install": ("service", "Run the gateway as a service of this machine."),
-    "uninstall": ("service", "Run it as a service no more."),
 }
 
 
 class _Group(click.Group):
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_COMMANDS)
-
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
         command: click.Command = getattr(import_module(f"hermes_core.cli.{_COMMANDS[cmd_name][0]}"), cmd_name)
         return command
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, summary) for name, (_, summary) in _COMMANDS.items()])
 
-
-@click.group(cls=_Group)
+@click.group(cls=_Group, commands=[click.Command(name, short_help=said) for name, (_, said) in _COMMANDS.items()])
 def gateway() -> None:
     """Be reached on chat services: one process that listens, answers, and loses no message.
 

@@ -114,7 +114,7 @@ class LazyGroup(click.Group):
             return find_command(_scope(ctx), cmd_name)
         module = import_module(f"hermes_core.cli.{_RECORDS[cmd_name].module}")
         command: click.Command = getattr(module, cmd_name.replace("-", "_"))
-        if type(command) is click.Group:
+        if isinstance(command, click.Group):
             from hermes_core.cli.shared import Shared
 
             return Shared(command, _scope(ctx))

@@ -91,8 +91,9 @@ async def _serve(scope: Scope, names: Sequence[str] | None, *, work: bool, healt
         try:
             store = await runtime.store()
             with here(_folder(scope)):
-                probes = probes_at(health, runtime.settings.config.gateway.health)
-                async with supervised(store.answers, probes, stop, gateway.told):
+                config = runtime.settings.config.gateway
+                probes = probes_at(health, config.health)
+                async with supervised(store.answers, probes, stop, gateway.told, config.drain_seconds):
                     await gateway.run(stop)
         finally:
             telling.cancel()

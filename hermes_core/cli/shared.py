@@ -13,11 +13,11 @@ class Shared(click.Group):
     def __init__(self, own: click.Group, scope: Scope) -> None:
         super().__init__(own.name, own.commands, help=own.help)
         records = (one for one in scope.plugin_commands() if one.first == own.name and one.words != own.name)
-        self._scope = scope
+        self._own, self._scope = own, scope
         self._theirs = {one.words.partition(" ")[2]: one for one in records}
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if own := super().get_command(ctx, cmd_name):
+        if own := self._own.get_command(ctx, cmd_name):
             return own
         from hermes_core.cli.plugin_commands import find_command, why_not
 

@@ -108,8 +108,8 @@ def _kernel() -> "Iterator[CommandRecord]":
     ):
         yield CommandRecord(words, summary, group, module=module)
     for words in (
-        "config edit", "config set", "config unset", "gateway install", "gateway uninstall", "gateway pair approve",
-        "gateway pair revoke", "plugins disable", "plugins enable", "profile create", "profile delete", "profile use",
+        "config edit", "config set", "config unset", "gateway pair approve", "gateway pair revoke",
+        "plugins disable", "plugins enable", "profile create", "profile delete", "profile use",
     ):  # fmt: skip
         yield CommandRecord(words, who="person")
 

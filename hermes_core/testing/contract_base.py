@@ -23,7 +23,7 @@ from hermes_core.errors import PluginError
 from hermes_core.plugins.implementation import KINDS
 from hermes_core.testing.fake_context import plugin_context
 from hermes_core.testing.leftovers import Traces
-from hermes_core.testing.project import is_plugin, manifest_path, project_folder, project_of
+from hermes_core.testing.project import manifest_path, plugins_imported, project_folder, project_of
 from hermes_core.testing.registered import (
     TABLES,
     contributions,
@@ -134,8 +134,8 @@ class PluginContract:
             f'pyproject.toml needs exactly [project.entry-points."hermes.plugins"] {manifest.name} = "{self.module}", '
             f"and has {points}"
         )
-        others = [wanted for wanted in project.get("dependencies", []) if is_plugin(wanted)]
-        assert not others, f"a plugin may not depend on another plugin: {', '.join(others)}"
+        others = plugins_imported(self.module)
+        assert not others, f"a plugin may not import another plugin: {', '.join(others)}"
 
     def test_it_contributes_exactly_what_it_declares(
         self, manifest: "Manifest", contributed: Mapping[str, list[Any]]

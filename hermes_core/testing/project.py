@@ -1,14 +1,14 @@
-"""What a plugin's project says of itself: where its manifest is, its pyproject.toml, and what it depends on."""
+"""What a plugin's project says of itself: where its manifest is, its pyproject.toml, and which plugins it imports."""
 
+import ast
 import importlib.util
-import re
 import tomllib
 from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-__all__ = ["is_plugin", "manifest_path", "project_folder", "project_of"]
+__all__ = ["manifest_path", "plugins_imported", "project_folder", "project_of"]
 
 
 def manifest_path(module: str) -> Path:
@@ -30,13 +30,21 @@ def project_folder(module: str) -> Path:
     return start
 
 
-def is_plugin(requirement: str) -> bool:
-    """Whether a dependency is a plugin; a library of the same family has no entry point."""
-    name = re.split(r"[^\w.-]", requirement.strip(), maxsplit=1)[0]
-    try:
-        return any(point.group == "hermes.plugins" for point in metadata.distribution(name).entry_points)
-    except metadata.PackageNotFoundError:
-        return name.startswith("hermes-")
+def plugins_imported(module: str) -> list[str]:
+    """Say which installed plugins the code of this one imports; it may need one to be there, and not know it."""
+    others = {one.value.partition(":")[0] for one in metadata.entry_points(group="hermes.plugins")} - {module}
+    spec = importlib.util.find_spec(module)
+    assert spec
+    assert spec.origin
+    origin = Path(spec.origin)
+    found: set[str] = set()
+    for source in origin.parent.rglob("*.py") if origin.name == "__init__.py" else [origin]:
+        for node in ast.walk(ast.parse(source.read_bytes())):
+            if isinstance(node, ast.Import):
+                found |= {name.name.partition(".")[0] for name in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                found.add(node.module.partition(".")[0])
+    return sorted(found & others)
 
 
 def project_of(module: str) -> Mapping[str, Any] | None:

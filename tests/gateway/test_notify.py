@@ -52,8 +52,10 @@ def test_each_step_is_one_datagram_of_lines(tmp_path: Path, receiver: Receiver):
     service.ready("2 platforms")
     service.status("telegram\nconnected")
     service.stopping("3 turns run")
+    service.stopping(within=25.5)
     assert receiver.heard() == [
         ["READY=1", "STATUS=2 platforms"], ["STATUS=telegram connected"], ["STOPPING=1", "STATUS=3 turns run"],
+        ["STOPPING=1", "EXTEND_TIMEOUT_USEC=25500000"],
     ]  # fmt: skip
 
 

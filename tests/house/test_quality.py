@@ -9,8 +9,8 @@ import yaml
 ROOT = Path(__file__).parents[2]
 PROJECTS = {p.parent: tomllib.loads(p.read_text())["project"] for p in sorted(ROOT.glob("plugins/*/pyproject.toml"))}
 PLUGINS = [folder for folder, project in PROJECTS.items() if "hermes.plugins" in project.get("entry-points", {})]
-HOST = "hermes-platform-gateway>=1.0,<2"  # what a chat service cannot live without
-LIBRARIES = [folder for folder in PROJECTS if folder not in PLUGINS and (folder / "src").is_dir()]
+HOST = "hermes-platform-gateway"  # what a chat service cannot live without; it brings what a bot needs
+LIBRARIES = [folder for folder in PROJECTS if folder not in PLUGINS]
 RULES = {
     "bronze": ["contract-passes", "readme", "owner", "manifest-honest", "import-light"],
     "silver": [
@@ -51,10 +51,11 @@ class TestPlugin:
         assert f'kind = "{kind}"' in manifest
         assert f'{short} = "{module.name}"' in (plugin / "pyproject.toml").read_text()
 
-    def test_it_depends_on_the_kernel_and_on_no_other_plugin(self, plugin: Path) -> None:
+    def test_it_depends_on_the_kernel_and_on_no_plugin_but_its_host(self, plugin: Path) -> None:
         wanted = PROJECTS[plugin]["dependencies"]
         kits = {f"{library.name}>=1.0,<2" for library in LIBRARIES}
-        kits |= {HOST} if plugin.name.startswith("hermes-platform-") else set()
+        kits |= {f"{HOST}>=1.0,<2"} if plugin.name.startswith("hermes-platform-") else set()
+        kits |= {f"{brought.name}>=1.0,<2" for brought in PLUGINS} if plugin.name == HOST else set()
         assert [w for w in wanted if w.startswith("hermes-") and w not in kits] == ["hermes-core>=1.0,<2"]
         assert not [w for w in wanted if "==" in w]
 

@@ -26,7 +26,8 @@ def commands() -> Iterator[tuple[tuple[str, ...], click.Command]]:
             raise LookupError(name)
         yield (name,), command
         if isinstance(command, click.Group):
-            yield from (((name, sub), command.commands[sub]) for sub in sorted(command.commands))
+            below = ((sub, command.get_command(context, sub)) for sub in sorted(command.commands))
+            yield from (((name, sub), found) for sub, found in below if found)
 
 
 def theirs() -> Iterator[tuple[tuple[str, ...], click.Command]]:

@@ -64,9 +64,9 @@ class ServiceManager:
         """One line that ``systemctl status`` shows."""
         self._tell(*_status(status))
 
-    def stopping(self, status: str = "") -> None:
-        """The service is on its way down."""
-        self._tell("STOPPING=1", *_status(status))
+    def stopping(self, status: str = "", *, within: float = 0) -> None:
+        """The service is on its way down, ``within`` seconds at most where that is more than the unit gives it."""
+        self._tell("STOPPING=1", *([f"EXTEND_TIMEOUT_USEC={within * 1e6:.0f}"] if within else []), *_status(status))
 
     async def watch(self, pulse: Pulse) -> None:
         """Give a sign of life as often as is wanted, as long as there is an answer; until cancelled.

@@ -12,6 +12,7 @@ from hermes_core.gateway.supervision.notify import Answers, Pulse, ServiceManage
 __all__ = ["probes_at", "supervised"]
 
 _LOOK = 2.0  # seconds between two looks at how the platforms are
+_GRACE = 20  # seconds beyond the drain until systemd kills
 
 
 def probes_at(place: str, settings: HealthSettings) -> HealthSettings:
@@ -26,11 +27,12 @@ def probes_at(place: str, settings: HealthSettings) -> HealthSettings:
 
 @asynccontextmanager
 async def supervised(
-    answers: Answers, settings: HealthSettings, stop: asyncio.Event, told: Callable[[], Sequence[str]]
+    answers: Answers, settings: HealthSettings, stop: asyncio.Event, told: Callable[[], Sequence[str]], drain: float
 ) -> AsyncIterator[None]:
     """In this block the gateway is ready; from ``stop`` on it is stopping, and takes no new work.
 
-    ``answers`` asks the store, ``told`` says how the platforms are. Raises UserError when probes cannot be listened
+    ``answers`` asks the store, ``told`` says how the platforms are, ``drain`` how many seconds its turns have to end.
+    Raises UserError when probes cannot be listened
     for, and what ``answers`` raises: a gateway whose store does not answer is not ready.
     """
     service, pulse, ready = ServiceManager(), Pulse(answers), False
@@ -46,7 +48,7 @@ async def supervised(
         await answers()
         ready = True
         service.ready()
-        tasks = [asyncio.create_task(service.watch(pulse)), asyncio.create_task(_follow(service, stop, told))]
+        tasks = [asyncio.create_task(service.watch(pulse)), asyncio.create_task(_follow(service, stop, told, drain))]
         yield
     finally:
         for task in tasks:
@@ -56,7 +58,9 @@ async def supervised(
         await health.close()
 
 
-async def _follow(service: ServiceManager, stop: asyncio.Event, told: Callable[[], Sequence[str]]) -> None:
+async def _follow(
+    service: ServiceManager, stop: asyncio.Event, told: Callable[[], Sequence[str]], drain: float
+) -> None:
     """Say how the platforms are, whenever that changes, and that a stop began, as soon as it does."""
     before = ""
     stopped = asyncio.ensure_future(stop.wait())
@@ -66,6 +70,6 @@ async def _follow(service: ServiceManager, stop: asyncio.Event, told: Callable[[
                 service.status(now)
             before = now
             await asyncio.wait({stopped}, timeout=_LOOK)
-        service.stopping("turns that run are given time to end")
+        service.stopping("turns that run are given time to end", within=drain + _GRACE)
     finally:
         stopped.cancel()
