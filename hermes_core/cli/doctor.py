@@ -98,7 +98,7 @@ def _house(scope: Scope, *, fix: bool) -> Iterable[Row]:
     yield _row("ok", "settings", str(home.config_file) if home.config_file.exists() else "defaults")
     yield from _secrets(home.env_file, fix=fix)
     yield from asyncio.run(_store(scope))
-    yield from _stand_ins(scope)
+    yield from _fallbacks(scope)
     for section in scope.settings.idle_sections(scope.index.config_sections):
         yield _row("idle", "settings", f"section {section} belongs to no installed plugin; it is kept")
     for text in idle_rules(scope):
@@ -142,7 +142,7 @@ async def _store(scope: Scope) -> list[Row]:
     return found
 
 
-def _stand_ins(scope: Scope) -> Iterable[Row]:
+def _fallbacks(scope: Scope) -> Iterable[Row]:
     """Models that are set up to answer for another and cannot: a turn would only pass them over."""
     config = scope.settings.config
     known = scope.index.offered("providers") | set(config.providers)
