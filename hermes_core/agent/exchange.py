@@ -10,12 +10,12 @@ from hermes_core.agent import indirect
 from hermes_core.agent.budget import Allowance
 from hermes_core.agent.live import Live
 from hermes_core.agent.parts import Parts
+from hermes_core.agent.reply_assembler import ReplyAssembler, nudged
 from hermes_core.agent.rewriting import Rewriting
 from hermes_core.agent.route import windows
 from hermes_core.agent.route.call import ModelCall
 from hermes_core.agent.route.choice import Route
 from hermes_core.agent.rows import Rows
-from hermes_core.agent.whole import Whole, nudged
 from hermes_core.errors import HermesError
 from hermes_core.store.killpoints import die_at
 from hermes_core.store.outside import outside
@@ -129,7 +129,7 @@ class Exchange:
 
     async def _whole(self, request: Request) -> Response:
         """The model's reply, asked for again where it is none yet."""
-        whole = Whole(request)
+        whole = ReplyAssembler(request)
         while whole.response is None:
             left = await self._allowance.check()
             try:

@@ -109,7 +109,7 @@ class Parts:
             consent,
             self.dispatch,
             context=self.plugin_context,
-            crumbs=self.home.cache / "crumbs",
+            markers=self.home.cache / "crash_markers",
             strict=strict,
         )
         self.maskers = partial(find_maskers, index, consent, self.loader, self.dispatch)
@@ -382,7 +382,7 @@ class Parts:
     async def close(self) -> None:
         """Let go of the provider and the store."""
         if self.dispatch.faults:
-            from hermes_core.plugins.told import keep_faults
+            from hermes_core.plugins.fault_cache import keep_faults
 
             keep_faults(self.home.cache / "faults.json", self.dispatch.faults)
         routes = (self.route, *self._routes.values())

@@ -85,7 +85,7 @@ class Sessions(SessionsBroker):
         with suppress(UserError):  # without a gateway nothing went out
             mailbox = runtime.mailbox()
         sent = await mailbox.named(word.strip(), whose) if mailbox else ()
-        found = await store.paths(word, owner, everybody=everybody, sent=sent)
+        found = await store.traces(word, owner, everybody=everybody, sent=sent)
         if mailbox:
             found = [evolve(one, outgoing=await mailbox.sent(one.trace, one.turn_id, whose)) for one in found]
         return [traced(path, settings.home.brand, settings.masks) for path in found]

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from hermes_core.agent.parts import Parts
-from hermes_core.agent.whole import text_of
+from hermes_core.agent.reply_assembler import text_of
 from hermes_core.types import Called, Event, Message, Said, Session, Text
 
 __all__ = ["Shown"]

@@ -27,12 +27,12 @@ from hermes_core.agent.failed import cause, failed, given_up
 from hermes_core.agent.live import Live, LiveSessions
 from hermes_core.agent.outputs import output_room
 from hermes_core.agent.policy.taint import Seen
+from hermes_core.agent.reply_assembler import has_calls, text_of
 from hermes_core.agent.rows import Rows
 from hermes_core.agent.shown import Shown
 from hermes_core.agent.stepping import ended
 from hermes_core.agent.surface import Surface
 from hermes_core.agent.tools import CallRunner
-from hermes_core.agent.whole import has_calls, text_of
 from hermes_core.errors import BoundReached, BudgetReached, HermesError, ProviderError
 from hermes_core.store.killpoints import die_at
 from hermes_core.store.outside import by_person

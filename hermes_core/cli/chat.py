@@ -225,7 +225,7 @@ async def converse_on(scope: Scope, name: str, settings: Mapping[str, JSON], *, 
 
     Raises UnknownName when it is not installed, UserError when it cannot be opened here.
     """
-    from hermes_core.console.carry import Carrier
+    from hermes_core.console.session import ConsoleSession
 
     async with scope.hermes(settings) as hermes:
         runtime = hermes.runtime
@@ -234,7 +234,7 @@ async def converse_on(scope: Scope, name: str, settings: Mapping[str, JSON], *, 
         if warm:
             await runtime.routed()
             await runtime.warm()
-        await Carrier(runtime, platform, session=session).serve()
+        await ConsoleSession(runtime, platform, session=session).serve()
     return 0
 
 

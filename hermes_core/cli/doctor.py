@@ -19,7 +19,7 @@ from hermes_core.cli.scope import Scope
 from hermes_core.cli.screen import terminal_findings
 from hermes_core.contents import RUN_AT_START, installed_contents
 from hermes_core.errors import HermesError, UnknownName
-from hermes_core.plugins.crumbs import Crumbs
+from hermes_core.plugins.crash_markers import CrashMarkers
 from hermes_core.plugins.index import Installed
 from hermes_core.tables import ago, json_option
 
@@ -98,7 +98,7 @@ def _house(scope: Scope, *, fix: bool) -> Iterable[Row]:
     yield _row("ok", "settings", str(home.config_file) if home.config_file.exists() else "defaults")
     yield from _secrets(home.env_file, fix=fix)
     yield from asyncio.run(_store(scope))
-    yield from _stand_ins(scope)
+    yield from _fallbacks(scope)
     for section in scope.settings.idle_sections(scope.index.config_sections):
         yield _row("idle", "settings", f"section {section} belongs to no installed plugin; it is kept")
     for text in idle_rules(scope):
@@ -142,7 +142,7 @@ async def _store(scope: Scope) -> list[Row]:
     return found
 
 
-def _stand_ins(scope: Scope) -> Iterable[Row]:
+def _fallbacks(scope: Scope) -> Iterable[Row]:
     """Models that are set up to answer for another and cannot: a turn would only pass them over."""
     config = scope.settings.config
     known = scope.index.offered("providers") | set(config.providers)
@@ -249,7 +249,7 @@ def probed(scope: Scope, plugin: Installed) -> list[Row]:
     except subprocess.TimeoutExpired:
         return fault(f"its trial did not end within {_PATIENCE} s")
     if done.returncode < 0:
-        Crumbs(scope.home.cache / "crumbs").condemn(plugin)
+        CrashMarkers(scope.home.cache / "crash_markers").condemn(plugin)
         return fault(f"its import ended the whole process ({signal.Signals(-done.returncode).name})")
     try:
         rows: list[Row] = json.loads(done.stdout.splitlines()[-1])
@@ -264,7 +264,7 @@ def _working(scope: Scope, label: str) -> list[Row]:
     runtime = scope.hermes().runtime
     plugin = runtime.index.resolve(label)
     who = _who(plugin)
-    runtime.loader.crumbs.forgive(plugin)
+    runtime.loader.crash_markers.forgive(plugin)
     if runtime.loader.load(plugin):
         for hook, mode in hooks.modes().items():
             if mode == "contribute":

@@ -68,7 +68,7 @@ def _describe(scope: Scope, plugin: Installed) -> None:
 def enable(scope: Scope, name: str, yes: bool) -> int:
     """Allow a plugin to be used, after showing what it may do; then try it. Exit 3 when it does not work."""
     from hermes_core.cli.doctor import probed
-    from hermes_core.plugins.crumbs import Crumbs
+    from hermes_core.plugins.crash_markers import CrashMarkers
 
     plugin = scope.index.resolve(name)
     _describe(scope, plugin)
@@ -78,7 +78,7 @@ def enable(scope: Scope, name: str, yes: bool) -> int:
     click.echo("\nA plugin runs inside Hermes with your rights. Enable only what you trust.")
     confirm("Enable?", yes=yes, refusal="A run without a person never enables a plugin.")
     consent.enable(plugin)
-    Crumbs(scope.home.cache / "crumbs").forgive(plugin)
+    CrashMarkers(scope.home.cache / "crash_markers").forgive(plugin)
     faults = [r for r in probed(scope, plugin) if r["level"] == "fault"]
     for fault in faults:
         click.echo(f"It does not work: {fault['phase']}: {fault['text']}\n{fault['fix']}", err=True)

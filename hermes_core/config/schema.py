@@ -75,7 +75,7 @@ KERNEL_KEYS = {"platforms": PLATFORM_KEYS, "providers": (*EndpointSettings.__ann
 
 
 @settings
-class StandInSettings:
+class FallbackSettings:
     """A model that answers in another's place. An empty provider, or ``auto``, is the main model's."""
 
     provider: str = option("Who answers.", default="")
@@ -87,11 +87,11 @@ class StandInSettings:
 
 
 @settings
-class AuxiliarySettings(StandInSettings):
+class AuxiliarySettings(FallbackSettings):
     """Which model does a task beside the conversation."""
 
     timeout: float = option("Seconds for one answer; compression and media get 300.", default=30.0, validator=gt(0))
-    fallback: list[StandInSettings] = option("Who is asked when it fails, before the main model.", factory=list)
+    fallback: list[FallbackSettings] = option("Who is asked when it fails, before the main model.", factory=list)
 
 
 @settings
@@ -309,7 +309,7 @@ class Config:
     version: int = option("The version of this file's layout.", default=VERSION, validator=_known_version)
     model: ModelSettings = option("Which model answers; a bare name will do.", factory=ModelSettings)
     providers: dict[str, EndpointSettings] = option("Where providers are reached, by name.", factory=dict)
-    fallback_providers: list[StandInSettings] = option("Who answers when the model cannot, in order.", factory=list)
+    fallback_providers: list[FallbackSettings] = option("Who answers when the model cannot, in order.", factory=list)
     auxiliary: dict[str, AuxiliarySettings] = option("Models for tasks beside the conversation.", factory=dict)
     toolsets: list[str] = option("The toolsets on offer; empty: all.", factory=list)
     agent: AgentSettings = option("How a turn is run.", factory=AgentSettings)
@@ -346,7 +346,7 @@ def spelled_out(data: dict[str, JSON]) -> dict[str, JSON]:
         provider, name = split_model(model, {"custom", *(providers if isinstance(providers, dict) else ())})
         result["model"] = {"provider": provider, "default": name} if provider else {"default": name}
     if isinstance(data.get("fallback_providers"), list):
-        result["fallback_providers"] = [_stand_in(entry) for entry in data["fallback_providers"]]
+        result["fallback_providers"] = [_fallback(entry) for entry in data["fallback_providers"]]
     if isinstance(data.get("auxiliary"), dict):
         result["auxiliary"] = {task: _with_fallback(entry) for task, entry in data["auxiliary"].items()}
     if isinstance(gateway := data.get("gateway"), dict):
@@ -376,7 +376,7 @@ def with_lists(section: dict[str, JSON], names: Iterable[str]) -> dict[str, JSON
     return {**section, **made}
 
 
-def _stand_in(entry: JSON) -> JSON:
+def _fallback(entry: JSON) -> JSON:
     """``provider:model`` as the section that it is short for."""
     if not isinstance(entry, str):
         return entry
@@ -385,9 +385,9 @@ def _stand_in(entry: JSON) -> JSON:
 
 
 def _with_fallback(section: JSON) -> JSON:
-    section = _stand_in(section)
+    section = _fallback(section)
     if isinstance(section, dict) and isinstance(section.get("fallback"), list):
-        return {**section, "fallback": [_stand_in(entry) for entry in section["fallback"]]}
+        return {**section, "fallback": [_fallback(entry) for entry in section["fallback"]]}
     return section
 
 

@@ -23,8 +23,8 @@ from hermes_core.config.schema import (
     SHARED_KEYS,
     Config,
     EndpointSettings,
+    FallbackSettings,
     ModelSettings,
-    StandInSettings,
     spelled_out,
     with_lists,
 )
@@ -114,16 +114,16 @@ class Settings:
             raise ConfigError(_lines(self.home, problems, self._laid), hint=f"The file is {self.home.config_file}")
         return made
 
-    def endpoint(self, provider: str, stand_in: StandInSettings | None = None) -> Endpoint | None:
+    def endpoint(self, provider: str, fallback: FallbackSettings | None = None) -> Endpoint | None:
         """Where the user says that provider is reached, secrets filled in; None when nothing is said.
 
-        A ``stand_in`` may say it otherwise for itself. Raises UserError when the provider is the chosen one, or a
-        stand-in, and its key refers to a secret that is not set.
+        A ``fallback`` may say it otherwise for itself. Raises UserError when the provider is the chosen one, or a
+        fallback, and its key refers to a secret that is not set.
         """
         chosen = self.config.model.provider == provider
         model = self.config.model if chosen else ModelSettings()
         named = self.config.providers.get(provider)
-        over = stand_in or StandInSettings()
+        over = fallback or FallbackSettings()
         own = model.base_url or model.api_key or model.wire or model.context_length
         if named is None and not (own or over.base_url or over.api_key or over.key_env):
             return None
@@ -132,15 +132,15 @@ class Settings:
         return Endpoint(
             name=provider,
             base_url=url,
-            api_key=self._key(provider, place, over, needed=chosen or stand_in is not None),
+            api_key=self._key(provider, place, over, needed=chosen or fallback is not None),
             wire=model.wire or place.wire or ("messages" if url.rstrip("/").endswith("/anthropic") else ""),
             headers=place.headers,
             extra_body=place.extra_body,
-            context=(0 if stand_in else model.context_length) or place.context_length,
+            context=(0 if fallback else model.context_length) or place.context_length,
             timeout=place.timeout,
         )
 
-    def _key(self, provider: str, place: EndpointSettings, over: StandInSettings, *, needed: bool) -> str:
+    def _key(self, provider: str, place: EndpointSettings, over: FallbackSettings, *, needed: bool) -> str:
         def named(secret: str) -> Secret:
             return Secret(f"env:{secret}" if secret else "")
 

@@ -23,7 +23,7 @@ _MOST = 20_000  # bytes of output that are shown
 def quick_commands(registry: "Registry") -> Iterator[SlashCommand]:
     """Those under ``quick_commands``: a shell command, or another name for a slash command with its words."""
     for name, one in registry.runtime.settings.config.quick_commands.items():
-        yield _shell(registry, name, one) if one.type == "exec" else _stand_in(registry, name, one)
+        yield _shell(registry, name, one) if one.type == "exec" else _alias(registry, name, one)
 
 
 def _shell(registry: "Registry", name: str, one: QuickSettings) -> SlashCommand:
@@ -37,7 +37,7 @@ def _shell(registry: "Registry", name: str, one: QuickSettings) -> SlashCommand:
     return SlashCommand(name=name, summary=f"run: {one.command[:60]}", run=run, where=("terminal", "chat"))
 
 
-def _stand_in(registry: "Registry", name: str, one: QuickSettings) -> SlashCommand:
+def _alias(registry: "Registry", name: str, one: QuickSettings) -> SlashCommand:
     head, _, preset = one.command.lstrip("/").partition(" ")
     target = named(registry.table, head)
 

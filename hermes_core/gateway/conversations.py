@@ -11,7 +11,7 @@ from hermes_core.agent.runtime import Runtime
 from hermes_core.config.gateway import ChannelSettings, ResetSettings, channel_of
 from hermes_core.console.conversation import Conversation
 from hermes_core.gateway.keys import is_over, session_key
-from hermes_core.gateway.outward.manners import HINT
+from hermes_core.gateway.outward.silence import HINT
 from hermes_core.gateway.people.access import Access
 from hermes_core.gateway.rows.kept import rows_of
 from hermes_core.gateway.rows.values import Route

@@ -11,16 +11,16 @@ from hermes_core.agent.services import Services
 from hermes_core.errors import DeliveryError, HermesError
 from hermes_core.gateway.asks import Asks
 from hermes_core.gateway.commands.chats import ChatCommands
-from hermes_core.gateway.intake import Intake
+from hermes_core.gateway.inbound import Inbound
 from hermes_core.gateway.outward.outgoing import said
 from hermes_core.gateway.outward.senders import Senders
 from hermes_core.gateway.people.access import Access, AccessRules, admit
 from hermes_core.gateway.people.pairing import code_for
 from hermes_core.gateway.platforms import PlatformSupervisor
-from hermes_core.gateway.player import Player
 from hermes_core.gateway.queue import LocalQueue, open_queue
 from hermes_core.gateway.rows.kept import rows_of, unplayed
 from hermes_core.gateway.rows.values import KEPT
+from hermes_core.gateway.turn_worker import TurnWorker
 from hermes_core.gateway.turns import Turns
 from hermes_core.kinds import Console, Platform, TurnQueue
 from hermes_core.types import Chat, Envelope
@@ -51,8 +51,8 @@ class Gateway:
         self._senders = Senders(runtime)
         self.commands = ChatCommands(runtime, self._queue, turns, self._senders, self.told, self._try_again)
         asks = Asks(runtime, turns, self._senders.wake)
-        self._intake = Intake(runtime, self._queue, turns, asks, self.commands, self._admit, self._senders.wake)
-        self._player = Player(runtime, turns, asks, self._senders.wake, self._senders.show)
+        self._inbound = Inbound(runtime, self._queue, turns, asks, self.commands, self._admit, self._senders.wake)
+        self._worker = TurnWorker(runtime, turns, asks, self._senders.wake, self._senders.show)
         self._services = Services(runtime)
         config, holder = runtime.settings.config.gateway, runtime.sessions.holder
         self.platforms = [
@@ -62,9 +62,9 @@ class Gateway:
                 holder,
                 runtime.store,
                 config,
-                self._intake.hear,
+                self._inbound.hear,
                 self._senders.send,
-                self._intake.begin,
+                self._inbound.begin,
             )
             for platform in platforms
         ]
@@ -128,7 +128,7 @@ class Gateway:
     # --- turns ------------------------------------------------------------------------------------------------------
 
     async def _play(self) -> None:
-        await self._queue.work(self._player.play, self._runtime.settings.config.workers.count)
+        await self._queue.work(self._worker.play, self._runtime.settings.config.workers.count)
 
     async def _sweep(self) -> None:
         """Put what waits and is in no queue: from before the start, of a worker that died, of another machine."""
@@ -154,8 +154,8 @@ class Gateway:
         seconds = self._runtime.settings.config.gateway.drain_seconds
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                await self._intake.settle()
-                await self._player.rest()
+                await self._inbound.settle()
+                await self._worker.rest()
                 await self._runtime.rest()
         cut = self._runtime.playing
         with contextlib.suppress(TimeoutError, HermesError):
@@ -167,7 +167,7 @@ class Gateway:
             await (await self._runtime.store()).leave(self._runtime.sessions.holder)
         for task in (*playing, *keeping):
             task.cancel()
-        await self._intake.close()
+        await self._inbound.close()
 
     async def _all_sent(self) -> None:
         """Wait until nothing is to be sent by a platform that is connected."""

@@ -13,12 +13,12 @@ class Provider(ABC):
     """Answers requests with a model.
 
     ``features`` say what it can do beside conversations, with its own model for that, or one that is named: EMBED, SEE,
-    DRAW, SPEAK, TRANSCRIBE. ``rank`` orders the automatic choice: the lowest ready rank wins (10 hosted, 50 on this
-    machine, 90 last resort).
+    DRAW, SPEAK, TRANSCRIBE. ``priority`` orders the automatic choice: the lowest of those ready wins (10 hosted, 50 on
+    this machine, 90 last resort).
     """
 
     name: str
-    rank: int = 10
+    priority: int = 10
     default_model: str = ""  # empty: the first of models()
     features: frozenset[Feature] = frozenset()
 

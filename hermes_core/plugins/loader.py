@@ -14,7 +14,7 @@ from typing import Any
 from hermes_core.context import PluginContext
 from hermes_core.errors import ConfigError, ContractError, HermesError, LoadError, PluginError, UserError
 from hermes_core.plugins.consent import Consent
-from hermes_core.plugins.crumbs import Crumbs
+from hermes_core.plugins.crash_markers import CrashMarkers
 from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.plugins.fence import log, one_line
 from hermes_core.plugins.implementation import declared
@@ -26,15 +26,15 @@ class Loader:
     """Loads plugins; a plugin *named* by the person raises, one found by looking is recorded and skipped.
 
     ``loaded`` maps labels to the seconds their import took. Failures are among the faults of ``dispatch``, unless
-    the index already knows them. ``crumbs`` knows which imports ended the process.
+    the index already knows them. ``crash_markers`` knows which imports ended the process.
     """
 
     def __init__(
         self, index: Index, consent: Consent, dispatch: Dispatch, *,
-        context: Callable[[Installed], PluginContext], crumbs: Path, strict: bool = False,
+        context: Callable[[Installed], PluginContext], markers: Path, strict: bool = False,
     ) -> None:  # fmt: skip
         self._index, self._consent, self._dispatch, self._context = index, consent, dispatch, context
-        self.crumbs, self._strict = Crumbs(crumbs), strict
+        self.crash_markers, self._strict = CrashMarkers(markers), strict
         self._failed: dict[str, HermesError] = {}
         self.loaded: dict[str, float] = {}
 
@@ -90,14 +90,14 @@ class Loader:
         try:
             # Our own plugins leave no crumb: it would cost them a file each at every start.
             if not builtin:
-                self.crumbs.watch(installed)
-            crumb = nullcontext() if builtin else self.crumbs.laid(installed)
+                self.crash_markers.watch(installed)
+            crumb = nullcontext() if builtin else self.crash_markers.laid(installed)
             aside = contextlib.redirect_stdout(sys.stderr)  # what it prints is no answer
             with crumb, _all_or_nothing(installed), _own_builtins(installed), aside:
                 module = import_plugin(installed)
                 seconds = perf_counter() - began
                 phase = "register"
-                hung = None if builtin else partial(self.crumbs.condemn, installed)
+                hung = None if builtin else partial(self.crash_markers.condemn, installed)
                 self._dispatch.register(installed, module, self._context(installed), on_hang=hung)
         except KeyboardInterrupt:
             raise

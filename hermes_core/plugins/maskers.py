@@ -57,7 +57,7 @@ def loader_alone(settings: "Settings", index: Index, consent: Consent) -> tuple[
     def context(installed: Installed) -> PluginContext:
         return make_context(installed, settings, store=_nothing, complete=_nothing)
 
-    return Loader(index, consent, dispatch, context=context, crumbs=settings.home.cache / "crumbs"), dispatch
+    return Loader(index, consent, dispatch, context=context, markers=settings.home.cache / "crash_markers"), dispatch
 
 
 async def _nothing(*_: object) -> NoReturn:

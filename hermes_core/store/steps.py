@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from attrs import evolve
 
-from hermes_core.store.paths import Path
+from hermes_core.store.traces import MessageRows
 from hermes_core.types import JSON, MessageTrace, TraceStep
 
 __all__ = ["steps", "traced", "verdict"]
@@ -21,7 +21,7 @@ class _Masks(Protocol):
     def name(self, kind: str, value: str) -> str: ...
 
 
-def traced(path: Path, program: str, masks: _Masks) -> MessageTrace:
+def traced(path: MessageRows, program: str, masks: _Masks) -> MessageTrace:
     """The path as plugins get it. ``masks`` hides secrets, and names people who are not the asker."""
 
     def name(value: str) -> str:
@@ -38,7 +38,7 @@ def traced(path: Path, program: str, masks: _Masks) -> MessageTrace:
     return MessageTrace(trace=path.trace, arrived=arrived, verdict=masks.text(words), steps=found, **clean)
 
 
-def steps(path: Path, name: Callable[[str], str]) -> list[TraceStep]:
+def steps(path: MessageRows, name: Callable[[str], str]) -> list[TraceStep]:
     """Everything that happened, in order. ``name`` gives what stands for a person or chat that is not the asker's."""
     found = [_received(row, name) for row in path.received]
     for turn in path.turns:
@@ -103,7 +103,7 @@ def _sent(row: Row) -> Iterator[TraceStep]:
         yield TraceStep(at=row["sent"], step="receipt", what=row["message_id"] or "(no id)", outcome=seen, seconds=took)
 
 
-def verdict(path: Path, program: str) -> tuple[bool, str]:
+def verdict(path: MessageRows, program: str) -> tuple[bool, str]:
     """Whether it arrived, and in words where it is or stopped and what to do. ``program`` is the command's name."""
     last = path.received[-1] if path.received else None
     if last is not None and (text := _before_turn(last, program)):

@@ -62,7 +62,7 @@ class ScriptedProvider(Provider):
     the ``scripted`` fixture calls it.
     """
 
-    rank = 50
+    priority = 50
 
     def __init__(self, steps: Iterable[Step] = (), *, name: str = "scripted", models: Sequence[Model] = ()) -> None:
         self.name = name

@@ -14,7 +14,7 @@ sys.path.insert(0, str(PACKAGE.parent))
 
 from hermes_provider_openai.entry import FOLDER, Entry, parse_entry  # noqa: E402
 
-FIELDS = ("name", "aliases", "rank", "env", "base_url", "base_url_env", "local", "default_model")
+FIELDS = ("name", "aliases", "priority", "env", "base_url", "base_url_env", "local", "default_model")
 HEAD = '''"""The services of the catalogue, as far as listing and choosing needs them. Written by ``generate.py``."""
 
 from typing import NamedTuple
@@ -27,7 +27,7 @@ class Listed(NamedTuple):
 
     name: str
     aliases: tuple[str, ...]
-    rank: int
+    priority: int
     env: tuple[str, ...]
     base_url: str
     base_url_env: str
@@ -42,7 +42,7 @@ LISTED: tuple[Listed, ...] = (
 def entries() -> list[Entry]:
     """The whole catalogue, in the order of the automatic choice."""
     found = [parse_entry(tomllib.loads(p.read_text(encoding="utf-8")), where=p.name) for p in FOLDER.glob("*.toml")]
-    return sorted(found, key=lambda entry: (entry.rank, entry.name))
+    return sorted(found, key=lambda entry: (entry.priority, entry.name))
 
 
 def listed_source(catalogue: list[Entry]) -> str:

@@ -91,7 +91,7 @@ async def test_who_answers_in_conversations_is_asked_for_its_own_model_and_it_is
 async def test_the_model_that_is_set_up_for_it_is_asked(hermes, llm, scripted):
     hermes.tmp_plugin(scripted())
     ears = Ears()
-    ears.rank = 90
+    ears.priority = 90
     hermes.tmp_plugin(ears)
     hermes.configure({"auxiliary": {"embed": {"provider": "ears", "model": "big"}, "index": {"provider": "ears"}}})
     asks = llm()
@@ -117,7 +117,7 @@ async def test_one_that_cannot_says_so_and_what_to_set(hermes, llm, scripted):
 async def test_what_fails_is_tried_again_and_then_the_next_one_is_asked(hermes, llm):
     once = Ears(failing=[Unavailable("Away.")])
     never = Ears(name="never", failing=[Unavailable("Gone.")] * 9)
-    never.rank = 80
+    never.priority = 80
     hermes.tmp_plugin(once, never)
     fallback = {"provider": "never", "model": "a", "fallback": [{"provider": "ears", "model": "b"}]}
     hermes.configure({"auxiliary": {"embed": fallback}})

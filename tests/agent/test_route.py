@@ -64,8 +64,8 @@ def chain(hermes, scripted):
         providers = [scripted(*steps, name=name) for name, steps in zip(names, scripts, strict=True)]
         for provider in providers:
             hermes.tmp_plugin(provider)
-        stand_ins = [{"provider": name} for name in names[1:]]
-        hermes.configure({"model.provider": "one", "fallback_providers": stand_ins, **settings})
+        fallbacks = [{"provider": name} for name in names[1:]]
+        hermes.configure({"model.provider": "one", "fallback_providers": fallbacks, **settings})
         return providers
 
     return make

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from hermes_core.console.carry import Carrier
+from hermes_core.console.session import ConsoleSession
 from hermes_core.errors import ConfigError, NotPermitted, UnknownName, UserError
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import Completer, Jobs
@@ -22,13 +22,13 @@ MAY = {"permissions": {"kernel": ["turns.run", "sessions.read"]}}
 
 @pytest.fixture
 def open_chats(hermes: Bench) -> Any:
-    def made(*things: object, manifest: Any = MAY) -> Carrier:
+    def made(*things: object, manifest: Any = MAY) -> ConsoleSession:
         platform = FakePlatform()
         hermes.tmp_plugin(platform, manifest=manifest)
         for thing in things:
             hermes.tmp_plugin(thing)
         hermes.runtime.loader.load_contributing("platforms")
-        return Carrier(hermes.runtime, platform)
+        return ConsoleSession(hermes.runtime, platform)
 
     return made
 
@@ -184,6 +184,6 @@ async def test_a_platform_brings_commands_of_its_own(hermes: Bench, scripted: An
     hermes.tmp_plugin(scripted())
     platform = Belled()
     hermes.tmp_plugin(platform)
-    found = {one.name: one for one in Carrier(hermes.runtime, platform).commands}
+    found = {one.name: one for one in ConsoleSession(hermes.runtime, platform).commands}
     assert found["bell"].summary == "ring"
     assert found["help"].summary != "not this one"

@@ -38,8 +38,8 @@ async def send_all(store, sender: Sender, clock: Clock, hours: float = 48.0) -> 
     raise AssertionError("something still waits after two days")
 
 
-async def play_turn(bubble, events, pause: float = 0.004) -> None:
+async def play_turn(live, events, pause: float = 0.004) -> None:
     """Let things happen in a turn, with a little time after each."""
     for event in events:
-        await bubble.event(event)
+        await live.event(event)
         await asyncio.sleep(pause)

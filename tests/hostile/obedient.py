@@ -37,7 +37,7 @@ class Obedient(Provider):
     """Obeys. ``requests`` are those it got."""
 
     name = "obedient"
-    rank = 1
+    priority = 1
 
     def __init__(self) -> None:
         self.requests: list[Request] = []

@@ -30,7 +30,7 @@ class Site:
         self.user = root / "home" / "plugins"
         self.cache = root / "home" / "cache" / "plugins.json"
         self.lock = root / "home" / "plugins.lock"
-        self.crumbs = root / "home" / "cache" / "importing"
+        self.crash_markers = root / "home" / "cache" / "importing"
         self.packages.mkdir(parents=True)
         self.user.mkdir(parents=True)
 

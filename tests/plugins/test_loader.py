@@ -65,7 +65,7 @@ class Kernel:
             self.consent,
             self.dispatch,
             context=lambda installed: make_context(installed, made, store=nobody, complete=nobody),
-            crumbs=site.crumbs,
+            markers=site.crash_markers,
             **options,
         )
 
@@ -301,7 +301,7 @@ def test_control_c_during_an_import_is_not_a_plugins_fault(site):
     kernel.consent.enable(kernel.index.get("tool/slow"))
     with pytest.raises(KeyboardInterrupt):
         kernel.load("tool/slow")
-    assert list(site.crumbs.glob("*")) == []
+    assert list(site.crash_markers.glob("*")) == []
 
 
 def test_strict_raises_what_the_plugin_raised(site):
@@ -351,7 +351,7 @@ def in_a_process(site, label):
         consent = Consent(Path({str(site.lock)!r}))
         consent.enable(index.get({label!r}))
         dispatch = Dispatch()
-        loader = Loader(index, consent, dispatch, context=lambda p: None, crumbs=Path({str(site.crumbs)!r}))
+        loader = Loader(index, consent, dispatch, context=lambda p: None, markers=Path({str(site.crash_markers)!r}))
         print("start"); loader.load(index.get({label!r}))
         print([f.error for f in dispatch.faults])
     """)
@@ -370,9 +370,9 @@ def test_a_plugin_that_kills_the_process_is_skipped_at_the_next_start(site):
     assert "2 times, so it is not tried again" in in_a_process(site, "tool/crash").stdout
     kernel = Kernel(site)
     plugin = kernel.index.get("tool/crash")
-    kernel.loader.crumbs.forgive(plugin)
-    assert list(site.crumbs.glob("*")) == []
-    with kernel.loader.crumbs.laid(plugin):
+    kernel.loader.crash_markers.forgive(plugin)
+    assert list(site.crash_markers.glob("*")) == []
+    with kernel.loader.crash_markers.laid(plugin):
         pass
 
 
@@ -390,25 +390,25 @@ def test_another_start_that_imports_the_same_plugin_now_is_not_a_death(site):
     kernel = Kernel(site)
     plugin = kernel.index.get("tool/calm")
     kernel.consent.enable(plugin)
-    crumb = site.crumbs / "tool-calm.json"
-    with kernel.loader.crumbs.laid(plugin):
-        ours = json.loads(crumb.read_text())
-    crumb.write_text(json.dumps({**ours, "pid": other.pid}))
-    with kernel.loader.crumbs.laid(plugin):
+    marker = site.crash_markers / "tool-calm.json"
+    with kernel.loader.crash_markers.laid(plugin):
+        ours = json.loads(marker.read_text())
+    marker.write_text(json.dumps({**ours, "pid": other.pid}))
+    with kernel.loader.crash_markers.laid(plugin):
         pass
-    crumb.write_text(json.dumps({**ours, "pid": other.pid}))
+    marker.write_text(json.dumps({**ours, "pid": other.pid}))
     other.communicate(b"\n")
-    crumb.write_text(json.dumps({**ours, "pid": other.pid}))
-    with pytest.raises(LoadError, match="skipped this once"), kernel.loader.crumbs.laid(plugin):
+    marker.write_text(json.dumps({**ours, "pid": other.pid}))
+    with pytest.raises(LoadError, match="skipped this once"), kernel.loader.crash_markers.laid(plugin):
         pass
     assert kernel.load("tool/calm") is True
 
 
 def test_a_crumb_folder_that_cannot_be_written_costs_no_plugin(site):
     tool_plugin(site, "calm", distribution="calm")
-    site.crumbs.parent.mkdir(exist_ok=True)
+    site.crash_markers.parent.mkdir(exist_ok=True)
     kernel = Kernel(site)
-    site.crumbs.write_text("a file where the folder should be")
+    site.crash_markers.write_text("a file where the folder should be")
     kernel.consent.enable(kernel.index.get("tool/calm"))
     assert kernel.load("tool/calm") is True
 
@@ -438,7 +438,7 @@ def test_a_hang_while_it_registers_costs_only_this_plugin_and_is_remembered(site
     again = Kernel(site)
     assert again.tools() == ["good"]
     assert again.faults[label].error == "register_tools did not end within 0.2 s, so it is not tried again"
-    again.loader.crumbs.forgive(again.index.get(label))
+    again.loader.crash_markers.forgive(again.index.get(label))
     assert Kernel(site).load(label), "enabled anew, it is tried again"
 
 

@@ -108,7 +108,7 @@ def test_what_is_guarded_of_a_home_and_of_those_beside_it(tmp_path: Path) -> Non
 
     kept = {"config.yaml", ".env", "plugins.lock", "plugins", "sessions", "logs", "data", "SOUL.md", "memories"}
     kept |= {"skills.lock", "state.db", "state.db-wal", "state.db-shm"}
-    caches = {f"cache/{name}" for name in ("config.json", "plugins.json", "keys.json", "faults.json", "crumbs")}
+    caches = {f"cache/{name}" for name in ("config.json", "plugins.json", "keys.json", "faults.json", "crash_markers")}
     assert of(main) == {*kept, *caches, "active_profile", "profiles"}
     own = {f"profiles/work/{name}" for name in kept | caches}
     assert of(work) == {*own, "active_profile", "profiles/play", *kept, "cache", "skills"}

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from hermes_core.console.carry import Carrier
+from hermes_core.console.session import ConsoleSession
 from hermes_core.distribution import HERMES
 from hermes_core.embed import Agent, Hermes
 from hermes_core.kinds import Platform
@@ -134,7 +134,7 @@ async def by_platform(house: House) -> None:
             return None
 
     async with house.hermes() as hermes:
-        await Carrier(hermes.runtime, Room()).serve()
+        await ConsoleSession(hermes.runtime, Room()).serve()
 
 
 async def by_queue(house: House) -> None:

@@ -469,12 +469,12 @@ async def test_a_plugin_from_elsewhere_keeps_its_own_for_a_person(tmp_path) -> N
 
 async def test_a_person_who_is_a_tool_is_none(tmp_path, monkeypatch) -> None:
     """A conversation that a tool holds with this program is nobody's yes."""
-    from hermes_core.console.carry import Carrier
+    from hermes_core.console.session import ConsoleSession
     from hermes_core.testing.fakes import FakePlatform
 
     house = House(tmp_path)
     async with Hermes(house.distribution, home=house.home, provider="planned") as hermes:
-        carrier = Carrier(hermes.runtime, FakePlatform())
+        carrier = ConsoleSession(hermes.runtime, FakePlatform())
         monkeypatch.setenv("HERMES_RUN", "1")
         assert await carrier._asking("c")(None) is None
         here = carrier._typed.here("c", await carrier._conversation("c").take_up())

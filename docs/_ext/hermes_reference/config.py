@@ -66,7 +66,7 @@ def catalogue(plugin: str) -> tuple[dict[str, object], ...]:
     """The entries of a provider plugin's catalogue, in the order of the automatic choice."""
     files = (REPOSITORY / "plugins").glob(f"hermes-provider-{plugin}/src/*/catalogue/*.toml")
     found = [tomllib.loads(p.read_text(encoding="utf-8")) for p in files]
-    return tuple(sorted(found, key=lambda e: (e.get("rank", 10), e["name"])))
+    return tuple(sorted(found, key=lambda e: (e.get("priority", 10), e["name"])))
 
 
 def providers_page() -> str:

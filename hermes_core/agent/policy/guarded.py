@@ -16,7 +16,9 @@ __all__ = ["guarded_paths", "guarded_place", "read_only", "readable"]
 def guarded_paths(settings: Settings) -> list[Path]:
     """Those of this home that nobody but the house reads or writes, and all of the other profiles beside it."""
     home = settings.home
-    caches = [home.cache / name for name in ("config.json", "plugins.json", "keys.json", "faults.json", "crumbs")]
+    caches = [
+        home.cache / name for name in ("config.json", "plugins.json", "keys.json", "faults.json", "crash_markers")
+    ]
     own = [*_kept(home), *caches, home.base / "active_profile"]
     if home.root == home.base:
         return [*own, home.base / "profiles"]

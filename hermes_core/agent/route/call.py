@@ -15,7 +15,7 @@ from attrs import evolve
 from hermes_core.agent.reply import Reply
 from hermes_core.agent.route.choice import Route
 from hermes_core.agent.usage import priced
-from hermes_core.config.schema import StandInSettings
+from hermes_core.config.schema import FallbackSettings
 from hermes_core.errors import REASONS, ContextTooLong, ProviderError, Unavailable
 from hermes_core.kinds import Provider
 from hermes_core.store.killpoints import die_at
@@ -47,7 +47,7 @@ class ModelCall:
         route: Route,
         request: Request,
         *,
-        stand_ins: Sequence[StandInSettings] = (),
+        fallbacks: Sequence[FallbackSettings] = (),
         last: Route | None = None,
         seconds: float = 0.0,
         tell: Callable[[str], None] = lambda _text: None,
@@ -55,13 +55,13 @@ class ModelCall:
     ) -> None:
         self.route, self.request, self.note, self.task = route, request, "", task
         self._router, self._first, self._asked = router, route, request
-        self._stand_ins, self._last, self._seconds, self._tell = stand_ins, last, seconds, tell
+        self._fallbacks, self._last, self._seconds, self._tell = fallbacks, last, seconds, tell
 
     async def stream(self) -> AsyncGenerator[Delta, None]:
         """The deltas as they come; after a break they begin again. Raises ProviderError when nobody can answer."""
         failed: list[tuple[Route, ProviderError]] = []
         began = time.monotonic()
-        async for route in self._router.candidates(self._first, self._stand_ins, self._last):
+        async for route in self._router.candidates(self._first, self._fallbacks, self._last):
             try:
                 async with contextlib.aclosing(self._ask(route)) as deltas:
                     async for delta in deltas:
@@ -107,7 +107,7 @@ class ModelCall:
         """One route, with all its tries and keys."""
         model = (self._asked.model if route is self._first else "") or route.model
         attempt = _Attempt(self._router, route, self._router.request_for(route, model, self._asked))
-        attempt.alone = not (self._stand_ins or self._last)
+        attempt.alone = not (self._fallbacks or self._last)
         while True:
             reply, shown = Reply(), False
             try:

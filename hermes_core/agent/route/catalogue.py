@@ -10,20 +10,20 @@ from hermes_core.types import Model, ModelRow, ProviderRow
 
 __all__ = ["model_rows", "provider_rows"]
 
-_RULES, _LOCAL, _ALIASES = 90, 50, 99  # from which rank on a provider is of these kinds
+_RULES, _LOCAL, _ALIASES = 90, 50, 99  # from which priority on a provider is of these kinds
 
 
 async def provider_rows(parts: Parts) -> list[ProviderRow]:
     """Every provider with whether it could answer now, in the order of the automatic choice."""
     found = ranked_providers(parts.settings, parts.loader, parts.dispatch)
-    found = [p for p in found if p.rank < _ALIASES]  # the rest are other names of these
+    found = [p for p in found if p.priority < _ALIASES]  # the rest are other names of these
     answering = parts.route.name if parts.route else ""
     states = await asyncio.gather(*(p.ready() for p in found), return_exceptions=True)
     return [
         ProviderRow(
             name=p.name,
             ready=state is True or p.name == answering,  # a server of one's own does not say that it is there
-            kind="rules" if p.rank >= _RULES else "local" if p.rank >= _LOCAL else "hosted",
+            kind="rules" if p.priority >= _RULES else "local" if p.priority >= _LOCAL else "hosted",
         )
         for p, state in zip(found, states, strict=True)
     ]

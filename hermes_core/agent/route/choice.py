@@ -5,7 +5,7 @@ import contextlib
 
 from attrs import field
 
-from hermes_core.config.schema import StandInSettings
+from hermes_core.config.schema import FallbackSettings
 from hermes_core.config.settings import Settings
 from hermes_core.errors import PluginError, UnknownName, UserError
 from hermes_core.kinds import Provider
@@ -74,10 +74,10 @@ async def named(
     index: Index,
     loader: Loader,
     dispatch: Dispatch,
-    stand_in: StandInSettings | None = None,
+    fallback: FallbackSettings | None = None,
 ) -> Route:
     """The route to a provider by its name. Raises UnknownName, UserError, PluginError when it cannot be used."""
-    endpoint = settings.endpoint(name, stand_in)
+    endpoint = settings.endpoint(name, fallback)
     speaks = name
     if not index.contributing("providers", name) and name in settings.config.providers:
         speaks = settings.config.providers[name].like or "custom"
@@ -96,7 +96,7 @@ async def named(
     if endpoint is not None:
         found = found.at(endpoint)
     chosen = model or await _default_model(found)
-    return Route(name=name, provider=found, model=chosen, endpoint=endpoint, effort=stand_in.effort if stand_in else "")
+    return Route(name=name, provider=found, model=chosen, endpoint=endpoint, effort=fallback.effort if fallback else "")
 
 
 async def _ready(model: str, settings: Settings, loader: Loader, dispatch: Dispatch) -> Route:
@@ -104,7 +104,7 @@ async def _ready(model: str, settings: Settings, loader: Loader, dispatch: Dispa
     states = await asyncio.gather(*(p.ready() for p in candidates), return_exceptions=True)
     for provider, state in zip(candidates, states, strict=True):
         if state is True:
-            notice = CONNECT_HINT if provider.rank >= 90 else ""
+            notice = CONNECT_HINT if provider.priority >= 90 else ""
             chosen = model or await _default_model(provider)
             endpoint = settings.endpoint(provider.name)
             return Route(name=provider.name, provider=provider, model=chosen, notice=notice, endpoint=endpoint)
@@ -116,7 +116,7 @@ def ranked_providers(settings: Settings, loader: Loader, dispatch: Dispatch) -> 
     """Every offered provider, as the user configured it, in the order of the automatic choice."""
     loader.load_contributing("providers")
     ranked = []
-    for provider in sorted(_providers(dispatch).values(), key=lambda p: (p.rank, p.name)):
+    for provider in sorted(_providers(dispatch).values(), key=lambda p: (p.priority, p.name)):
         with contextlib.suppress(UserError):  # one that is configured wrongly is not chosen by itself
             endpoint = settings.endpoint(provider.name)
             ranked.append(provider if endpoint is None else provider.at(endpoint))

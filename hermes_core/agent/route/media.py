@@ -1,4 +1,4 @@
-"""A call of a model that is no conversation, with the keys, tries and stand-ins of one that is."""
+"""A call of a model that is no conversation, with the keys, tries and fallbacks of one that is."""
 
 from collections.abc import AsyncGenerator
 from typing import TYPE_CHECKING, Any
@@ -29,7 +29,7 @@ class MediaCall(ModelCall):
 
     async def _deltas(self, provider: Provider, request: Request) -> AsyncGenerator[Delta, None]:
         # A model for conversations is none for this: only one that was named is asked for.
-        named = {self._media.model, *(entry.model for entry in self._stand_ins)}
+        named = {self._media.model, *(entry.model for entry in self._fallbacks)}
         model = request.model if request.model in named else ""
         found = await getattr(provider, self._verb)(evolve(self._media, model=model))
         if wrong := self._wrong(found):

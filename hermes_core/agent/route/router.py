@@ -11,7 +11,7 @@ from attrs import evolve
 from hermes_core.agent.route import choice, windows
 from hermes_core.agent.route.call import ModelCall
 from hermes_core.agent.route.choice import Route
-from hermes_core.config.schema import AgentSettings, AuxiliarySettings, StandInSettings
+from hermes_core.config.schema import AgentSettings, AuxiliarySettings, FallbackSettings
 from hermes_core.config.settings import Settings
 from hermes_core.errors import HermesError, ProviderError, UserError
 from hermes_core.kinds import Provider
@@ -43,7 +43,7 @@ class Router:
         self.told: list[str] = []  # what a person should be told once, outside of a turn
         self._settings, self._parts = settings, (settings, index, loader, dispatch)
         self._windows = windows.Windows(settings.home.cache / "windows.json")
-        self._stand_ins: dict[StandInSettings, Route | None] = {}
+        self._fallbacks: dict[FallbackSettings, Route | None] = {}
         self._rests: dict[str, tuple[float, str]] = {}
         self._bound: dict[tuple[str, str], Provider] = {}
         self._looking: set[asyncio.Task[None]] = set()
@@ -51,7 +51,7 @@ class Router:
 
     def call(self, route: Route, request: Request, *, tell: Callable[[str], None] = lambda _text: None) -> ModelCall:
         """One call for the conversation: the route first, then the fallback providers."""
-        return ModelCall(self, route, request, stand_ins=self._settings.config.fallback_providers, tell=tell)
+        return ModelCall(self, route, request, fallbacks=self._settings.config.fallback_providers, tell=tell)
 
     async def complete(self, main: Route, request: Request, task: str) -> tuple[Response, Route]:
         """One whole reply beside the conversation, and who gave it. Raises ProviderError when nobody can."""
@@ -59,7 +59,7 @@ class Router:
         seconds = max(seconds, _LONG) if task == "compression" else seconds
         if first is not main:
             request = evolve(request, model=first.model)
-        call = ModelCall(self, first, request, stand_ins=own, last=main, seconds=seconds, task=task)
+        call = ModelCall(self, first, request, fallbacks=own, last=main, seconds=seconds, task=task)
         async for _ in call.stream():
             pass
         if own and call.route is main:
@@ -77,30 +77,30 @@ class Router:
 
         own, first, seconds = await self._beside(main, task)
         seconds = seconds if verb == "embed" else max(seconds, _LONG)
-        call = MediaCall(self, first, verb, request, stand_ins=own, seconds=seconds, task=task)
+        call = MediaCall(self, first, verb, request, fallbacks=own, seconds=seconds, task=task)
         async for _ in call.stream():
             pass
         return call.result, call.route
 
-    async def _beside(self, main: Route, task: str) -> tuple[Sequence[StandInSettings], Route, float]:
+    async def _beside(self, main: Route, task: str) -> tuple[Sequence[FallbackSettings], Route, float]:
         """Who was set up for a task, who of them is asked first, and how many seconds one may take."""
         wanted = self._settings.config.auxiliary.get(task) or AuxiliarySettings()
         own = [s for s in (wanted, *wanted.fallback) if s.provider not in ("", "auto") or s.model]
-        first = next(filter(None, [await self.stand_in(entry, main) for entry in own]), main)
+        first = next(filter(None, [await self.fallback(entry, main) for entry in own]), main)
         return own, first, wanted.timeout
 
     # --- who is asked -----------------------------------------------------------------------------------------------
 
     async def candidates(
-        self, first: Route, stand_ins: Sequence[StandInSettings], last: Route | None
+        self, first: Route, fallbacks: Sequence[FallbackSettings], last: Route | None
     ) -> AsyncIterator[Route]:
         """Those who may answer, in order, each once. A first choice that rests is asked last."""
-        resting = self.resting(first) if stand_ins or last else ""
+        resting = self.resting(first) if fallbacks or last else ""
         seen = {first.label}
         if not resting:
             yield first
-        for entry in stand_ins:
-            route = await self.stand_in(entry, first)
+        for entry in fallbacks:
+            route = await self.fallback(entry, first)
             if route is not None and route.label not in seen:
                 seen.add(route.label)
                 yield route
@@ -109,21 +109,21 @@ class Router:
         if resting:
             yield first
 
-    async def stand_in(self, entry: StandInSettings, main: Route) -> Route | None:
+    async def fallback(self, entry: FallbackSettings, main: Route) -> Route | None:
         """The route of an entry, opened once; None when it cannot be used, which the log says."""
         if entry.provider in ("", "auto"):
             return evolve(main, model=entry.model or main.model, effort=entry.effort or main.effort)
-        key = StandInSettings(**{name: getattr(entry, name) for name in _ENTRY})
-        if key not in self._stand_ins:
+        key = FallbackSettings(**{name: getattr(entry, name) for name in _ENTRY})
+        if key not in self._fallbacks:
             try:
-                found: Route | None = await choice.named(entry.provider, entry.model, *self._parts, stand_in=key)
+                found: Route | None = await choice.named(entry.provider, entry.model, *self._parts, fallback=key)
             except HermesError as error:
                 log.warning(
-                    "a stand-in is passed over", extra={"fields": {"provider": entry.provider, "why": error.text}}
+                    "a fallback is passed over", extra={"fields": {"provider": entry.provider, "why": error.text}}
                 )
                 found = None
-            self._stand_ins[key] = found
-        return self._stand_ins[key]
+            self._fallbacks[key] = found
+        return self._fallbacks[key]
 
     def resting(self, route: Route) -> str:
         """Why a route is left alone just now; empty when it is not."""
@@ -217,8 +217,8 @@ class Router:
             task.cancel()
         if self._looking:
             await asyncio.wait(self._looking)
-        opened = [*self._bound.values(), *(route.provider for route in self._stand_ins.values() if route)]
+        opened = [*self._bound.values(), *(route.provider for route in self._fallbacks.values() if route)]
         self._bound.clear()
-        self._stand_ins.clear()
+        self._fallbacks.clear()
         for provider in opened:
             await provider.close()

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Literal
 
-from hermes_core.gateway.outward.manners import is_silence, may_be_silence
+from hermes_core.gateway.outward.silence import is_silence, may_be_silence
 from hermes_core.types import Called, Ended, Event, Noticed, Said, ToolCall
 
 __all__ = ["Progress"]

@@ -17,8 +17,8 @@ from attrs import evolve
 
 from hermes_core.errors import NotSent, StoreError, Undeliverable
 from hermes_core.gateway.outward.attempt import GIVEN_UP, Attempt, attempt
-from hermes_core.gateway.outward.pace import Pace
 from hermes_core.gateway.outward.pieces import is_text, pieces_of, said
+from hermes_core.gateway.outward.rate_limiter import RateLimiter
 from hermes_core.gateway.rows.kept import end_drafts, rows_of
 from hermes_core.gateway.rows.values import KEPT, OutboxRow
 from hermes_core.kinds import Platform
@@ -58,13 +58,13 @@ class Sender:
         platform: Platform,
         *,
         mask: Callable[[str], str] = str,
-        pace: Pace | None = None,
+        limiter: RateLimiter | None = None,
         clock: Callable[[], float] = time.time,
         poll: float = 1.0,
         side_by_side: int = 32,
     ) -> None:
         self.holder = uuid4().hex
-        self.pace = pace or Pace(clock)
+        self.limiter = limiter or RateLimiter(clock)
         self.outbox, self._store, self.platform = rows_of(store).outbox, store, platform
         self._mask = mask
         self._clock, self._poll, self._most = clock, poll, side_by_side
@@ -131,7 +131,7 @@ class Sender:
         for row in rows:
             chat = row.outgoing.chat
             place = (chat.id, chat.thread)
-            if place not in self._busy and len(self._busy) < self._most and not self.pace.left(chat.id):
+            if place not in self._busy and len(self._busy) < self._most and not self.limiter.left(chat.id):
                 task = self._busy[place] = asyncio.create_task(self._deliver(row), name=f"send:{row.id}")
                 task.add_done_callback(partial(self._done, place))
         return max(0.0, min(self._poll, due - now)) if due is not None and due > now else self._poll
@@ -191,7 +191,7 @@ class Sender:
         receipts, left = (*row.receipts, receipt), await self._cleared(row, left, pieces[number + 1 :])
         await self._surely(partial(self.outbox.mark_sent, row, self.holder, receipts, left))
         die_at("receipted")
-        self.pace.went_well(row.id)
+        self.limiter.went_well(row.id)
         if len(receipts) == len(pieces):
             return None
         return evolve(row, state="waiting", receipts=receipts, placeholders=left, tries=0, sent=0.0)
@@ -242,11 +242,11 @@ class Sender:
                 if self._clock() - row.created > GIVEN_UP:
                     continue
                 said_so = error if isinstance(error, NotSent) else NotSent(self._told(error))
-                wait = self.pace.backoff(row.id) if said_so.retry_after is None else said_so.retry_after
-                self.pace.pause(row.outgoing.chat.id, wait, everywhere=said_so.everywhere)
+                wait = self.limiter.backoff(row.id) if said_so.retry_after is None else said_so.retry_after
+                self.limiter.pause(row.outgoing.chat.id, wait, everywhere=said_so.everywhere)
                 return
         await self.outbox.abandon(row.id, "It says nothing.")
-        self.pace.went_well(row.id)
+        self.limiter.went_well(row.id)
 
     async def _taken_away(self, row: OutboxRow, message_id: str) -> None:
         """Delete a message, or make it say nothing where that cannot be. Raises what the service raises."""
@@ -260,9 +260,9 @@ class Sender:
     async def _again(self, row: OutboxRow, error: Exception, least: float = 0.0) -> None:
         """Put it back for later. A chat that was told to wait waits, and no other one."""
         asked = error.retry_after if isinstance(error, NotSent) else None
-        wait = least + (self.pace.backoff(row.id) if asked is None else max(asked, 0.0))
+        wait = least + (self.limiter.backoff(row.id) if asked is None else max(asked, 0.0))
         if isinstance(error, NotSent) and asked is not None:
-            self.pace.pause(row.outgoing.chat.id, wait, everywhere=error.everywhere)
+            self.limiter.pause(row.outgoing.chat.id, wait, everywhere=error.everywhere)
         log.info("message %s is sent again in %.0f s: %s", row.outgoing.key, wait, self._told(error))
         due = self._clock() + wait
         await self._surely(partial(self.outbox.mark_again, row, self.holder, due, self._told(error)))
@@ -288,7 +288,7 @@ class Sender:
         if row.state != "sending" or row.holder != self.holder:
             row = await self._begun(row, pieces, row.repeated)
         await self._surely(partial(self.outbox.mark_failed, row, self.holder, why, dead=dead))
-        self.pace.went_well(row.id)
+        self.limiter.went_well(row.id)
         chat = row.outgoing.chat.id
         log.warning("message %s to %s %s is given up: %s", row.outgoing.key, self.platform.name, chat, why)
 

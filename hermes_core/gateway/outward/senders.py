@@ -5,7 +5,7 @@ import logging
 
 from hermes_core.agent.runtime import Runtime
 from hermes_core.gateway.asks import Asked, question_key
-from hermes_core.gateway.outward.bubble import Bubble
+from hermes_core.gateway.outward.live_message import LiveMessage
 from hermes_core.gateway.outward.outgoing import answer_to, said
 from hermes_core.gateway.outward.sender import Sender
 from hermes_core.gateway.rows.kept import rows_of
@@ -40,14 +40,14 @@ class Senders:
         """Who sends to where a message came from, if this process does."""
         return self._at_work.get((address.platform, address.account))
 
-    def show(self, of: Asked, turn_id: str) -> Bubble | None:
+    def show(self, of: Asked, turn_id: str) -> LiveMessage | None:
         """What shows a turn in the chat it came from; None where another process sends to that."""
         if of.address is None or (sender := self.of(of.address)) is None:
             return None
         known = {"key": f"turn:{turn_id}", "kind": "answer", "trace": of.trace, "session_id": of.session_id}
         outgoing = answer_to(of.address, of.owner, said(""), turn_id=turn_id, **known)
         settings = self._runtime.settings
-        return Bubble(sender, outgoing, settings.config.gateway, mask=settings.masks.text)
+        return LiveMessage(sender, outgoing, settings.config.gateway, mask=settings.masks.text)
 
     def wake(self, address: Envelope) -> None:
         """Something was put into the outbox."""

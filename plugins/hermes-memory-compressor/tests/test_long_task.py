@@ -52,7 +52,7 @@ def words_of(request: Request) -> str:
 class Forgetful(Provider):
     """Knows only what the request says. Makes a plan, reads all pages, then reports the code and the plan."""
 
-    name, rank = "forgetful", 10
+    name, priority = "forgetful", 10
 
     def __init__(self, *, note: str = "good") -> None:
         self.note, self.step = note, 0

@@ -54,8 +54,8 @@ def test_a_model_is_known_by_its_name_its_date_or_its_family():
 
 
 def test_a_wrong_file_is_refused_with_every_problem():
-    wrong = {"name": "x", "title": "X", "colour": 1, "rank": "high", "models": [{"name": "m", "thinking": "hard"}]}
-    with pytest.raises(ValueError, match="unknown key colour; summary is missing; rank is not") as raised:
+    wrong = {"name": "x", "title": "X", "colour": 1, "priority": "high", "models": [{"name": "m", "thinking": "hard"}]}
+    with pytest.raises(ValueError, match="unknown key colour; summary is missing; priority is not") as raised:
         parse_entry(wrong, where="x.toml")
     assert "model m: thinking is none of" in str(raised.value)
 

@@ -102,7 +102,7 @@ async def test_it_is_ready_when_its_key_is_set(named):
     assert not await named("minimax", ANTHROPIC_API_KEY="k").ready()
     assert await named("minimax-cn", MINIMAX_CN_API_KEY="k").ready()
     assert await named().at(Endpoint(name="anthropic", api_key="k")).ready()
-    assert (named().rank, named("claude").rank) == (10, 99)
+    assert (named().priority, named("claude").priority) == (10, 99)
 
 
 async def test_what_the_user_set_for_a_service_holds_for_its_aliases(service, ask, keys, short):

@@ -291,7 +291,7 @@ async def test_another_models_name_is_refused():
 
 
 async def test_it_is_the_last_resort_and_always_there():
-    assert Offline.rank == 90
+    assert Offline.priority == 90
     assert await Offline().ready()
     assert [m.name for m in await Offline().models()] == ["rules-1"]
 

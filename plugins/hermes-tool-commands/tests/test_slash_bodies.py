@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hermes_core.console.carry import Carrier
+from hermes_core.console.session import ConsoleSession
 from hermes_core.errors import UserError
 from hermes_core.kinds import Jobs, Resource, ToolContext, tool
 from hermes_core.testing import Bench, Call, FakePlatform
@@ -28,7 +28,7 @@ class Typist(FakePlatform):
 
     async def types(self, hermes: Any, *lines: str) -> list[str]:
         """Type lines, each after the answer to the one before; the answers to commands, and whole answers."""
-        serving = asyncio.create_task(Carrier(hermes.runtime, self).serve())
+        serving = asyncio.create_task(ConsoleSession(hermes.runtime, self).serve())
         for line in lines:
             before = self.heard
             await self.say(line)
@@ -109,7 +109,7 @@ async def test_retry_asks_what_nobody_could_answer(hermes, scripted) -> None:
 async def test_something_is_done_in_the_background(hermes, scripted) -> None:
     hermes.tmp_plugin(scripted("fore", "back"))
     typist = Typist()
-    serving = asyncio.create_task(Carrier(hermes.runtime, typist).serve())
+    serving = asyncio.create_task(ConsoleSession(hermes.runtime, typist).serve())
     await typist.say("/bg")
     await typist.say("hi")
     await typist.say("/bg look around")

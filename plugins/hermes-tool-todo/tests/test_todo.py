@@ -253,7 +253,7 @@ def test_the_tool_costs_little(desk: Desk) -> None:
 
 
 async def test_a_conversation_keeps_its_plan_and_shows_it(hermes: Any, scripted: Any) -> None:
-    from hermes_core.console.carry import Carrier
+    from hermes_core.console.session import ConsoleSession
 
     hermes.tmp_plugin(scripted([Call("todo", {"todos": STEPS}), Call("todo")], "Planned."))
     hermes.tmp_plugin("hermes_tool_todo")
@@ -261,7 +261,7 @@ async def test_a_conversation_keeps_its_plan_and_shows_it(hermes: Any, scripted:
     for line in ("plan it", "/todo", "/new", "/todo"):
         await platform.say(line)
     await platform.leave()
-    await Carrier(hermes.runtime, platform).serve()
+    await ConsoleSession(hermes.runtime, platform).serve()
     planned, shown, _, fresh = [text for text in await platform.seen() if "waits for the end" not in text]
     assert planned == "Planned."
     assert shown == "    [ ] Look\n    [>] Mend\n\n2 items: 1 pending, 1 in progress"

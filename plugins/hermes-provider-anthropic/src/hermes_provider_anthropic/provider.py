@@ -32,7 +32,7 @@ class Messages(Provider):
         endpoint: Endpoint | None = None,
     ) -> None:
         self.name = name or listed.name
-        self.rank = ALIAS_RANK if self.name in listed.aliases else listed.rank
+        self.priority = ALIAS_RANK if self.name in listed.aliases else listed.priority
         elsewhere = endpoint is not None and endpoint.base_url not in ("", listed.base_url)
         self.default_model = "" if elsewhere else listed.default_model
         self._listed = listed

@@ -22,7 +22,7 @@ class Offline(Provider):
     """Rules instead of a model: no download, no network, the same words for the same request."""
 
     name = "offline"
-    rank = 90
+    priority = 90
 
     def __init__(self, clock: Callable[[], datetime] = _now) -> None:
         self._clock = clock

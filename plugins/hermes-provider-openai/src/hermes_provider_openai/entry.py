@@ -39,7 +39,7 @@ class Entry:
     summary: str
     aliases: tuple[str, ...] = ()
     signup: str = ""
-    rank: int = 20
+    priority: int = 20
     env: tuple[str, ...] = ()
     base_url: str = ""
     base_url_env: str = ""

@@ -10,7 +10,7 @@ class Listed(NamedTuple):
 
     name: str
     aliases: tuple[str, ...]
-    rank: int
+    priority: int
     env: tuple[str, ...]
     base_url: str
     base_url_env: str

@@ -11,10 +11,10 @@ from hermes_core.store.killpoints import die_at
 from hermes_core.store.sessions import Sessions, stored, transaction
 from hermes_core.types import Message
 
-__all__ = ["Mirror"]
+__all__ = ["CrossChatNotes"]
 
 
-class Mirror(Sessions):
+class CrossChatNotes(Sessions):
     """The part of the store that tells conversations what was said in their chats."""
 
     _append: Callable[[Transaction, str, Message, str], int]

@@ -34,12 +34,12 @@ from hermes_core.types import (
     Verdict,
 )
 
-__all__ = ["Carrier"]
+__all__ = ["ConsoleSession"]
 
 log = logging.getLogger(__name__)
 
 
-class Carrier(Chats):
+class ConsoleSession(Chats):
     """Serves one platform until the people on it leave."""
 
     def __init__(self, runtime: Runtime, platform: Platform, *, session: str = "", origin: str = "") -> None:

@@ -5,12 +5,12 @@ import logging
 from collections import deque
 from collections.abc import Awaitable, Callable
 
-__all__ = ["Lanes"]
+__all__ = ["KeyedQueue"]
 
 log = logging.getLogger(__name__)
 
 
-class Lanes:
+class KeyedQueue:
     """What is put under one name is done one after another. A name without work costs nothing."""
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Breadcrumbs: which third-party import ended the whole process, where no ``except`` could."""
+"""Crash markers: which third-party import ended the whole process, where no ``except`` could."""
 
 import json
 import os
@@ -18,7 +18,7 @@ from hermes_core.types import JSON
 _LIMIT = 2  # a plugin that ended the process so often is not tried again until it changes
 
 
-class Crumbs:
+class CrashMarkers:
     """One small file per import under way. One that is left behind tells the next start what happened."""
 
     def __init__(self, folder: Path) -> None:

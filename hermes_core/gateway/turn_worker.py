@@ -13,15 +13,15 @@ from hermes_core.config.gateway import channel_of
 from hermes_core.database import Prepared
 from hermes_core.gateway.asks import Asked, Asks
 from hermes_core.gateway.messages import envelope_of
-from hermes_core.gateway.outward.manners import is_silence
 from hermes_core.gateway.outward.media_out import with_files
 from hermes_core.gateway.outward.outgoing import answer_to, said
+from hermes_core.gateway.outward.silence import is_silence
 from hermes_core.gateway.rows.kept import rows_of
 from hermes_core.gateway.turns import Turns
 from hermes_core.store.inbox import Waiting
 from hermes_core.types import Ended, Envelope, Event, Principal, Started, TurnResult
 
-__all__ = ["Player", "Show"]
+__all__ = ["Show", "TurnWorker"]
 
 
 class Show(Protocol):
@@ -34,7 +34,7 @@ class Show(Protocol):
         """Nothing more happens."""
 
 
-class Player:
+class TurnWorker:
     """Plays the sessions of people. ``show`` makes what shows a turn in its chat, or None where nobody can see it."""
 
     def __init__(

@@ -10,13 +10,13 @@ from hermes_core.store.killpoints import die_at
 from hermes_core.store.sessions import Sessions, get_session, owner_row, transaction
 from hermes_core.types import Envelope, Message, Principal
 
-__all__ = ["Heard"]
+__all__ = ["CommandLog"]
 
 _SAID = Message(role="user", parts=())
 _DONE = "command"  # stands for the turn of a command that was carried out
 
 
-class Heard(Sessions):
+class CommandLog(Sessions):
     """The part of the store that the gateway's way in needs besides the journal."""
 
     @transaction(READ)

@@ -15,16 +15,16 @@ from attrs import evolve
 
 from hermes_core.config.gateway import GatewaySettings
 from hermes_core.errors import HermesError, NotSent
-from hermes_core.gateway.outward.pace import Pace
 from hermes_core.gateway.outward.pieces import said
 from hermes_core.gateway.outward.progress import Progress
+from hermes_core.gateway.outward.rate_limiter import RateLimiter
 from hermes_core.gateway.outward.sender import PLACEHOLDER, Sender
 from hermes_core.gateway.outward.split import split_text
 from hermes_core.gateway.rows.values import OutboxRow, Outgoing
 from hermes_core.store.killpoints import die_at
 from hermes_core.types import Chat, Event, Feature, Sent, Started
 
-__all__ = ["Bubble"]
+__all__ = ["LiveMessage"]
 
 log = logging.getLogger(__name__)
 _TYPING = 4.0  # seconds between two typing signs; services show one for about five
@@ -37,7 +37,7 @@ class _Stop(Exception):
     """It cannot be shown."""
 
 
-class Bubble:
+class LiveMessage:
     """Shows one turn in its chat. ``outgoing`` is what its answer will be sent as; its message does not matter yet.
 
     Nothing here is waited for by the turn, and nothing that fails here costs more than the show.
@@ -55,7 +55,7 @@ class Bubble:
         self._outbox, self._platform, self._sender, self._outgoing = sender.outbox, sender.platform, sender, outgoing
         self._settings, self._mask, self._clock = settings, mask, clock
         self._progress = Progress(settings.streaming, settings.tool_progress, mask)
-        self._pace: Pace = sender.pace
+        self._limiter: RateLimiter = sender.limiter
         self._row: OutboxRow | None = None
         self._messages: list[tuple[str, str]] = []  # the ids of the messages that show it, and what stands there
         self._changed, self._over = asyncio.Event(), asyncio.Event()
@@ -78,7 +78,7 @@ class Bubble:
             self._tasks.append(asyncio.create_task(self._type(event), name="typing"))
         if Feature.EDIT in features and self._progress.wanted:
             self._sender.shown[self._outgoing.key] = self
-            self._tasks.append(asyncio.create_task(self._write(), name="bubble"))
+            self._tasks.append(asyncio.create_task(self._write(), name="live"))
 
     async def close(self) -> None:
         """Change nothing more, and wait until the last change is over. Closing twice is quiet."""
@@ -97,7 +97,7 @@ class Bubble:
 
     async def _type(self, event: Started) -> None:
         while True:
-            if not self._pace.left(self._outgoing.chat.id):
+            if not self._limiter.left(self._outgoing.chat.id):
                 with suppress(Exception):  # nobody misses a sign
                     async with asyncio.timeout(_PATIENCE):
                         await self._platform.show(self._outgoing.chat, event)
@@ -129,7 +129,7 @@ class Bubble:
         while not (self._closed or self._progress.ended):
             await self._changed.wait()
             age = self._clock() - self._last
-            if (wait := max(least - age, self._pace.left(self._outgoing.chat.id))) > 0:
+            if (wait := max(least - age, self._limiter.left(self._outgoing.chat.id))) > 0:
                 await self._sleep(wait)
                 continue
             text = self._progress.text()
@@ -156,8 +156,8 @@ class Bubble:
             self._floods += 1
             if self._floods > _FLOODS:
                 raise
-            wait = self._pace.backoff(self._outgoing.key) if error.retry_after is None else error.retry_after
-            self._pace.pause(self._outgoing.chat.id, wait, everywhere=error.everywhere)
+            wait = self._limiter.backoff(self._outgoing.key) if error.retry_after is None else error.retry_after
+            self._limiter.pause(self._outgoing.chat.id, wait, everywhere=error.everywhere)
         else:
             self._text = text
 

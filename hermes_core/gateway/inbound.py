@@ -19,7 +19,7 @@ from hermes_core.errors import HermesError, StoreError
 from hermes_core.gateway.asks import Asks
 from hermes_core.gateway.commands.chats import ChatCommands
 from hermes_core.gateway.conversations import ChatConversation, Conversations, dressed
-from hermes_core.gateway.lanes import Lanes
+from hermes_core.gateway.keyed_queue import KeyedQueue
 from hermes_core.gateway.media_in import keep_files
 from hermes_core.gateway.outward.outgoing import answer_to, said
 from hermes_core.gateway.people.access import Access
@@ -32,14 +32,14 @@ from hermes_core.store.killpoints import die_at
 from hermes_core.store.leases import Duplicate
 from hermes_core.types import Chat, Envelope, Feature, Message, Principal
 
-__all__ = ["Intake"]
+__all__ = ["Inbound"]
 
 log = logging.getLogger(__name__)
 _PAUSE = 1.0  # seconds between two tries to write a message down
 _HEARD, _BEHIND = "👀", "⏳"
 
 
-class Intake:
+class Inbound:
     """Takes what platforms receive. ``admit`` says whose a message is, or None: then it has been seen to.
 
     ``wake`` tells the sender that something is to be said where a message came from.
@@ -59,15 +59,15 @@ class Intake:
         self._turns, self._asks = turns, asks
         self._wake = wake
         self._conversations = Conversations(runtime)
-        self._lanes = Lanes()
+        self._in_order = KeyedQueue()
 
     def hear(self, platform: Platform, envelope: Envelope) -> None:
         """Take a message in, after those of the same chat that came before; what ends or answers a turn at once."""
         work = partial(self._hear, platform, envelope)
         if self._commands.at_once(envelope):
-            self._lanes.beside(work)
+            self._in_order.beside(work)
         else:
-            self._lanes.put(f"{envelope.platform} {envelope.account} {envelope.chat} {envelope.thread}", work)
+            self._in_order.put(f"{envelope.platform} {envelope.account} {envelope.chat} {envelope.thread}", work)
 
     async def begin(self, platform: Platform) -> None:
         """Carry out the commands that were heard before a death."""
@@ -75,15 +75,15 @@ class Intake:
         for waiting in await store.commands_waiting(platform.name, platform.account):
             if waiting.envelope:
                 work = partial(self._again, platform, waiting)
-                self._lanes.put(f"{platform.name} {platform.account} {waiting.envelope.chat}", work)
+                self._in_order.put(f"{platform.name} {platform.account} {waiting.envelope.chat}", work)
 
     async def settle(self) -> None:
         """Wait until everything that was heard has its row."""
-        await self._lanes.settle()
+        await self._in_order.settle()
 
     async def close(self) -> None:
         """Stop whatever is being done."""
-        await self._lanes.close()
+        await self._in_order.close()
 
     async def _hear(self, platform: Platform, envelope: Envelope) -> None:
         with trace.using(trace.new()):
@@ -150,7 +150,7 @@ class Intake:
             await self._turns.interrupt(session.id, session.owner)
         await self._queue.put(session.id)
         words = {"queue": QUEUED, "steer": STEERED}.get(mode, "") if busy else ""
-        self._lanes.beside(partial(self._receipt, platform, envelope, session.owner, words))  # nothing waits for it
+        self._in_order.beside(partial(self._receipt, platform, envelope, session.owner, words))  # nothing waits for it
 
     async def _receipt(self, platform: Platform, envelope: Envelope, owner: Principal, words: str) -> None:
         """Show that a message was heard, and, where it has to wait, say so in ``words`` if there is no sign for it."""

@@ -9,7 +9,7 @@ from far_end import FarEnd
 from post import outgoing, play_turn
 
 from hermes_core.config.gateway import GatewaySettings
-from hermes_core.gateway.outward.bubble import Bubble
+from hermes_core.gateway.outward.live_message import LiveMessage
 from hermes_core.gateway.outward.pieces import pieces_of
 from hermes_core.gateway.outward.progress import CURSOR, Progress
 from hermes_core.gateway.outward.sender import PLACEHOLDER, Sender
@@ -43,13 +43,13 @@ class Show:
         self.store, self.sender = store, Sender(store, self.far, clock=clock)
         settings = GatewaySettings(**({"edit_seconds": 0.003, "edit_chars": 5} | settings))
         self.answer = outgoing(key, "", turn_id="t", reply_to="7")
-        self.bubble = Bubble(self.sender, self.answer, settings)
+        self.live = LiveMessage(self.sender, self.answer, settings)
 
     async def close(self, text: str = "") -> None:
         """The turn is closed, and its answer is stored; then whoever shows it hears of that."""
         if text:
             await rows_of(self.store).outbox.send_later(outgoing("turn:t", text, turn_id="t", reply_to="7"))
-        await self.bubble.close()
+        await self.live.close()
 
     async def sent(self) -> None:
         """Let time pass until everything is sent."""
@@ -68,11 +68,11 @@ def show(store, tmp_path):
 
 async def test_the_answer_grows_in_messages_that_the_final_text_goes_into(show):
     here = show()
-    await play_turn(here.bubble, [STARTED, *said()])
+    await play_turn(here.live, [STARTED, *said()])
     grown = [line["text"] for line in here.far.lines() if line["edit"]]
     assert len(grown) > 1
     assert any(text.endswith(CURSOR) for text in grown)
-    await play_turn(here.bubble, [ended()])
+    await play_turn(here.live, [ended()])
     await here.close(ANSWER)
     shown = len(here.texts)
     await here.sent()
@@ -85,7 +85,7 @@ async def test_the_answer_grows_in_messages_that_the_final_text_goes_into(show):
 async def test_faults_cost_the_show_and_never_the_answer(show, kind, seed):
     random.seed(seed)
     here = show(kind, seed=seed, odds={"lost": 0.05, "silent": 0.05, "flood": 0.15, "cut": 0.05})
-    await play_turn(here.bubble, [STARTED, called("terminal", command="ls"), *said(), ended()])
+    await play_turn(here.live, [STARTED, called("terminal", command="ls"), *said(), ended()])
     await here.close(ANSWER)
     here.far.odds = CALM
     await here.sent()
@@ -95,23 +95,23 @@ async def test_faults_cost_the_show_and_never_the_answer(show, kind, seed):
 async def test_the_sender_waits_for_the_last_edit(show):
     """The turn is closed and its answer due before whoever shows it knows."""
     here = show()
-    await play_turn(here.bubble, [STARTED, *said()[:9]])
+    await play_turn(here.live, [STARTED, *said()[:9]])
     await rows_of(here.store).outbox.send_later(outgoing("turn:t", "Short.", turn_id="t"))
     await here.sent()
     assert [text for text in here.texts if text != PLACEHOLDER] == ["Short."]
-    await play_turn(here.bubble, said())
+    await play_turn(here.live, said())
     await here.close()
     assert [text for text in here.texts if text != PLACEHOLDER] == ["Short."]
 
 
 async def test_a_turn_that_goes_on_after_a_death_is_shown_in_the_same_messages(show, store):
     first = show()
-    await play_turn(first.bubble, [STARTED, *said()[:9]])
+    await play_turn(first.live, [STARTED, *said()[:9]])
     await first.close()
     [row] = await rows_of(store).outbox.outbox_of(key="turn:t")
     assert (row.state, len(row.placeholders)) == ("draft", 1)
     again = show()
-    await play_turn(again.bubble, [STARTED, *said()])
+    await play_turn(again.live, [STARTED, *said()])
     await again.close("The end.")
     await again.sent()
     assert [text for text in again.texts if text != PLACEHOLDER] == ["The end."]
@@ -121,8 +121,8 @@ async def test_a_turn_that_goes_on_after_a_death_is_shown_in_the_same_messages(s
 
 async def test_a_turn_that_was_stopped_says_so(show):
     here = show()
-    await play_turn(here.bubble, [STARTED, *said("This will be cut off right here.")])
-    await play_turn(here.bubble, [ended("", "interrupted")])
+    await play_turn(here.live, [STARTED, *said("This will be cut off right here.")])
+    await play_turn(here.live, [ended("", "interrupted")])
     await here.close()
     await here.sent()
     assert here.texts == ["This will be cut off right here.\n\n(stopped)"]
@@ -131,7 +131,7 @@ async def test_a_turn_that_was_stopped_says_so(show):
 @pytest.mark.parametrize(("kind", "left"), [("deletes", []), ("edits", [PLACEHOLDER])])
 async def test_what_was_shown_of_more_than_the_answer_is_taken_away(show, kind, left):
     here = show(kind)
-    await play_turn(here.bubble, [STARTED, *said(), *said()])
+    await play_turn(here.live, [STARTED, *said(), *said()])
     shown = len(here.texts)
     assert shown > 2
     await here.close("Short.")
@@ -142,8 +142,8 @@ async def test_what_was_shown_of_more_than_the_answer_is_taken_away(show, kind, 
 @pytest.mark.parametrize(("kind", "left"), [("deletes", []), ("edits", [PLACEHOLDER])])
 async def test_what_was_shown_of_an_answer_that_is_none_is_taken_away(show, store, kind, left):
     here = show(kind, tool_progress="off")
-    await play_turn(here.bubble, [STARTED, *said("Let me see")])
-    await play_turn(here.bubble, [Noticed(text="Again."), ended("NO_REPLY")])
+    await play_turn(here.live, [STARTED, *said("Let me see")])
+    await play_turn(here.live, [Noticed(text="Again."), ended("NO_REPLY")])
     await here.close()
     await here.sent()
     assert here.texts == left
@@ -155,8 +155,8 @@ async def test_what_was_shown_of_an_answer_that_is_none_is_taken_away(show, stor
 async def test_faults_do_not_leave_what_was_shown_of_an_answer_that_is_none(show, store, kind, seed):
     random.seed(seed)
     here = show(kind, seed=seed, tool_progress="off")
-    await play_turn(here.bubble, [STARTED, *said("Let me see")])
-    await play_turn(here.bubble, [Noticed(text="Again."), ended("NO_REPLY")])
+    await play_turn(here.live, [STARTED, *said("Let me see")])
+    await play_turn(here.live, [Noticed(text="Again."), ended("NO_REPLY")])
     here.far.odds = {"lost": 0.3, "silent": 0.3, "flood": 0.3, "cut": 0.3, "no_edit": 0.0}
     await here.close()
     await here.sent()
@@ -170,7 +170,7 @@ async def test_faults_do_not_leave_what_was_shown_of_an_answer_that_is_none(show
 
 async def test_a_model_that_says_only_what_a_placeholder_says_has_said_it(show):
     here = show("deletes")
-    await play_turn(here.bubble, [STARTED, *said("Let me see. Hm, well")])
+    await play_turn(here.live, [STARTED, *said("Let me see. Hm, well")])
     await here.close(PLACEHOLDER)
     await here.sent()
     assert here.texts == [PLACEHOLDER]
@@ -179,7 +179,7 @@ async def test_a_model_that_says_only_what_a_placeholder_says_has_said_it(show):
 @pytest.mark.parametrize("token", ["NO_REPLY", "[SILENT]", " no_reply.\n"])
 async def test_a_word_for_silence_is_never_shown(show, token):
     here = show()
-    await play_turn(here.bubble, [STARTED, *[Said(text=letter) for letter in token], ended(token)])
+    await play_turn(here.live, [STARTED, *[Said(text=letter) for letter in token], ended(token)])
     await here.close()
     await here.sent()
     assert here.far.lines() == []
@@ -187,7 +187,7 @@ async def test_a_word_for_silence_is_never_shown(show, token):
 
 async def test_a_short_turn_is_not_shown_at_all(show):
     here = show(edit_seconds=5.0)
-    await play_turn(here.bubble, [STARTED, *said("Hello."), ended("Hello.")])
+    await play_turn(here.live, [STARTED, *said("Hello."), ended("Hello.")])
     await here.close("Hello.")
     await here.sent()
     assert here.texts == ["Hello."]
@@ -196,7 +196,7 @@ async def test_a_short_turn_is_not_shown_at_all(show):
 @pytest.mark.parametrize(("kind", "settings"), [("plain", {}), ("edits", {"streaming": False, "tool_progress": "off"})])
 async def test_where_nothing_can_or_should_be_shown_only_the_answer_is_sent(show, kind, settings):
     here = show(kind, **settings)
-    await play_turn(here.bubble, [STARTED, called("terminal"), *said(), ended()])
+    await play_turn(here.live, [STARTED, called("terminal"), *said(), ended()])
     await here.close("The end.")
     assert here.far.lines() == []
     await here.sent()
@@ -208,7 +208,7 @@ async def test_an_answer_that_was_shown_and_never_came_is_ended(show, store):
     here = show()
     await store.create_session(Session(id="s", origin="far"))
     turn = await store.open_turn("s", outgoing("k", "hi").message, turn_id="t", holder="h", provider="", model="")
-    await play_turn(here.bubble, [STARTED, *said()[:9]])
+    await play_turn(here.live, [STARTED, *said()[:9]])
     await here.close()
     assert await end_drafts(store, "far", "bot", outgoing("k", "(no answer)").message, time.time() + 60) == 0
     await store.close_turn(turn, state="failed")

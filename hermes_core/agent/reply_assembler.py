@@ -8,7 +8,7 @@ from attrs import evolve
 from hermes_core.errors import Refused
 from hermes_core.types import Message, Part, Reasoning, Request, Response, Text, ToolCall
 
-__all__ = ["Whole", "has_calls", "nudged", "text_of"]
+__all__ = ["ReplyAssembler", "has_calls", "nudged", "text_of"]
 
 _NUDGES = {"empty": 3, "thought": 2, "refused": 1}  # how often a model is asked again
 _CUTS = 3  # how often a reply that reached its length is gone on with
@@ -35,7 +35,7 @@ def nudged(request: Request, text: str) -> Request:
     return evolve(request, messages=(*request.messages, Message(role="user", parts=(Text(text=text),))))
 
 
-class Whole:
+class ReplyAssembler:
     """Takes responses until they make a reply. ``request`` is what to ask next."""
 
     def __init__(self, request: Request) -> None:

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from hermes_core.console.carry import Carrier
+from hermes_core.console.session import ConsoleSession
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import Platform
 from hermes_core.testing import Fail
@@ -46,7 +46,7 @@ class Room(Platform):
 
 
 async def serve(hermes, room) -> Room:
-    await Carrier(hermes.runtime, room).serve()
+    await ConsoleSession(hermes.runtime, room).serve()
     return room
 
 

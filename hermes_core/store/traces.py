@@ -11,7 +11,7 @@ from hermes_core.store.sessions import Sessions, owner_number, transaction
 from hermes_core.types import Principal
 from hermes_core.values import frozen
 
-__all__ = ["Path", "Paths"]
+__all__ = ["MessageRows", "Traces"]
 
 _EVERYBODY = -2  # no owner has it
 _SLACK = 3600.0  # seconds that a clock may have been set back between a turn's start and its model calls
@@ -19,7 +19,7 @@ Row = Mapping[str, Any]
 
 
 @frozen(kw_only=True)
-class Path:
+class MessageRows:
     """All rows with one trace, or where there is none of a turn, as mappings.
 
     Times are seconds since 1970, 0 for what has not happened. ``received`` are rows of the inbox with their
@@ -35,11 +35,11 @@ class Path:
     outgoing: Sequence[Row] = ()
 
 
-class Paths(Sessions):
+class Traces(Sessions):
     """The part of the store that says what became of a message."""
 
     @transaction(READ, long=True)
-    def paths(
+    def traces(
         self,
         tx: Transaction,
         word: str,
@@ -47,7 +47,7 @@ class Paths(Sessions):
         *,
         everybody: bool = False,
         sent: Sequence[tuple[str, str]] = (),
-    ) -> list[Path]:
+    ) -> list[MessageRows]:
         """The paths that a word names, newest first: a trace, a turn, an event or message of a platform, or
         ``latest``; with them those of what was ``sent``, each with its trace and turn. Those of an owner;
         ``everybody`` finds anybody's."""
@@ -74,12 +74,12 @@ def _found(tx: Transaction, word: str, owner: int) -> Sequence[Row]:
     return found
 
 
-def _path(tx: Transaction, trace: str, turn: str, owner: int, mine: int) -> Path:
+def _path(tx: Transaction, trace: str, turn: str, owner: int, mine: int) -> MessageRows:
     about = {"trace": trace, "turn_id": turn, "owner": owner}
     received = [_received(tx, _plain(row), mine) for row in tx.rows("why_inbox", **about)]
     ids = dict.fromkeys([turn, *(row["turn_id"] for row in received)])
     turns = [_turn(tx, _plain(row)) for name in ids for row in tx.rows("why_turn", turn_id=name, owner=owner)]
-    return Path(trace=trace, turn_id=turn, received=received, turns=turns)
+    return MessageRows(trace=trace, turn_id=turn, received=received, turns=turns)
 
 
 def _received(tx: Transaction, row: dict[str, Any], mine: int) -> Row:

@@ -8,8 +8,8 @@ from attrs import evolve
 from hermes_core.gateway.rows.kept import rows_of, sent
 from hermes_core.gateway.rows.values import Outgoing
 from hermes_core.store.journal import Store
-from hermes_core.store.paths import Path
 from hermes_core.store.steps import steps, verdict
+from hermes_core.store.traces import Path
 from hermes_core.types import Chat, Envelope, Message, Principal, Session, Text, ToolCall, ToolResult, Usage
 
 ME, BEN = Principal(), Principal(person="irc:ben")
@@ -55,7 +55,7 @@ async def paths(store: Store, word: str, owner: Principal, *, everybody: bool = 
     found = await rows_of(store).outbox.named(word.strip(), whose)
     return [
         evolve(path, outgoing=await sent(store, path.trace, path.turn_id, whose))
-        for path in await store.paths(word, owner, everybody=everybody, sent=found)
+        for path in await store.traces(word, owner, everybody=everybody, sent=found)
     ]
 
 

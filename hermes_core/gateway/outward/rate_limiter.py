@@ -4,12 +4,12 @@ import random
 import time
 from collections.abc import Callable
 
-__all__ = ["Pace"]
+__all__ = ["RateLimiter"]
 
 LONGEST_WAIT = 60.0  # seconds between two tries that nobody asked to be apart
 
 
-class Pace:
+class RateLimiter:
     """The pauses of one account, by chat. ``clock`` gives seconds since 1970."""
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
