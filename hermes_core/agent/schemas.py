@@ -5,7 +5,6 @@ the schema. Formats, patterns and bounds say what a value means: that is the too
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import count
 
 from hermes_core.errors import nearest
 from hermes_core.types import JSON
@@ -40,9 +39,8 @@ def misfits(
     value that is nested too deeply, and OverflowError where there is no end to it. ``seen`` holds the references that
     led to this schema.
     """
-    steps = steps or count()
-    if next(steps) > _MOST:
-        raise OverflowError("too much to check")
+    steps = steps or _bounded()
+    next(steps)
     where = path or "arguments"
     if schema is True:
         return
@@ -69,6 +67,11 @@ def misfits(
         first = len(schema.get("prefixItems", ()))
         for place, one in enumerate(value[first:], first):
             yield from misfits(schema["items"], one, whole, f"{path}[{place}]", steps=steps)
+
+
+def _bounded() -> Iterator[int]:
+    yield from range(_MOST)
+    raise OverflowError("too much to check")
 
 
 def _unlike(schema: Mapping[str, JSON], value: JSON) -> str:

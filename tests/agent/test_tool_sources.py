@@ -212,7 +212,7 @@ async def test_a_source_that_exits_costs_its_own_tools_only(hermes, scripted):
     elsewhere(hermes, ToolSource(name="gone", toolset="more", tools=leaves))
     await turn(hermes)
     assert "own_a" in names(provider.requests[0])
-    assert ["called sys.exit(3)"] == [f.error for f in hermes.runtime.dispatch.faults]
+    assert [f.error for f in hermes.runtime.dispatch.faults] == ["called sys.exit(3)"]
 
 
 @pytest.mark.parametrize(
