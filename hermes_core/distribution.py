@@ -10,10 +10,7 @@ from hermes_core.own import OWN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from hermes_core.config.paths import Home
-    from hermes_core.embed import Hermes
     from hermes_core.plugins.consent import Consent
     from hermes_core.plugins.index import Index
     from hermes_core.types import JSON
@@ -50,12 +47,6 @@ class Distribution(NamedTuple):
         from hermes_core.cli.main import run
 
         run(self, arguments)
-
-    def start(self, **options: "Any") -> "Hermes":
-        """A Hermes of this distribution, to be used as ``async with``. Options are those of Hermes."""
-        from hermes_core.embed import Hermes
-
-        return Hermes(self, **options)
 
     def home(self, profile: str | None = None, folder: str | Path | None = None) -> "Home":
         """Where its state lives. Raises UserError."""

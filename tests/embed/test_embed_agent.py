@@ -392,11 +392,11 @@ def test_a_product_answers_and_its_doctor_is_its_own(acme):
 
 
 async def test_a_product_is_a_library_too(tmp_path):
-    async with ACME.start(config={"agent.max_calls": 8}) as hermes:
+    async with Hermes(ACME, config={"agent.max_calls": 8}) as hermes:
         assert hermes.runtime.settings.config.agent.max_calls == 8
         assert hermes.runtime.home.root == tmp_path / ".acme-bot"
         assert "notes.md" in (await hermes.run("list the files here")).text
-    async with ACME.start(home=tmp_path / "else", config={"policy.mode": "off"}) as hermes:
+    async with Hermes(ACME, home=tmp_path / "else", config={"policy.mode": "off"}) as hermes:
         assert hermes.runtime.policy.mode() == "ask"
         assert hermes.runtime.home.root == tmp_path / "else"
 

@@ -7,10 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import frozen_sql
 import pytest
 
 from hermes_core.errors import StoreError
-from hermes_core.store import statements
 from hermes_core.store.engine import Engine
 from hermes_core.store.journal import open_store
 from hermes_core.store.migrate import to_head, upgrade
@@ -27,7 +27,7 @@ def layout(connection: sqlite3.Connection) -> dict[str, list[str]]:
 
 
 def test_what_is_frozen_is_what_core_says_today() -> None:
-    for path, source in statements.frozen_sources().items():
+    for path, source in frozen_sql.frozen_sources().items():
         assert path.read_text(encoding="utf-8") == source
 
 

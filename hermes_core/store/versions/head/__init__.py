@@ -1,4 +1,4 @@
-"""Written by ``python -m hermes_core.store.statements``; do not edit."""
+"""Written by ``python tests/house/frozen_sql.py``; do not edit."""
 
 # fmt: off
 # ruff: noqa: E501

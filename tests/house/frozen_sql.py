@@ -2,7 +2,7 @@
 
 Importing SQLAlchemy costs a one-shot more than its own work, so what it says for SQLite is written down once, in
 ``versions/head``. A test holds the two equal. After every change of a statement and every new migration run
-``python -m hermes_core.store.statements``. What a server wants in other words is its driver's business.
+``python tests/house/frozen_sql.py``. What a server wants in other words is its driver's business.
 """
 
 import json
@@ -18,6 +18,8 @@ from hermes_core.store.sql.gateway import GATEWAY
 from hermes_core.store.sql.journal import JOURNAL
 from hermes_core.store.sql.tables import database
 
+ROOT = Path(__file__).parents[2]
+HEAD = ROOT / "hermes_core" / "store" / "versions" / "head" / "__init__.py"
 STATEMENTS: dict[str, sa.Executable] = {**JOURNAL, **GATEWAY, **DOCUMENTS}
 
 
@@ -27,16 +29,14 @@ def frozen_sources() -> dict[Path, str]:
     [(head,)] = database.execute("SELECT version_num FROM alembic_version")
     [(merge,)] = database.execute("SELECT v FROM search_config WHERE k = 'automerge'")
     ddl = [" ".join(sql.split()) for (sql,) in made]
-    ddl.append(f"INSERT INTO search (search, rank) VALUES ('automerge', {merge})")  # noqa: S608 - our own
-    ddl.append(f"INSERT INTO alembic_version VALUES ('{head}')")  # noqa: S608 - our own
+    ddl.append(f"INSERT INTO search (search, rank) VALUES ('automerge', {merge})")
+    ddl.append(f"INSERT INTO alembic_version VALUES ('{head}')")
     local = {"HEAD": head, "DDL": ddl, "SQL": {name: _compiled(one) for name, one in STATEMENTS.items()}}
-    return {Path(__file__).parent / "versions" / "head" / "__init__.py": _source(local)}
+    return {HEAD: _source(local)}
 
 
 def _source(written: Mapping[str, object]) -> str:
-    top = (
-        '"""Written by ``python -m hermes_core.store.statements``; do not edit."""\n\n# fmt: off\n# ruff: noqa: E501\n'
-    )
+    top = '"""Written by ``python tests/house/frozen_sql.py``; do not edit."""\n\n# fmt: off\n# ruff: noqa: E501\n'
     return "\n".join([top, *(f"{name} = {json.dumps(value, indent=4)}" for name, value in written.items()), ""])
 
 
