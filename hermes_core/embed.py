@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from hermes_core.agent.runtime import Runtime
     from hermes_core.brokers import Mailbox
     from hermes_core.kinds.console import AskPerson
-    from hermes_core.plugins.index import Index
+    from hermes_core.plugins.index import Index, Installed
     from hermes_core.types import JSON, Effect, Event, HistoryEntry, Message, Principal, SlashCommand
 
 __all__ = ["HERMES", "Agent", "Allow", "Answer", "Distribution", "Hermes"]
@@ -164,7 +164,6 @@ class Hermes:
 
     def _assemble(self) -> "Runtime":
         from hermes_core.agent.runtime import Runtime
-        from hermes_core.agent.wiring import broker_of
         from hermes_core.config.settings import load_settings
         from hermes_core.types import Principal
 
@@ -182,9 +181,34 @@ class Hermes:
             owner=self._owner or Principal(profile=home.profile),
             **self._wishes,
         )
-        runtime.brokers = broker_of
-        runtime.messages, runtime.commands = partial(_messages, runtime), partial(_commands, runtime)
+        runtime.brokers, runtime.messages, runtime.commands = (
+            _brokers,
+            partial(_messages, runtime),
+            partial(_commands, runtime),
+        )
         return runtime
+
+
+def _brokers(runtime: "Runtime", name: str, installed: "Installed") -> object:
+    """A broker of a plugin's context that needs the whole kernel, made when it is first used."""
+    if name == "turns":
+        from hermes_core.agent.turns import Turns
+
+        return Turns(runtime, installed)
+    if name == "sessions":
+        from hermes_core.agent.sessions import Sessions
+
+        return Sessions(runtime, installed)
+    if name == "settings":
+        from hermes_core.agent.settings import HomeSettings
+
+        did = "looked into the settings"
+        return HomeSettings(
+            runtime, partial(installed.require, "permissions", "kernel", "settings.write", did), installed
+        )
+    from hermes_core.agent.control import Models, Plugins
+
+    return Models(runtime, installed) if name == "models" else Plugins(runtime, installed)
 
 
 def _messages(runtime: "Runtime") -> "Mailbox":

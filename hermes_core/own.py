@@ -1,4 +1,6 @@
 """What this repository has: plugins that need no question, commands. Made by tests/house/published.py."""
+# fmt: off
+# ruff: noqa: E501
 
 __all__ = ["COMMANDS", "MOST", "OWN"]
 
@@ -42,30 +44,15 @@ OWN = (
     "hermes-tool-web",
     "hermes-tool-workshop",
 )
-COMMANDS = {  # the first words of a command, and of those below the kernel's all: what has it
-    "api": "hermes-platform-api",
-    "approvals": "hermes-platform-cli",
-    "checkpoints": "hermes-tool-checkpoints",
-    "config show": "hermes-platform-cli",
-    "gateway install": "hermes-platform-gateway",
-    "gateway uninstall": "hermes-platform-gateway",
-    "grants": "hermes-platform-cli",
-    "guard": "hermes-tool-guard",
-    "insights": "hermes-platform-cli",
-    "logs": "hermes-platform-cli",
-    "metrics": "hermes-tool-metrics",
-    "model": "hermes-platform-cli",
-    "plugins install": "hermes-platform-cli",
-    "plugins remove": "hermes-platform-cli",
-    "plugins sync": "hermes-platform-cli",
-    "prompt-size": "hermes-platform-cli",
-    "redact": "hermes-tool-redaction",
-    "resume": "hermes-platform-cli",
-    "sessions": "hermes-platform-cli",
-    "setup": "hermes-platform-cli",
-    "skills": "hermes-tool-skills",
-    "tools": "hermes-platform-cli",
-    "web": "hermes-platform-tui",
-    "why": "hermes-platform-cli",
-    "workshop": "hermes-tool-workshop",
+COMMANDS = {  # their first words; of those below a heading of the kernel all
+    "hermes-platform-api": ("api",),
+    "hermes-platform-cli": ("approvals", "config show", "grants", "insights", "logs", "model", "plugins install", "plugins remove", "plugins sync", "prompt-size", "resume", "sessions", "setup", "tools", "why"),
+    "hermes-platform-gateway": ("gateway install", "gateway uninstall"),
+    "hermes-platform-tui": ("web",),
+    "hermes-tool-checkpoints": ("checkpoints",),
+    "hermes-tool-guard": ("guard",),
+    "hermes-tool-metrics": ("metrics",),
+    "hermes-tool-redaction": ("redact",),
+    "hermes-tool-skills": ("skills",),
+    "hermes-tool-workshop": ("workshop",),
 }

@@ -59,12 +59,15 @@ def _with_sources(root: str) -> str:
 
 def _own() -> str:
     lines = "".join(f'    "{plugin.name}",\n' for plugin in PLUGINS if _said(plugin).get("own"))
-    words = "".join(f'    "{word}": "{name}",\n' for word, name in sorted(_commands()))
+    words: dict[str, list[str]] = {}
+    for word, name in sorted(_commands()):
+        words.setdefault(name, []).append(word)
+    commands = "".join(f'    "{name}": {tuple(found)!r},\n'.replace("'", '"') for name, found in sorted(words.items()))
     about = '"""What this repository has: plugins that need no question, commands. Made by tests/house/published.py."""'
     most = 'MOST = "hermes-core[standard]"  # what most people want'
-    rest = "# the first words of a command, and of those below the kernel's all: what has it"
-    head = f'{about}\n\n__all__ = ["COMMANDS", "MOST", "OWN"]\n\n{most}\n'
-    return f"{head}OWN = (\n{lines})\nCOMMANDS = {{  {rest}\n{words}}}\n"
+    head = f'{about}\n# fmt: off\n# ruff: noqa: E501\n\n__all__ = ["COMMANDS", "MOST", "OWN"]\n\n{most}\n'
+    rest = "# their first words; of those below a heading of the kernel all"
+    return f"{head}OWN = (\n{lines})\nCOMMANDS = {{  {rest}\n{commands}}}\n"
 
 
 def _commands() -> Iterator[tuple[str, str]]:
