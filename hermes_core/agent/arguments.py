@@ -68,6 +68,8 @@ def parse_arguments(
         problems += misfits(tool.schema, given, tool.schema) if tool.schema is not None else ()
     except RecursionError:
         problems.append("arguments: nested too deeply")
+    except OverflowError as error:
+        problems.append(f"arguments: {error}")
     except Exception as error:  # noqa: BLE001 - a schema may be anything
         odd(tool, ContractError(tool.name, f"its schema cannot be checked, so any arguments pass: {error}"))
     if problems:

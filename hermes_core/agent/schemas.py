@@ -21,17 +21,26 @@ NAMES = {
     "object": "an object",
     "null": "nothing",
 }
+_MOST = 100_000  # steps: alternatives of alternatives double with each level
 _OF = {str: "string", int: "integer", float: "number", bool: "boolean", list: "array", dict: "object"}
 
 
 def misfits(
-    schema: JSON, value: JSON, whole: Mapping[str, JSON], path: str = "", seen: Sequence[str] = ()
+    schema: JSON,
+    value: JSON,
+    whole: Mapping[str, JSON],
+    path: str = "",
+    seen: Sequence[str] = (),
+    steps: Iterator[int] | None = None,
 ) -> Iterator[str]:
     """What does not fit, a line each; ``whole`` is where references lead to.
 
-    Raises ValueError, or whatever reading it comes upon, for a schema that cannot be checked, and RecursionError for a
-    value that is nested too deeply. ``seen`` holds the references that led to this schema.
+    Raises ValueError, or whatever reading it comes upon, for a schema that cannot be checked, RecursionError for a
+    value that is nested too deeply, and OverflowError where there is no end to it. ``seen`` holds the references that
+    led to this schema.
     """
+    steps = steps or _bounded()
+    next(steps)
     where = path or "arguments"
     if schema is True:
         return
@@ -42,22 +51,27 @@ def misfits(
         name = schema["$ref"]
         if name in seen:
             raise ValueError(f"{name} leads to itself")
-        yield from misfits(_target(whole, name), value, whole, path, (*seen, name))
+        yield from misfits(_target(whole, name), value, whole, path, (*seen, name), steps)
     if complaint := _unlike(schema, value):
         yield f"{where}: expected {complaint}, got {shown(value)}"
         return
     for one in schema.get("allOf", ()):
-        yield from misfits(one, value, whole, path, seen)
+        yield from misfits(one, value, whole, path, seen, steps)
     for word in ("anyOf", "oneOf"):
-        trials = [list(misfits(one, value, whole, path, seen)) for one in schema.get(word, ())]
+        trials = [list(misfits(one, value, whole, path, seen, steps)) for one in schema.get(word, ())]
         if trials and all(trials):
             yield from min(trials, key=len)
     if isinstance(value, Mapping):
-        yield from _of_object(schema, value, whole, path)
+        yield from _of_object(schema, value, whole, path, steps)
     if isinstance(value, list) and "items" in schema:
         first = len(schema.get("prefixItems", ()))
         for place, one in enumerate(value[first:], first):
-            yield from misfits(schema["items"], one, whole, f"{path}[{place}]")
+            yield from misfits(schema["items"], one, whole, f"{path}[{place}]", steps=steps)
+
+
+def _bounded() -> Iterator[int]:
+    yield from range(_MOST)
+    raise OverflowError("too much to check")
 
 
 def _unlike(schema: Mapping[str, JSON], value: JSON) -> str:
@@ -71,7 +85,9 @@ def _unlike(schema: Mapping[str, JSON], value: JSON) -> str:
     return f"one of {', '.join(map(str, choices))[:300]}"
 
 
-def _of_object(schema: JSON, value: Mapping[str, JSON], whole: Mapping[str, JSON], path: str) -> Iterator[str]:
+def _of_object(
+    schema: JSON, value: Mapping[str, JSON], whole: Mapping[str, JSON], path: str, steps: Iterator[int]
+) -> Iterator[str]:
     front, known = f"{path}." if path else "", schema.get("properties", {})
     more = True if "patternProperties" in schema else schema.get("additionalProperties", True)
     for name, one in value.items():
@@ -79,7 +95,7 @@ def _of_object(schema: JSON, value: Mapping[str, JSON], whole: Mapping[str, JSON
             close = nearest(name[:100], known)
             yield f"{front}{name[:100]}: no such argument" + (f"; did you mean {close}?" if close else "")
         else:
-            yield from misfits(known.get(name, more), one, whole, front + name[:100])
+            yield from misfits(known.get(name, more), one, whole, front + name[:100], steps=steps)
     for name in schema.get("required", ()):
         if name not in value:
             yield f"{front}{name}: required, and missing"

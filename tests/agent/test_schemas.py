@@ -93,6 +93,13 @@ def test_a_reference_may_lead_back_to_its_own_schema() -> None:
     ]
 
 
+def test_alternatives_that_double_with_each_level_come_to_an_end() -> None:
+    levels = {f"d{n}": {"anyOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(40)}
+    schema = {"properties": {"x": {"$ref": "#/$defs/d0"}}, "$defs": {**levels, "d40": {"type": "integer"}}}
+    with pytest.raises(ToolError, match="too much to check"):
+        parse_arguments(made(schema), {"x": "a"})
+
+
 def test_a_value_that_is_nested_too_deeply_is_refused() -> None:
     tree = {"properties": {"k": {"$ref": "#"}}}
     value: dict = {}
