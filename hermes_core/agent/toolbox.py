@@ -1,5 +1,6 @@
 """The tools on offer."""
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
@@ -35,7 +36,9 @@ class Toolbox:
 
         ``report`` is told once when a plugin fails to say what it has, or has what cannot be offered.
         """
-        pairs, lenders = list(owned), list(sources)
+        self._disabled, self._off_on, self._report = disabled, off_on, report
+        self._told: set[tuple[str, str]] = set()
+        pairs, lenders = [(label, tool) for label, tool in owned if self._sound(label, tool)], list(sources)
         self._owners = {tool.name: label for label, tool in pairs}
         self._all = {t.name: t for t in sorted((t for _, t in pairs), key=lambda t: (t.toolset, t.name))}
         known = {*(t.toolset for _, t in pairs), *(s.toolset for _, s in lenders)}
@@ -45,8 +48,6 @@ class Toolbox:
         self._tools = {n: t for n, t in self._installed.items() if not toolsets or t.toolset in toolsets}
         self._sources = [(label, s) for label, s in lenders if not toolsets or s.toolset in toolsets]
         self._through = indirect.call_tool()
-        self._disabled, self._off_on, self._report = disabled, off_on, report
-        self._told: set[tuple[str, str]] = set()
 
     def offered(self, session: Session, told: AbstractSet[str] = frozenset()) -> dict[str, Tool]:
         """The tools that can be used now. ``told`` are those that a session knows of already."""
@@ -69,8 +70,8 @@ class Toolbox:
         found: dict[str, Tool] = {}
         for label, source in self._sources:
             try:
-                given = {tool_spec(tool).name: tool for tool in source.tools(session)}
-            except Exception as error:  # noqa: BLE001 - a plugin's fault costs its own feature only
+                given = {tool.name: tool for tool in source.tools(session) if self._sound(label, tool)}
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - a plugin's fault costs its own feature only
                 self._say(label, source.name, error)
                 continue
             for name, tool in sorted(given.items()):
@@ -83,6 +84,19 @@ class Toolbox:
                 else:
                     self._owners[name], found[name] = label, tool
         return {name: tool for name, tool in found.items() if name not in self._disabled}
+
+    def _sound(self, label: str, tool: Tool) -> bool:
+        """Whether a model can be told of it: one schema that is none would end every turn of every session."""
+        try:
+            if not (isinstance(tool, Tool) and isinstance(tool.name, str) and isinstance(tool.description, str)):
+                raise TypeError(f"a {type(tool).__name__} without a name and a description is no tool")
+            if not isinstance(schema := tool_spec(tool).schema, Mapping):
+                raise TypeError(f"the schema of {tool.name} is no object")
+            json.dumps(schema, allow_nan=False)
+        except (TypeError, ValueError, RecursionError) as error:
+            self._say(label, getattr(tool, "name", ""), ContractError(label, f"cannot be offered: {error}"))
+            return False
+        return True
 
     def _say(self, label: str, where: str, error: BaseException) -> None:
         if (where, str(error)) not in self._told:

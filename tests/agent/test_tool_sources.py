@@ -7,7 +7,7 @@ from attrs import frozen
 
 from hermes_core.agent.control import Plugins
 from hermes_core.agent.surface import Surface
-from hermes_core.kinds import ToolSource, tool
+from hermes_core.kinds import Tool, ToolSource, tool
 from hermes_core.testing import Call
 from hermes_core.testing.bench import Bench
 from hermes_core.types import Effect, Message, Principal, Returned, Text, TurnBounds
@@ -181,6 +181,38 @@ async def test_a_turn_is_told_of_no_new_tool_that_its_bounds_do_not_permit(herme
     shop.names += ["own_a", "own_b"]
     await turn(hermes, surface=Surface(bounds=TurnBounds(without=("own_a",))))
     assert names(provider.requests[1]) == ["make", "own_taken", "tool_call", "own_b"]
+
+
+@pytest.mark.parametrize("schema", [True, "text", {"x": {1}}, {"const": float("nan")}])
+async def test_a_schema_that_is_none_costs_its_own_tool_only(hermes, scripted, schema):
+    """Also of a tool that is installed: no request can hold it."""
+
+    async def run(_context, _given):
+        return "ran"
+
+    def bad(name):
+        return Tool(name=name, description="Odd.", schema=schema, run=run)
+
+    shop = Shop("own_x_a")
+    provider = kit(hermes, scripted, shop, "one")
+    elsewhere(hermes, bad("odd"))
+    made = lambda session: [bad("own_x_odd"), 3, *shop.made(session)]  # noqa: E731
+    hermes.tmp_plugin(ToolSource(name="own_x", toolset="more", tools=made), name="third")
+    await turn(hermes)
+    assert "own_x_a" in names(provider.requests[0])
+    assert not {"odd", "own_x_odd"} & {*names(provider.requests[0])}
+    assert len([f for f in hermes.runtime.dispatch.faults if "cannot be offered" in f.error]) == 3
+
+
+async def test_a_source_that_exits_costs_its_own_tools_only(hermes, scripted):
+    def leaves(session):
+        raise SystemExit(3)
+
+    provider = kit(hermes, scripted, Shop("own_a"), "one")
+    elsewhere(hermes, ToolSource(name="gone", toolset="more", tools=leaves))
+    await turn(hermes)
+    assert "own_a" in names(provider.requests[0])
+    assert [f.error for f in hermes.runtime.dispatch.faults] == ["called sys.exit(3)"]
 
 
 @pytest.mark.parametrize(
