@@ -79,6 +79,27 @@ async def test_what_the_manifest_calls_public_is_answered_to_anybody(
         assert (await http.post("/tool/school/hook", headers={"origin": "https://evil.example"})).status_code == 403
 
 
+async def test_no_plugin_sees_a_key_of_the_server_but_a_webhook_its_own(
+    serve: Any, scripted: Any, hermes: Any, tmp_path: Path
+):
+    async def heads(scope: Any, receive: Any, send: Any) -> None:
+        await answered(send, repr([value for name, value in scope["headers"] if name == b"authorization"]))
+
+    @hookimpl
+    def register_routes() -> list[Routes]:
+        return [Routes(name="board", app=heads), Routes(name="hook", app=heads)]
+
+    hermes.tmp_plugin(register_routes, name="school", manifest=TABLES)
+    async with serve(scripted()) as server:
+        for key in (None, ALICE):
+            async with server.http() if key is None else server.http(key) as http:
+                assert (await http.get("/tool/school/board")).text == "[]"
+                assert (await http.get("/tool/school/hook")).text == "[]"
+        async with server.http("") as http:
+            answer = await http.get("/tool/school/hook", headers={"authorization": "Bearer of-the-webhook"})
+            assert answer.text == "[b'Bearer of-the-webhook']"
+
+
 async def test_a_broken_one_costs_itself_and_is_named(serve: Any, scripted: Any, hermes: Any, tmp_path: Path, caplog):
     served(hermes, tmp_path)
     async with serve(scripted()) as server, server.http() as http:

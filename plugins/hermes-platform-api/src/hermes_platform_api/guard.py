@@ -99,12 +99,13 @@ class Guard:
             return
         mount = next((one for one in self._mounts if one.holds(scope["path"])), None)
         if mount and mount.public:
-            await mount.serve(scope, receive, send, None)
+            await mount.serve(self._keyless(scope, headers), receive, send, None)
             return
         if scope["path"] not in OPEN:
             scope["hermes.person"] = person = self._person(headers)
             if mount:
-                await mount.serve(scope, receive, send, evolve(self._owner, person=person) if person else self._owner)
+                owner = evolve(self._owner, person=person) if person else self._owner
+                await mount.serve(self._keyless(scope, headers), receive, send, owner)
                 return
         await self._app(scope, receive, send)
 
@@ -127,10 +128,19 @@ class Guard:
             )
         return {"access-control-allow-origin": origin, "vary": "Origin", "access-control-expose-headers": _SHOWN}
 
+    def _keyless(self, scope: Scope, headers: Headers) -> Scope:
+        """The same without keys of ours: who gets a request may not send others in the name of who sent it."""
+        if all(self._known(one) is None for one in headers.getlist("authorization")):
+            return scope
+        return {**scope, "headers": [one for one in scope["headers"] if one[0].lower() != b"authorization"]}
+
+    def _known(self, given: str) -> str | None:
+        scheme, _, key = given.partition(" ")
+        return self._keys.person(key.strip()) if scheme.lower() == "bearer" else None
+
     def _person(self, headers: Headers) -> str:
         given = headers.getlist("authorization")
-        scheme, _, key = given[0].partition(" ") if len(given) == 1 else ("", "", "")
-        person = self._keys.person(key.strip()) if scheme.lower() == "bearer" else None
+        person = self._known(given[0]) if len(given) == 1 else None
         if person is None:
             text = "The key is missing or wrong. Send it as: Authorization: Bearer KEY"
             raise ApiError(401, "invalid_api_key", text, headers={"www-authenticate": "Bearer"})
