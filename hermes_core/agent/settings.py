@@ -100,7 +100,7 @@ class HomeSettings(SettingsBroker):
         whole = {one.name: values.get(one.name) or self._now(one.key, secret=one.secret) for one in step.fields}
         try:
             async with asyncio.timeout(_PATIENCE):
-                return await step.test(whole)
+                return self._parts.dispatch.masked(await step.test(whole))
         except HermesError:
             raise
         except TimeoutError:

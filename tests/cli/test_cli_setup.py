@@ -356,6 +356,18 @@ def test_a_plugins_step_asks_tests_and_writes(talk, station):
     assert (config(station), (station.home / ".env").read_text()) == (SECTION, "STATION_KEY=12345\n")
 
 
+def test_what_a_test_says_shows_no_secret_that_was_set_before(station, monkeypatch):
+    key = "9081726354"
+    talkative = EXAMPLE.read_text().replace("12345", key).replace("answers.", "knows {values['key']}.")
+    (station.home / "plugins" / "station.py").write_text(talkative)
+    monkeypatch.setenv("STATION_KEY", key)
+    assert station("plugins", "enable", "station", "--yes").status == 0
+    shown = station("setup", "station", "--non-interactive", "--set", "place=Oslo", "--try")
+    assert shown.status == 0
+    assert "The station in Oslo knows ***." in shown.err
+    assert key not in shown.out + shown.err
+
+
 def test_a_step_that_is_broken_off_changes_nothing(talk, station):
     assert station("plugins", "enable", "station", "--yes").status == 0
     said = (("Log in", "n\n"), ("Where it stands", "Oslo\n"), ("Units", "\n"), ("Key", "12345\n"), ("Test it", "y\n"))
