@@ -90,7 +90,10 @@ class CallContext(ToolContext):
         return thing
 
     async def call(self, name: str, arguments: Mapping[str, JSON]) -> ToolResult:
-        given, invalid = read_arguments(json.dumps(dict(arguments), default=repr))
+        try:
+            given, invalid = read_arguments(json.dumps(dict(arguments)))
+        except (TypeError, ValueError, RecursionError) as error:
+            raise ToolError(f"{name} was not called: its arguments are no JSON object: {error}") from None
         async with self._one:
             runner = self._runner
             self._may_call(name, evolve(await runner.left(), calls=inf).exhausted)

@@ -178,6 +178,19 @@ async def test_what_is_wrong_is_a_result_that_failed(hermes, scripted, shop):
     assert [r.failed for r in shop.results] == [True, True, False]
 
 
+async def test_arguments_that_are_no_json_are_refused_as_nothing_of_them_would_be_known_again(hermes, scripted, shop):
+    @tool(toolset="w")
+    async def careless(context: ToolContext) -> str:
+        """Give what cannot be written down."""
+        return text_of(await context.call("send", {"text": object()}))
+
+    kit(hermes, scripted, shop, Call("careless", {}), "done")
+    hermes.tmp_plugin(careless, name="careless")
+    (told,) = await said(hermes)
+    assert told.startswith("send was not called: its arguments are no JSON object")
+    assert shop.ran == []
+
+
 async def test_what_it_brings_from_outside_taints_the_calls_after_it_and_its_own_result(hermes, scripted, shop):
     kit(hermes, scripted, shop, does(("send", {"text": "a"}), ("page", {"text": "p"}), ("send", {"text": "b"})), "done")
     (text,) = await said(hermes)
