@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
@@ -16,6 +16,7 @@ from hermes_core.types import Job, Session
 __all__ = ["Resources"]
 
 T = TypeVar("T")
+_PATIENCE = 3.0  # seconds that a person waits who stops one
 
 
 @define(eq=False)
@@ -95,9 +96,13 @@ class Resources(Jobs):
         if self._says(held, held.resource.busy, otherwise=False):
             held.timer = asyncio.get_running_loop().call_later(held.resource.idle, self._idle, held)
             return
-        task = asyncio.ensure_future(self._end(held, idle=True))
+        self._begin(self._end(held, idle=True))
+
+    def _begin(self, ending: Coroutine[Any, Any, bool]) -> asyncio.Task[bool]:
+        task = asyncio.ensure_future(ending)
         self._closing.add(task)
         task.add_done_callback(self._closing.discard)
+        return task
 
     async def _end(self, held: _Held, *, idle: bool = False) -> bool:
         """Close it; whether it was open. One that is used again meanwhile is not ``idle``."""
@@ -140,4 +145,7 @@ class Resources(Jobs):
 
     async def stop(self, session: Session, job: str) -> bool:
         held = self._held.get(session.id, {}).get(job)
-        return held is not None and await self._end(held)
+        if held is None or not held.since:
+            return False
+        await asyncio.wait([self._begin(self._end(held))], timeout=_PATIENCE)  # its author has longer to let go of it
+        return True

@@ -158,6 +158,18 @@ async def test_one_that_hangs_in_its_close_holds_nobody_up(lit, hermes, lamp, mo
     assert [fault.where for fault in dispatch.faults] == ["register_resources: lamp"]
 
 
+async def test_a_person_is_told_that_it_is_stopped_also_where_its_close_hangs(lit, hermes, lamp, monkeypatch):
+    lit(1)
+    monkeypatch.setattr("hermes_core.agent.resources._PATIENCE", 0.01)
+    lamp.hangs = True
+    await said(hermes)
+    session = await hermes.runtime.take_up("s", origin="embed")
+    assert await stop_job(hermes.runtime, session, "resource:lamp")
+    assert await jobs(hermes.runtime, session) == []
+    monkeypatch.setitem(hermes.runtime.dispatch._deadlines, "observe", 0.05)
+    await hermes.close()
+
+
 async def test_one_that_cannot_be_opened_is_told_to_the_model(lit, hermes, lamp):
     lit(2)
     lamp.refuses = True
