@@ -448,3 +448,14 @@ def test_a_key_that_the_person_keeps_elsewhere_stays_there(talk, first):
     )
     assert status == 0, shown
     assert (first.home / ".env").read_text() == "MY_KEY=sk-or-1\n"
+
+
+def test_an_answer_that_a_step_cannot_check_is_not_kept(station, monkeypatch):
+    broken = EXAMPLE.read_text().replace("text.isdigit()", "text / 0")
+    (station.home / "plugins" / "station.py").write_text(broken)
+    assert station("plugins", "enable", "station", "--yes").status == 0
+    monkeypatch.setenv("STATION_KEY", "12345")
+    done = station("setup", "station", "--non-interactive", "--set", "place=Oslo")
+    assert (done.status, config(station)) == (2, ""), done.err
+    assert "key: It cannot be checked: TypeError" in done.err
+    assert "platform/cli" not in done.err

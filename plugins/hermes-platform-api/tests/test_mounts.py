@@ -153,3 +153,24 @@ async def test_a_folder_is_served_as_it_is_and_nothing_beside_it(
         for path in ("nothing", "../secret", "%2e%2e/secret", "out"):
             assert (await http.get(f"/tool/school/files/{path}")).status_code == 404, path
         assert (await http.post("/tool/school/files/")).status_code == 405
+
+
+async def test_one_that_hangs_when_the_server_closes_is_answered(serve: Any, scripted: Any, hermes: Any, caplog: Any):
+    began = asyncio.Event()
+
+    async def hangs(scope: Any, receive: Any, send: Any) -> None:
+        began.set()
+        await asyncio.sleep(60)
+
+    @hookimpl
+    def register_routes() -> list[Routes]:
+        return [Routes(name="board", app=hangs)]
+
+    hermes.tmp_plugin(register_routes, name="school", manifest={"contributes": {"routes": ["board"]}})
+    async with serve(scripted()) as server, server.http() as http:
+        asked = asyncio.ensure_future(http.get("/tool/school/board/x"))
+        await began.wait()
+        await server.api.close()
+        answer = await asked
+    assert answer.status_code == 503
+    assert "Traceback" not in caplog.text

@@ -1,5 +1,6 @@
 """What stands before every route: who may ask from where, with which key, and what an error looks like."""
 
+import asyncio
 import ipaddress
 import logging
 from collections.abc import Mapping, Sequence
@@ -83,6 +84,8 @@ class Guard:
             await self._answer(scope, headers, receive, sending)
         except ClientDisconnect:
             pass
+        except asyncio.CancelledError:  # the server closes, and this one had its time
+            failure = ApiError(503, "closing", "The server closes. Ask again when it is back.")
         except ApiError as error:
             failure = error
         except HermesError as error:

@@ -91,7 +91,11 @@ def _wrong(one: SetupField, value: str) -> str:
         return "This is needed."
     if one.choices and value not in one.choices:
         return f"One of: {', '.join(one.choices)}."
-    return one.check(value) if one.check else ""
+    try:
+        return one.check(value) if one.check else ""
+    except Exception as error:  # a plugin's; nothing is written that nobody could check
+        text = f"It cannot be checked: {type(error).__name__}: {error}"
+        raise UserError(f"{one.name}: {text}", hint="Tell the author of the plugin that asks for it.") from error
 
 
 async def _shown(prompt: LoginPrompt) -> str:
