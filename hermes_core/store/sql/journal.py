@@ -256,10 +256,6 @@ JOURNAL: dict[str, sa.Executable] = {
     "turns_of": sa.select(*(sa.func.sum(turns.c[name]).label(name) for name in USAGE), _seconds.label("seconds")).where(
         *_is(turns, "session_id")
     ),
-    "spent_since": sa.select(*(sa.func.sum(model_calls.c[name]).label(name) for name in USAGE)).where(
-        *_is(model_calls, "owner"), model_calls.c.created >= _b("since")
-    ),
-    # contexts that replace the start of a history
     "context_add": _add(contexts, "session_id", "upto", "body", "plugin", "created"),
     "context_last": _get(contexts, "upto", "body", "plugin")
     .where(*_is(contexts, "session_id"))
