@@ -16,14 +16,14 @@ sys.path.insert(1, str(Path(__file__).parents[1]))
 from far_end import FarEnd
 from mortal import serve
 
-from hermes_core.gateway.outward import attempt, limiter
+from hermes_core.gateway.outward import attempt, rate_limiter
 from hermes_core.gateway.rows.kept import rows_of, unplayed
 from hermes_core.gateway.service import Gateway
 from hermes_core.kinds import Provider
 from hermes_core.testing.bench import Bench
 from hermes_core.types import Done, Envelope, Message, Model, Text, TextDelta, Usage, UsageDelta
 
-limiter.LONGEST_WAIT, attempt._LAST_PAUSE = 0.02, 0.05
+rate_limiter.LONGEST_WAIT, attempt._LAST_PAUSE = 0.02, 0.05
 
 
 class Echo(Provider):

@@ -3,7 +3,7 @@
 import pytest
 from attrs import evolve
 
-from hermes_core.gateway.outward import limiter
+from hermes_core.gateway.outward import rate_limiter
 from hermes_core.gateway.outward.attempt import GIVEN_UP, KEY_LIFE, attempt
 from hermes_core.gateway.outward.pieces import REPEATED, said
 from hermes_core.gateway.outward.rate_limiter import RateLimiter
@@ -127,14 +127,14 @@ def test_who_is_told_to_wait_waits_and_nobody_else() -> None:
 
 
 def test_each_failure_waits_twice_as_long_up_to_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limiter.random, "uniform", lambda low, high: high)
+    monkeypatch.setattr(rate_limiter.random, "uniform", lambda low, high: high)
     one = RateLimiter(Clock())
     assert [one.backoff("x") for _ in range(9)] == [1, 2, 4, 8, 16, 32, 60, 60, 60]
     assert one.backoff("y") == 1
     one.went_well("x")
     one.went_well("never failed")
     assert (one.backoff("x"), one.backoff("y")) == (1, 2)
-    monkeypatch.setattr(limiter.random, "uniform", lambda low, high: low)
+    monkeypatch.setattr(rate_limiter.random, "uniform", lambda low, high: low)
     assert one.backoff("x") == 1, "half of it at least"
 
 

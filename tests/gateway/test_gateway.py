@@ -10,7 +10,7 @@ from attrs import frozen
 
 from hermes_core.embed import Hermes
 from hermes_core.errors import ConfigError, StoreError, UserError
-from hermes_core.gateway import intake
+from hermes_core.gateway import inbound
 from hermes_core.gateway.rows.kept import rows_of
 from hermes_core.gateway.service import Gateway
 from hermes_core.kinds import ToolContext, tool
@@ -622,7 +622,7 @@ async def test_words_for_a_question_that_were_heard_before_a_death_answer_it(her
 async def test_a_message_waits_for_a_store_that_is_away(hermes, scripted, monkeypatch):
     hermes.configure(OPEN)
     hermes.tmp_plugin(scripted("Hello."))
-    monkeypatch.setattr(intake, "_PAUSE", 0)
+    monkeypatch.setattr(inbound, "_PAUSE", 0)
     room, store = Room(), await hermes.runtime.store()
     rows = rows_of(store)
     for part, name in ((rows.people, "person"), (rows.outbox, "send_later")):

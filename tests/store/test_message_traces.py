@@ -9,7 +9,7 @@ from hermes_core.gateway.rows.kept import rows_of, sent
 from hermes_core.gateway.rows.values import Outgoing
 from hermes_core.store.journal import Store
 from hermes_core.store.steps import steps, verdict
-from hermes_core.store.traces import Path
+from hermes_core.store.traces import MessageRows
 from hermes_core.types import Chat, Envelope, Message, Principal, Session, Text, ToolCall, ToolResult, Usage
 
 ME, BEN = Principal(), Principal(person="irc:ben")
@@ -49,7 +49,7 @@ async def answered(store: Store, *outgoing: Outgoing, state: str = "done", error
     await store.close_turn(turn, state=state, error=error, also=await rows_of(store).outbox.sending(outgoing))
 
 
-async def paths(store: Store, word: str, owner: Principal, *, everybody: bool = False) -> list[Path]:
+async def paths(store: Store, word: str, owner: Principal, *, everybody: bool = False) -> list[MessageRows]:
     """As a plugin gets them: with what went out."""
     whose = None if everybody else owner
     found = await rows_of(store).outbox.named(word.strip(), whose)
