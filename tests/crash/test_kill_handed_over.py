@@ -1,13 +1,10 @@
 """A store of revision 0005 gives the gateway its rows, wherever a death falls: all of them, once, and nothing else."""
 
 import asyncio
-import json
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from statement_deaths import stores_after
 
 from hermes_backend_postgresql.driver import PostgreSQL
 from hermes_backend_postgresql.server import Server
@@ -47,44 +44,6 @@ ROWS = [  # as the release with revision 0005 wrote them
     ),
     "INSERT INTO pairing_locks VALUES ('irc', 5, 300.5)",
 ]
-PLAYER = """
-import asyncio, json, os, signal, sys
-from pathlib import Path
-import psycopg
-import alembic.runtime.environment
-from hermes_core.store import engine
-from test_kill_handed_over import play
-from hermes_backend_postgresql.driver import PostgreSQL
-from hermes_core.store.journal import open_store
-
-left = [0]
-def count(*_):
-    left[0] -= 1
-    if left[0] == 0:
-        os.kill(os.getpid(), signal.SIGKILL)
-class Traced(engine.sqlite3.Connection):
-    def __init__(self, *a, **k):
-        super().__init__(*a, **k)
-        self.set_trace_callback(count)
-
-connect, execute = engine.sqlite3.connect, psycopg.Cursor.execute
-engine.sqlite3.connect = lambda *a, **k: connect(*a, factory=Traced, **k)
-psycopg.Cursor.execute = lambda self, *a, **k: (count(), execute(self, *a, **k))[1]
-for line in sys.stdin:
-    child = os.fork()
-    if not child:
-        status = 1
-        try:
-            path, url, left[0] = json.loads(line)
-            store = open_store(Path(path), url=url, driver=PostgreSQL())
-            asyncio.run(play(store))
-            left[0] = 0
-            store.close()
-            status = 0
-        finally:
-            os._exit(status)
-    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
-"""
 
 
 def older(path: Path, url: str) -> None:
@@ -186,32 +145,10 @@ def test_a_death_between_two_statements_loses_and_doubles_nothing(tmp_path, kept
     template = cluster.database() if cluster else ""
     first = tmp_path / "first.db"
     older(first, template)
-    deaths = 0
-    with subprocess.Popen(
-        [sys.executable, "-c", PLAYER],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        cwd=Path(__file__).parent,
-    ) as player:
-        for at in range(1, 1000, request.config.getoption("--every")):
-            path, url = tmp_path / f"{at}.db", cluster.database(template.rpartition("/")[2]) if cluster else ""
-            if not cluster:
-                shutil.copy(first, path)
-            player.stdin.write(json.dumps([str(path), url, at]) + "\n")
-            player.stdin.flush()
-            status = int(player.stdout.readline())
-            store = open_store(path, url=url, driver=PostgreSQL())
-            asyncio.run(look(store))
-            asyncio.run(go_on(store))
-            store.close()
-            if cluster:
-                cluster.drop(url)
-            if status == 0:
-                break
-            assert status == -9
-            deaths += 1
-        player.stdin.close()
+    deaths = -1  # the last one comes after none
+    every = request.config.getoption("--every")
+    for store in stores_after("test_kill_handed_over", first, cluster, template, every, opening=True):
+        asyncio.run(look(store))
+        asyncio.run(go_on(store))
+        deaths += 1
     assert deaths > 8
-    if cluster:
-        cluster.drop(template)

@@ -1,14 +1,13 @@
 """Killed between any two statements of a plugin's migration, of its unit of work, or of a document: whole, or not."""
 
 import asyncio
-import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from statement_deaths import stores_after
 
 from hermes_backend_postgresql.driver import PostgreSQL
 from hermes_core.database import READ
@@ -23,42 +22,6 @@ FOLDER = Path(__file__).parents[2] / "docs" / "hello" / "tables" / "src" / "herm
 MIGRATION = Migration(folder=FOLDER, head="0002")
 NOTES = sa.Table("tool_notebook__notes", sa.MetaData(), *(sa.Column(name, sa.Text) for name in ("owner", "text")))
 SCOPE = Scope(plugin="tool/notebook", owner=Principal(), session_id="s")
-PLAYER = """
-import asyncio, json, os, signal, sys
-from pathlib import Path
-import psycopg
-import alembic.runtime.environment
-from hermes_core.store import engine
-from test_kill_tables import play
-from hermes_backend_postgresql.driver import PostgreSQL
-from hermes_core.store.journal import open_store
-
-left = [0]
-def count(*_):
-    left[0] -= 1
-    if left[0] == 0:
-        os.kill(os.getpid(), signal.SIGKILL)
-
-execute = psycopg.Cursor.execute
-psycopg.Cursor.execute = lambda self, *a, **k: (count(), execute(self, *a, **k))[1]
-for line in sys.stdin:
-    child = os.fork()
-    if not child:
-        status = 1
-        try:
-            path, url, at = json.loads(line)
-            store = open_store(Path(path), url=url, driver=PostgreSQL())
-            if not url:
-                store.engine.connection.set_trace_callback(count)
-            left[0] = at
-            asyncio.run(play(store))
-            left[0] = 0
-            store.close()
-            status = 0
-        finally:
-            os._exit(status)
-    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
-"""
 
 
 async def play(store):
@@ -92,39 +55,15 @@ def test_a_death_between_two_statements_leaves_a_whole_state(tmp_path, kept_in, 
     template = cluster.database() if cluster else ""
     first = tmp_path / "first.db"
     open_store(first, url=template, driver=PostgreSQL()).close()
-    states, deaths = [], 0
-    with subprocess.Popen(
-        [sys.executable, "-c", PLAYER],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        cwd=Path(__file__).parent,
-    ) as player:
-        for at in range(1, 1000, request.config.getoption("--every")):
-            path, url = tmp_path / f"{at}.db", cluster.database(template.rpartition("/")[2]) if cluster else ""
-            if not cluster:
-                shutil.copy(first, path)
-            player.stdin.write(json.dumps([str(path), url, at]) + "\n")
-            player.stdin.flush()
-            status = int(player.stdout.readline())
-            store = open_store(path, url=url, driver=PostgreSQL())
-            states.append(asyncio.run(look(store)))
-            asyncio.run(play(store))
-            assert asyncio.run(look(store)) == (True, 2, 2)
-            store.close()
-            if cluster:
-                cluster.drop(url)
-            if status == 0:
-                break
-            assert status == -9
-            deaths += 1
-        player.stdin.close()
-    assert deaths > 8
+    states = []
+    for store in stores_after("test_kill_tables", first, cluster, template, request.config.getoption("--every")):
+        states.append(asyncio.run(look(store)))
+        asyncio.run(play(store))
+        assert asyncio.run(look(store)) == (True, 2, 2)
+    assert len(states) - 1 > 8, "deaths"
     whole = [(False, 0, 0), (True, 0, 0), (True, 2, 0), (True, 2, 1), (True, 2, 2)]
     assert [state for state in whole if state in states] == sorted(set(states))
     assert states == sorted(states)
-    if cluster:
-        cluster.drop(template)
 
 
 def test_two_processes_that_start_at_once_migrate_once(tmp_path, kept_in, request):
