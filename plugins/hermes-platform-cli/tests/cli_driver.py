@@ -134,7 +134,8 @@ async def turn(cli: Cli, text: str) -> None:
 
 async def main(data: Path) -> None:
     console = RoteConsole()
-    cli = Cli(Config(), data)
+    # The clock stands still: on a machine that pauses, the second Ctrl+C would come too late to be one.
+    cli = Cli(Config(), data, clock=lambda: 0.0)
     try:
         await cli.open(console)
         async for envelope in cli.receive():
