@@ -15,10 +15,9 @@ from pathlib import Path
 from attrs import frozen
 from run import model_server, notes
 
-from hermes_core.agent.route.choice import Route
 from hermes_core.distribution import HERMES
 from hermes_core.embed import Hermes
-from hermes_core.kinds import Provider, ToolContext, tool
+from hermes_core.kinds import ModelRoute, Provider, ToolContext, tool
 from hermes_core.types import CallDelta, Done, Effect, Model, TextDelta, TurnOrder
 
 SLOW = "echo-l700"  # the model takes its time, so that the child can be looked at
@@ -86,7 +85,7 @@ async def measure(url: str, home: Path, count: int, rounds: int) -> None:
     firsts, lasts, tops, spent = [], [], [], []
     async with Hermes(HERMES, home=home, config=config, tools=[fan]) as hermes:
         HERE.append(hermes)
-        hermes.runtime.route = Route(name="driver", provider=Driver(), model="driver-1")
+        hermes.runtime.route = ModelRoute(name="driver", provider=Driver(), model="driver-1")
         for _ in range(rounds + 1):  # the first one fills caches
             notes(url)
             before = time.process_time()

@@ -47,6 +47,7 @@ KERNEL_PERMISSIONS = (
     "conversation.change",
     "plugins.install",
     "routes.serve",
+    "models.route",
 )
 
 

@@ -31,6 +31,7 @@ from hermes_core.kinds import (
     Platform,
     Provider,
     Resource,
+    Router,
     Service,
     SetupStep,
     StoreDriver,
@@ -101,6 +102,11 @@ __all__ = [
 @contribute
 def register_providers(ctx: PluginContext) -> Iterable[Provider]:  # type: ignore[empty-body]
     """The providers you add: who answers requests with a model."""
+
+
+@contribute
+def register_routers(ctx: PluginContext) -> Iterable[Router]:  # type: ignore[empty-body]
+    """Who has model calls answered when a provider cannot; of several the first. Needs ``models.route``."""
 
 
 @contribute
@@ -374,8 +380,7 @@ async def may_end(ctx: PluginContext, session: Session, answer: str, times: int,
     """May this turn end with this answer? A deny sends the model on: its reason is the next thing it is told.
 
     It is stored before it is said, and shown. ``times`` is how often this turn was sent on before: eight times at most,
-    and never twice with the same reason; then it ends. Asked for no turn that a limit, a person or an error ends. As
-    going on costs, a gate that cannot decide lets the turn end.
+    and never twice with the same reason; then it ends. Asked for no turn that a limit, a person or an error ends.
     """
 
 

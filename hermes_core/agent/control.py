@@ -62,19 +62,13 @@ class Models(ModelsBroker):
 
     async def keys(self, provider: str = "", *, reset: str = "") -> Sequence[KeyRow]:
         """See ModelsBroker."""
-        from hermes_core.agent.route.keys import Keys
-
         self._require()
         settings = self._runtime.settings
-        known, several = Keys(settings, settings.home.cache / "keys.json"), settings.config.providers
+        several = settings.config.providers
         if provider and provider not in several:
             raise UnknownName("provider", provider, several, hint="Several keys are set with providers.NAME.keys.")
-        if reset:
-            fingerprints = {row.fingerprint for row in known.rows() if row.fingerprint}
-            if reset not in {"all", *fingerprints}:
-                raise UnknownName("key", reset, fingerprints)
-            known.reset("" if reset == "all" else reset)
-        return known.rows(provider)
+        given = {name: settings.keys(name) for name in several if several[name].keys and provider in ("", name)}
+        return await self._runtime.models.router.keys(given, reset=reset)
 
     async def opening(self, message: Message) -> tuple[Sequence[PromptBlock], Request]:
         """See ModelsBroker."""

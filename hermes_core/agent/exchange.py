@@ -12,11 +12,10 @@ from hermes_core.agent.live import Live
 from hermes_core.agent.parts import Parts
 from hermes_core.agent.reply_assembler import ReplyAssembler, nudged
 from hermes_core.agent.rewriting import Rewriting
-from hermes_core.agent.route import windows
-from hermes_core.agent.route.call import ModelCall
-from hermes_core.agent.route.choice import Route
+from hermes_core.agent.route.call import StreamedCall
 from hermes_core.agent.rows import Rows
-from hermes_core.errors import HermesError
+from hermes_core.errors import ContextTooLong, HermesError
+from hermes_core.kinds import ModelRoute
 from hermes_core.store.killpoints import die_at
 from hermes_core.store.outside import outside
 from hermes_core.types import (
@@ -38,6 +37,7 @@ from hermes_core.types import (
 __all__ = ["Exchange"]
 
 _CUT = "The answer was cut: the model reached its output limit. Say `go on`, or raise model.max_tokens."
+_SHRINKS = 3  # times a request that did not fit is built again
 _OUT_OF_CALLS = "You have used all the steps of this turn. Answer now with what you have, and say what is left to do."
 
 
@@ -48,7 +48,7 @@ class Exchange:
     ``note`` is what a person should know of the last answer, ``compacted`` of the context; ``over`` ends it at once.
     """
 
-    route: Route
+    route: ModelRoute
 
     def __init__(
         self, parts: Parts, live: Live, rows: Rows, allowance: Allowance, emit: Callable[[Event], None]
@@ -58,25 +58,33 @@ class Exchange:
         self.messages: list[Message] = []
         self.note = self.compacted = self._stood_in = ""
         self.over = False
-        self._calls: list[ModelCall] = []  # those that are not booked yet
+        self._calls: list[StreamedCall] = []  # those that are not booked yet
         self._last_call = Usage()
         self._fits = 0  # tokens, once the model refused more
 
     async def reply(self, step: int, *, last: bool = False) -> Message:
         """One reply, stored; the ``last`` one without tools. What does not fit is built again for a smaller window."""
 
-        async def build(fits: int) -> Request:
-            self._fits = fits or self._fits
+        async def build() -> Request:
             request = await self._request(step)
             return nudged(evolve(request, tools=()), _OUT_OF_CALLS) if last else request
 
-        return await windows.fitted(build, self._respond)
+        request = await build()
+        for _ in range(_SHRINKS):
+            try:
+                return await self._respond(request)
+            except ContextTooLong as error:
+                before, self._fits = request, error.window or self._fits
+                request = await build() if error.window else request
+                if request.messages == before.messages:  # nothing made it smaller
+                    raise
+        return await self._respond(request)
 
     async def _request(self, step: int) -> Request:
         said = self._said()
         messages = (Message(role="system", parts=(Text(text=self._live.prompt),)), *said)
         options = self._parts.options()
-        fits = self._fits or self._parts.router.window(self.route)
+        fits = self._fits or self._parts.models.router.window(self.route)
         request = Request(model=self.route.model, messages=messages, tools=self.specs, options=options, context=fits)
         rewriting = Rewriting(said, sent=len(messages) - (step == 1))
         request = await self._parts.dispatch.transform(
@@ -121,7 +129,7 @@ class Exchange:
         die_at("replied")
         self.messages.append(response.message)
         last = self._last_call  # what the last call read and wrote is what the conversation takes now
-        fits = self._fits or self._parts.router.window(self.route)
+        fits = self._fits or self._parts.models.router.window(self.route)
         self._emit(Used(usage=self._allowance.used, context=last.input + last.output, window=fits))
         what = {"request": request, "response": response, "seconds": seconds}
         await self._parts.dispatch.observe("post_llm_call", session=self._live.session, **what)
@@ -159,7 +167,7 @@ class Exchange:
         calls, self._calls = self._calls, []
         return [(call.route.name, call.request.model, call.response.usage, call.seconds) for call in calls]
 
-    async def _stream(self, request: Request) -> ModelCall:
+    async def _stream(self, request: Request) -> StreamedCall:
         if self.over:  # a plugin swallowed the end of its turn; nothing is asked in its name
             raise asyncio.CancelledError
         held = list[Delta]()
@@ -168,7 +176,7 @@ class Exchange:
             held.clear()  # what was held back is no part of the answer any more
             self._emit(Noticed(text=text))
 
-        call = self._parts.router.call(self.route, request, tell=tell)
+        call = self._parts.models.call(self.route, request, tell=tell)
         async with contextlib.aclosing(call.stream()) as stream:
             async for delta in stream:
                 held.append(delta)

@@ -15,8 +15,8 @@ from hermes_core import hooks
 from hermes_core.agent.opening import address_of, driver_for, mailbox_of
 from hermes_core.agent.policy.guarded import guarded_paths, read_only, readable
 from hermes_core.agent.policy.guests import Guests
-from hermes_core.agent.route.choice import Route, choose
-from hermes_core.agent.route.router import Router
+from hermes_core.agent.route.calls import ModelCalls
+from hermes_core.agent.route.choice import choose
 from hermes_core.agent.surface import CHILD, Surface
 from hermes_core.brokers import Mailbox
 from hermes_core.config.files import explain
@@ -25,7 +25,7 @@ from hermes_core.config.settings import Settings
 from hermes_core.context import PluginContext
 from hermes_core.environment import switched_on
 from hermes_core.errors import HermesError, UnknownName, UserError
-from hermes_core.kinds import Backend, Memory, StoreDriver, Tool, Workspace
+from hermes_core.kinds import Backend, Memory, ModelRoute, StoreDriver, Tool, Workspace
 from hermes_core.plugins.brokers import make_context
 from hermes_core.plugins.consent import Consent
 from hermes_core.plugins.dispatch import Dispatch
@@ -115,9 +115,11 @@ class Parts:
         self.maskers = partial(find_maskers, index, consent, self.loader, self.dispatch)
         settings.masks.use(self.maskers)
         self._yolo = yolo
-        self.route: Route | None = None
-        self.router = Router(settings, index, self.loader, self.dispatch)
-        self._routes: dict[tuple[str, str], Route] = {}  # besides the usual one: by the provider and model asked for
+        self.route: ModelRoute | None = None
+        self.models = ModelCalls(settings, index, self.loader, self.dispatch)
+        self._routes: dict[
+            tuple[str, str], ModelRoute
+        ] = {}  # besides the usual one: by the provider and model asked for
         self._toolbox: Toolbox | None = None
         self._store: asyncio.Task[Store] | None = None
         self._hooks_loaded = False
@@ -202,7 +204,7 @@ class Parts:
             )
         return self._toolbox
 
-    async def routed(self, words: str = "") -> Route:
+    async def routed(self, words: str = "") -> ModelRoute:
         """Who answers: ``model`` or ``provider:model``, else who was configured. Raises UserError when nobody can."""
         if words:
             return await self._chosen("", words)
@@ -210,16 +212,16 @@ class Parts:
             self.route = await self._choose(*self._wanted)
         return self.route
 
-    async def _choose(self, provider: str, model: str) -> Route:
+    async def _choose(self, provider: str, model: str) -> ModelRoute:
         return await choose(self.settings, self.index, self.loader, self.dispatch, provider=provider, model=model)
 
-    async def _chosen(self, provider: str, model: str) -> Route:
+    async def _chosen(self, provider: str, model: str) -> ModelRoute:
         """The same, once for each: its provider keeps its connections."""
         if (provider, model) not in self._routes:
             self._routes[provider, model] = await self._choose(provider, model)
         return self._routes[provider, model]
 
-    async def routed_for(self, words: str, effort: str) -> Route:
+    async def routed_for(self, words: str, effort: str) -> ModelRoute:
         """Who answers in a conversation that chose for itself; the usual one where it did not, or that one is gone."""
         route = None
         with contextlib.suppress(HermesError):
@@ -227,7 +229,7 @@ class Parts:
         route = route or await self.routed()
         return evolve(route, effort=effort) if effort else route
 
-    async def route_to(self, provider: str, model: str) -> Route | None:
+    async def route_to(self, provider: str, model: str) -> ModelRoute | None:
         """Who was named, whatever this process was started with; None when they are not there."""
         mine = await self.routed()
         if (mine.name, mine.model) == (provider, model):
@@ -236,7 +238,7 @@ class Parts:
             return await self._chosen(provider, model)
         return None
 
-    async def use_model(self, words: str) -> Route:
+    async def use_model(self, words: str) -> ModelRoute:
         """Answer with another model from now on: ``model`` or ``provider:model``."""
         provider, model = (self.route.name, words) if self.route and ":" not in words else ("", words)
         route = await self._choose(provider, model)
@@ -323,7 +325,7 @@ class Parts:
     async def complete(self, request: Request, task: str = "", session: Session | None = None) -> Response:
         """One model call outside of a turn, booked under its task. Raises ProviderError."""
         began = time.monotonic()
-        response, route = await self.router.complete(await self.routed(), request, task)
+        response, route = await self.models.complete(await self.routed(), request, task)
         await self._book(session, response.usage, began, task=task, provider=route.name, model=route.model)
         return response
 
@@ -332,7 +334,7 @@ class Parts:
     ) -> MediaResponse:
         """The same for what is no conversation. Raises ProviderError; UserError where nobody can do it."""
         began, task = time.monotonic(), task or verb
-        response, route = await self.router.media(await self.routed(), verb, request, task)
+        response, route = await self.models.media(await self.routed(), verb, request, task)
         await self._book(session, response.usage, began, task=task, provider=route.name, model=response.model)
         return response
 
@@ -388,7 +390,7 @@ class Parts:
         routes = (self.route, *self._routes.values())
         for provider in {id(route.provider): route.provider for route in routes if route}.values():
             await provider.close()
-        await self.router.close()
+        await self.models.close()
         await self.dispatch.settle()
         if self._store is not None:
             store, self._store = self._store, None

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 
 from hermes_core import trace
 from hermes_core.agent.live import Live, LiveSessions
-from hermes_core.agent.route.choice import Route
+from hermes_core.kinds import ModelRoute
 from hermes_core.store.killpoints import die_at
 from hermes_core.types import Envelope, Message
 
@@ -45,7 +45,7 @@ class Rows:
     async def open(
         self,
         turn_id: str,
-        route: Route,
+        route: ModelRoute,
         message: Message,
         original: Envelope | None,
         waited: int,

@@ -300,7 +300,7 @@ class Runtime(Parts):
         known: dict[str, Any] = {"session_id": session_id, "owner": owner, "cwd": "", "context": 0}
         if self.dispatch.implementations("transform_incoming"):
             known["cwd"] = await self._folder(session_id, owner) if self.is_here(owner) else ""
-            known["context"] = self.router.window(self.route) if self.route else 0
+            known["context"] = self.models.router.window(self.route) if self.route else 0
         envelope = await self.dispatch.transform("transform_incoming", "envelope", original, **known)
         if any(isinstance(part, Text) and part.quotes for part in envelope.message.parts):  # it may be a lot
             envelope = evolve(envelope, message=await asyncio.to_thread(self._quoting, envelope.message))

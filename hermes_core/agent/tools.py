@@ -170,7 +170,7 @@ class CallRunner:
             return "escalate"
         began = time.monotonic()
         try:
-            response, route = await self.parts.router.complete(await self.parts.routed(), request, "approval")
+            response, route = await self.parts.models.complete(await self.parts.routed(), request, "approval")
         except HermesError as error:
             log.warning("no second opinion came: %s", error.text)
             return "escalate"

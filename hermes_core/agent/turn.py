@@ -331,7 +331,7 @@ class TurnRun:
             seconds=self._allowance.seconds,
             started=started,
             model=f"{route.name}:{route.model}",
-            room=output_room(parts.settings.config.agent.output_bytes, parts.router.window(route), len(calls)),
+            room=output_room(parts.settings.config.agent.output_bytes, parts.models.router.window(route), len(calls)),
         )
         self._model.messages.extend(await runner.run(calls))
 

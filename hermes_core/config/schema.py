@@ -10,8 +10,7 @@ from hermes_core.options import Secret, ge, gt, min_len, option, settings
 from hermes_core.types.base import JSON
 
 PLUGIN_SPACES = ("platforms", "tools", "backends", "memories")  # their children are plugins' sections
-# Of sections of the kernel: what plugins read of them, in a settings class of their own with these names.
-SHARED_KEYS = {"agent": ("core_toolsets", "tool_search")}
+SHARED = ("agent",)  # sections of the kernel that plugins read some of, in a settings class of their own
 PLATFORM_KEYS = tuple(PlatformSettings.__annotations__)  # of each section of ``platforms``: not the plugin's
 VERSION = 1
 

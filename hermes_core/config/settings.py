@@ -20,7 +20,7 @@ from hermes_core.config.schema import (
     KERNEL_KEYS,
     PLATFORM_KEYS,
     PLUGIN_SPACES,
-    SHARED_KEYS,
+    SHARED,
     Config,
     EndpointSettings,
     FallbackSettings,
@@ -32,7 +32,7 @@ from hermes_core.config.secrets import Secrets
 from hermes_core.errors import ConfigError, UnknownName, UserError
 from hermes_core.options import Secret
 from hermes_core.types.base import JSON
-from hermes_core.types.model import Endpoint
+from hermes_core.types.model import Endpoint, EndpointKey
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -138,7 +138,15 @@ class Settings:
             extra_body=place.extra_body,
             context=(0 if fallback else model.context_length) or place.context_length,
             timeout=place.timeout,
+            keys=() if over.api_key or over.key_env or model.api_key else self.keys(provider),
+            strategy=place.strategy,
         )
+
+    def keys(self, provider: str) -> tuple[EndpointKey, ...]:
+        """The keys of a provider that has several, those that are not set included."""
+        place = self.config.providers.get(provider) or EndpointSettings()
+        sources = ((f"env:{key.reference}" if key.reference else "config.yaml", key) for key in place.keys)
+        return tuple(EndpointKey(source=source, value=self.secret(key)) for source, key in sources)
 
     def _key(self, provider: str, place: EndpointSettings, over: FallbackSettings, *, needed: bool) -> str:
         def named(secret: str) -> Secret:
@@ -263,10 +271,9 @@ def read_kernel(
 def read_section(raw: JSON, secrets: Secrets, path: str, cls: type[T]) -> tuple[T | None, list[Problem]]:
     """One plugin's section of a mapping, or every problem in it; a missing section is an empty one."""
     section = _at(raw, path)
-    if path in SHARED_KEYS and isinstance(section, dict):
-        section = {key: value for key, value in section.items() if key in SHARED_KEYS[path]}
-    if (kernels := KERNEL_KEYS.get(path.partition(".")[0])) and isinstance(section, dict):
+    if isinstance(section, dict):
         own = {field.name for field in fields(cls)} if has(cls) else set()
+        kernels = section if path in SHARED else KERNEL_KEYS.get(path.partition(".")[0], ())
         section = {key: value for key, value in section.items() if key in own or key not in kernels}
     return _read(section, secrets, path, cls)
 

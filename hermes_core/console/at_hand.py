@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Literal
 
 from hermes_core.agent.policy.itself import run_by_tool
-from hermes_core.agent.route.choice import Route
 from hermes_core.agent.runtime import Runtime
 from hermes_core.config.schema import EFFORTS, PLUGIN_SPACES
 from hermes_core.console import work
@@ -14,7 +13,7 @@ from hermes_core.console.allowed import Role
 from hermes_core.console.conversation import QUEUED, STEERED
 from hermes_core.console.conversation import Conversation as Talk
 from hermes_core.errors import UnknownName, UserError
-from hermes_core.kinds import Conversation
+from hermes_core.kinds import Conversation, ModelRoute
 from hermes_core.types import (
     ConversationState,
     Job,
@@ -143,7 +142,7 @@ class AtHand(Conversation):
         return route.name, route.model
 
     @abstractmethod
-    async def _answering(self, wanted: str = "", span: str = "") -> Route:
+    async def _answering(self, wanted: str = "", span: str = "") -> ModelRoute:
         """Who answers here, once it is chosen."""
 
     async def state(self) -> ConversationState:
@@ -156,7 +155,7 @@ class AtHand(Conversation):
             working=await self._working(),
             waiting=len(await self.waiting()),
             endpoint=route.endpoint.base_url if route.endpoint else "",
-            window=self._runtime.router.window(route),
+            window=self._runtime.models.router.window(route),
             store=(await self._runtime.store()).place,
             services=self._services(),
         )
@@ -208,7 +207,7 @@ class TypedHere(AtHand):
             raise UserError("This does not work here.")
         return await self._begin(self.session, text)
 
-    async def _answering(self, wanted: str = "", span: str = "") -> Route:
+    async def _answering(self, wanted: str = "", span: str = "") -> ModelRoute:
         if wanted == "default":
             configured = self._runtime.settings.config.model
             wanted = f"{configured.provider}:{configured.default}" if configured.provider else configured.default
@@ -226,9 +225,9 @@ class TypedHere(AtHand):
 
     async def effort(self, wanted: str = "") -> str:
         self._effort(wanted)
-        router = self._runtime.router
-        router.effort = wanted or router.effort
-        return router.effort or self._runtime.settings.config.model.effort
+        models = self._runtime.models
+        models.effort = wanted or models.effort
+        return models.effort or self._runtime.settings.config.model.effort
 
 
 def need_owner(here: Conversation) -> None:

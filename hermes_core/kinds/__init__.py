@@ -13,6 +13,7 @@ from hermes_core.kinds.masker import Masker
 from hermes_core.kinds.memory import Memory
 from hermes_core.kinds.platform import Platform
 from hermes_core.kinds.provider import Provider
+from hermes_core.kinds.router import Attempt, ModelCall, ModelRoute, Router
 from hermes_core.kinds.service import Service
 from hermes_core.kinds.setup import SetupStep
 from hermes_core.kinds.store import StoreDriver
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from hermes_core.kinds.fields import LoginPrompt, SetupField
 
 __all__ = [
+    "Attempt",
     "Backend",
     "Completer",
     "Console",
@@ -31,10 +33,13 @@ __all__ = [
     "LoginPrompt",
     "Masker",
     "Memory",
+    "ModelCall",
+    "ModelRoute",
     "Platform",
     "Process",
     "Provider",
     "Resource",
+    "Router",
     "Service",
     "SetupField",
     "SetupStep",

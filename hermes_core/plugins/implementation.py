@@ -24,6 +24,7 @@ from hermes_core.kinds import (
     Platform,
     Provider,
     Resource,
+    Router,
     Service,
     SetupStep,
     StoreDriver,
@@ -37,6 +38,7 @@ from hermes_core.types import Check, Command, Migration, Routes, SlashCommand
 # hook: the manifest table that declares its names, and what it must return
 KINDS: dict[str, tuple[str, type]] = {
     "register_providers": ("providers", Provider),
+    "register_routers": ("routers", Router),
     "register_tools": ("tools", Tool),
     "register_tool_sources": ("tool_sources", ToolSource),
     "register_backends": ("backends", Backend),
@@ -79,6 +81,8 @@ class Implementation:
 
     def ask(self) -> list[Any]:
         """What it contributes. Raises what it raises, ContractError or NotPermitted; then that is nothing."""
+        if self.hook == "register_routers":  # it sees every request, and the keys
+            self.installed.require("permissions", "kernel", "models.route", "stands between you and your models")
         answer = self.call({})
         if answer is None:
             raise self.installed.error(ContractError, f"{self.hook} returned nothing")

@@ -22,6 +22,7 @@ from hermes_core.kinds import (
     Platform,
     Provider,
     Resource,
+    Router,
     Service,
     SetupStep,
     StoreDriver,
@@ -42,6 +43,7 @@ _STAND_IN = judge_command.__module__
 
 TABLES: dict[type, tuple[str, str]] = {
     Provider: ("provider", "providers"),
+    Router: ("provider", "routers"),
     Tool: ("tool", "tools"),
     ToolSource: ("tool", "tool_sources"),
     Backend: ("backend", "backends"),

@@ -21,8 +21,19 @@ class Model:
 
 
 @frozen(kw_only=True)
+class EndpointKey:
+    """One key of several. ``source`` says where it comes from; ``value`` is empty while it is not set there."""
+
+    source: str
+    value: str = field(repr=False)
+
+
+@frozen(kw_only=True)
 class Endpoint:
-    """Where the user says a provider is reached. Empty fields leave the provider's own default in force."""
+    """Where the user says a provider is reached. Empty fields leave the provider's own default in force.
+
+    ``keys`` are those a router has take turns, by its ``strategy``; ``api_key`` is the one to use.
+    """
 
     name: str
     base_url: str = ""
@@ -32,6 +43,8 @@ class Endpoint:
     extra_body: Meta = Factory(dict)
     context: int = 0
     timeout: float = 0.0  # seconds without a byte before a reply counts as stale; 0: the provider's default
+    keys: Sequence[EndpointKey] = ()
+    strategy: str = "fill_first"
 
 
 @frozen(kw_only=True)

@@ -119,6 +119,7 @@ async def test_what_fails_is_tried_again_and_then_the_next_one_is_asked(hermes, 
     never = Ears(name="never", failing=[Unavailable("Gone.")] * 9)
     never.priority = 80
     hermes.tmp_plugin(once, never)
+    hermes.tmp_plugin("hermes_provider_router")
     fallback = {"provider": "never", "model": "a", "fallback": [{"provider": "ears", "model": "b"}]}
     hermes.configure({"auxiliary": {"embed": fallback}})
     assert (await llm().media("embed", TEXTS)).model == "b"

@@ -3,49 +3,24 @@
 import asyncio
 import contextlib
 
-from attrs import field
-
 from hermes_core.config.schema import FallbackSettings
 from hermes_core.config.settings import Settings
 from hermes_core.errors import PluginError, UnknownName, UserError
-from hermes_core.kinds import Provider
+from hermes_core.kinds import ModelRoute, Provider
 from hermes_core.own import MOST
 from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.plugins.index import Index
 from hermes_core.plugins.loader import Loader
-from hermes_core.types import Endpoint
-from hermes_core.values import frozen
 
-__all__ = ["Route", "choose", "named", "ranked_providers"]
+__all__ = ["choose", "named", "ranked_providers"]
 
 _WIRE_OWNER = {"messages": "anthropic"}  # who speaks a wire that the general provider does not
 CONNECT_HINT = "No model is connected, so simple rules answer. Connect one with `hermes model`."
 
 
-@frozen(kw_only=True, eq=False)
-class Route:
-    """Who answers. ``notice`` is one line for the person, when there is something to say.
-
-    ``endpoint`` is what the user said of it; ``effort`` how hard it thinks, when that is its own.
-    """
-
-    name: str
-    provider: Provider
-    model: str
-    notice: str = ""
-    endpoint: Endpoint | None = field(default=None, repr=False)
-    effort: str = ""
-
-    @property
-    def label(self) -> str:
-        """The model and where it answers, for people; also what tells two routes apart."""
-        url = self.endpoint.base_url if self.endpoint else ""
-        return f"{self.model} from {self.name}" + (f" at {url}" if url else "")
-
-
 async def choose(
     settings: Settings, index: Index, loader: Loader, dispatch: Dispatch, *, provider: str = "", model: str = ""
-) -> Route:
+) -> ModelRoute:
     """The provider and model asked for, configured, or ready, in this order.
 
     Raises UnknownName for a provider nobody offers, UserError when none can be used.
@@ -75,7 +50,7 @@ async def named(
     loader: Loader,
     dispatch: Dispatch,
     fallback: FallbackSettings | None = None,
-) -> Route:
+) -> ModelRoute:
     """The route to a provider by its name. Raises UnknownName, UserError, PluginError when it cannot be used."""
     endpoint = settings.endpoint(name, fallback)
     speaks = name
@@ -96,10 +71,12 @@ async def named(
     if endpoint is not None:
         found = found.at(endpoint)
     chosen = model or await _default_model(found)
-    return Route(name=name, provider=found, model=chosen, endpoint=endpoint, effort=fallback.effort if fallback else "")
+    return ModelRoute(
+        name=name, provider=found, model=chosen, endpoint=endpoint, effort=fallback.effort if fallback else ""
+    )
 
 
-async def _ready(model: str, settings: Settings, loader: Loader, dispatch: Dispatch) -> Route:
+async def _ready(model: str, settings: Settings, loader: Loader, dispatch: Dispatch) -> ModelRoute:
     candidates = ranked_providers(settings, loader, dispatch)
     states = await asyncio.gather(*(p.ready() for p in candidates), return_exceptions=True)
     for provider, state in zip(candidates, states, strict=True):
@@ -107,7 +84,7 @@ async def _ready(model: str, settings: Settings, loader: Loader, dispatch: Dispa
             notice = CONNECT_HINT if provider.priority >= 90 else ""
             chosen = model or await _default_model(provider)
             endpoint = settings.endpoint(provider.name)
-            return Route(name=provider.name, provider=provider, model=chosen, notice=notice, endpoint=endpoint)
+            return ModelRoute(name=provider.name, provider=provider, model=chosen, notice=notice, endpoint=endpoint)
     hint = f"hermes plugins enable provider/NAME, or install what most people want: pip install '{MOST}'"
     raise UserError("No provider can answer.", hint="hermes setup openrouter, or another" if candidates else hint)
 

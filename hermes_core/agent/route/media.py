@@ -5,31 +5,32 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
-from hermes_core.agent.route.call import ModelCall
-from hermes_core.agent.route.choice import Route
-from hermes_core.errors import ProviderError, Unavailable
-from hermes_core.kinds import Provider
+from hermes_core.agent.route.call import StreamedCall
+from hermes_core.errors import Unavailable
+from hermes_core.kinds import Attempt, ModelRoute, Provider
 from hermes_core.plugins.soundness import unsound
 from hermes_core.types import Delta, Done, MediaRequest, MediaResponse, MediaVerb, Request, UsageDelta
 
 if TYPE_CHECKING:
-    from hermes_core.agent.route.router import Router
+    from hermes_core.agent.route.calls import ModelCalls
 
 __all__ = ["MediaCall"]
 
 
-class MediaCall(ModelCall):
+class MediaCall(StreamedCall):
     """``result`` is what came of it, once ``stream`` has ended."""
 
     result: MediaResponse
 
-    def __init__(self, router: "Router", route: Route, verb: MediaVerb, media: MediaRequest, **more: Any) -> None:
-        super().__init__(router, route, Request(model=media.model, messages=()), **more)
+    def __init__(
+        self, models: "ModelCalls", route: ModelRoute, verb: MediaVerb, media: MediaRequest, **more: Any
+    ) -> None:
+        super().__init__(models, route, Request(model=media.model, messages=()), **more)
         self._verb, self._media = verb, media
 
     async def _deltas(self, provider: Provider, request: Request) -> AsyncGenerator[Delta, None]:
         # A model for conversations is none for this: only one that was named is asked for.
-        named = {self._media.model, *(entry.model for entry in self._fallbacks)}
+        named = {self._media.model, *(entry.model for entry in self._entries)}
         model = request.model if request.model in named else ""
         found = await getattr(provider, self._verb)(evolve(self._media, model=model))
         if wrong := self._wrong(found):
@@ -46,7 +47,7 @@ class MediaCall(ModelCall):
             return f"{given} vectors for {due} texts"
         return unsound(found)
 
-    def _answered(self, route: Route, failed: "list[tuple[Route, ProviderError]]") -> None:  # type: ignore[override]
+    def _answered(self, by: Attempt) -> None:
         self.request = evolve(self.request, model=self.result.model)  # it is known now, and so is its price
-        super()._answered(route, failed)
+        super()._answered(by)
         self.result = evolve(self.result, usage=self.response.usage)

@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from attrs import evolve
 
 from hermes_core.agent.live import new_session_id
-from hermes_core.agent.route.choice import Route
 from hermes_core.agent.runtime import Runtime
 from hermes_core.console.allowed import Role
 from hermes_core.console.at_hand import AtHand
@@ -13,7 +12,7 @@ from hermes_core.errors import UnknownName, UserError
 from hermes_core.gateway.conversations import ChatConversation
 from hermes_core.gateway.people.access import Access
 from hermes_core.gateway.turns import Turns
-from hermes_core.kinds import TurnQueue
+from hermes_core.kinds import ModelRoute, TurnQueue
 from hermes_core.types import Envelope, Message, Session, Text
 
 __all__ = ["InChat"]
@@ -78,7 +77,7 @@ class InChat(AtHand):
         await self._queue.put(name)
         return name
 
-    async def _answering(self, wanted: str = "", span: str = "") -> Route:
+    async def _answering(self, wanted: str = "", span: str = "") -> ModelRoute:
         if span == "once":
             raise UserError("In a chat a model answers until another one is chosen.")
         if wanted:

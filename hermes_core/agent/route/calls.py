@@ -1,0 +1,132 @@
+"""The model calls of one kernel: who is asked first, whom the person named beside them, and the router in between."""
+
+import contextlib
+import logging
+from collections.abc import Callable, Sequence
+from functools import cached_property
+
+from attrs import evolve
+
+from hermes_core.agent.route import choice
+from hermes_core.agent.route.call import StreamedCall
+from hermes_core.config.schema import AuxiliarySettings, FallbackSettings
+from hermes_core.config.settings import Settings
+from hermes_core.errors import HermesError, UserError
+from hermes_core.kinds import ModelRoute, Router
+from hermes_core.plugins.dispatch import Dispatch
+from hermes_core.plugins.index import Index
+from hermes_core.plugins.loader import Loader
+from hermes_core.types import Endpoint, MediaRequest, MediaResponse, MediaVerb, Request, Response
+
+__all__ = ["ModelCalls"]
+
+log = logging.getLogger(__name__)
+_LONG = 300.0  # seconds that a summary, a picture or a sound may take at least
+_ENTRY = ("provider", "model", "base_url", "api_key", "key_env", "effort")
+
+
+class ModelCalls:
+    """Gives model calls. Without a plugin that routes them, the first choice is asked, once."""
+
+    def __init__(self, settings: Settings, index: Index, loader: Loader, dispatch: Dispatch) -> None:
+        self.effort = ""  # said in a conversation; wins over what is set up
+        self.told: list[str] = []  # what a person should be told once, outside of a turn
+        self._settings, self._parts = settings, (settings, index, loader, dispatch)
+        self._loader, self._dispatch = loader, dispatch
+        self._fallbacks: dict[FallbackSettings, ModelRoute | None] = {}
+
+    @cached_property
+    def _routed(self) -> tuple[str, Router]:
+        self._loader.load_contributing("routers")
+        return next(iter(self._dispatch.contributions("register_routers")), ("", Router()))
+
+    @property
+    def router(self) -> Router:
+        """Who has the calls answered."""
+        return self._routed[1]
+
+    def failed(self, error: Exception) -> None:
+        """The router raised what is no answer: its author should know."""
+        self._dispatch.failed(self._routed[0], "attempts", error)
+
+    def call(self, route: ModelRoute, request: Request, *, tell: Callable[[str], None]) -> StreamedCall:
+        """One call for the conversation: the route first, then the fallback providers."""
+        return StreamedCall(self, route, request, fallbacks=self._settings.config.fallback_providers, tell=tell)
+
+    async def complete(self, main: ModelRoute, request: Request, task: str) -> tuple[Response, ModelRoute]:
+        """One whole reply beside the conversation, and who gave it. Raises ProviderError when nobody can."""
+        own, first, seconds = await self._beside(main, task)
+        seconds = max(seconds, _LONG) if task == "compression" else seconds
+        if first is not main:
+            request = evolve(request, model=first.model)
+        call = StreamedCall(self, first, request, fallbacks=own, last=main, seconds=seconds, task=task)
+        async for _ in call.stream():
+            pass
+        if own and call.route.label == main.label:
+            text = f"No model set up for {task} answered; {main.label} does it. See `hermes logs`."
+            if text not in self.told:
+                self.told.append(text)
+                log.warning(text)
+        return call.response, call.route
+
+    async def media(
+        self, main: ModelRoute, verb: MediaVerb, request: MediaRequest, task: str
+    ) -> tuple[MediaResponse, ModelRoute]:
+        """What is made of texts, pictures or sounds, and by whom. Raises ProviderError; UserError where nobody can."""
+        from hermes_core.agent.route.media import MediaCall
+
+        own, first, seconds = await self._beside(main, task)
+        seconds = seconds if verb == "embed" else max(seconds, _LONG)
+        call = MediaCall(self, first, verb, request, fallbacks=own, seconds=seconds, task=task)
+        async for _ in call.stream():
+            pass
+        return call.result, call.route
+
+    async def _beside(self, main: ModelRoute, task: str) -> tuple[Sequence[FallbackSettings], ModelRoute, float]:
+        """Who was set up for a task, who of them is asked first, and how many seconds one may take."""
+        wanted = self._settings.config.auxiliary.get(task) or AuxiliarySettings()
+        own = [s for s in (wanted, *wanted.fallback) if s.provider not in ("", "auto") or s.model]
+        first = next(filter(None, [await self.fallback(entry, main) for entry in own]), main)
+        return own, first, wanted.timeout
+
+    async def fallback(self, entry: FallbackSettings, main: ModelRoute) -> ModelRoute | None:
+        """The route of an entry, opened once; None when it cannot be used, which the log says."""
+        if entry.provider in ("", "auto"):
+            return evolve(main, model=entry.model or main.model, effort=entry.effort or main.effort)
+        key = FallbackSettings(**{name: getattr(entry, name) for name in _ENTRY})
+        if key not in self._fallbacks:
+            try:
+                found: ModelRoute | None = await choice.named(entry.provider, entry.model, *self._parts, fallback=key)
+            except HermesError as error:
+                log.warning(
+                    "a fallback is passed over", extra={"fields": {"provider": entry.provider, "why": error.text}}
+                )
+                found = None
+            self._fallbacks[key] = found
+        return self._fallbacks[key]
+
+    def shaped(self, route: ModelRoute, request: Request) -> Request:
+        """The request with how hard the model thinks, unless it says that itself."""
+        said = self._settings.config.model
+        effort = self.effort or route.effort or said.efforts.get(request.model) or said.effort
+        return evolve(request, options={"effort": effort, **request.options}) if effort else request
+
+    def renewed(self, route: ModelRoute) -> ModelRoute | None:
+        """A route with the keys that are set now; None when none changed since they were read."""
+        changed = self._settings.secrets.reload()
+        with contextlib.suppress(UserError):
+            endpoint = self._settings.endpoint(route.name) or Endpoint(name=route.name)
+            if route.endpoint is not None and route.endpoint.base_url:
+                endpoint = evolve(endpoint, base_url=route.endpoint.base_url)
+            if changed or (route.endpoint and route.endpoint.keys and endpoint.keys != route.endpoint.keys):
+                return evolve(route, endpoint=endpoint, provider=route.provider.at(endpoint))
+        return None
+
+    async def close(self) -> None:
+        """Let go of every provider that was opened here."""
+        if "_routed" in vars(self):
+            await self.router.close()
+        opened = [route.provider for route in self._fallbacks.values() if route]
+        self._fallbacks.clear()
+        for provider in opened:
+            await provider.close()

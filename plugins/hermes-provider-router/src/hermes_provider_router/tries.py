@@ -1,0 +1,108 @@
+"""The tries at one route: how many there were, with which key, and what was taken out of the request."""
+
+from typing import TYPE_CHECKING
+
+from attrs import evolve
+
+from hermes_core.errors import ContextTooLong, ProviderError
+from hermes_core.kinds import Attempt, ModelCall, ModelRoute
+from hermes_core.types import Endpoint, EndpointKey
+
+if TYPE_CHECKING:
+    from hermes_provider_router.router import Fallbacks
+
+__all__ = ["Tries"]
+
+_SHORT = 10.0  # seconds that are waited for a key that met a limit, while there are others
+_WITH_OTHERS = 30.0  # seconds that are waited for a model, while others could answer
+
+
+class Tries:
+    """What is sent to one route of a call, one try after another."""
+
+    def __init__(self, router: "Fallbacks", call: ModelCall, route: ModelRoute) -> None:
+        first = route.label == call.route.label
+        self._request = call.request if first else evolve(call.request, model=route.model)
+        self._router, self._call, self._route = router, call, route
+        self._count = 1
+        self._mended: set[str] = set()
+        self._endpoint = route.endpoint or Endpoint(name=route.name)
+        self._key: EndpointKey | None = None
+        self._met_limit: set[str] = set()
+        self._set_aside: list[str] = []
+
+    async def next(self, note: str) -> Attempt:
+        """What is sent now. Raises ProviderError when every key rests."""
+        if self._endpoint.keys and self._key is None:
+            keys = self._router.known_keys
+            self._key = await keys.pick(self._route.name, self._endpoint, but=self._set_aside)
+        return Attempt(route=self._bound(), request=self._request, note=note)
+
+    def _bound(self) -> ModelRoute:
+        """The route with the provider that has the key in use."""
+        bound, label = self._router.bound, self._route.label
+        if self._key is None:
+            return evolve(self._route, provider=bound.get((label, ""), self._route.provider))
+        from hermes_provider_router.keys import fingerprint
+
+        slot = (label, fingerprint(self._key))
+        if slot not in bound:
+            bound[slot] = self._route.provider.at(evolve(self._endpoint, api_key=self._key.value))
+        return evolve(self._route, provider=bound[slot])
+
+    async def wait_after(self, error: ProviderError) -> float | None:
+        """Seconds until the next try, with whatever may help changed; None when nothing here does."""
+        from hermes_provider_router import recovery
+
+        if isinstance(error, ContextTooLong) and error.reason == "context_overflow":
+            self._router.windows.learn(self._route.label, error.window)
+        changed = recovery.simpler(error.reason, self._request)
+        if changed is not None and error.reason not in self._mended:
+            self._mended.add(error.reason)
+            self._request = changed
+            return 0.0
+        plan, limits = recovery.plan(error), self._router.limits
+        wait = recovery.pause(error, self._count, limits.backoff_seconds, limits.backoff_cap)
+        if plan.rotate and self._key is not None:
+            return await self._rotated(error, self._key, wait)
+        if error.reason == "auth" and not self._endpoint.keys and "auth" not in self._mended:
+            self._mended.add("auth")
+            return 0.0 if self._renewed() else None
+        longest = limits.longest_wait if self._call.alone else min(limits.longest_wait, _WITH_OTHERS)
+        if not plan.wait or self._count >= limits.model_tries or wait > longest:
+            return None
+        self._count += 1
+        return wait
+
+    def _renewed(self) -> ModelRoute | None:
+        """The route with the keys that are set now, if they are others; it serves later calls too."""
+        fresh = self._call.renewed(self._route)
+        if fresh is not None:
+            self._router.bound[self._route.label, ""] = fresh.provider
+        return fresh
+
+    async def _rotated(self, error: ProviderError, key: EndpointKey, wait: float) -> float | None:
+        """Go on with the key as it is now at its source, once more with the same, or with the next one."""
+        from hermes_provider_router.keys import fingerprint
+
+        keys, name, mark = self._router.known_keys, self._route.name, fingerprint(key)
+        if error.reason == "auth" and (fresh := self._replaced(key)):
+            self._key = fresh
+            return 0.0
+        if error.reason == "rate_limit" and mark not in self._met_limit and wait <= _SHORT:
+            self._met_limit.add(mark)
+            return wait
+        await keys.rest(name, key, error)
+        self._set_aside.append(mark)
+        try:
+            self._key = await keys.pick(name, self._endpoint, but=self._set_aside)
+        except ProviderError:
+            return None
+        return 0.0
+
+    def _replaced(self, key: EndpointKey) -> EndpointKey | None:
+        """The key as it is at its source now, when it was replaced there."""
+        fresh = self._renewed()
+        self._endpoint = (fresh and fresh.endpoint) or self._endpoint
+        there = (one for one in self._endpoint.keys if one.source == key.source != "config.yaml")
+        return next((one for one in there if one.value not in ("", key.value)), None)

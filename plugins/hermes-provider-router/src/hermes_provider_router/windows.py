@@ -1,0 +1,40 @@
+"""What services said of their models' windows, kept between runs."""
+
+import contextlib
+import json
+import os
+from pathlib import Path
+
+__all__ = ["Windows"]
+
+
+class Windows:
+    """How many tokens fit into models. Losing the file costs nothing but asking."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._known: dict[str, int] | None = None
+
+    def get(self, label: str) -> int:
+        """The window of a route by its label; 0 when nobody said it."""
+        return self._read().get(label, 0)
+
+    def learn(self, label: str, tokens: int) -> None:
+        """Keep the window of a route. What cannot be written is known until the end of the program."""
+        if tokens <= 0 or self.get(label) == tokens:
+            return
+        self._known = {**self._read(), label: tokens}
+        with contextlib.suppress(OSError):
+            self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            draft = self._file.with_name(f".{self._file.name}.{os.getpid()}.new")
+            draft.write_text(json.dumps(self._known), encoding="utf-8")
+            draft.replace(self._file)
+
+    def _read(self) -> dict[str, int]:
+        if self._known is None:
+            self._known = {}
+            with contextlib.suppress(OSError, ValueError):
+                kept = json.loads(self._file.read_bytes())
+                if isinstance(kept, dict):
+                    self._known = {k: v for k, v in kept.items() if type(v) is int}
+        return self._known
