@@ -189,6 +189,7 @@ def register_cli_commands(): return [Command(name="cc", build=lambda: cc)]
     assert "Plugin tool/bad: its command cc failed" in done.err
     assert "Traceback" not in done.err
 
+
 @pytest.mark.parametrize("words", [("-z", "hello"), ("chat", "-q", "hello"), ("--cli", "chat")])
 def test_what_falls_over_an_answer_is_told_once_wherever_one_talks(cli, words):
     cli.plugin("tool/bad", HEAD + hook("transform_outgoing", "    1 / 0"), hooks={"use": ["transform_outgoing"]})
