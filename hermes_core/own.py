@@ -23,6 +23,7 @@ OWN = (
     "hermes-provider-anthropic",
     "hermes-provider-offline",
     "hermes-provider-openai",
+    "hermes-tool-budgets",
     "hermes-tool-checkpoints",
     "hermes-tool-clarify",
     "hermes-tool-commands",

@@ -21,6 +21,7 @@ from hermes_core.kinds import (
     Memory,
     Platform,
     Provider,
+    Purse,
     Resource,
     Service,
     SetupStep,
@@ -54,6 +55,7 @@ TABLES: dict[type, tuple[str, str]] = {
     Jobs: ("tool", "jobs"),
     Completer: ("tool", "completers"),
     Mailbox: ("platform", "mailboxes"),
+    Purse: ("tool", "purses"),
     Masker: ("tool", "maskers"),
     SetupStep: ("tool", "setup"),
 }

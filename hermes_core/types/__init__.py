@@ -69,7 +69,7 @@ from hermes_core.types.model import (
     UsageDelta,
 )
 from hermes_core.types.people import Approval, Chat, Envelope, Grant, Principal, Question, Sent, Target, Verdict
-from hermes_core.types.turns import TurnBounds, TurnOrder
+from hermes_core.types.turns import Limits, Spent, TurnBounds, TurnOrder
 from hermes_core.types.views import (
     Choice,
     ConversationState,
@@ -116,6 +116,7 @@ __all__ = [
     "HistoryEntry",
     "Hit",
     "Job",
+    "Limits",
     "MediaRequest",
     "MediaResponse",
     "MediaVerb",
@@ -157,6 +158,7 @@ __all__ = [
     "Setting",
     "SlashCommand",
     "Source",
+    "Spent",
     "Started",
     "StopReason",
     "Target",
