@@ -29,6 +29,7 @@ from hermes_core.types import (
     Session,
     SessionRow,
     Setting,
+    Spent,
     ToolRow,
     UsageRow,
     Verdict,
@@ -121,6 +122,13 @@ class SessionsBroker:
 
     async def usage(self, owner: Principal, *, days: int = 30) -> Sequence[UsageRow]:
         """What was used on each of the last days, by model and task."""
+        raise _no_sessions()
+
+    async def spent(self, owner: Principal, *, session_id: str = "", since: float = 0.0) -> Spent:
+        """What turns of an owner used that began since an instant, or those of one session, as far as it is booked.
+
+        The use of child agents counts for the turns that they work for. Nothing for a session that is not theirs.
+        """
         raise _no_sessions()
 
     async def create(

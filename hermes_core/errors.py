@@ -4,7 +4,8 @@
 
     HermesError
     |- UserError            the person can fix it: shown without a traceback, exit 2
-    |  |- BudgetReached     a limit of the user's; nothing more is spent
+    |  |- BoundReached      a turn has used up what it was given
+    |  |  `- BudgetReached  a limit of the user's; nothing more is spent
     |  |- Conflict          somebody else changed it meanwhile; nothing was written
     |  |- ConfigError       all problems at once, each with file, line and path
     |  `- UnknownName       lists near misses and what there is
@@ -114,20 +115,18 @@ class UserError(HermesError):
 
 
 class BoundReached(UserError):
-    """A turn has used up what it was given by whoever ordered it, or what the turn that it works for has left."""
+    """A turn has used up what it was given by whoever ordered it, or what the turn that it works for has left.
+
+    ``closing``: a last request, without tools, may still be made for the words that end it.
+    """
+
+    def __init__(self, text: str, *, hint: str = "", closing: bool = False) -> None:
+        super().__init__(text, hint=hint)
+        self.closing = closing
 
 
-class BudgetReached(UserError):
-    """A limit on what may be spent is reached: ``scope`` is turn, session or day; ``what`` is calls, tokens, money…"""
-
-    def __init__(self, scope: str, what: str, used: float, limit: float) -> None:
-        of = {"turn": "This turn", "session": "This session", "day": "Today you"}[scope]
-        amount = {"money": f"${used:.4f} of ${limit:g}", "seconds": f"{used:.0f} of {limit:g} seconds"}
-        spent = amount.get(what, f"{used:,.0f} of {limit:,.0f} {'model calls' if what == 'calls' else what}")
-        enough = f"{2 * max(limit, used):.4f}" if what == "money" else f"{2 * max(limit, used):.0f}"
-        hint = f"Raise it with: hermes config set budget.{scope}.{what} {enough} (0 sets no limit), then start again."
-        super().__init__(f"{of} {'have' if scope == 'day' else 'has'} used {spent} (budget.{scope}.{what}).", hint=hint)
-        self.scope, self.what = scope, what
+class BudgetReached(BoundReached):
+    """A limit on what may be spent is reached; nothing more is spent."""
 
 
 class ConfigError(UserError):

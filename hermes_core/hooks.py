@@ -30,6 +30,7 @@ from hermes_core.kinds import (
     Memory,
     Platform,
     Provider,
+    Purse,
     Resource,
     Router,
     Service,
@@ -182,6 +183,11 @@ def register_completers(ctx: PluginContext) -> Iterable[Completer]:  # type: ign
 @contribute
 def register_mailboxes(ctx: PluginContext) -> Iterable[Mailbox]:  # type: ignore[empty-body]
     """Who sends to chats, for ``ctx.messages`` of all plugins: one in a home, in place of the kernel's own."""
+
+
+@contribute
+def register_purses(ctx: PluginContext) -> Iterable[Purse]:  # type: ignore[empty-body]
+    """The purses you add: who limits what turns use. Each is asked before each request to a model."""
 
 
 @contribute

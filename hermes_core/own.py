@@ -24,6 +24,7 @@ OWN = (
     "hermes-provider-offline",
     "hermes-provider-openai",
     "hermes-provider-router",
+    "hermes-tool-budgets",
     "hermes-tool-checkpoints",
     "hermes-tool-clarify",
     "hermes-tool-commands",

@@ -77,7 +77,7 @@ class Below:
             return
         async with runner.meter.places:
             self._call.below()  # it may be over by now
-            left, session = await runner.left(), runner.session
+            left, session = await runner.meter.left(), runner.session
             tools = runtime.toolbox().offered(session).values()
             bounds = narrowed(order.bounds or TurnBounds(), session.bounds, tools, left)
             runtime.policy.parents[self.id] = session.id

@@ -96,7 +96,7 @@ class CallContext(ToolContext):
             raise ToolError(f"{name} was not called: its arguments are no JSON object: {error}") from None
         async with self._one:
             runner = self._runner
-            self._may_call(name, evolve(await runner.left(), calls=inf).exhausted)
+            self._may_call(name, evolve(await runner.meter.left(), calls=inf).exhausted)
             words = f"{name} {canonical(given)}"
             self._made[words] += 1
             mark = f"{hashlib.sha256(words.encode()).hexdigest()[:12]}-{self._made[words]}"

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from attrs import evolve
 
 from hermes_core.agent import indirect
-from hermes_core.agent.budget import Allowance
 from hermes_core.agent.live import Live
+from hermes_core.agent.meter import Meter
 from hermes_core.agent.parts import Parts
 from hermes_core.agent.reply_assembler import ReplyAssembler, nudged
 from hermes_core.agent.rewriting import Rewriting
@@ -50,10 +50,8 @@ class Exchange:
 
     route: ModelRoute
 
-    def __init__(
-        self, parts: Parts, live: Live, rows: Rows, allowance: Allowance, emit: Callable[[Event], None]
-    ) -> None:
-        self._parts, self._live, self._rows, self._allowance, self._emit = parts, live, rows, allowance, emit
+    def __init__(self, parts: Parts, live: Live, rows: Rows, meter: Meter, emit: Callable[[Event], None]) -> None:
+        self._parts, self._live, self._rows, self._meter, self._emit = parts, live, rows, meter, emit
         self.specs = live.specs
         self.messages: list[Message] = []
         self.note = self.compacted = self._stood_in = ""
@@ -112,25 +110,25 @@ class Exchange:
 
     async def _respond(self, request: Request) -> Message:
         """One reply, stored. Raises BudgetReached, and Refused when the model answers nothing."""
-        async with self._allowance.call():
+        async with self._meter.reply():
             try:
                 response = await self._whole(request)
             except Exception:
                 await self._spend()
                 raise
-            unbooked = self._allowance.unbooked
+            unbooked = self._meter.unbooked
             self.note = " ".join(filter(None, (_CUT if response.reason == "length" else "", self._stood_in)))
             said = evolve(indirect.unwrapped(response.message), untrusted=outside(self.messages))
             response = evolve(response, message=said, usage=unbooked)
             store, turn = await self._rows.get()
             request, seconds = self._calls[-1].request, sum(call.seconds for call in self._calls)
             await store.add_reply(turn, response.message, unbooked, response.reason, calls=self._booked())
-            self._allowance.booked = self._allowance.used
+            self._meter.booked = self._meter.used
         die_at("replied")
         self.messages.append(response.message)
         last = self._last_call  # what the last call read and wrote is what the conversation takes now
         fits = self._fits or self._parts.models.router.window(self.route)
-        self._emit(Used(usage=self._allowance.used, context=last.input + last.output, window=fits))
+        self._emit(Used(usage=self._meter.used, context=last.input + last.output, window=fits))
         what = {"request": request, "response": response, "seconds": seconds}
         await self._parts.dispatch.observe("post_llm_call", session=self._live.session, **what)
         return response.message
@@ -139,28 +137,29 @@ class Exchange:
         """The model's reply, asked for again where it is none yet."""
         whole = ReplyAssembler(request)
         while whole.response is None:
-            left = await self._allowance.check()
             try:
-                async with asyncio.timeout(left) as clock:
+                async with asyncio.timeout(self._meter.seconds) as clock:
                     call = await self._stream(whole.request)
             except TimeoutError:
                 if clock.expired():
-                    await self._allowance.check()
+                    await self._meter.check()
                 raise
             self._calls.append(call)
             self._last_call = call.response.usage
             self._stood_in = call.note or self._stood_in
-            self._allowance.add(call.response.usage)
+            self._meter.add(call.response.usage)
             whole.add(call.response)
+            if whole.response is None:
+                await self._meter.check()
         return whole.response
 
     async def _spend(self) -> None:
         """Book calls that led to nothing; a store that fails is told of by what comes next."""
-        if self._allowance.unbooked.calls:
+        if self._meter.unbooked.calls:
             with contextlib.suppress(HermesError):
                 store, turn = await self._rows.get()
-                await store.spend(turn, self._allowance.unbooked, calls=self._booked())
-                self._allowance.booked = self._allowance.used
+                await store.spend(turn, self._meter.unbooked, calls=self._booked())
+                self._meter.booked = self._meter.used
 
     def _booked(self) -> list[tuple[str, str, Usage, float]]:
         """Who answered the calls that are booked now, what each used, and its seconds."""

@@ -1,4 +1,4 @@
-"""Where the store is, who opens it there, and who sends to chats."""
+"""Where the store is, who opens it there, who sends to chats, and who limits what is spent."""
 
 import re
 from collections.abc import Callable
@@ -6,12 +6,13 @@ from collections.abc import Callable
 from hermes_core.brokers import Mailbox
 from hermes_core.config.settings import Settings
 from hermes_core.errors import PluginError, UserError
-from hermes_core.kinds import StoreDriver
+from hermes_core.kinds import Purse, StoreDriver
+from hermes_core.plugins.consent import Consent
 from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.plugins.index import Index
 from hermes_core.plugins.loader import Loader
 
-__all__ = ["address_of", "driver_for", "mailbox_of"]
+__all__ = ["address_of", "driver_for", "mailbox_of", "purses_of"]
 
 _HINT = "It looks like postgresql://USER:PASSWORD@HOST:5432/DATABASE; without store.url the store is a file."
 
@@ -63,3 +64,20 @@ def mailbox_of(loader: Loader, dispatch: Dispatch, own: Callable[[], Mailbox] | 
     if own is None:
         raise UserError("No chat can be reached: no gateway is installed.")
     return own()
+
+
+def purses_of(index: Index, consent: Consent, loader: Loader, dispatch: Dispatch) -> list[tuple[str, Purse]]:
+    """Who limits what is spent, with the labels of their plugins.
+
+    Raises PluginError for an enabled plugin that declares a purse and has none: nothing is spent without its word.
+    """
+    loader.load_contributing("purses")
+    given: list[tuple[str, Purse]] = dispatch.contributions("register_purses")
+    there = {(label, purse.name) for label, purse in given}
+    for one in index.plugins:
+        for name in one.manifest.contributes["purses"] if one.manifest and consent.state(one).usable else ():
+            if (one.label, name) not in there:
+                fault = next((f.error for f in dispatch.faults if f.plugin == one.label), "")
+                why = f"is to limit what is spent, and cannot: {fault or f'it registers no purse {name}'}"
+                raise one.error(PluginError, why, f"To go on without limits: hermes plugins disable {one.label}")
+    return given

@@ -12,7 +12,7 @@ from typing import Self
 from attrs import evolve
 
 from hermes_core import hooks
-from hermes_core.agent.opening import address_of, driver_for, mailbox_of
+from hermes_core.agent.opening import address_of, driver_for, mailbox_of, purses_of
 from hermes_core.agent.policy.guarded import guarded_paths, read_only, readable
 from hermes_core.agent.policy.guests import Guests
 from hermes_core.agent.route.calls import ModelCalls
@@ -25,7 +25,7 @@ from hermes_core.config.settings import Settings
 from hermes_core.context import PluginContext
 from hermes_core.environment import switched_on
 from hermes_core.errors import HermesError, UnknownName, UserError
-from hermes_core.kinds import Backend, Memory, ModelRoute, StoreDriver, Tool, Workspace
+from hermes_core.kinds import Backend, Memory, ModelRoute, Purse, StoreDriver, Tool, Workspace
 from hermes_core.plugins.brokers import make_context
 from hermes_core.plugins.consent import Consent
 from hermes_core.plugins.dispatch import Dispatch
@@ -171,6 +171,10 @@ class Parts:
     def mailbox(self) -> Mailbox:
         """Who sends to chats. Raises UserError when nobody does, or two plugins would."""
         return mailbox_of(self.loader, self.dispatch, self.messages)
+
+    def purses(self) -> Sequence[tuple[str, Purse]]:
+        """Who limits what is spent. Raises PluginError when one that should cannot."""
+        return purses_of(self.index, self.consent, self.loader, self.dispatch)
 
     # --- parts, made when first needed --------------------------------------------------------------------------
 

@@ -17,7 +17,6 @@ from weakref import WeakValueDictionary
 from attrs import evolve
 
 from hermes_core import notices, trace
-from hermes_core.agent.budget import Budgets
 from hermes_core.agent.failed import cause, failed
 from hermes_core.agent.incoming import enveloped, instructed, sound
 from hermes_core.agent.learning import Learning
@@ -66,7 +65,6 @@ class Runtime(Parts):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.sessions = LiveSessions(self, f"{socket.gethostname()}:{os.getpid()}:{os.urandom(4).hex()}")
-        self.budgets = Budgets(self.settings)
         self._playing: dict[str, asyncio.Task[None]] = {}
         self._alone: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._learning = Learning()
@@ -332,7 +330,7 @@ class Runtime(Parts):
     def _turn_run(self, live: Live, surface: Surface, emit: _Emit) -> "TurnRun":
         from hermes_core.agent.turn import TurnRun  # what is only looked at needs no turn
 
-        return TurnRun(self.sessions, live, budgets=self.budgets, surface=surface, emit=emit)
+        return TurnRun(self.sessions, live, surface=surface, emit=emit)
 
     async def _follow(
         self, session_id: str, owner: Principal, surface: Surface, row: int, emit: _Emit

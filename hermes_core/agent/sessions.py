@@ -12,7 +12,18 @@ from hermes_core.control import SessionsBroker
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.plugins.index import Installed
 from hermes_core.store.codec import clean, to_openai
-from hermes_core.types import JSON, HistoryEntry, Hit, Message, MessageTrace, Principal, Session, SessionRow, UsageRow
+from hermes_core.types import (
+    JSON,
+    HistoryEntry,
+    Hit,
+    Message,
+    MessageTrace,
+    Principal,
+    Session,
+    SessionRow,
+    Spent,
+    UsageRow,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -92,6 +103,9 @@ class Sessions(SessionsBroker):
 
     async def usage(self, owner: Principal, *, days: int = 30) -> Sequence[UsageRow]:
         return await (await self._open()).usage(owner, days=days)
+
+    async def spent(self, owner: Principal, *, session_id: str = "", since: float = 0.0) -> Spent:
+        return await (await self._open()).spent(owner=owner, session_id=session_id, since=since)
 
     async def _change(self) -> "Store":
         return await self._open("sessions.write", "changed past conversations")

@@ -7,7 +7,7 @@ from hermes_core.values import frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hermes_core.agent.bounds import Meter
+    from hermes_core.agent.meter import Meter
 
 __all__ = ["CHILD", "Surface"]
 

@@ -16,11 +16,10 @@ from attrs import evolve, field
 from hermes_core.agent import grace
 from hermes_core.agent.arguments import parse_arguments
 from hermes_core.agent.asking import Asker
-from hermes_core.agent.bounds import Limits, Meter
-from hermes_core.agent.budget import Budgets
 from hermes_core.agent.callcontext import CallContext
 from hermes_core.agent.calls import Made, Waits, failure, overlap
 from hermes_core.agent.capabilities import Permitted
+from hermes_core.agent.meter import Meter
 from hermes_core.agent.parts import Parts
 from hermes_core.agent.policy.secondopinion import advice_in, request_for
 from hermes_core.agent.policy.taint import Seen
@@ -44,7 +43,6 @@ from hermes_core.types import (
     ToolCall,
     ToolResult,
     ToolSpec,
-    Usage,
     Verdict,
 )
 from hermes_core.values import frozen
@@ -84,10 +82,7 @@ class CallRunner:
     asker: Asker
     ran: set[str]
     meter: Meter
-    budgets: Budgets
-    book: Callable[[Usage], None]  # told what those at work for a call used, once that is stored
     seen: Seen  # what the model knew when it made these calls
-    seconds: float | None = None  # how long any call may take at most
     started: AbstractSet[str] = frozenset()
     model: str = ""  # who answers in this turn, as ``provider:model``
     spent: dict[str, set[str]] = field(factory=dict)  # the sessions at work for each call: their use is not booked yet
@@ -152,21 +147,13 @@ class CallRunner:
             self.session, evolve(question, subject=shown(question.subject), risk=shown(question.risk))
         )
 
-    async def left(self) -> Limits:
-        """What the turn may still use: of its own limits, and of its session and day where those are limited."""
-        limits = self.meter.left
-        if self.budgets.shared:
-            for name, left in (await self.budgets.left(self.session, self.store)).items():
-                limits = limits.within(Limits(**{name.partition(".")[2]: left}))
-        return limits
-
     async def advise(self, command: str, folder: str, risk: str) -> str:
         """What the model for approvals says of a command; a person decides when it cannot, or nothing is left for it.
 
         What it used counts for the turn.
         """
         request = request_for(command, folder, risk)
-        if request is None or (await self.left()).exhausted:
+        if request is None or (await self.meter.left()).exhausted:
             return "escalate"
         began = time.monotonic()
         try:
@@ -176,7 +163,7 @@ class CallRunner:
             return "escalate"
         used, seconds = response.usage, time.monotonic() - began
         await self.store.spend(self.turn, used, calls=[(route.name, route.model, used, seconds)], task="approval")
-        self.book(used)
+        self.meter.book(used)
         return advice_in(response)
 
     def _first(self, calls: Sequence[ToolCall]) -> list[int]:
@@ -302,7 +289,7 @@ class CallRunner:
         result = evolve(result, parts=tuple(parts))
         used = self.meter.take(self.spent.pop(call.id, ()))
         result = await self.store.finish_call(self.turn, call, result, outcome=outcome, seconds=seconds, used=used)
-        self.book(used)
+        self.meter.book(used)
         die_at("tool_stored")
         if outcome == "ok":
             self.ran.add(call.name)
@@ -323,7 +310,7 @@ class CallRunner:
 
     async def _ended(self, context: CallContext, tool: Tool, call: ToolCall, params: Any) -> tuple[ToolResult, bool]:
         limit = tool.seconds or self.parts.settings.config.agent.tool_seconds
-        limit = limit if self.seconds is None else min(limit, max(0.0, self.seconds))
+        limit = limit if self.meter.seconds is None else min(limit, self.meter.seconds)
         held = partial(self.parts.dispatch.held, self.parts.toolbox().owner(tool), tool.name)
 
         async def run() -> ToolOutput:

@@ -11,20 +11,17 @@ import os
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from math import inf
 from typing import Literal
 
 from attrs import evolve
 
 from hermes_core import trace
 from hermes_core.agent import grace
-from hermes_core.agent import usage as usages
-from hermes_core.agent.bounds import Limits, Meter, limits_of
-from hermes_core.agent.budget import Allowance, Budgets
 from hermes_core.agent.ending import Endings
 from hermes_core.agent.exchange import Exchange
 from hermes_core.agent.failed import cause, failed, given_up
 from hermes_core.agent.live import Live, LiveSessions
+from hermes_core.agent.meter import Meter
 from hermes_core.agent.outputs import output_room
 from hermes_core.agent.policy.taint import Seen
 from hermes_core.agent.reply_assembler import has_calls, text_of
@@ -33,7 +30,7 @@ from hermes_core.agent.shown import Shown
 from hermes_core.agent.stepping import ended
 from hermes_core.agent.surface import Surface
 from hermes_core.agent.tools import CallRunner
-from hermes_core.errors import BoundReached, BudgetReached, HermesError, ProviderError
+from hermes_core.errors import BoundReached, HermesError, ProviderError
 from hermes_core.store.killpoints import die_at
 from hermes_core.store.outside import by_person
 from hermes_core.store.validity import valid
@@ -75,7 +72,6 @@ class TurnRun:
         sessions: LiveSessions,
         live: Live,
         *,
-        budgets: Budgets,
         surface: Surface,
         emit: Callable[[Event], None],
     ) -> None:
@@ -83,18 +79,11 @@ class TurnRun:
         self._asker, self._surface = self._parts.asker(surface, emit), surface
         self._shown = Shown(self._parts, emit)
         self._emit = emit = self._shown.emit
-        self._allowance = Allowance(budgets, live.session, self._parts.store)
-        self._budgets = budgets
-        workers = self._parts.settings.config.agent.tool_workers
-        self._bounds = limits_of(surface.bounds)
-        limits = Limits(**budgets.limits["turn"]).within(self._bounds)
-        self._meter = Meter(limits, workers, lambda: self._allowance.used, surface.above)
-        if surface.above:
-            surface.above.running[live.session.id] = lambda: self._meter.total
+        self._meter = Meter(self._parts, live, surface.bounds, surface.above)
         self._ends = Endings(self._parts, emit)
         self._id = os.urandom(16).hex()
         self._rows = Rows(sessions, live)
-        self._model = Exchange(self._parts, live, self._rows, self._allowance, emit)
+        self._model = Exchange(self._parts, live, self._rows, self._meter, emit)
         self._changed = self._error = ""
         self._began = time.monotonic()
 
@@ -141,7 +130,7 @@ class TurnRun:
             return False
         self._id, self._model.messages = taken.turn.id, list(taken.history)
         self._ends.take_up(taken.history)
-        self._allowance.used = self._allowance.booked = taken.usage
+        self._meter.book(taken.usage)
         await self._as_begun(taken.provider, taken.model)
         steps = self._rest(taken.calls) if taken.resumes < _RESUMES else self._give_up(taken.calls)
         with trace.using(taken.trace):
@@ -178,11 +167,11 @@ class TurnRun:
         await self._parts.dispatch.observe("on_turn_start", session=self._live.session, message=said)
         playing = asyncio.create_task(steps)  # of its own, as it may not want to end
         try:
-            await asyncio.wait({playing}, timeout=None if self._bounds.seconds == inf else self._bounds.seconds)
+            await asyncio.wait({playing}, timeout=self._meter.given_seconds)
             if not playing.done():
                 self._model.over = True
                 await grace.stop(playing, _STOP_GRACE)
-                raise BoundReached(f"This turn was given {self._bounds.seconds:g} seconds, and they are over.")
+                raise BoundReached(f"This turn was given {self._meter.given_seconds:g} seconds, and they are over.")
             answer = playing.result()
         except asyncio.CancelledError:
             await asyncio.shield(self._interrupted(playing))
@@ -211,7 +200,7 @@ class TurnRun:
 
         async def close() -> Literal["failed", "interrupted"]:
             await grace.stop(playing, _STOP_GRACE)
-            await self._allowance.land()
+            await self._meter.end()
             return "interrupted" if await self._store_end("interrupted") else "failed"
 
         self._live.closing = closing = asyncio.create_task(close())
@@ -228,27 +217,22 @@ class TurnRun:
             self._emit(Said(text=answer))
             if not await self._goes_on(last):
                 return answer
-            return await self._steps(1 + self._allowance.used.calls)
+            return await self._steps(1 + self._meter.used.calls)
         if waiting := [call for call in asked if call.id in calls]:
             await self._call(waiting, started={i for i, state in calls.items() if state == "started"})
             self._model.messages = await store.history(turn.session_id)
-        return await self._steps(1 + self._allowance.used.calls)
+        return await self._steps(1 + self._meter.used.calls)
 
     async def _steps(self, step: int = 1) -> str:
         while True:
             if answer := await self._ended_before(step):
                 return answer
             try:
-                await self._allowance.check()
-                self._meter.check(calls=False)
-                if reached := self._out_of_bounds():
-                    return await self._last_word(step, reached)
-                self._meter.check()
+                await self._meter.check_step()
                 message = await self._model.reply(step)
-            except BudgetReached as reached:
-                if reached.what == "calls" and reached.scope != "day" and self._allowance.used.calls:
-                    return await self._last_word(step, reached)
-                raise
+            except BoundReached as reached:
+                self._meter.check_last(reached)
+                return await self._last_word(step, reached)
             calls = [p for p in message.parts if isinstance(p, ToolCall)]
             if not calls:
                 if not await self._goes_on(message):
@@ -260,7 +244,7 @@ class TurnRun:
 
     async def _goes_on(self, reply: Message) -> bool:
         """Whether plugins send the model on, after a reply that would be the answer; then it is told so next."""
-        more = await self._ends.more(self._live.session, text_of(reply), self._model.messages, self._allowance.used)
+        more = await self._ends.more(self._live.session, text_of(reply), self._model.messages, self._meter.used)
         if more is None:
             return False
         store, turn = await self._rows.get()
@@ -270,16 +254,8 @@ class TurnRun:
         self._ends.tell(more)
         return True
 
-    def _out_of_bounds(self) -> HermesError | None:
-        """What this turn has used up of what it was given; None when something is left of each."""
-        what = self._bounds.after(self._allowance.used, 0).exhausted
-        return BoundReached(f"This turn has used all the {what} that it was given.") if what else None
-
     async def _last_word(self, step: int, reached: HermesError) -> str:
         """The calls are used up: one more, without tools, says how far it came. Raises what was reached."""
-        if self._bounds.after(evolve(self._allowance.used, calls=0), 0).exhausted:
-            raise reached  # nor is there money or are there tokens for it
-        self._allowance.last = True
         message = await self._model.reply(step, last=True)
         if has_calls(message):
             raise reached
@@ -287,7 +263,7 @@ class TurnRun:
 
     async def _ended_before(self, step: int) -> str:
         """The last words of a turn that ends before a model call; empty where it goes on. Raises UserError."""
-        parts, session, used = self._parts, self._live.session, self._allowance.used
+        parts, session, used = self._parts, self._live.session, self._meter.used
         answer, words = await ended(parts, self._asker, session, number=step, usage=used, messages=self._model.messages)
         if not answer:
             return ""
@@ -326,19 +302,11 @@ class TurnRun:
             ran=live.ran,
             seen=seen,
             meter=self._meter,
-            budgets=self._budgets,
-            book=self._book,
-            seconds=self._allowance.seconds,
             started=started,
             model=f"{route.name}:{route.model}",
             room=output_room(parts.settings.config.agent.output_bytes, parts.models.router.window(route), len(calls)),
         )
         self._model.messages.extend(await runner.run(calls))
-
-    def _book(self, used: Usage) -> None:
-        """Count what children used, as it is stored now."""
-        self._allowance.used = usages.add(self._allowance.used, used)
-        self._allowance.booked = usages.add(self._allowance.booked, used)
 
     async def _close(self, state: State, answer: str = "", error: str = "") -> None:
         stored = await self._store_end(state, error, answer)
@@ -360,11 +328,11 @@ class TurnRun:
 
     async def _end(self, state: State, answer: str = "") -> None:
         seconds = time.monotonic() - self._began
-        end = TurnEnd(reason=state, usage=self._allowance.used, seconds=seconds, error=self._error)
+        end = TurnEnd(reason=state, usage=self._meter.used, seconds=seconds, error=self._error)
         await self._parts.dispatch.observe("on_turn_end", session=self._live.session, end=end)
         ids = {"session_id": self._live.session.id, "turn_id": self._id}
         note = self._note(answer)
-        self._emit(Ended(**ids, answer=answer, reason=state, usage=self._allowance.used, note=note))
+        self._emit(Ended(**ids, answer=answer, reason=state, usage=self._meter.used, note=note))
 
     def _note(self, answer: str) -> str:
         known = (self._model.note, self._model.compacted, self._ends.note) if answer else ()
@@ -376,7 +344,7 @@ class TurnRun:
         return f"{answer}\n\n({note})" if answer and note else answer
 
     def _log(self, state: str, error: str) -> None:
-        used = self._allowance.used
+        used = self._meter.used
         fields: dict[str, JSON] = {"session": self._live.session.id, "turn": self._id, "state": state}
         fields |= {"provider": self._model.route.name, "model": self._model.route.model}
         fields |= {"calls": used.calls, "input": used.input, "output": used.output}

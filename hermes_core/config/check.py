@@ -139,6 +139,7 @@ def _problems(error: BaseException, keys: Keys) -> Iterator[Problem]:
         for name in sorted(error.extra_fields):
             close = nearest(name, known)
             there = f"did you mean {close}?" if close else f"there is {', '.join(known)}"
+            there += ", and what installed plugins have" if error.cl is Config and not close else ""
             yield Problem((*keys, name), f"no such setting; {there}")
     elif isinstance(error, StructureHandlerNotFoundError):
         yield Problem(keys, "its class asks for something that a settings file cannot hold")

@@ -48,6 +48,7 @@ def full_schema(sections: Mapping[str, type]) -> dict[str, JSON]:
         section["properties"] = {**endpoint["properties"], **section["properties"]}
     properties["providers"]["properties"] = own
     properties["model"] = {"description": model.pop("description"), "anyOf": [{"type": "string"}, model]}
+    properties |= {path: json_schema(cls) for path, cls in sections.items() if "." not in path}
     for space in PLUGIN_SPACES:
         inner = {p.split(".", 1)[1]: json_schema(cls) for p, cls in sections.items() if p.startswith(f"{space}.")}
         properties[space] = {"type": ["object", "null"], "properties": inner, "additionalProperties": True}

@@ -98,7 +98,7 @@ class AgentSettings:
     """How a turn is run."""
 
     max_calls: int = option(
-        "Model calls in one turn at most; the older name of budget.turn.calls.", default=90, validator=ge(1)
+        "Model calls in one turn at most, where budget.turn.calls does not say it.", default=90, validator=ge(1)
     )
     model_tries: int = option("How often one request is sent to one model at most.", default=3, validator=ge(1))
     backoff_seconds: float = option("The longest first pause between tries; it doubles.", default=2.0, validator=ge(0))
@@ -143,34 +143,6 @@ class AgentSettings:
         factory=dict,
         example={"telegram": ["terminal"]},
     )
-
-
-@settings
-class LimitSettings:
-    """How much may be spent. What is spent is looked at before each model call: one call may go beyond a limit."""
-
-    calls: int = option("Model calls; 0: no limit.", default=0, validator=ge(0))
-    tokens: int = option("Tokens in and out; 0: no limit.", default=0, validator=ge(0))
-    money: float = option("US dollars, as far as prices are known; 0: no limit.", default=0.0, validator=ge(0))
-    seconds: float = option("Seconds that turns take; 0: no limit.", default=0.0, validator=ge(0))
-
-
-@settings
-class TurnLimitSettings(LimitSettings):
-    """How much one turn may spend."""
-
-    calls: int | None = option(  # type: ignore[assignment]
-        "Model calls; 0: no limit; empty: agent.max_calls.", default=None, validator=optional(ge(0))
-    )
-
-
-@settings
-class BudgetSettings:
-    """How much may be spent, in all."""
-
-    turn: TurnLimitSettings = option("By one turn.", factory=TurnLimitSettings)
-    session: LimitSettings = option("By one session.", factory=LimitSettings)
-    day: LimitSettings = option("By all your sessions, from midnight to midnight.", factory=LimitSettings)
 
 
 @settings
@@ -312,7 +284,6 @@ class Config:
     auxiliary: dict[str, AuxiliarySettings] = option("Models for tasks beside the conversation.", factory=dict)
     toolsets: list[str] = option("The toolsets on offer; empty: all.", factory=list)
     agent: AgentSettings = option("How a turn is run.", factory=AgentSettings)
-    budget: BudgetSettings = option("How much may be spent.", factory=BudgetSettings)
     terminal: TerminalSettings = option("Where commands run.", factory=TerminalSettings)
     policy: PolicySettings = option("What may be done without asking.", factory=PolicySettings)
     security: SecuritySettings = option("What tools may reach, and what texts may hold.", factory=SecuritySettings)

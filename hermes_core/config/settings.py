@@ -29,7 +29,7 @@ from hermes_core.config.schema import (
     with_lists,
 )
 from hermes_core.config.secrets import Secrets
-from hermes_core.errors import ConfigError, UnknownName, UserError
+from hermes_core.errors import ConfigError, UnknownName, UserError, nearest
 from hermes_core.options import Secret
 from hermes_core.types.base import JSON
 from hermes_core.types.model import Endpoint, EndpointKey
@@ -42,6 +42,7 @@ T = TypeVar("T")
 _OUTLINE: Any = (
     dict[str, dict[str, JSON] | None] | None
 )  # what is in a plugin's section is checked when it is asked for
+_KNOWN = {*Config.__annotations__, *PLUGIN_SPACES}
 _VARIABLE = r"\$(\$?)\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}"
 
 
@@ -66,11 +67,11 @@ class Settings:
         self.config: Config = self._sound(*read_kernel(raw, secrets))
 
     def require_claims(self, claimed: Iterable[str]) -> None:
-        """Refuse keys of ``providers.NAME`` that are neither the kernel's nor of a plugin's section among ``claimed``.
+        """Refuse sections, and keys of ``providers.NAME``, that are neither the kernel's nor ``claimed`` by a plugin.
 
         Raises ConfigError.
         """
-        if any(_beyond(self.raw)):
+        if own_sections(self.raw) or any(_beyond(self.raw)):
             self._sound(*read_kernel(self.raw, self.secrets, set(claimed)))
 
     def read_again(self) -> "Settings":
@@ -216,7 +217,9 @@ def config_problems(home: Home, sections: Mapping[str, type], claimed: Iterable[
 
 def get_value(settings: Settings, key: str) -> JSON:
     """What is in force at a dotted key, defaults included; a Secret where the schema says so. Raises UnknownName."""
-    spaces = {space: settings.raw.get(space) for space in PLUGIN_SPACES if space in settings.raw}
+    spaces = {
+        name: settings.raw[name] for name in (*PLUGIN_SPACES, *own_sections(settings.raw)) if name in settings.raw
+    }
     config: Any = settings.config
     value: Any = asdict(config, recurse=False) | spaces
     for name, own in _beyond(settings.raw):
@@ -254,9 +257,11 @@ def read_kernel(
 ) -> tuple[Config | None, list[Problem]]:
     """The kernel's part of a mapping, or every problem in it and in the outline of the plugins' part.
 
-    What else stands in ``providers.NAME`` is refused unless the section is ``claimed``; None leaves it for later.
+    Other sections, and what else stands in ``providers.NAME``, are refused unless they are ``claimed``; None leaves
+    them for later, but for what looks like a slip of the pen.
     """
-    kernel = {key: value for key, value in raw.items() if key not in PLUGIN_SPACES}
+    apart = {s for s in own_sections(raw) if (not nearest(s, _KNOWN) if claimed is None else s in claimed)}
+    kernel = {key: value for key, value in raw.items() if key not in PLUGIN_SPACES and key not in apart}
     for name, own in _beyond(raw):
         if claimed is None or f"providers.{name}" in claimed:
             kernel = put(kernel, ("providers", name), {k: v for k, v in raw["providers"][name].items() if k not in own})
@@ -284,6 +289,11 @@ def read_platform(raw: JSON, secrets: Secrets, name: str) -> tuple[PlatformSetti
     given = {key: section[key] for key in PLATFORM_KEYS if key in section} if isinstance(section, dict) else {}
     names = (key for key in given if key.startswith(("allowed_", "admins", "free_")))
     return _read(with_lists(given, names), secrets, path, PlatformSettings)
+
+
+def own_sections(raw: Mapping[str, JSON]) -> set[str]:
+    """The sections at the top of a mapping that are not the kernel's: each is a plugin's, or nobody's."""
+    return raw.keys() - _KNOWN
 
 
 def _beyond(raw: JSON) -> Iterator[tuple[str, dict[str, JSON]]]:

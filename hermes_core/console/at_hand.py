@@ -133,7 +133,8 @@ class AtHand(Conversation):
         return self._runtime.reread()
 
     async def budget(self) -> Mapping[str, float]:
-        return await self._runtime.budgets.left(self.session, await self._runtime.store())
+        kept = [await purse.left(self.session) for _, purse in self._runtime.purses()]
+        return {name: amount for one in kept for name, amount in one.items()}
 
     async def model(
         self, wanted: str = "", *, span: Literal["session", "once", "global"] = "session"

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-from hermes_core.config.schema import PLUGIN_SPACES, SHARED
+from hermes_core.config.schema import PLUGIN_SPACES, SHARED_KEYS, Config
 from hermes_core.context import PluginContext
 from hermes_core.errors import ConfigError, PluginError, UserError
 from hermes_core.plugins.brokers import make_context
@@ -16,7 +16,7 @@ from hermes_core.plugins.loader import inspect_plugin
 from hermes_core.plugins.manifest import FILE, Manifest, read_manifest
 from hermes_core.types import Finding
 
-_PLACES = f"Write one of {', '.join(f'{space}.NAME' for space in (*PLUGIN_SPACES, 'providers'))}."
+_PLACES = f"Write {', '.join(f'{space}.NAME' for space in (*PLUGIN_SPACES, 'providers'))}, or a new word of its own."
 
 
 def check_plugin(path: Path, *, imports: bool = False) -> list[Finding]:
@@ -33,13 +33,14 @@ def check_plugin(path: Path, *, imports: bool = False) -> list[Finding]:
     except PluginError as error:
         return [_fault(error.cause, error.hint)]
     skills = manifest.contributes["skills"]
-    space, _, own = manifest.config_section.partition(".")
-    homeless = manifest.config_section not in SHARED and (space not in (*PLUGIN_SPACES, "providers") or not own)
+    space, dot, own = (section := manifest.config_section).partition(".")
+    spaces = (*PLUGIN_SPACES, "providers")
+    homeless = not own or space not in spaces if dot else section in (*Config.__annotations__, *PLUGIN_SPACES)
     return [
         Finding(level="ok", text=f"{manifest.label}: {found}"),
         *(
-            [_fault(f"[config] section {manifest.config_section} is no place for settings", _PLACES)]
-            if manifest.config_section and homeless
+            [_fault(f"[config] section {section} is no place for settings", _PLACES)]
+            if section and section not in SHARED_KEYS and homeless
             else ()
         ),
         *(

@@ -17,8 +17,8 @@ FILE = "hermes-plugin.toml"
 KINDS = ("provider", "tool", "backend", "platform", "memory")
 TABLES = (
     "providers", "routers", "tools", "tool_sources", "backends", "platforms", "memories", "engines", "stores",
-    "commands", "slash", "services", "resources", "jobs", "completers", "mailboxes", "maskers", "routes", "setup",
-    "skills",
+    "commands", "slash", "services", "resources", "jobs", "completers", "mailboxes", "purses", "maskers", "routes",
+    "setup", "skills",
 )  # fmt: skip
 PRIVATE = ("routes", "skills")  # tables whose names are the plugin's own business: two plugins may have the same
 # The next two repeat hooks.py and context.py, which cost too much to import here. A test holds them equal.

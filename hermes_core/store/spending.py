@@ -9,34 +9,21 @@ import attrs
 from hermes_core.database import READ, Transaction
 from hermes_core.store.codec import clean
 from hermes_core.store.sessions import Sessions, owner_number, owner_row, transaction
-from hermes_core.types import Principal, Usage, UsageRow
-from hermes_core.values import frozen
-
-
-@frozen(kw_only=True)
-class Spent:
-    """What was used, and the seconds that turns took from their beginning to their end."""
-
-    usage: Usage
-    seconds: float
+from hermes_core.types import Principal, Spent, Usage, UsageRow
 
 
 class Spending(Sessions):
     """The half of the store that counts."""
 
     @transaction(READ)
-    def spent(
-        self, tx: Transaction, *, session_id: str = "", owner: Principal | None = None, since: float = 0.0
-    ) -> Spent:
-        """What a session used, or all turns of an owner since an instant, as far as it is booked."""
-        if owner is None:
-            row = tx.row("turns_of", session_id=session_id, now=time.time())
-        else:
-            row = tx.row("turns_since", owner=owner_number(tx, owner), since=since, now=time.time())
-        known: dict[str, Any] = {name: row[name] or 0 for name in row.keys()} if row else {}  # noqa: SIM118 - no mapping
-        return Spent(
-            usage=Usage(**{k: v for k, v in known.items() if k != "seconds"}), seconds=known.get("seconds", 0.0)
+    def spent(self, tx: Transaction, *, owner: Principal, session_id: str = "", since: float = 0.0) -> Spent:
+        """What a session of an owner used, or all their turns since an instant, as far as it is booked."""
+        where = {"session_id": session_id} if session_id else {"since": since}
+        row = tx.row(
+            "turns_of" if session_id else "turns_since", owner=owner_number(tx, owner), now=time.time(), **where
         )
+        known: dict[str, Any] = {name: row[name] or 0 for name in row.keys()} if row else {"seconds": 0.0}  # noqa: SIM118 - no mapping
+        return Spent(seconds=known.pop("seconds"), usage=Usage(**known))
 
     @transaction()
     def add_model_call(

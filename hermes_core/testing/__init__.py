@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from hermes_core.testing.contract_memory import MemoryContract
     from hermes_core.testing.contract_platform import PlatformContract
     from hermes_core.testing.contract_provider import ProviderContract
+    from hermes_core.testing.contract_purse import PurseContract
     from hermes_core.testing.contract_queue import TurnQueueContract
     from hermes_core.testing.contract_routes import RoutesContract, serve
     from hermes_core.testing.contract_setup import SetupContract
@@ -54,6 +55,7 @@ __all__ = [
     "PlatformContract",
     "PluginContract",
     "ProviderContract",
+    "PurseContract",
     "RoutesContract",
     "Say",
     "ScriptedProvider",
@@ -93,6 +95,7 @@ _HOMES = {
     "PlatformContract": "contract_platform",
     "PluginContract": "contract_base",
     "ProviderContract": "contract_provider",
+    "PurseContract": "contract_purse",
     "RoutesContract": "contract_routes",
     "Say": "scripted",
     "SetupContract": "contract_setup",

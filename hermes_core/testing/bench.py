@@ -21,6 +21,7 @@ from hermes_core.kinds import (
     Memory,
     Platform,
     Provider,
+    Purse,
     Resource,
     Router,
     Service,
@@ -56,6 +57,7 @@ TABLES: dict[type, tuple[str, str]] = {
     Jobs: ("tool", "jobs"),
     Completer: ("tool", "completers"),
     Mailbox: ("platform", "mailboxes"),
+    Purse: ("tool", "purses"),
     Masker: ("tool", "maskers"),
     SetupStep: ("tool", "setup"),
 }

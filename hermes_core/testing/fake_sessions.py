@@ -17,6 +17,7 @@ from hermes_core.types import (
     Principal,
     Session,
     SessionRow,
+    Spent,
     Text,
     Usage,
     UsageRow,
@@ -31,12 +32,14 @@ __all__ = ["FakeSessions"]
 class FakeSessions(SessionsBroker):
     """Keeps sessions while it lives: ``known`` has each with its messages, by id. ``usage_rows`` is what was used.
 
-    With a ``manifest`` its permissions are asked for. No tool was called, and nothing left a trace.
+    ``used`` is that in sum. With a ``manifest`` its permissions are asked for. No tool was called, and nothing left a
+    trace.
     """
 
     def __init__(self, manifest: "Manifest | None" = None) -> None:
         self.known: dict[str, tuple[Session, list[Message]]] = {}
         self.usage_rows: Sequence[UsageRow] = ()
+        self.used = Spent(usage=Usage())
         self._manifest, self._ids = manifest, count(1)
 
     async def search(
@@ -118,6 +121,11 @@ class FakeSessions(SessionsBroker):
         """What a test put in."""
         self._require("sessions.read")
         return self.usage_rows
+
+    async def spent(self, owner: Principal, *, session_id: str = "", since: float = 0.0) -> Spent:
+        """What a test put in."""
+        self._require("sessions.read")
+        return self.used
 
     async def create(
         self,

@@ -70,7 +70,7 @@ from hermes_core.types.model import (
     UsageDelta,
 )
 from hermes_core.types.people import Approval, Chat, Envelope, Grant, Principal, Question, Sent, Target, Verdict
-from hermes_core.types.turns import TurnBounds, TurnOrder
+from hermes_core.types.turns import Limits, Spent, TurnBounds, TurnOrder
 from hermes_core.types.views import (
     Choice,
     ConversationState,
@@ -118,6 +118,7 @@ __all__ = [
     "HistoryEntry",
     "Hit",
     "Job",
+    "Limits",
     "MediaRequest",
     "MediaResponse",
     "MediaVerb",
@@ -159,6 +160,7 @@ __all__ = [
     "Setting",
     "SlashCommand",
     "Source",
+    "Spent",
     "Started",
     "StopReason",
     "Target",

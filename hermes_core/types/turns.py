@@ -1,10 +1,48 @@
 """Turns that a plugin orders: what they may do at most, and where their end goes."""
 
 from collections.abc import Sequence
+from math import inf
 from typing import Literal
 
+from attrs import asdict
+
 from hermes_core.types.base import Effect
+from hermes_core.types.model import Usage
 from hermes_core.values import frozen
+
+
+@frozen(kw_only=True)
+class Limits:
+    """What may be used: model calls, tokens, dollars, seconds."""
+
+    calls: float = inf
+    tokens: float = inf
+    money: float = inf
+    seconds: float = inf
+
+    def within(self, other: "Limits") -> "Limits":
+        """The smaller of both, each for itself."""
+        mine = asdict(self)
+        return Limits(**{name: min(mine[name], most) for name, most in asdict(other).items()})
+
+    def after(self, used: Usage, seconds: float) -> "Limits":
+        """What is left; never less than nothing."""
+        spent = {"calls": used.calls, "tokens": used.input + used.output, "money": used.cost, "seconds": seconds}
+        return Limits(**{name: max(0, most - spent[name]) for name, most in asdict(self).items()})
+
+    @property
+    def exhausted(self) -> str:
+        """Which of them is nothing, in words; empty when something is left of each."""
+        words = {"calls": "model calls", "tokens": "tokens", "money": "money", "seconds": "time"}
+        return next((words[name] for name, left in asdict(self).items() if left <= 0), "")
+
+
+@frozen(kw_only=True)
+class Spent:
+    """What was used, and the seconds that it took."""
+
+    usage: Usage
+    seconds: float = 0.0
 
 
 @frozen(kw_only=True)

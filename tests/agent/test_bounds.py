@@ -1,19 +1,21 @@
 """A turn that works for another is never given more than that has, whatever that is like and whatever is asked for."""
 
 from math import inf
+from types import SimpleNamespace
 
 import pytest
 from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hermes_core.agent.bounds import LEVELS, Limits, Meter, levels_below, limits_of, narrowed, permits
+from hermes_core.agent.bounds import LEVELS, levels_below, limits_of, narrowed, permits
+from hermes_core.agent.meter import Meter
 from hermes_core.agent.policy.judge import Policy
 from hermes_core.errors import BoundReached, UserError
-from hermes_core.kinds import Tool
+from hermes_core.kinds import Purse, Tool
 from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.testing import FakeWorkspace
-from hermes_core.types import Effect, Session, ToolCall, TurnBounds, Usage
+from hermes_core.types import Effect, Limits, Session, ToolCall, TurnBounds, Usage
 
 SETS = ["files", "terminal", "web", "tool1"]
 NAMES = [f"tool{n}" for n in range(6)]
@@ -111,18 +113,43 @@ async def test_what_is_allowed_below_is_allowed_above(parent, tools, wish, left,
     assert below != "allow" or await judged(Session(id="s", origin="cli", bounds=parent)) == "allow"
 
 
+class Given(Purse):
+    """Gives a turn exactly these limits."""
+
+    name = "given"
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+
+    def limits(self, usual):
+        return self._limits
+
+    async def check(self, session, spent, unbooked, *, last):
+        return inf
+
+    async def left(self, session):
+        return {}
+
+
+def meter(limits: Limits, used: Usage = Usage(), above: Meter | None = None, name: str = "s") -> Meter:  # noqa: B008
+    config = SimpleNamespace(agent=SimpleNamespace(max_calls=90, tool_workers=8))
+    purses = [("tool/given", Given(limits))]
+    parts = SimpleNamespace(settings=SimpleNamespace(config=config), purses=lambda: purses, dispatch=Dispatch())
+    made = Meter(parts, SimpleNamespace(session=Session(id=name, origin="embed")), None, above)
+    made.book(used)
+    return made
+
+
 @given(LIMITS, st.lists(st.integers(0, 50), max_size=5), st.integers(0, 50))
-def test_what_children_use_is_gone_for_everyone(limits, children, own) -> None:
-    meter = Meter(limits, 8, lambda: Usage(calls=own, input=own, output=own, cost=own / 10))
+async def test_what_children_use_is_gone_for_everyone(limits, children, own) -> None:
+    counted = meter(limits, Usage(calls=own, input=own, output=own, cost=own / 10))
     for n, used in enumerate(children):
-        meter.running[str(n)] = lambda used=used: Usage(calls=used, input=used, cost=used / 10)
-    total = own + sum(children)
-    assert meter.left.calls == max(0, limits.calls - total)
-    assert meter.left.tokens == max(0, limits.tokens - total - own)
-    assert meter.left.money <= limits.money
-    assert bool(meter.left.exhausted) == any(
-        getattr(meter.left, name) <= 0 for name in ("calls", "tokens", "money", "seconds")
-    )
+        counted.running[str(n)] = lambda used=used: Usage(calls=used, input=used, cost=used / 10)
+    total, left = own + sum(children), evolve(await counted.left(), seconds=limits.seconds)
+    assert left.calls == max(0, limits.calls - total)
+    assert left.tokens == max(0, limits.tokens - total - own)
+    assert left.money <= limits.money
+    assert bool(left.exhausted) == any(getattr(left, name) <= 0 for name in ("calls", "tokens", "money", "seconds"))
 
 
 @given(st.sampled_from(["calls", "tokens", "money", "seconds"]))
@@ -132,16 +159,15 @@ def test_what_is_used_up_is_named(name) -> None:
     assert Limits().exhausted == ""
 
 
-def test_a_turn_stops_when_the_one_it_works_for_has_nothing_left() -> None:
-    used = {"root": 1, "child": 2}
-    root = Meter(Limits(calls=5), 8, lambda: Usage(calls=used["root"]))
-    child = Meter(Limits(calls=50), 8, lambda: Usage(calls=used["child"]), root)
-    root.running["child"] = lambda: child.total
-    grandchild = Meter(Limits(), 8, Usage, child)
-    grandchild.check()
-    used["child"] = 4
-    grandchild.check(calls=False)
-    with pytest.raises(BoundReached, match="No model calls was left for it"):
-        grandchild.check()
+async def test_a_turn_stops_when_the_one_it_works_for_has_nothing_left() -> None:
+    root = meter(Limits(calls=5), Usage(calls=1), name="root")
+    child = meter(Limits(calls=50), Usage(calls=2), root, name="child")
+    grandchild = meter(Limits(), above=child, name="grandchild")
+    await grandchild.check_step()
+    child.book(Usage(calls=2))
+    with pytest.raises(BoundReached, match="No model calls was left for it") as reached:
+        await grandchild.check_step()
+    with pytest.raises(BoundReached):  # and has no last word
+        grandchild.check_last(reached.value)
     assert root.take(["child", "gone"]).calls == 4
-    grandchild.check()
+    await grandchild.check_step()

@@ -74,7 +74,7 @@ async def test_a_gate_that_cannot_decide_lets_the_turn_end(hermes, scripted, jud
 
 async def test_nobody_is_asked_about_a_turn_that_a_limit_ends(hermes, scripted) -> None:
     steps = (Call("nothing"), "all I have")
-    _, asked = kit(hermes, scripted, *steps, judge=until("never"), **{"budget.turn.calls": 1})
+    _, asked = kit(hermes, scripted, *steps, judge=until("never"), **{"agent.max_calls": 1})
     assert (await play(hermes))[-1].answer == "all I have"
     assert asked == []
 

@@ -6,7 +6,7 @@ import stat
 
 import pytest
 
-from hermes_core.errors import BudgetReached
+from hermes_tool_budgets.purse import reached
 
 WRITTEN = """\
 # my settings
@@ -261,7 +261,7 @@ def test_an_editor_that_fails_is_named(cli, monkeypatch, editor):
     [("tokens", 17_291, 100, 34_582), ("tokens", 2_400_000, 2_000_000, 4_800_000), ("money", 0.02, 0.00001, 0.04)],
 )
 def test_what_a_used_up_budget_advises_is_taken_and_is_enough(cli, what, used, limit, enough):
-    advice = re.search(r"hermes (config set \S+ \S+)", BudgetReached("day", what, used, limit).hint)
+    advice = re.search(r"hermes (config set \S+ \S+)", reached("day", what, used, limit).hint)
     assert advice
     words = advice[1].split()
     assert cli(*words).status == 0

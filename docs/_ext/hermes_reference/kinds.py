@@ -24,6 +24,7 @@ ORDER = (
     "Jobs",
     "Completer",
     "Service",
+    "Purse",
     "Masker",
     "SetupStep",
     "SetupField",

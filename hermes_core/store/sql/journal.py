@@ -254,7 +254,7 @@ JOURNAL: dict[str, sa.Executable] = {
         *(sa.func.sum(turns.c[name]).label(name) for name in USAGE), _seconds.label("seconds")
     ).where(*_is(turns, "owner"), turns.c.started >= _b("since"), _own),
     "turns_of": sa.select(*(sa.func.sum(turns.c[name]).label(name) for name in USAGE), _seconds.label("seconds")).where(
-        *_is(turns, "session_id")
+        *_is(turns, "owner", "session_id")
     ),
     "context_add": _add(contexts, "session_id", "upto", "body", "plugin", "created"),
     "context_last": _get(contexts, "upto", "body", "plugin")

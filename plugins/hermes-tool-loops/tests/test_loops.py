@@ -107,7 +107,7 @@ async def test_who_waits_is_never_stopped(hermes, scripted, number) -> None:
         return "waited"
 
     names = ("changing", "process", "wait")
-    hermes.configure({"budget.turn.calls": 0})
+    hermes.configure({"agent.max_calls": 1000})
     hermes.tmp_plugin(scripted(*[Call(names[number])] * 200, "done"))
     hermes.tmp_plugin(changing, process, wait)
     events = await play(hermes)

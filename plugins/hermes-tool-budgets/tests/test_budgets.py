@@ -49,6 +49,7 @@ def kit(hermes, limits, **options) -> Endless:
         return words.text
 
     provider = Endless(**options)
+    hermes.tmp_plugin("hermes_tool_budgets")
     hermes.tmp_plugin(provider)
     hermes.tmp_plugin(step)
     hermes.configure({f"budget.{key}": value for key, value in limits.items()})
@@ -113,6 +114,7 @@ async def test_a_tool_has_no_more_time_than_its_turn(hermes, scripted) -> None:
         await asyncio.Event().wait()
         return ""
 
+    hermes.tmp_plugin("hermes_tool_budgets")
     hermes.configure({"budget.turn.seconds": 0.05})
     hermes.tmp_plugin(scripted(Call("hang")))
     hermes.tmp_plugin(hang)
@@ -128,7 +130,8 @@ async def test_calls_that_led_to_nothing_are_booked_too(hermes, scripted) -> Non
     ended, failed = await play(hermes)
     assert isinstance(ended, Ended)
     assert "nothing" in failed.text
-    spent = await (await hermes.runtime.store()).spent(session_id="s")
+    store = await hermes.runtime.store()
+    spent = await store.spent(owner=hermes.runtime.owner, session_id="s")
     assert (spent.usage.calls, spent.usage.input) == (4, 40)
 
 

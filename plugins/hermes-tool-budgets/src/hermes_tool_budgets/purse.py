@@ -1,0 +1,144 @@
+"""What may still be spent: by a turn, a session, a day. Looked at before each model call.
+
+The day is shared by all turns of a person. So that many at once do not all see the same last cent, a reply begins alone
+when those under way might use up what is left.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from datetime import datetime
+from math import inf
+
+from attrs import evolve
+
+from hermes_core.control import SessionsBroker
+from hermes_core.errors import BudgetReached
+from hermes_core.kinds import Purse
+from hermes_core.types import Limits, Session, Spent, Usage
+from hermes_tool_budgets.config import Config, LimitSettings
+
+__all__ = ["Budget", "reached"]
+
+Scope = dict[str, float]
+_SHARED = ("session", "day")
+
+
+class Budget(Purse):
+    """The limits of one home."""
+
+    name = "budget"
+
+    def __init__(self, config: Config, sessions: SessionsBroker) -> None:
+        self._calls = config.turn.calls  # None: as many as usual
+        self._sessions = sessions
+        self._limits = {
+            "turn": _set(config.turn),
+            "session": _set(config.session),
+            "day": _set(config.day),
+        }
+        self._shared = any(self._limits[scope] for scope in _SHARED)
+        self._flying = 0
+        self._largest: Scope = {}  # what the most expensive replies so far used
+        self._landed = asyncio.Condition()
+
+    def limits(self, usual: Limits) -> Limits:
+        """What the settings say of a turn; as many calls as usual where they say nothing of them."""
+        if self._calls is None:
+            self._limits["turn"]["calls"] = usual.calls
+        mine = Limits(**self._limits["turn"])
+        return evolve(mine.within(usual), calls=mine.calls)
+
+    async def check(self, session: Session, spent: Spent, unbooked: Usage, *, last: bool) -> float:
+        """Look at every limit. A last call may go beyond the calls of its turn and session."""
+        return self._check(await self._spent(session, spent, unbooked), last=last)
+
+    async def begin(self, session: Session, spent: Spent, unbooked: Usage, *, last: bool) -> float:
+        """Wait until a reply may begin, whatever those under way still use."""
+        if not self._shared:
+            return await self.check(session, spent, unbooked, last=last)
+        async with self._landed:
+            while True:
+                known = await self._spent(session, spent, unbooked)
+                left = self._check(known, last=last)
+                if not self._flying or not any(self._close(scope, amounts) for scope, amounts in known.items()):
+                    break
+                await self._landed.wait()
+            self._flying += 1
+            return left
+
+    async def end(self, session: Session, usage: Usage) -> None:
+        """Learn what a reply uses, and let others look again."""
+        for what, amount in _amounts(usage, 0).items():
+            self._largest[what] = max(amount, self._largest.get(what, 0))
+        if self._shared:
+            async with self._landed:
+                self._flying -= 1
+                self._landed.notify_all()
+
+    async def left(self, session: Session) -> Mapping[str, float]:
+        """What is left of the session's limits and the day's."""
+        if not self._shared:
+            return {}
+        booked = await self._booked(session)
+        return {
+            f"{scope}.{what}": max(0, limit - booked[scope][what])
+            for scope in _SHARED
+            for what, limit in self._limits[scope].items()
+        }
+
+    async def _spent(self, session: Session, spent: Spent, unbooked: Usage) -> dict[str, Scope]:
+        known = {"turn": _amounts(spent.usage, spent.seconds)}
+        if self._shared:
+            loose = _amounts(unbooked, 0)
+            for scope, amounts in (await self._booked(session)).items():
+                known[scope] = {what: amount + loose[what] for what, amount in amounts.items()}
+        return known
+
+    async def _booked(self, session: Session) -> dict[str, Scope]:
+        """What is stored of the session, and of its owner since midnight."""
+        midnight = datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
+        mine = await self._sessions.spent(session.owner, session_id=session.id)
+        today = await self._sessions.spent(session.owner, since=midnight)
+        return {"session": _amounts(mine.usage, mine.seconds), "day": _amounts(today.usage, today.seconds)}
+
+    def _check(self, spent: Mapping[str, Scope], *, last: bool) -> float:
+        """The seconds that are left. Raises BudgetReached."""
+        for scope, amounts in spent.items():
+            for what, limit in self._limits[scope].items():
+                if amounts[what] >= limit and not (last and what == "calls" and scope != "day"):
+                    raise reached(scope, what, amounts[what], limit, calls=spent["turn"]["calls"])
+        left = [self._limits[s]["seconds"] - spent[s]["seconds"] for s in spent if "seconds" in self._limits[s]]
+        return min(left, default=inf)
+
+    def _close(self, scope: str, amounts: Scope) -> bool:
+        """Whether the replies under way could use up what is left. A first one's size is anybody's guess."""
+        for what, limit in self._limits[scope].items():
+            each = 1 if what == "calls" else self._largest.get(what, limit)
+            if what != "seconds" and amounts[what] + self._flying * each >= limit:
+                return True
+        return False
+
+
+def reached(scope: str, what: str, used: float, limit: float, *, calls: float = 0) -> BudgetReached:
+    """The error for a limit: of turn, session or day, on calls, tokens, money or seconds; ``calls`` were made so far.
+
+    Used-up calls of a turn or a session leave one for the last words; of a day they do not.
+    """
+    of = {"turn": "This turn", "session": "This session", "day": "Today you"}[scope]
+    amount = {"money": f"${used:.4f} of ${limit:g}", "seconds": f"{used:.0f} of {limit:g} seconds"}
+    spent = amount.get(what, f"{used:,.0f} of {limit:,.0f} {'model calls' if what == 'calls' else what}")
+    enough = f"{2 * max(limit, used):.4f}" if what == "money" else f"{2 * max(limit, used):.0f}"
+    return BudgetReached(
+        f"{of} {'have' if scope == 'day' else 'has'} used {spent} (budget.{scope}.{what}).",
+        hint=f"Raise it with: hermes config set budget.{scope}.{what} {enough} (0 sets no limit), then start again.",
+        closing=what == "calls" and scope != "day" and calls > 0,
+    )
+
+
+def _set(given: LimitSettings) -> Scope:
+    every = {"calls": given.calls or 0, "tokens": given.tokens, "money": given.money, "seconds": given.seconds}
+    return {what: amount for what, amount in every.items() if amount}
+
+
+def _amounts(usage: Usage, seconds: float) -> Scope:
+    return {"calls": usage.calls, "tokens": usage.input + usage.output, "money": usage.cost, "seconds": seconds}
