@@ -42,10 +42,6 @@ from hermes_core.kinds import (
     Workspace,
 )
 from hermes_core.modes import (
-    DEADLINES,
-    MODEL_DEADLINE,
-    PROJECT,
-    REGISTER_DEADLINE,
     Mode,
     ask,
     contribute,
@@ -82,10 +78,6 @@ from hermes_core.types import (
 )
 
 __all__ = [
-    "DEADLINES",
-    "MODEL_DEADLINE",
-    "PROJECT",
-    "REGISTER_DEADLINE",
     "Mode",
     "ask",
     "contribute",

@@ -117,9 +117,7 @@ class Parts:
         self._yolo = yolo
         self.route: ModelRoute | None = None
         self.models = ModelCalls(settings, index, self.loader, self.dispatch)
-        self._routes: dict[
-            tuple[str, str], ModelRoute
-        ] = {}  # besides the usual one: by the provider and model asked for
+        self._routes: dict[tuple[str, str], ModelRoute] = {}  # others, by the provider and model asked for
         self._toolbox: Toolbox | None = None
         self._store: asyncio.Task[Store] | None = None
         self._hooks_loaded = False

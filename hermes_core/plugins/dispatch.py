@@ -19,7 +19,7 @@ from attrs import evolve
 from hermes_core import hooks, masking
 from hermes_core.context import PluginContext
 from hermes_core.errors import ContextTooLong, ContractError, PluginError
-from hermes_core.hooks import Mode
+from hermes_core.modes import DEADLINES, MODEL_DEADLINE, PROJECT, REGISTER_DEADLINE, Mode
 from hermes_core.plugins.fence import Call, Late, call_in_time, finished, log, one_line
 from hermes_core.plugins.implementation import KINDS, Implementation, expected, implementations
 from hermes_core.plugins.index import Installed, owners
@@ -48,12 +48,12 @@ class Dispatch:
     ) -> None:  # fmt: skip
         """``masked`` takes secrets out of what is said of faults."""
         self.masked = masked
-        self._manager = pluggy.PluginManager(hooks.PROJECT)
+        self._manager = pluggy.PluginManager(PROJECT)
         self._manager.add_hookspecs(hooks)
         self._modes = hooks.modes()
         self._hooks: dict[tuple[Mode, str], list[Implementation]] = {(m, hook): [] for hook, m in self._modes.items()}
         self._order, self._strict, self._trace, self._clock = order, strict, trace, clock
-        self._deadlines = {**hooks.DEADLINES, **(deadlines or {})}
+        self._deadlines = {**DEADLINES, **(deadlines or {})}
         self._running: set[asyncio.Task[Any]] = set()
         self._left_behind: set[asyncio.Task[Any]] = set()
         self._tails: dict[str, asyncio.Task[Any]] = {}
@@ -112,7 +112,7 @@ class Dispatch:
         try:
             one.given = []
             with redirect_stdout(sys.stderr):  # what it prints is no answer
-                one.given = finished(one.ask, hooks.REGISTER_DEADLINE) if one.on_hang else one.ask()
+                one.given = finished(one.ask, REGISTER_DEADLINE) if one.on_hang else one.ask()
         except KeyboardInterrupt:
             raise
         except BaseException as raised:  # noqa: BLE001 - a plugin's fault costs its own feature only
@@ -122,7 +122,7 @@ class Dispatch:
         if taken > self._deadlines["contribute"]:
             self.held(one.label, one.hook, taken)
         if isinstance(error, Late) and one.on_hang:
-            one.on_hang(f"{one.hook} did not end within {hooks.REGISTER_DEADLINE:g} s")
+            one.on_hang(f"{one.hook} did not end within {REGISTER_DEADLINE:g} s")
         if error:
             signature = f"Write: {expected(one.hook)}" if isinstance(error, ContractError) else ""
             self._failed(one, error, phase="register", hint=getattr(error, "hint", "") or signature)
@@ -218,7 +218,7 @@ class Dispatch:
         began = time.perf_counter()
         seconds = self._deadlines[one.mode]
         if one.mode == "transform" and one.installed.may("llm.call"):
-            seconds = max(seconds, hooks.MODEL_DEADLINE)
+            seconds = max(seconds, MODEL_DEADLINE)
         call = (lambda: _timely(one, arguments, seconds)) if one.mode == "decide" else (lambda: one.call(arguments))
         held = partial(self.held, one.label, one.hook)
         answer, error = await call_in_time(call, seconds, held, self._left_behind)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from attrs import frozen
 
-from hermes_core import hooks
+from hermes_core import modes
 from hermes_core.cli.main import _status
 
 OFFLINE = "model: {provider: offline}\n"
@@ -92,7 +92,7 @@ def cli(tmp_path, standby, monkeypatch, capsys):
     monkeypatch.setenv("HERMES_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setattr("hermes_core.plugins.fence.BLOCKING", 60)  # a machine that halts us is no row of the log
-    monkeypatch.setitem(hooks.DEADLINES, "contribute", 60)
+    monkeypatch.setitem(modes.DEADLINES, "contribute", 60)
     line = Line(tmp_path, standby, monkeypatch, capsys)
     monkeypatch.chdir(line.work)
     loggers = [logging.getLogger(name) for name in ("hermes_core", "hermes")]

@@ -14,7 +14,7 @@ from hermes_reference import errors as error_page
 from hermes_reference import hooks as hook_page
 
 import hermes_core
-from hermes_core import context, embed, errors, hooks, kinds, options, testing, types
+from hermes_core import context, embed, errors, hooks, kinds, modes, options, testing, types
 from hermes_core.types import Event
 
 ROOT = Path(__file__).parents[2]
@@ -47,7 +47,7 @@ def test_a_hook_is_documented_with_all_its_arguments(name):
 
 
 def test_every_mode_is_explained():
-    assert set(hook_page.MODES) == set(hooks.DEADLINES)
+    assert set(hook_page.MODES) == set(modes.DEADLINES)
 
 
 def test_every_type_is_documented_and_every_documented_type_exists():

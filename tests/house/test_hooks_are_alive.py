@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from hermes_core import hooks
+from hermes_core import hooks, modes
 
 ROOT = Path(__file__).parents[2]
 MODES = hooks.modes()
-CALLS = {mode: "contributions" if mode == "contribute" else mode for mode in hooks.DEADLINES}
+CALLS = {mode: "contributions" if mode == "contribute" else mode for mode in modes.DEADLINES}
 
 
 @cache
@@ -30,7 +30,7 @@ def call_sites() -> dict[str, list[str]]:
 
 
 def test_the_house_has_its_hooks_in_five_modes() -> None:
-    assert set(MODES.values()) == set(hooks.DEADLINES)
+    assert set(MODES.values()) == set(modes.DEADLINES)
 
 
 @pytest.mark.parametrize("name", [n for n, mode in MODES.items() if mode != "contribute"])

@@ -423,7 +423,7 @@ def register_tools():
 
 
 def test_a_hang_while_it_registers_costs_only_this_plugin_and_is_remembered(site, monkeypatch):
-    monkeypatch.setattr("hermes_core.hooks.REGISTER_DEADLINE", 0.2)
+    monkeypatch.setattr("hermes_core.plugins.dispatch.REGISTER_DEADLINE", 0.2)
     site.package("tool/hangs", HANGS, distribution="other-hangs", tables={"contributes": {"tools": ["x"]}})
     tool_plugin(site, "good")
     kernel = Kernel(site)

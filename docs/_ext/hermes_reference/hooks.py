@@ -2,7 +2,7 @@
 
 import ast
 
-from hermes_core import hooks
+from hermes_core import hooks, modes
 from hermes_reference.markdown import block, joined, table
 from hermes_reference.source import doc, header, tree_of
 
@@ -36,11 +36,11 @@ def _modes() -> str:
 
 
 def _seconds(mode: hooks.Mode) -> str:
-    return "none; above 0.1 s it is noted" if mode == "contribute" else f"{hooks.DEADLINES[mode]:g} s"
+    return "none; above 0.1 s it is noted" if mode == "contribute" else f"{modes.DEADLINES[mode]:g} s"
 
 
 def _deadline(mode: hooks.Mode) -> str:
-    return "Called once." if mode == "contribute" else f"Deadline: {hooks.DEADLINES[mode]:g} s."
+    return "Called once." if mode == "contribute" else f"Deadline: {modes.DEADLINES[mode]:g} s."
 
 
 def _rules() -> str:
