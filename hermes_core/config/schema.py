@@ -10,7 +10,8 @@ from hermes_core.options import Secret, ge, gt, min_len, option, settings
 from hermes_core.types.base import JSON
 
 PLUGIN_SPACES = ("platforms", "tools", "backends", "memories")  # their children are plugins' sections
-SHARED = ("agent",)  # sections of the kernel that plugins read some of, in a settings class of their own
+# Of sections of the kernel: what plugins read of them, in a settings class of their own with these names.
+SHARED_KEYS = {"agent": ("core_toolsets", "tool_search")}
 PLATFORM_KEYS = tuple(PlatformSettings.__annotations__)  # of each section of ``platforms``: not the plugin's
 VERSION = 1
 

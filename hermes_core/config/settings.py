@@ -20,7 +20,7 @@ from hermes_core.config.schema import (
     KERNEL_KEYS,
     PLATFORM_KEYS,
     PLUGIN_SPACES,
-    SHARED,
+    SHARED_KEYS,
     Config,
     EndpointSettings,
     FallbackSettings,
@@ -276,9 +276,10 @@ def read_kernel(
 def read_section(raw: JSON, secrets: Secrets, path: str, cls: type[T]) -> tuple[T | None, list[Problem]]:
     """One plugin's section of a mapping, or every problem in it; a missing section is an empty one."""
     section = _at(raw, path)
-    if isinstance(section, dict):
+    if path in SHARED_KEYS and isinstance(section, dict):
+        section = {key: value for key, value in section.items() if key in SHARED_KEYS[path]}
+    if (kernels := KERNEL_KEYS.get(path.partition(".")[0])) and isinstance(section, dict):
         own = {field.name for field in fields(cls)} if has(cls) else set()
-        kernels = section if path in SHARED else KERNEL_KEYS.get(path.partition(".")[0], ())
         section = {key: value for key, value in section.items() if key in own or key not in kernels}
     return _read(section, secrets, path, cls)
 

@@ -14,7 +14,7 @@ from hermes_core.kinds.memory import Memory
 from hermes_core.kinds.platform import Platform
 from hermes_core.kinds.provider import Provider
 from hermes_core.kinds.purse import Purse
-from hermes_core.kinds.router import Attempt, ModelCall, ModelRoute, Router
+from hermes_core.kinds.router import Attempt, ModelCall, ModelRoute, RetryLimits, Router
 from hermes_core.kinds.service import Service
 from hermes_core.kinds.setup import SetupStep
 from hermes_core.kinds.store import StoreDriver
@@ -41,6 +41,7 @@ __all__ = [
     "Provider",
     "Purse",
     "Resource",
+    "RetryLimits",
     "Router",
     "Service",
     "SetupField",

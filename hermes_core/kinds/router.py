@@ -1,7 +1,7 @@
 """Who has model calls answered: a provider over providers."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from attrs import field
 
@@ -13,7 +13,7 @@ from hermes_core.values import frozen
 if TYPE_CHECKING:
     from hermes_core.control import KeyRow
 
-__all__ = ["Attempt", "ModelCall", "ModelRoute", "Router"]
+__all__ = ["Attempt", "ModelCall", "ModelRoute", "RetryLimits", "Router"]
 
 
 @frozen(kw_only=True, eq=False)
@@ -37,13 +37,21 @@ class ModelRoute:
         return f"{self.model} from {self.name}" + (f" at {url}" if url else "")
 
 
-@frozen(kw_only=True, eq=False)
-class Attempt:
+class Attempt(NamedTuple):
     """One request, which names the model, to one provider. ``note`` is for the person, if its answer is the one."""
 
     route: ModelRoute
     request: Request
     note: str = ""
+
+
+class RetryLimits(NamedTuple):
+    """How often one request is tried with one model, and how long is waited, in seconds, as the person set it up."""
+
+    tries: int
+    first_pause: float
+    longest_pause: float
+    longest_wait: float  # that a provider may ask for
 
 
 class ModelCall:
@@ -58,6 +66,11 @@ class ModelCall:
     task: str = ""
     alone: bool = True
     shown: bool = False
+
+    @property
+    def limits(self) -> RetryLimits:
+        """What the settings say of trying again."""
+        raise NotImplementedError
 
     def fallbacks(self) -> AsyncIterator[ModelRoute]:
         """Who else may answer, as the person named them; each is opened when it is its turn."""

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-from hermes_core.config.schema import PLUGIN_SPACES, SHARED, Config
+from hermes_core.config.schema import PLUGIN_SPACES, SHARED_KEYS, Config
 from hermes_core.context import PluginContext
 from hermes_core.errors import ConfigError, PluginError, UserError
 from hermes_core.plugins.brokers import make_context
@@ -40,7 +40,7 @@ def check_plugin(path: Path, *, imports: bool = False) -> list[Finding]:
         Finding(level="ok", text=f"{manifest.label}: {found}"),
         *(
             [_fault(f"[config] section {section} is no place for settings", _PLACES)]
-            if section and section not in SHARED and homeless
+            if section and section not in SHARED_KEYS and homeless
             else ()
         ),
         *(

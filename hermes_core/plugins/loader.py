@@ -11,7 +11,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from hermes_core.config.schema import SHARED
+from hermes_core.config.schema import SHARED_KEYS
 from hermes_core.context import PluginContext
 from hermes_core.errors import ConfigError, ContractError, HermesError, LoadError, PluginError, UserError
 from hermes_core.plugins.consent import Consent
@@ -220,7 +220,7 @@ def config_sections(index: Index, consent: Consent) -> dict[str, type]:
     found: dict[str, type] = {}
     for plugin in index.plugins:
         section = plugin.manifest.config_section if plugin.manifest else ""
-        if section and section not in SHARED and consent.state(plugin).usable:
+        if section and section not in SHARED_KEYS and consent.state(plugin).usable:
             with contextlib.suppress(Exception):
                 found[section] = config_class(plugin)
     return found

@@ -7,7 +7,7 @@ from functools import cache
 
 from hermes_core.config.describe import settings_rows
 from hermes_core.config.gateway import PlatformSettings
-from hermes_core.config.schema import PLUGIN_SPACES, SHARED, Config
+from hermes_core.config.schema import PLUGIN_SPACES, SHARED_KEYS, Config
 from hermes_core.plugins.manifest import Manifest, read_manifest
 from hermes_core.testing.readme import settings_block
 from hermes_reference.markdown import block, code, joined, table
@@ -23,7 +23,7 @@ def manifests() -> list[Manifest]:
 def sections() -> Iterator[tuple[Manifest, type]]:
     """Each manifest that has settings of its own, with their class."""
     for one in manifests():
-        if one.config_section and one.config_section not in SHARED:  # else it reads a section of the kernel
+        if one.config_section and one.config_section not in SHARED_KEYS:  # else it reads a section of the kernel
             module, _, name = one.config_class.partition(":")
             yield one, getattr(importlib.import_module(module), name)
 

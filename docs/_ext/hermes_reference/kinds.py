@@ -11,6 +11,11 @@ from hermes_reference.source import class_node, decorators, doc, fields_of, head
 
 ORDER = (
     "Provider",
+    "Router",
+    "ModelCall",
+    "Attempt",
+    "ModelRoute",
+    "RetryLimits",
     "Tool",
     "ToolContext",
     "ToolSource",

@@ -11,6 +11,7 @@ MEANINGS = {
     "summary": "One sentence for `hermes plugins list`.",
     "homepage": "Where to read more.",
     "contributes.providers": "Providers that `register_providers` gives.",
+    "contributes.routers": "Who has model calls answered, that `register_routers` gives.",
     "contributes.tools": "Tools that `register_tools` gives.",
     "contributes.tool_sources": "Where tools come from that come and go, given by `register_tool_sources`.",
     "contributes.backends": "Backends that `register_backends` gives.",

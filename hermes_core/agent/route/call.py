@@ -15,7 +15,7 @@ from hermes_core.agent.reply import Reply
 from hermes_core.agent.usage import priced
 from hermes_core.config.schema import FallbackSettings
 from hermes_core.errors import HermesError, ProviderError, Unavailable
-from hermes_core.kinds import Attempt, ModelCall, ModelRoute, Provider
+from hermes_core.kinds import Attempt, ModelCall, ModelRoute, Provider, RetryLimits
 from hermes_core.store.killpoints import die_at
 from hermes_core.types import Delta, Request, Response, TextDelta
 
@@ -52,6 +52,11 @@ class StreamedCall(ModelCall):
         self.route, self.request, self.task = route, evolve(request, model=request.model or route.model), task
         self.alone = not (fallbacks or last)
         self._models, self._entries, self._last, self._limit, self._tell = models, fallbacks, last, seconds, tell
+
+    @property
+    def limits(self) -> RetryLimits:
+        """See ModelCall."""
+        return self._models.limits
 
     async def fallbacks(self) -> AsyncIterator[ModelRoute]:
         """See ModelCall."""

@@ -12,7 +12,7 @@ from hermes_core.agent.route.call import StreamedCall
 from hermes_core.config.schema import AuxiliarySettings, FallbackSettings
 from hermes_core.config.settings import Settings
 from hermes_core.errors import HermesError, UserError
-from hermes_core.kinds import ModelRoute, Router
+from hermes_core.kinds import ModelRoute, RetryLimits, Router
 from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.plugins.index import Index
 from hermes_core.plugins.loader import Loader
@@ -110,6 +110,12 @@ class ModelCalls:
         said = self._settings.config.model
         effort = self.effort or route.effort or said.efforts.get(request.model) or said.effort
         return evolve(request, options={"effort": effort, **request.options}) if effort else request
+
+    @property
+    def limits(self) -> RetryLimits:
+        """How often and how long a request is tried."""
+        said = self._settings.config.agent
+        return RetryLimits(said.model_tries, said.backoff_seconds, said.backoff_cap, said.longest_wait)
 
     def renewed(self, route: ModelRoute) -> ModelRoute | None:
         """A route with the keys that are set now; None when none changed since they were read."""

@@ -18,7 +18,6 @@ from hermes_provider_router.windows import Windows
 
 if TYPE_CHECKING:
     from hermes_core.control import KeyRow
-    from hermes_provider_router.config import Config
     from hermes_provider_router.keys import Keys
 
 __all__ = ["Fallbacks"]
@@ -37,7 +36,6 @@ class Fallbacks(Router):
 
     def __init__(self, context: PluginContext) -> None:
         self.sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
-        self.limits: Config = context.config
         self.windows = Windows(context.paths.cache / "windows.json")
         self.bound: dict[tuple[str, str], Provider] = {}  # by a route's label and the fingerprint of a key
         self._context = context

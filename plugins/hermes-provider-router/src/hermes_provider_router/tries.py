@@ -61,15 +61,15 @@ class Tries:
             self._mended.add(error.reason)
             self._request = changed
             return 0.0
-        plan, limits = recovery.plan(error), self._router.limits
-        wait = recovery.pause(error, self._count, limits.backoff_seconds, limits.backoff_cap)
+        plan, limits = recovery.plan(error), self._call.limits
+        wait = recovery.pause(error, self._count, limits.first_pause, limits.longest_pause)
         if plan.rotate and self._key is not None:
             return await self._rotated(error, self._key, wait)
         if error.reason == "auth" and not self._endpoint.keys and "auth" not in self._mended:
             self._mended.add("auth")
             return 0.0 if self._renewed() else None
         longest = limits.longest_wait if self._call.alone else min(limits.longest_wait, _WITH_OTHERS)
-        if not plan.wait or self._count >= limits.model_tries or wait > longest:
+        if not plan.wait or self._count >= limits.tries or wait > longest:
             return None
         self._count += 1
         return wait
