@@ -13,9 +13,8 @@ ask        ask a person               first answer wins        recorded; no answ
 Name only the arguments you want; ``ctx`` is your plugin's own. ``contribute`` hooks are plain ``def`` without I/O,
 all others ``async def``.
 ``may_end`` is the one gate whose failure allows, and ``judge_command`` the one whose failure asks. A transform of a
-plugin that may call a model (``llm.call``) has 330 seconds.
-They are called in the order of ``plugins.order``, else alphabetically by plugin; ``tryfirst`` and ``trylast`` work
-for observe and transform. Generator wrappers, ``historic`` and ``firstresult`` are refused.
+plugin that may call a model (``llm.call``) has 330 seconds. The order is ``plugins.order``, else alphabetical by
+plugin; ``tryfirst`` and ``trylast`` work for observe and transform. Wrappers, ``historic``, ``firstresult`` do not.
 """
 
 from collections.abc import Iterable, Sequence
@@ -271,8 +270,8 @@ async def transform_incoming(
 
     ``session_id`` names the session it is for, empty when that will be a new one; ``owner`` is whose it is. ``cwd`` is
     the folder it works in, empty where its files are not those of this machine; ``context`` how many tokens fit into
-    the model, 0 when nobody knows yet. Sounds and pictures become Text here, by
-    ``ctx.llm.media``. What is added of files or pages is Text that says what it ``quotes``.
+    the model, 0 when nobody knows yet. Sounds and pictures become Text here, by ``ctx.llm.media``. What is added of
+    files or pages is Text that says what it ``quotes``.
     """
 
 

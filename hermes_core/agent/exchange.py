@@ -110,20 +110,19 @@ class Exchange:
 
     async def _respond(self, request: Request) -> Message:
         """One reply, stored. Raises BudgetReached, and Refused when the model answers nothing."""
-        async with self._meter.reply():
-            try:
-                response = await self._whole(request)
-            except Exception:
-                await self._spend()
-                raise
-            unbooked = self._meter.unbooked
-            self.note = " ".join(filter(None, (_CUT if response.reason == "length" else "", self._stood_in)))
-            said = evolve(indirect.unwrapped(response.message), untrusted=outside(self.messages))
-            response = evolve(response, message=said, usage=unbooked)
-            store, turn = await self._rows.get()
-            request, seconds = self._calls[-1].request, sum(call.seconds for call in self._calls)
-            await store.add_reply(turn, response.message, unbooked, response.reason, calls=self._booked())
-            self._meter.booked = self._meter.used
+        try:
+            response = await self._whole(request)
+        except Exception:
+            await self._spend()
+            raise
+        unbooked = self._meter.unbooked
+        self.note = " ".join(filter(None, (_CUT if response.reason == "length" else "", self._stood_in)))
+        said = evolve(indirect.unwrapped(response.message), untrusted=outside(self.messages))
+        response = evolve(response, message=said, usage=unbooked)
+        store, turn = await self._rows.get()
+        request, seconds = self._calls[-1].request, sum(call.seconds for call in self._calls)
+        await store.add_reply(turn, response.message, unbooked, response.reason, calls=self._booked())
+        self._meter.book()
         die_at("replied")
         self.messages.append(response.message)
         last = self._last_call  # what the last call read and wrote is what the conversation takes now
@@ -159,7 +158,7 @@ class Exchange:
             with contextlib.suppress(HermesError):
                 store, turn = await self._rows.get()
                 await store.spend(turn, self._meter.unbooked, calls=self._booked())
-                self._meter.booked = self._meter.used
+                self._meter.book()
 
     def _booked(self) -> list[tuple[str, str, Usage, float]]:
         """Who answered the calls that are booked now, what each used, and its seconds."""

@@ -73,11 +73,10 @@ def purses_of(index: Index, consent: Consent, loader: Loader, dispatch: Dispatch
     """
     loader.load_contributing("purses")
     given: list[tuple[str, Purse]] = dispatch.contributions("register_purses")
-    there = {(label, purse.name) for label, purse in given}
+    there = {label for label, _ in given}
     for one in index.plugins:
-        for name in one.manifest.contributes["purses"] if one.manifest and consent.state(one).usable else ():
-            if (one.label, name) not in there:
-                fault = next((f.error for f in dispatch.faults if f.plugin == one.label), "")
-                why = f"is to limit what is spent, and cannot: {fault or f'it registers no purse {name}'}"
-                raise one.error(PluginError, why, f"To go on without limits: hermes plugins disable {one.label}")
+        if one.manifest and one.manifest.contributes["purses"] and one.label not in there and consent.state(one).usable:
+            fault = next((f.error for f in dispatch.faults if f.plugin == one.label), "it registers no purse")
+            hint = f"To go on without its limits: hermes plugins disable {one.label}"
+            raise one.error(PluginError, f"is to limit what is spent, and cannot: {fault}", hint)
     return given

@@ -200,7 +200,6 @@ class TurnRun:
 
         async def close() -> Literal["failed", "interrupted"]:
             await grace.stop(playing, _STOP_GRACE)
-            await self._meter.end()
             return "interrupted" if await self._store_end("interrupted") else "failed"
 
         self._live.closing = closing = asyncio.create_task(close())
@@ -231,7 +230,7 @@ class TurnRun:
                 await self._meter.check_step()
                 message = await self._model.reply(step)
             except BoundReached as reached:
-                self._meter.check_last(reached)
+                await self._meter.check_last(reached)
                 return await self._last_word(step, reached)
             calls = [p for p in message.parts if isinstance(p, ToolCall)]
             if not calls:

@@ -10,16 +10,11 @@ CERTAINTY: tuple[Literal["", "estimated", "actual"], ...] = ("", "estimated", "a
 _FIGURES = [field.name for field in fields(Usage) if field.name != "priced"]
 
 
-def add(one: Usage, other: Usage, sign: int = 1) -> Usage:
+def add(one: Usage, other: Usage) -> Usage:
     """The sum of two usages; its cost is as certain as its weakest part."""
     known = [part.priced for part in (one, other) if part.calls]
-    figures = {name: getattr(one, name) + sign * getattr(other, name) for name in _FIGURES}
+    figures = {name: getattr(one, name) + getattr(other, name) for name in _FIGURES}
     return Usage(**figures, priced=min(known, key=CERTAINTY.index) if known else "")
-
-
-def subtract(one: Usage, other: Usage) -> Usage:
-    """What one usage has more than the other."""
-    return add(one, other, -1)
 
 
 def priced(usage: Usage, price: Price | None) -> Usage:

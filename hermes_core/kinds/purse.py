@@ -11,9 +11,8 @@ __all__ = ["Purse"]
 class Purse(ABC):
     """Limits on what turns use, of whatever scope: a turn, a session, a day, a team.
 
-    It is looked into before each request to a model. One that fails, or should be there and is not, ends the turn: then
-    nothing more is spent. ``spent`` is what the turn used so far with what worked for it, and its seconds; ``unbooked``
-    is what of it the store does not know yet (``ctx.sessions.spent`` tells what it knows).
+    One that fails, or should be there and is not, ends the turn: then nothing more is spent. The hooks
+    ``post_llm_call`` and ``on_turn_end`` tell when what was let through is over.
     """
 
     name: str
@@ -24,18 +23,13 @@ class Purse(ABC):
 
     @abstractmethod
     async def check(self, session: Session, spent: Spent, unbooked: Usage, *, last: bool) -> float:
-        """How many seconds the next request may take. Raises BudgetReached when there may be none.
+        """How many seconds the next request may take; asked before each. Raises BudgetReached when there may be none.
 
-        Where that is ``closing``, one ``last`` request without tools is made, for the words that end the turn.
+        It may wait for what other turns still use. ``spent`` is what the turn used with all that worked for it,
+        ``unbooked`` what of that the store does not know yet; ``ctx.sessions.spent`` tells what it knows. Where the
+        error is ``closing``, one ``last`` request without tools is made, for the words that end the turn.
         """
 
     @abstractmethod
     async def left(self, session: Session) -> Mapping[str, float]:
         """What is left of each limit beyond that of the turn, as ``day.money``. The name ends in a name of Limits."""
-
-    async def begin(self, session: Session, spent: Spent, unbooked: Usage, *, last: bool) -> float:
-        """The same as ``check`` for the first request of a reply; it may wait for what other turns still use."""
-        return await self.check(session, spent, unbooked, last=last)
-
-    async def end(self, session: Session, usage: Usage) -> None:
-        """What was begun is over, and ``usage`` is booked. Comes once for each ``begin`` that raised nothing."""

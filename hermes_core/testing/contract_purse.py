@@ -1,8 +1,6 @@
-"""What every purse promises: it says no by BudgetReached, and what was begun can be ended."""
+"""What every purse promises: it gives seconds, or says no by BudgetReached."""
 
-import asyncio
 from collections.abc import Mapping
-from math import inf
 from typing import Any
 
 import attrs
@@ -36,9 +34,9 @@ class PurseContract(PluginContract):
         return purse
 
     async def exercise(self, subject: Any) -> None:
-        """Begin a reply, and end it."""
-        await subject.begin(_session(), NOTHING, Usage(), last=False)
-        await subject.end(_session(), Usage(calls=1))
+        """Ask before a request, and what is left."""
+        await subject.check(_session(), NOTHING, Usage(), last=False)
+        await subject.left(_session())
 
     def test_its_limits_of_a_turn_are_limits(self, purse: Purse) -> None:
         """``limits`` gives Limits, also where nothing is limited otherwise; asked twice, the same.
@@ -68,21 +66,6 @@ class PurseContract(PluginContract):
                 assert words, "BudgetReached needs words for the person, and a hint: what to change, to go on"
                 known = isinstance(said, int | float | BudgetReached)
                 assert known, f"check gave {said!r}; math.inf says that nothing limits it"
-
-    @pytest.mark.asyncio
-    async def test_what_was_begun_is_ended(self, purse: Purse) -> None:
-        """A hundred replies of different sessions can be begun and ended; the next one need not wait.
-
-        If this fails: let go of what ``begin`` took, in ``end``, whatever the usage is: a reply may come to nothing.
-        """
-        purse.limits(Limits())
-        for number in range(100):
-            await purse.begin(_session(f"s{number}"), NOTHING, Usage(), last=False)
-            await purse.end(_session(f"s{number}"), Usage())
-        async with asyncio.timeout(5):
-            left = await purse.begin(_session(), NOTHING, Usage(), last=False)
-        assert left > 0 or left == inf
-        await purse.end(_session(), Usage(calls=1))
 
     @pytest.mark.asyncio
     async def test_what_is_left_has_names(self, purse: Purse) -> None:

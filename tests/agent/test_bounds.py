@@ -168,6 +168,6 @@ async def test_a_turn_stops_when_the_one_it_works_for_has_nothing_left() -> None
     with pytest.raises(BoundReached, match="No model calls was left for it") as reached:
         await grandchild.check_step()
     with pytest.raises(BoundReached):  # and has no last word
-        grandchild.check_last(reached.value)
+        await grandchild.check_last(reached.value)
     assert root.take(["child", "gone"]).calls == 4
     await grandchild.check_step()

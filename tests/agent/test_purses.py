@@ -8,7 +8,7 @@ from attrs import frozen
 from hermes_core.errors import BudgetReached, ConfigError
 from hermes_core.kinds import Purse, tool
 from hermes_core.testing import Call, Say
-from hermes_core.types import Failed, Limits, Usage
+from hermes_core.types import Failed, Limits
 
 
 @frozen
@@ -31,23 +31,14 @@ class Coins(Purse):
         self.coins, self.closing, self.broken, self.asked = coins, closing, broken, list[str]()
 
     async def check(self, session, spent, unbooked, *, last):
-        self._saw("check")
-        if self.coins <= 0 and not last:
+        self._saw(f"check {spent.usage.calls}")
+        if self.coins <= spent.usage.calls and not last:
             raise BudgetReached("No coin is left.", hint="Earn one.", closing=self.closing)
         return inf
 
-    async def begin(self, session, spent, unbooked, *, last):
-        left = await self.check(session, spent, unbooked, last=last)
-        self.asked[-1] = "begin"
-        self.coins -= 1
-        return left
-
-    async def end(self, session, usage: Usage) -> None:
-        self._saw(f"end {usage.calls}")
-
     async def left(self, session):
         self._saw("left")
-        return {"purse.calls": max(0, self.coins)}
+        return {"purse.calls": self.coins}
 
     def _saw(self, what: str) -> None:
         self.asked.append(what)
@@ -60,14 +51,14 @@ async def play(hermes, **options):
     return events[-1], next((e for e in events if isinstance(e, Failed)), None)
 
 
-async def test_it_is_asked_before_each_request_and_told_of_its_end(hermes, scripted) -> None:
+async def test_it_is_asked_before_each_request(hermes, scripted) -> None:
     purse = Coins()
     hermes.tmp_plugin(scripted(Call("step"), Say("done")))
     hermes.tmp_plugin(step)
     hermes.tmp_plugin(purse)
     ended, failed = await play(hermes)
     assert (ended.answer, failed) == ("done", None)
-    assert purse.asked == ["check", "begin", "end 1"] * 2
+    assert purse.asked == ["check 0", "check 1"]
 
 
 @pytest.mark.parametrize(("closing", "answer", "kind"), [(True, "that far", ""), (False, "", "budget_reached")])
@@ -88,14 +79,6 @@ async def test_one_that_fails_ends_the_turn_and_is_named(hermes, scripted) -> No
     assert (ended.reason, provider.requests) == ("failed", [])
     assert "could not say what may be spent" in failed.text
     assert failed.hint == f"hermes plugins disable {label}"
-    assert [fault.plugin for fault in hermes.runtime.dispatch.faults] == [label]
-
-
-async def test_one_that_fails_at_the_end_holds_up_nothing(hermes, scripted) -> None:
-    hermes.tmp_plugin(scripted(Say("done")))
-    label = hermes.tmp_plugin(Coins(broken="end"), name="holey")
-    ended, failed = await play(hermes)
-    assert (ended.answer, failed) == ("done", None)
     assert [fault.plugin for fault in hermes.runtime.dispatch.faults] == [label]
 
 

@@ -55,9 +55,9 @@ def page() -> str:
         "These stand in the section of each platform, beside what its plugin adds; see {doc}`/how-to/people`.",
         settings_block(PlatformSettings, "platforms.NAME"),
         "## Plugins",
-        f"A plugin's section stands under {', '.join(code(s) for s in PLUGIN_SPACES)}, or at the top. The section of a "
-        "plugin that "
-        "is not installed is kept as it is; `hermes doctor` mentions it. One at the top is refused then.",
+        f"A plugin's section stands under {', '.join(code(s) for s in PLUGIN_SPACES)}, or at the top. "
+        "The section of a plugin that is not installed is kept as it is, and `hermes doctor` mentions it; one at the "
+        "top is refused.",
         *plugins,
     )
 

@@ -100,6 +100,22 @@ async def test_many_at_once_do_not_all_spend_the_same_rest(hermes) -> None:
     assert 50 <= provider.asked <= 51
 
 
+async def test_a_turn_that_is_stopped_holds_up_nobody(hermes) -> None:
+    provider = kit(hermes, {"day.tokens": 500}, hang=True)
+    stopped = asyncio.create_task(play(hermes, "stopped"))
+    while not provider.asked:
+        await asyncio.sleep(0)
+    waiting = asyncio.create_task(play(hermes, "waiting"))  # a first call's size is anybody's guess
+    for _ in range(50):
+        await asyncio.sleep(0)
+    assert provider.asked == 1
+    provider.hang = False
+    assert hermes.interrupt("stopped")
+    assert (await stopped)[0].reason == "interrupted"
+    assert (await waiting)[1].kind == "budget_reached"
+    assert provider.asked == 51
+
+
 async def test_a_call_that_takes_too_long_is_ended(hermes) -> None:
     kit(hermes, {"turn.seconds": 0.05}, hang=True)
     ended, failed = await play(hermes)

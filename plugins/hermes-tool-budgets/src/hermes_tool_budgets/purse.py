@@ -37,7 +37,7 @@ class Budget(Purse):
             "day": _set(config.day),
         }
         self._shared = any(self._limits[scope] for scope in _SHARED)
-        self._flying = 0
+        self._flying: set[str] = set()  # turns whose reply is under way
         self._largest: Scope = {}  # what the most expensive replies so far used
         self._landed = asyncio.Condition()
 
@@ -49,13 +49,12 @@ class Budget(Purse):
         return evolve(mine.within(usual), calls=mine.calls)
 
     async def check(self, session: Session, spent: Spent, unbooked: Usage, *, last: bool) -> float:
-        """Look at every limit. A last call may go beyond the calls of its turn and session."""
-        return self._check(await self._spent(session, spent, unbooked), last=last)
+        """Look at every limit, and wait for the replies under way where they might use up what is left.
 
-    async def begin(self, session: Session, spent: Spent, unbooked: Usage, *, last: bool) -> float:
-        """Wait until a reply may begin, whatever those under way still use."""
-        if not self._shared:
-            return await self.check(session, spent, unbooked, last=last)
+        A last call may go beyond the calls of its turn and session.
+        """
+        if not self._shared or session.turn in self._flying:
+            return self._check(await self._spent(session, spent, unbooked), last=last)
         async with self._landed:
             while True:
                 known = await self._spent(session, spent, unbooked)
@@ -63,16 +62,16 @@ class Budget(Purse):
                 if not self._flying or not any(self._close(scope, amounts) for scope, amounts in known.items()):
                     break
                 await self._landed.wait()
-            self._flying += 1
+            self._flying.add(session.turn)
             return left
 
-    async def end(self, session: Session, usage: Usage) -> None:
-        """Learn what a reply uses, and let others look again."""
+    async def landed(self, session: Session, usage: Usage) -> None:
+        """A reply is stored, or nobody waits for it any more: learn what one uses, let others look again."""
         for what, amount in _amounts(usage, 0).items():
             self._largest[what] = max(amount, self._largest.get(what, 0))
-        if self._shared:
+        if session.turn in self._flying:
             async with self._landed:
-                self._flying -= 1
+                self._flying.discard(session.turn)
                 self._landed.notify_all()
 
     async def left(self, session: Session) -> Mapping[str, float]:
@@ -114,7 +113,7 @@ class Budget(Purse):
         """Whether the replies under way could use up what is left. A first one's size is anybody's guess."""
         for what, limit in self._limits[scope].items():
             each = 1 if what == "calls" else self._largest.get(what, limit)
-            if what != "seconds" and amounts[what] + self._flying * each >= limit:
+            if what != "seconds" and amounts[what] + len(self._flying) * each >= limit:
                 return True
         return False
 
