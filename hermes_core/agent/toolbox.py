@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from functools import partial
 from itertools import islice
 
 from hermes_core.agent import indirect
@@ -73,7 +74,7 @@ class Toolbox:
         found: dict[str, Tool] = {}
         for label, source in self._sources:
             try:
-                listed = finished(lambda s=source: [*islice(s.tools(session), _MOST + 1)], _SECONDS)
+                listed = finished(partial(_listed, source, session), _SECONDS)
                 if len(listed) > _MOST:
                     raise ContractError(label, f"{source.name} has no end, or more than {_MOST:,} tools")
             except (Exception, SystemExit) as error:  # noqa: BLE001 - a plugin's fault costs its own feature only
@@ -159,3 +160,7 @@ class Toolbox:
     def tools(self) -> tuple[Tool, ...]:
         """All tools that are installed."""
         return tuple(self._tools.values())
+
+
+def _listed(source: ToolSource, session: Session) -> list[Tool]:
+    return [*islice(source.tools(session), _MOST + 1)]
