@@ -13,7 +13,7 @@ from hermes_core.kinds import Tool
 from hermes_core.testing import FakeWorkspace
 from hermes_core.types import Effect, Feature, ToolCall
 from hermes_tool_guard.parts import Ground, for_grants
-from hermes_tool_guard.plain import plain
+from hermes_tool_guard.line import plain
 
 EXECUTE = frozenset({Effect.EXECUTE})
 
