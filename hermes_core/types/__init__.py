@@ -7,7 +7,19 @@ Unions (``Part``, ``Delta``, ``Event``) may grow in a minor release: ignore memb
 """
 
 from hermes_core.types.base import JSON, Effect, Feature, Meta, Outcome, Role, StopReason
-from hermes_core.types.content import Blob, Button, Buttons, Message, Part, Reasoning, Text, ToolCall, ToolResult
+from hermes_core.types.content import (
+    Blob,
+    Button,
+    Buttons,
+    Location,
+    Message,
+    Part,
+    Poll,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolResult,
+)
 from hermes_core.types.events import (
     Asked,
     Called,
@@ -68,7 +80,7 @@ from hermes_core.types.model import (
     Usage,
     UsageDelta,
 )
-from hermes_core.types.people import Approval, Chat, Envelope, Grant, Principal, Question, Sent, Target, Verdict
+from hermes_core.types.people import Approval, Chat, Envelope, Grant, Member, Principal, Question, Sent, Target, Verdict
 from hermes_core.types.turns import TurnBounds, TurnOrder
 from hermes_core.types.views import (
     Choice,
@@ -116,9 +128,11 @@ __all__ = [
     "HistoryEntry",
     "Hit",
     "Job",
+    "Location",
     "MediaRequest",
     "MediaResponse",
     "MediaVerb",
+    "Member",
     "Memo",
     "Message",
     "MessageTrace",
@@ -133,6 +147,7 @@ __all__ = [
     "PastTurn",
     "Phase",
     "PluginRow",
+    "Poll",
     "Price",
     "Principal",
     "Progress",
