@@ -19,7 +19,9 @@ def pieces_of(message: Message, platform: Platform) -> list[Message]:
     in words. Raises ValueError when the platform's limit is hopeless.
     """
     blobs = [part for part in message.parts if isinstance(part, Blob)]
-    texts = ["".join(p.text for p in message.parts if isinstance(p, Text) and not _alone(p, platform))]
+    told = [part for part in message.parts if isinstance(part, Poll | Location) and not _alone(part, platform)]
+    words = [part for part in message.parts if isinstance(part, Text) and not isinstance(part, Poll | Location)]
+    texts = ["".join(part.text for part in words), *(part.text for part in told)]
     alone: list[Part] = [part for part in message.parts if _alone(part, platform)]
     if Feature.MEDIA in platform.features:
         alone = [*blobs, *alone]
