@@ -74,7 +74,7 @@ class Toolbox:
         found: dict[str, Tool] = {}
         for label, source in self._sources:
             try:
-                listed = finished(partial(_few, source, session), _SECONDS)
+                listed = finished(partial(_listed, source, session), _SECONDS)
                 if len(listed) > _MOST:
                     raise ContractError(label, f"{source.name} has no end, or more than {_MOST:,} tools")
             except (Exception, SystemExit) as error:  # noqa: BLE001 - a plugin's fault costs its own feature only
@@ -162,5 +162,5 @@ class Toolbox:
         return tuple(self._tools.values())
 
 
-def _few(source: ToolSource, session: Session) -> Sequence[Tool]:
+def _listed(source: ToolSource, session: Session) -> list[Tool]:
     return [*islice(source.tools(session), _MOST + 1)]

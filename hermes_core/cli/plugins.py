@@ -112,11 +112,13 @@ def check(scope: Scope, path: Path, imports: bool) -> int:
 
 
 @plugins.command()
-@click.argument("kind", type=click.Choice(["provider", "tool", "backend", "platform", "memory", "hooks"]))
+@click.argument("kind", metavar="KIND")
 @click.argument("name")
 @click.option("--into", type=click.Path(path_type=Path), default=Path(), help="The folder to write it into.")
 def new(kind: str, name: str, into: Path) -> None:
-    """Write a new plugin package with a contract test that passes. `hooks` adds nothing but its hooks.
+    """Write a new plugin package with a contract test that passes.
+
+    KIND is provider, tool, backend, platform or memory, or what a plugin adds instead: hooks, routes, service or setup.
 
     \b
     Example:

@@ -10,6 +10,7 @@ from hermes_core.types import (
     Envelope,
     Event,
     Feature,
+    Member,
     Message,
     Question,
     Sent,
@@ -61,6 +62,8 @@ class Platform(ABC):
     async def send(self, chat: Chat, message: Message, key: str) -> Sent | None:
         """Send one message: markdown, files, buttons, as far as ``features`` say. Unknown parts are left out.
 
+        A poll, or a location, that it does not know is a Text to it; with Feature.POLLS or LOCATIONS it comes alone.
+
         ``key`` is an idempotency key: with Feature.IDEMPOTENT a send that is repeated is seen once. Raises NotSent when
         it surely did not arrive, Undeliverable when it never will. Any other error is taken for "perhaps it did".
         """
@@ -96,6 +99,14 @@ class Platform(ABC):
     async def react(self, chat: Chat, message_id: str, sign: str) -> None:
         """Put an emoji on a message, in place of our last one; only with Feature.REACTIONS. Raises as ``send``."""
         raise UserError(f"Platform {self.name} has no reactions.")
+
+    async def make_thread(self, chat: Chat, name: str) -> Chat:
+        """Begin a thread in a chat, and say where to send to it; only with Feature.THREADS. Raises as ``send``."""
+        raise UserError(f"Platform {self.name} cannot begin threads.")
+
+    async def members(self, chat: Chat, sender: str = "") -> Sequence[Member]:
+        """Who is in a chat, as far as the service tells; of ``sender`` only them, or nobody. With Feature.MEMBERS."""
+        raise UserError(f"Platform {self.name} does not say who is in a chat.")
 
     async def close(self) -> None:
         """Disconnect and restore what was changed."""

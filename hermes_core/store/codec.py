@@ -11,11 +11,26 @@ from typing import Any, cast
 
 import attrs
 
-from hermes_core.types import JSON, Blob, Button, Buttons, Message, Part, Reasoning, Text, ToolCall, ToolResult
+from hermes_core.types import (
+    JSON,
+    Blob,
+    Button,
+    Buttons,
+    Location,
+    Message,
+    Part,
+    Poll,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolResult,
+)
 from hermes_core.values import frozen
 
 _PARTS: dict[str, type[attrs.AttrsInstance]] = {
     "text": Text,
+    "poll": Poll,
+    "location": Location,
     "reasoning": Reasoning,
     "blob": Blob,
     "call": ToolCall,
@@ -23,7 +38,7 @@ _PARTS: dict[str, type[attrs.AttrsInstance]] = {
     "buttons": Buttons,
 }
 _NAMES = {cls: name for name, cls in _PARTS.items()}
-_FIELDS = {name: [field.name for field in attrs.fields(cls)] for name, cls in _PARTS.items()}
+_FIELDS = {name: [field.name for field in attrs.fields(cls) if field.init] for name, cls in _PARTS.items()}
 
 
 @frozen(kw_only=True)
@@ -98,7 +113,7 @@ def _part_to_json(part: Part | Unknown) -> JSON:
     if isinstance(part, Unknown):
         return part.data
     data: dict[str, JSON] = {"type": _NAMES.get(type(part)) or type(part).__name__.lower()}
-    for field in attrs.fields(type(part)):
+    for field in attrs.fields(type(part)):  # also what follows from the rest, for who knows no such part
         value = getattr(part, field.name)
         if value or field.default is attrs.NOTHING:
             data[field.name] = value

@@ -13,7 +13,22 @@ from hermes_core.kinds import Platform
 from hermes_core.testing.contract_base import PluginContract
 from hermes_core.testing.fake_console import FakeConsole
 from hermes_core.testing.fakes import FakeService
-from hermes_core.types import Blob, Chat, Ended, Envelope, Failed, Feature, Message, Said, Sent, Started, Text, Usage
+from hermes_core.types import (
+    Blob,
+    Chat,
+    Ended,
+    Envelope,
+    Failed,
+    Feature,
+    Location,
+    Message,
+    Poll,
+    Said,
+    Sent,
+    Started,
+    Text,
+    Usage,
+)
 from hermes_core.values import frozen
 
 __all__ = ["PlatformContract"]
@@ -243,6 +258,69 @@ class PlatformContract(PluginContract):
             if Feature.MEDIA in platform.features:
                 assert blob.data in await service.media(), "the file did not arrive as it was sent"
             assert any("Here." in s for s in await service.seen()), "the text beside a file did not arrive"
+
+    @pytest.mark.asyncio
+    async def test_polls_and_places_arrive_or_are_told(self, platform: Platform, service: FakeService) -> None:
+        """With Feature.POLLS and LOCATIONS they arrive as such; without, as the words that they are.
+
+        If this fails: give ``service`` a ``polls`` and ``places`` that say what people see; or do not claim them.
+        """
+        poll = Poll(question="Which day?", choices=["Monday", "Friday"], several=True)
+        place = Location(latitude=59.913868, longitude=10.752245, title="Oslo")
+        async with _opened(platform, self.patience) as inbox:
+            await service.say("When and where?")
+            chat = (await inbox.next()).chat
+            for part in (poll, place):
+                await platform.send(Chat(chat), Message(role="assistant", parts=(part,)), uuid4().hex)
+            seen = "\n".join(await service.seen())
+            if Feature.POLLS in platform.features:
+                assert ("Which day?", ("Monday", "Friday")) in await service.polls(), "the poll did not arrive"
+            else:
+                assert all(word in seen for word in ("Which day?", "Monday", "Friday")), (
+                    f"the poll is not told: {seen!r}"
+                )
+            if Feature.LOCATIONS in platform.features:
+                near = [abs(a - 59.913868) + abs(b - 10.752245) < 0.001 for a, b in await service.places()]
+                assert any(near), "the place did not arrive"
+            else:
+                assert "59.913868" in seen, f"the place is not told: {seen!r}"
+
+    @pytest.mark.asyncio
+    async def test_a_thread_is_begun_or_refused(self, platform: Platform, service: FakeService) -> None:
+        """What is sent to a thread that was begun arrives; where none can be, a UserError says so.
+
+        If this fails: give the Chat that ``send`` needs to get there; take "not here" of the service for a UserError.
+        """
+        async with _opened(platform, self.patience) as inbox:
+            await service.say("Let us talk apart.")
+            chat = Chat((await inbox.next()).chat)
+            try:
+                thread = await platform.make_thread(chat, "Apart")
+            except UserError:
+                return
+            assert Feature.THREADS in platform.features, "a thread was begun, and THREADS is not claimed"
+            assert thread.id, f"make_thread gave {thread}"
+            assert thread != chat, "a thread is not the chat that it is in"
+            await platform.send(thread, _said("Here we are."), uuid4().hex)
+            assert any("Here we are." in one for one in await service.seen())
+
+    @pytest.mark.asyncio
+    async def test_members_are_told_if_claimed(self, platform: Platform, service: FakeService) -> None:
+        """With Feature.MEMBERS who writes is found by the sender of their message, and a stranger is not.
+
+        If this fails: ``sender`` is an id as envelopes have it. One that the service does not know is nobody, no error.
+        """
+        async with _opened(platform, self.patience) as inbox:
+            await service.say("Who is here?")
+            came = await inbox.next()
+            if Feature.MEMBERS not in platform.features:
+                with pytest.raises(UserError):
+                    await platform.members(Chat(came.chat))
+                return
+            (found,) = await platform.members(Chat(came.chat), came.sender)
+            assert found.id == came.sender
+            assert isinstance(await platform.members(Chat(came.chat)), Sequence)
+            assert not await platform.members(Chat(came.chat), "nobody:of-this-name")
 
     @pytest.mark.asyncio
     async def test_what_it_does_not_know_is_tolerated(self, platform: Platform, service: FakeService) -> None:

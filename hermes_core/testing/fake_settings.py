@@ -1,13 +1,15 @@
 """Settings without a home, for plugins under test."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
 from hermes_core.control import SettingsBroker
 from hermes_core.errors import ConfigError, NotPermitted, UnknownName
-from hermes_core.types import Setting
+from hermes_core.kinds import SetupStep
+from hermes_core.types import JSON, Setting
 
 if TYPE_CHECKING:
     from hermes_core.plugins.manifest import Manifest
@@ -21,7 +23,11 @@ class FakeSettings(SettingsBroker):
     With a ``manifest`` its permission is asked for.
     """
 
-    def __init__(self, rows: Sequence[Setting] = (), manifest: "Manifest | None" = None) -> None:
+    def __init__(
+        self, rows: Sequence[Setting] = (), manifest: "Manifest | None" = None, steps: Sequence[SetupStep] = ()
+    ) -> None:
+        self.secrets: dict[str, str] = {}
+        self._steps = {step.name: step for step in steps}
         self.rows = {row.key: row for row in rows}
         self._manifest = manifest
         self.refused: set[str] = set()
@@ -46,6 +52,41 @@ class FakeSettings(SettingsBroker):
     async def unset(self, key: str) -> Setting:
         """Take it back to the default. Raises UnknownName."""
         return self._keep(key, self.rows[key].default if key in self.rows else None, written=False)
+
+    async def change(self, settings: Mapping[str, JSON], secrets: Mapping[str, str]) -> None:
+        """Keep all of them, or none. Raises ConfigError for a refused one, UnknownName."""
+        async with self.trial(settings, secrets):
+            for key, value in settings.items():
+                self._keep(key, value, written=True)
+            self.secrets |= secrets
+
+    async def has_secret(self, name: str) -> bool:
+        """Whether it was kept here."""
+        self._require()
+        return name in self.secrets
+
+    @asynccontextmanager
+    async def trial(self, settings: Mapping[str, JSON], secrets: Mapping[str, str]) -> AsyncIterator[Any]:
+        """Nothing beside this; what would be refused is. Raises ConfigError, UnknownName."""
+        self._require()
+        for key, value in settings.items():
+            if value in self.refused:
+                raise ConfigError([f"{key}: {value!r} is not allowed"], hint="Nothing was changed.")
+            await self.get(key)
+        yield None
+
+    async def steps(self, name: str = "") -> Sequence[SetupStep]:
+        """Those it was made with. Raises UnknownName."""
+        self._require()
+        if name and name not in self._steps:
+            raise UnknownName("setup step", name, self._steps)
+        return [self._steps[name]] if name else list(self._steps.values())
+
+    async def test(self, name: str, values: Mapping[str, str]) -> str:
+        """What a step finds, of what was said and what is kept."""
+        (step,) = await self.steps(name)
+        kept = {one.name: self.secrets.get(one.key, "") for one in step.fields}
+        return await step.test({**kept, **values})
 
     def _require(self) -> None:
         if self._manifest is not None and "settings.write" not in self._manifest.kernel:

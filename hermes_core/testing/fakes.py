@@ -172,6 +172,14 @@ class FakeService(ABC):
         """The files that people have got from the bot; for Feature.MEDIA."""
         return ()
 
+    async def polls(self) -> Sequence[tuple[str, Sequence[str]]]:
+        """The polls that people have got from the bot, each with its choices as a tuple; for Feature.POLLS."""
+        return ()
+
+    async def places(self) -> Sequence[tuple[float, float]]:
+        """The latitude and longitude of places that people have got from the bot; for Feature.LOCATIONS."""
+        return ()
+
     async def drop(self) -> bool:
         """Cut the connection, the service staying up; False: not tested."""
         return False

@@ -11,7 +11,6 @@ from hermes_core.errors import UnknownName, UserError
 
 __all__ = ["new_plugin"]
 
-KINDS = ("backend", "hooks", "memory", "platform", "provider", "tool")
 TABLES = {
     "backend": "backends",
     "memory": "memories",
@@ -20,12 +19,14 @@ TABLES = {
     "tool": "tools",
 }
 TEMPLATES = Path(__file__).with_name("templates")
+KINDS = tuple(sorted(path.name for path in TEMPLATES.iterdir() if path.name != "common"))
 
 
 def new_plugin(kind: str, name: str, into: Path) -> list[Path]:
     """Write the package ``hermes-KIND-NAME`` into a folder; the written files, sorted.
 
-    ``hooks`` is a tool that adds no tool: a plugin that only takes part in what Hermes does.
+    What is no kind of its own is a tool that adds no tool: ``hooks`` only take part in what Hermes does, ``routes``
+    serve HTTP, a ``service`` works in the background, ``setup`` asks a person.
 
     The package is written as a whole or not at all, and never over something that is there. Raises UnknownName for a
     kind that does not exist, UserError for a bad name or a place that cannot be written.
@@ -66,9 +67,12 @@ def _write(kind: str, name: str, target: Path) -> None:
 def _rendered(kind: str, name: str) -> Iterator[tuple[str, str]]:
     """Where each file goes, and what it says."""
     module = f"hermes_{_kind(kind)}_{name.replace('-', '_')}"
+    constant = name.replace("-", "_").upper()
     words = {
         "kind": _kind(kind),
         "name": name,
+        "constant": constant,
+        "permissions": f"It asks for the secret `{constant}_TOKEN`." if kind == "setup" else "None.",
         "identifier": name.replace("-", "_"),
         "class_name": _class_name(kind, name),
         "module": module,
@@ -96,7 +100,7 @@ def _rendered(kind: str, name: str) -> Iterator[tuple[str, str]]:
 
 def _kind(kind: str) -> str:
     """What stands in the manifest and in names."""
-    return "tool" if kind == "hooks" else kind
+    return kind if kind in TABLES else "tool"
 
 
 def _class_name(kind: str, name: str) -> str:

@@ -7,7 +7,19 @@ Unions (``Part``, ``Delta``, ``Event``) may grow in a minor release: ignore memb
 """
 
 from hermes_core.types.base import JSON, Effect, Feature, Meta, Outcome, Role, StopReason
-from hermes_core.types.content import Blob, Button, Buttons, Message, Part, Reasoning, Text, ToolCall, ToolResult
+from hermes_core.types.content import (
+    Blob,
+    Button,
+    Buttons,
+    Location,
+    Message,
+    Part,
+    Poll,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolResult,
+)
 from hermes_core.types.events import (
     Asked,
     Called,
@@ -69,7 +81,7 @@ from hermes_core.types.model import (
     Usage,
     UsageDelta,
 )
-from hermes_core.types.people import Approval, Chat, Envelope, Grant, Principal, Question, Sent, Target, Verdict
+from hermes_core.types.people import Approval, Chat, Envelope, Grant, Member, Principal, Question, Sent, Target, Verdict
 from hermes_core.types.turns import Limits, Spent, TurnBounds, TurnOrder
 from hermes_core.types.views import (
     Choice,
@@ -119,9 +131,11 @@ __all__ = [
     "Hit",
     "Job",
     "Limits",
+    "Location",
     "MediaRequest",
     "MediaResponse",
     "MediaVerb",
+    "Member",
     "Memo",
     "Message",
     "MessageTrace",
@@ -136,6 +150,7 @@ __all__ = [
     "PastTurn",
     "Phase",
     "PluginRow",
+    "Poll",
     "Price",
     "Principal",
     "Progress",

@@ -41,6 +41,9 @@ class Feature(Enum):
     THREADS = "threads"
     REACTIONS = "reactions"
     VOICE = "voice"
+    POLLS = "polls"
+    LOCATIONS = "locations"
+    MEMBERS = "members"
     IDEMPOTENT = "idempotent"  # a send that is repeated with its key is seen once
     LIVE = "live"  # wants every event of a turn as it happens, through Platform.show
 

@@ -21,6 +21,37 @@ class Text:
 
 
 @frozen(kw_only=True)
+class Poll(Text):
+    """A question that people vote on. Whoever does not know polls shows its ``text``, which says the same in words."""
+
+    question: str
+    choices: Sequence[str]
+    several: bool = False  # whether one may vote for more than one
+    text: str = field(init=False)
+
+    @text.default
+    def _in_words(self) -> str:
+        listed = (f"{number}. {choice}" for number, choice in enumerate(self.choices, 1))
+        return "\n".join([self.question, *listed, "(as many as you like)" if self.several else "(one of them)"])
+
+
+@frozen(kw_only=True)
+class Location(Text):
+    """A place, in degrees. Whoever does not know places shows its ``text``, with a link to a map."""
+
+    latitude: float
+    longitude: float
+    title: str = ""
+    text: str = field(init=False)
+
+    @text.default
+    def _in_words(self) -> str:
+        place = f"{self.latitude:.6f}, {self.longitude:.6f}"
+        link = f"https://www.openstreetmap.org/?mlat={self.latitude:.6f}&mlon={self.longitude:.6f}"
+        return f"{self.title} ({place})\n{link}" if self.title else f"{place}\n{link}"
+
+
+@frozen(kw_only=True)
 class Blob:
     """A file or picture: either its bytes or the path of a local copy."""
 

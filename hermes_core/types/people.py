@@ -33,6 +33,15 @@ class Chat:
 
 
 @frozen(kw_only=True)
+class Member:
+    """Somebody in a chat: ``id`` is what ``Envelope.sender`` would say; an ``admin`` may change the chat."""
+
+    id: str
+    name: str = ""
+    admin: bool = False
+
+
+@frozen(kw_only=True)
 class Envelope:
     """One incoming message with its return address. ``event_id`` is the platform's own and makes it unique.
 

@@ -7,7 +7,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from hermes_core.gateway.outward.pieces import is_text, marked, pieces_of, text_of
 from hermes_core.gateway.outward.split import split_text
+from hermes_core.testing import FakePlatform
+from hermes_core.types import Feature, Location, Message, Poll, Text
 
 FENCE = re.compile(r"^ *(`{3,}|~{3,})[^`\n]*$", re.MULTILINE)
 
@@ -166,6 +169,22 @@ def test_every_piece_has_as_many_fences_opened_as_closed(blocks, limit) -> None:
     for piece in split_text(text, limit):
         assert len(FENCE.findall(piece)) % 2 == 0
     assert words("\n".join(split_text(text, limit))) == words(text)
+
+
+POLL, PLACE = Poll(question="When?", choices=["now", "then"]), Location(latitude=1, longitude=2, title="Here")
+
+
+def test_polls_and_places_go_alone_where_they_are_known_and_in_words_elsewhere() -> None:
+    message = Message(role="assistant", parts=(Text(text="Vote."), POLL, PLACE))
+    (piece,) = pieces_of(message, FakePlatform())
+    assert text_of(piece) == f"Vote.\n\n{POLL.text}\n\n{PLACE.text}"
+    words, place = pieces_of(message, FakePlatform(features=[Feature.LOCATIONS]))
+    assert (text_of(words), place.parts) == (f"Vote.\n\n{POLL.text}", (PLACE,))
+    knows = FakePlatform(features=[Feature.LOCATIONS, Feature.POLLS])
+    words, *alone = pieces_of(message, knows)
+    assert (text_of(words), [one.parts for one in alone]) == ("Vote.", [(POLL,), (PLACE,)])
+    assert [marked(one, knows) for one in alone] == alone, "a mark would take the place of the poll"
+    assert not any(map(is_text, alone))
 
 
 def test_a_hopeless_limit_is_refused() -> None:

@@ -12,8 +12,8 @@ from hermes_core.agent.policy.grants import Case, Rule, covered, offer
 from hermes_core.kinds import Tool
 from hermes_core.testing import FakeWorkspace
 from hermes_core.types import Effect, Feature, ToolCall
+from hermes_tool_guard.line import plain
 from hermes_tool_guard.parts import Ground, for_grants
-from hermes_tool_guard.plain import plain
 
 EXECUTE = frozenset({Effect.EXECUTE})
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hermes_core.store.codec import clean, dumps, message_from_json, message_to_json, to_openai
-from hermes_core.types import Blob, Message, Part, Reasoning, Text, ToolCall, ToolResult
+from hermes_core.types import Blob, Location, Message, Part, Poll, Reasoning, Text, ToolCall, ToolResult
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=40)
 any_text = st.text(max_size=40) | st.lists(st.sampled_from(["\ud83d", "\ude00", "\x00", "a", "한"])).map("".join)
@@ -20,8 +20,11 @@ plain = st.builds(Text, text=texts)
 blobs = st.builds(
     Blob, media_type=texts, data=st.none() | st.binary(max_size=40), path=st.none() | texts.filter(bool), name=texts
 )
+near = st.floats(-180, 180)
 parts = (
     plain
+    | st.builds(Poll, question=texts, choices=st.lists(texts, max_size=4), several=st.booleans())
+    | st.builds(Location, latitude=near, longitude=near, title=texts)
     | blobs
     | st.builds(Reasoning, text=texts, meta=meta)
     | st.builds(ToolCall, id=texts, name=texts, arguments=meta, invalid=texts, meta=meta)
@@ -102,6 +105,17 @@ def test_a_part_class_from_elsewhere_is_stored_by_its_fields() -> None:
 
     message = Message(role="user", parts=(cast("Part", Hologram(depth=3)),))
     assert message_to_json(message)["parts"] == [{"type": "hologram", "depth": 3}]
+
+
+def test_who_knows_no_polls_and_places_reads_what_they_say_in_words() -> None:
+    poll = Poll(question="When?", choices=["now", "then"], several=True)
+    place = Location(latitude=59.9, longitude=10.75, title="Oslo")
+    data = message_to_json(Message(role="assistant", parts=(poll, place)))
+    assert [part["text"] for part in data["parts"]] == [poll.text, place.text]
+    assert poll.text == "When?\n1. now\n2. then\n(as many as you like)"
+    assert place.text.startswith("Oslo (59.900000, 10.750000)\nhttps://")
+    assert isinstance(poll, Text)
+    assert to_openai(Message(role="user", parts=(place,)))[0]["content"] == place.text
 
 
 def test_calls_and_results_have_the_shape_that_exports_promise() -> None:

@@ -13,11 +13,11 @@ from hermes_core.testing import new_plugin
 
 # An author of plugins has none of the plugins of pytest that are left out; to load them takes longer than the tests.
 LEFT_OUT = ("cacheprovider", "schemathesis", "hypothesispytest", "textual-snapshot", "syrupy", "xdist")
-KINDS = ("provider", "tool", "backend", "platform", "memory", "hooks")
+KINDS = ("provider", "tool", "backend", "platform", "memory", "hooks", "routes", "service", "setup")
 
 
 def _named(kind):
-    return "tool" if kind == "hooks" else kind
+    return "tool" if kind in ("hooks", "routes", "service", "setup") else kind
 
 
 @pytest.mark.long
@@ -70,6 +70,14 @@ def test_a_bad_name_is_refused(name, tmp_path):
     with pytest.raises(UserError, match="lower-case"):
         new_plugin("tool", name, tmp_path)
     assert not list(tmp_path.iterdir())
+
+
+def test_every_kind_there_is_is_told_of(tmp_path):
+    from hermes_core.cli.plugins import new
+    from hermes_core.testing.scaffold import KINDS as there
+
+    assert set(there) == set(KINDS)
+    assert all(kind in new.help for kind in there)
 
 
 def test_an_unknown_kind_is_refused_with_the_nearest(tmp_path):

@@ -15,6 +15,7 @@ with warnings.catch_warnings():
 from hermes_core.testing import FakeService
 from hermes_core.testing.witness import off_the_record
 from hermes_platform_matrix.config import Config
+from hermes_platform_matrix.outgoing import POLL
 from hermes_platform_matrix.platform import Matrix
 
 LOG = logging.getLogger("hermes.matrix")
@@ -101,6 +102,11 @@ class Person:
         """The messages of somebody, decrypted."""
         found = [(r, e) for r, e in self.events if e.sender == user and (room is None or r == room)]
         return [{**e.source, "event_id": e.event_id} for _, e in found if e.source.get("type") == "m.room.message"]
+
+    def sources(self, user: str, kind: str) -> list[dict]:
+        """What somebody put into events of a kind, decrypted."""
+        found = [e.source for _, e in self.events if e.sender == user]
+        return [source["content"] for source in found if source.get("type") == kind]
 
     def gone(self) -> set[str]:
         """The events that somebody took back."""
@@ -205,6 +211,17 @@ class SynapseService(FakeService):
         person = next(iter(self.people.values()))[0]
         with off_the_record():
             return [await person.file(content) for content in found]
+
+    async def polls(self) -> Sequence[tuple[str, Sequence[str]]]:
+        await self._messages()
+        found = [person.sources(self._bot, POLL) for person, _ in self.people.values()]
+        starts = [content[POLL] for contents in found for content in contents]
+        text = "org.matrix.msc1767.text"
+        return [(one["question"][text], tuple(answer[text] for answer in one["answers"])) for one in starts]
+
+    async def places(self) -> Sequence[tuple[float, float]]:
+        uris = [m["content"]["geo_uri"] for m in await self._messages() if m["content"].get("msgtype") == "m.location"]
+        return [tuple(float(number) for number in uri.removeprefix("geo:").split(",")) for uri in uris]
 
     async def drop(self) -> bool:
         self._wire.cut()

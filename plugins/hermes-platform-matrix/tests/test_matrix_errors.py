@@ -9,7 +9,7 @@ import pytest
 
 from hermes_core.errors import DeliveryError, NotSent, Undeliverable, UserError
 from hermes_core.testing import FakeConsole
-from hermes_core.types import Chat, Message, Sent, Started, Text
+from hermes_core.types import Chat, Location, Member, Message, Poll, Sent, Started, Text
 from hermes_platform_matrix.checks import check_account
 from hermes_platform_matrix.config import Config
 from hermes_platform_matrix.connection import shelf_file
@@ -469,3 +469,39 @@ async def test_an_event_waits_for_what_it_needs_and_is_left_out_only_when_refuse
         stream = platform.receive()
         assert [(await asyncio.wait_for(anext(stream), 10)).event_id for _ in heard] == heard
         await platform.close()
+
+
+async def test_polls_places_threads_and_people(tmp_path):
+    """What goes out, and what is said of who is there."""
+    levels = {"users": {"@ada:s": 100, "@bob:s": 10, "@odd:s": "100"}}
+
+    def answer(method, where):
+        if where.endswith("/members"):
+            people = [("@ada:s", "join", "Ada"), ("@bob:s", "invite", "Bob"), ("@cy:s", "leave", "Cy")]
+            rows = [
+                {"type": "m.room.member", "state_key": i, "content": {"membership": m, "displayname": n}}
+                for i, m, n in people
+            ]
+            return 200, {"chunk": rows}
+        if "/state/m.room.power_levels" in where:
+            return 200, levels
+        return usual(method, where)
+
+    async with homeserver(answer) as (url, requests):
+        made = bot(url, tmp_path)
+        await made.open(FakeConsole())
+        chat, poll = Chat("!r:s"), Poll(question="When?", choices=["now", "then"])
+        await made.send(chat, Message(role="assistant", parts=(poll, Location(latitude=1, longitude=2))), "k")
+        thread = await made.make_thread(chat, "Apart")
+        with pytest.raises(UserError, match="no threads in threads"):
+            await made.make_thread(thread, "Deeper")
+        assert thread == Chat("!r:s", "$1")
+        ada = Member(id="@ada:s", name="Ada", admin=True)
+        assert await made.members(chat) == [ada, Member(id="@bob:s", name="Bob")]
+        assert await made.members(chat, "@ada:s") == [ada]
+        assert await made.members(chat, "@cy:s") == []
+        levels["users"] = "nonsense"
+        assert not any(one.admin for one in await made.members(chat))
+        await made.close()
+    sent = [where.split("/send/")[1].split("/")[0] for _, where in requests if "/send/" in where]
+    assert sent == ["org.matrix.msc3381.poll.start", "m.room.message", "m.room.message"]

@@ -69,6 +69,8 @@ class BotApiServer(FakeService):
         self.reactions: dict[tuple[int, int], list] = {}
         self.menu: list[dict] = []
         self.typed = 0
+        self.forums: set[int] = set()
+        self.people: dict[int, dict] = {}  # of groups
         self.proxied: list[str] = []
         self.update_id = 900
         self.message_id = 10
@@ -282,6 +284,50 @@ class BotApiServer(FakeService):
                 raise Refusal(409, "Conflict: terminated by other getUpdates request")
         return self.queue[: given.get("limit", 100)]
 
+    async def polls(self):
+        kept = [m["poll"] for c in self.chats.values() for m in c.values() if "poll" in m]
+        return [(poll["question"], tuple(one["text"] for one in poll["options"])) for poll in kept]
+
+    async def places(self):
+        kept = [m["location"] for c in self.chats.values() for m in c.values() if "location" in m]
+        return [(place["latitude"], place["longitude"]) for place in kept]
+
+    def _sendPoll(self, given):
+        options = given["options"]
+        if not 1 <= len(given["question"]) <= 300 or not 2 <= len(options) <= 10:
+            raise Refusal(400, "Bad Request: POLL_OPTIONS_INVALID")
+        if not all(1 <= len(one["text"]) <= 100 for one in options):
+            raise Refusal(400, "Bad Request: POLL_OPTION_INVALID")
+        more = {"allows_multiple_answers": given.get("allows_multiple_answers", False)}
+        return self._put(given, poll={"id": "1", "question": given["question"], "options": options, **more})
+
+    def _sendLocation(self, given):
+        return self._put(given, location={k: given[k] for k in ("latitude", "longitude")})
+
+    def _sendVenue(self, given):
+        if not given["title"] or not given["address"]:
+            raise Refusal(400, "Bad Request: VENUE_ADDRESS_EMPTY")
+        venue = {k: given[k] for k in ("title", "address")}
+        return self._put(given, location={k: given[k] for k in ("latitude", "longitude")}, venue=venue)
+
+    def _createForumTopic(self, given):
+        if self._there(given) not in self.forums:
+            raise Refusal(400, "Bad Request: the chat is not a forum")
+        if not 1 <= len(given["name"]) <= 128:
+            raise Refusal(400, "Bad Request: TOPIC_TITLE_EMPTY")
+        self.message_id += 1
+        return {"message_thread_id": self.message_id, "name": given["name"], "icon_color": 7322096}
+
+    def _getChatMember(self, given):
+        if given["user_id"] not in self.people and given["user_id"] != self._there(given):
+            raise Refusal(400, "Bad Request: member not found")
+        return self.people.get(given["user_id"]) or member_of(given["user_id"], "member", "Someone")
+
+    def _getChatAdministrators(self, given):
+        if self._there(given) > 0:
+            raise Refusal(400, "Bad Request: there are no administrators in the private chat")
+        return [one for one in self.people.values() if one["status"] in ("creator", "administrator")]
+
     def _getFile(self, given):
         content = self.files.get(given["file_id"])
         if content is None:
@@ -403,6 +449,10 @@ class BotApiServer(FakeService):
 
 def _said(message):
     return message.get("text") or message.get("caption")
+
+
+def member_of(number, status, name):
+    return {"status": status, "user": {"id": number, "is_bot": False, "first_name": name}}
 
 
 def _error(status, description, **parameters):

@@ -3,10 +3,10 @@
 import logging
 
 import pytest
-from telegram_service import NAME, TOKEN, Fault, Refusal, refused
+from telegram_service import NAME, TOKEN, Fault, Refusal, member_of, refused
 
-from hermes_core.errors import DeliveryError, NotSent, Undeliverable
-from hermes_core.types import Blob, Button, Buttons, Chat, Message, Sent, Text
+from hermes_core.errors import DeliveryError, NotSent, Undeliverable, UserError
+from hermes_core.types import Blob, Button, Buttons, Chat, Location, Member, Message, Poll, Sent, Text
 
 CHAT = Chat("77")
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(40)
@@ -254,3 +254,82 @@ async def test_the_token_is_in_no_log_and_no_error(opened, service, caplog):
     assert NAME in platform.account
     assert "POST" in caplog.text  # the library logs; it just does not tell this
     assert secret not in caplog.text
+
+
+# --- polls, places, topics, people ----------------------------------------------------------------------------------
+
+
+DAY = Poll(question="Which day?", choices=["Monday", "Friday"], several=True)
+
+
+async def test_a_poll_is_a_poll_in_its_topic_and_quotes(opened, service):
+    async with opened() as (platform, _):
+        sent = await platform.send(Chat("-1001", "42", "5"), said("Let us vote.", DAY), "k")
+    (words,), (given,) = service.made("sendMessage"), service.made("sendPoll")
+    assert words["reply_parameters"]["message_id"] == 5
+    assert (given["message_thread_id"], "reply_parameters" in given) == (42, False)
+    assert given["options"] == [{"text": "Monday"}, {"text": "Friday"}]
+    assert (given["allows_multiple_answers"], given["is_anonymous"]) == (True, False)
+    assert sent.message_id == "11"
+
+
+@pytest.mark.parametrize(
+    "poll",
+    [
+        Poll(question="Alone?", choices=["Yes"]),
+        Poll(question="Many?", choices=[str(n) for n in range(11)]),
+        Poll(question="Long?", choices=["a" * 101, "b"]),
+        Poll(question="Q" * 301, choices=["a", "b"]),
+        Poll(question="Empty?", choices=["", "b"]),
+    ],
+)
+async def test_what_telegram_takes_for_no_poll_goes_in_words(opened, service, poll):
+    async with opened() as (platform, _):
+        await platform.send(CHAT, said("", poll), "k")
+    assert service.made("sendPoll") == []
+    assert visible(service)[0].startswith(poll.question)
+
+
+async def test_a_place_with_a_name_has_it_below(opened, service):
+    async with opened() as (platform, _):
+        await platform.send(CHAT, said("", Location(latitude=59.9, longitude=10.7)), "k")
+        await platform.send(CHAT, said("", Location(latitude=59.9, longitude=10.7, title="Oslo")), "l")
+    assert service.made("sendLocation") == [{"chat_id": "77", "latitude": 59.9, "longitude": 10.7}]
+    assert service.made("sendVenue")[0]["title"] == "Oslo"
+
+
+async def test_what_breaks_off_before_the_poll_is_told(opened, service):
+    service.script("sendPoll", refused(500, "Internal Server Error"))
+    async with opened() as (platform, _):
+        with pytest.raises(DeliveryError, match="A part was not sent"):
+            await platform.send(CHAT, said("Let us vote.", DAY), "k")
+
+
+async def test_a_topic_is_begun_where_there_are_topics(opened, service):
+    service.forums.add(-1001)
+    async with opened() as (platform, _):
+        topic = await platform.make_thread(Chat("-1001"), "Holidays")
+        await platform.send(topic, said("Here."), "k")
+        with pytest.raises(UserError, match="group with topics"):
+            await platform.make_thread(CHAT, "Holidays")
+        service.script("createForumTopic", refused(403, "Forbidden: bot was kicked"), refused(500, "no"))
+        with pytest.raises(UserError):
+            await platform.make_thread(Chat("-1001"), "Holidays")
+        with pytest.raises(DeliveryError):
+            await platform.make_thread(Chat("-1001"), "Holidays")
+    assert service.made("sendMessage")[0]["message_thread_id"] == int(topic.thread)
+
+
+async def test_people_of_a_group_are_looked_up(opened, service):
+    rows = [(1, "creator", "Ada"), (2, "member", "Bob"), (3, "left", "Cy"), (4, "administrator", "Di")]
+    service.people = {number: member_of(number, status, name) for number, status, name in rows}
+    async with opened() as (platform, _):
+        admins = await platform.members(Chat("-1001"))
+        assert admins == [Member(id="1", name="Ada", admin=True), Member(id="4", name="Di", admin=True)]
+        assert await platform.members(Chat("-1001"), "2") == [Member(id="2", name="Bob")]
+        for nobody in ("3", "9", "no-number"):
+            assert not await platform.members(Chat("-1001"), nobody)
+        assert not await platform.members(CHAT)
+        service.script("getChatAdministrators", refused(403, "Forbidden: bot is not a member of the channel chat"))
+        with pytest.raises(Undeliverable):
+            await platform.members(Chat("-1001"))

@@ -12,7 +12,8 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from hermes_core.control import ModelsBroker
-from hermes_core.errors import AuthError
+from hermes_core.errors import AuthError, UserError
+from hermes_core.kinds import LoginPrompt, SetupField, SetupStep
 from hermes_core.testing import FakeConsole, FakeSessions
 from hermes_core.testing.fake_settings import FakeSettings
 from hermes_core.types import (
@@ -166,6 +167,43 @@ class Models(ModelsBroker):
         return await self._given.models_of(provider)
 
 
+class Station(SetupStep):
+    """A step with a field of every kind. ``asked`` holds what its test was given."""
+
+    name = "station"
+    summary = f"A weather station; {HOSTILE}"
+    login_label = "with the code on its display"
+    fields = (
+        SetupField("place", "Where it stands", "station.place"),
+        SetupField("port", "Port", "station.port", required=False),
+        SetupField("units", "Units", "station.units", default="celsius", choices=("celsius", "kelvin")),
+        SetupField("key", "Key", "STATION_KEY", secret=True, check=lambda t: "" if t.isdigit() else "Digits only."),
+    )
+
+    def __init__(self) -> None:
+        self.asked: list[dict[str, str]] = []
+
+    async def login(self, show: Any) -> dict[str, str]:
+        await show(LoginPrompt("Look at it.", scan="station:1"))
+        shown = LoginPrompt("Read the display.", url="https://station.example/login", code="AB-12", paste=True)
+        return {"key": await show(shown)}
+
+    async def test(self, values: Any) -> str:
+        self.asked.append(dict(values))
+        if values["key"] != "12345":
+            raise UserError(f"The station does not know {values['key']}.", hint="It stands on its back.")
+        return f"The station in {values['place']} answers to {values['key']}."
+
+
+def station_rows() -> Sequence[Setting]:
+    text, number = {"type": "string"}, {"type": "integer", "minimum": 1, "maximum": 9}
+    return [
+        Setting(key="station.place", type="text", schema=text, default="", value="", help="Where."),
+        Setting(key="station.port", type="number", schema=number, default=1, value=1, help="Port."),
+        Setting(key="station.units", type="text", schema=text, default="celsius", value="celsius", help="Units."),
+    ]
+
+
 class Given(FakeConsole):
     """A console that is a context too, as far as screens use one. The models of ``acme`` cannot be asked."""
 
@@ -189,7 +227,7 @@ class Given(FakeConsole):
 def given_all() -> Given:
     made = Given(commands())
     made.sessions = Sessions(made.sessions, session_rows())
-    made.settings = Settings(settings_rows())
+    made.settings = Settings(settings_rows(), steps=[Station()])
     made.provider_rows = (
         ProviderRow(name="echo", ready=True, kind="rules"),
         ProviderRow(name="anthropic", ready=False, kind="hosted"),

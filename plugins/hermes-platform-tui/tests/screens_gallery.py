@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from screens_cases import BIG, HOSTILE, KEYS, TODAY, commands, given_all, now, question, setting, skins
+from screens_cases import BIG, HOSTILE, KEYS, TODAY, Station, commands, given_all, now, question, setting, skins
 from textual.screen import Screen
 
 from hermes_core.types import Usage
@@ -16,6 +16,7 @@ from hermes_platform_tui.screens.prompt import PromptDialog
 from hermes_platform_tui.screens.question import QuestionDialog
 from hermes_platform_tui.screens.sessions import SessionPicker
 from hermes_platform_tui.screens.settings import SettingsScreen
+from hermes_platform_tui.screens.setup import SetupDialog, SetupPicker
 from hermes_platform_tui.screens.skins import SkinPicker
 from hermes_platform_tui.screens.usage import UsageScreen
 from hermes_platform_tui.screens.value import ValueDialog
@@ -43,6 +44,8 @@ SCREENS: dict[str, Callable[[], Screen[Any]]] = {
     "sessions": lambda: SessionPicker(given_all(), current="s2", now=now),
     "models": lambda: ModelPicker(given_all(), "openai:gpt-5-mini"),
     "settings": lambda: SettingsScreen(given_all()),
+    "setup": lambda: SetupPicker(given_all()),
+    "setup_step": lambda: SetupDialog(given_all(), Station()),
     "value_choice": lambda: ValueDialog(setting("policy.mode"), _saved),
     "value_line": lambda: ValueDialog(setting("model.default"), _saved),
     "value_yaml": lambda: ValueDialog(setting("policy.deny"), _saved),

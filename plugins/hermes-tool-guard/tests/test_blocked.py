@@ -39,7 +39,7 @@ def test_whatever_stands_around_a_blocked_command_it_is_blocked(command: str) ->
 
 @pytest.mark.parametrize("form", WRAPPED)
 def test_a_wrapper_is_taken_off_with_its_options(form: str) -> None:
-    assert program_words(form.format("rm -r x y")) == ["rm", "-r", "x", "y"]
+    assert program_words(form.format("rm -r x y").split()) == ["rm", "-r", "x", "y"]
 
 
 MOUNTED = [

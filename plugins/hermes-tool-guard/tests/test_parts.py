@@ -8,8 +8,8 @@ from hermes_core.testing import FakeWorkspace
 from hermes_core.types import Protected, ToolCall, Verdict
 from hermes_tool_guard.gate import look
 from hermes_tool_guard.itself import runs_itself
+from hermes_tool_guard.line import plain
 from hermes_tool_guard.parts import Ground, for_grants, for_rules
-from hermes_tool_guard.plain import plain
 
 HERE = Ground("/work/p", local=False)
 

@@ -5,10 +5,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hermes_core.errors import UserError
-from hermes_core.types import Blob, Chat, Message, Text
+from hermes_core.types import Blob, Chat, Location, Message, Poll, Text
 from hermes_platform_matrix.markup import html_of, sound
 
-__all__ = ["LIMIT", "edited", "file_content", "related", "text_contents", "text_of"]
+__all__ = [
+    "LIMIT",
+    "POLL",
+    "edited",
+    "file_content",
+    "location_content",
+    "poll_content",
+    "related",
+    "text_contents",
+    "text_of",
+]
 
 LIMIT = 16_000  # characters of one message
 _EVENT = 44_000  # bytes of the content of one event; encrypted it is a third longer, and 65,536 is the most
@@ -16,7 +26,9 @@ _EVENT = 44_000  # bytes of the content of one event; encrypted it is a third lo
 
 def text_of(message: Message) -> str:
     """All text of a message. Raises UserError when it is beyond the limit."""
-    text = sound("\n\n".join(p.text for p in message.parts if isinstance(p, Text)))
+    text = sound(
+        "\n\n".join(p.text for p in message.parts if isinstance(p, Text) and not isinstance(p, Poll | Location))
+    )
     if len(text) > LIMIT:
         raise UserError(f"Matrix: a message of {len(text)} characters is too long; {LIMIT} is the most.")
     return text
@@ -83,6 +95,30 @@ def edited(contents: Sequence[Mapping[str, Any]], event_id: str) -> dict[str, An
             if _bytes(content) <= _EVENT + 200:
                 return content
     raise UserError("Matrix: the text is too long to be put in the place of another message.")
+
+
+POLL = "org.matrix.msc3381.poll.start"  # the type of the event, as clients know it today
+_CHOICES = 20
+
+
+def poll_content(poll: Poll) -> dict[str, Any]:
+    """The content of an event that begins a poll, with its words for clients that know none."""
+
+    def words(text: str) -> dict[str, str]:
+        return {"org.matrix.msc1767.text": sound(text)}
+
+    answers = [{"id": str(number), **words(choice)} for number, choice in enumerate(poll.choices[:_CHOICES], 1)]
+    kind, most = "org.matrix.msc3381.poll.disclosed", len(answers) if poll.several else 1
+    start = {"question": words(poll.question), "kind": kind, "max_selections": most, "answers": answers}
+    return {**words(poll.text), POLL: start}
+
+
+def location_content(place: Location) -> dict[str, Any]:
+    """The content of an event that shows a place."""
+    uri = f"geo:{place.latitude:.6f},{place.longitude:.6f}"
+    about = {"uri": uri, **({"description": sound(place.title)} if place.title else {})}
+    more = {"org.matrix.msc3488.location": about, "org.matrix.msc3488.asset": {"type": "m.pin"}}
+    return {"msgtype": "m.location", "body": sound(place.text), "geo_uri": uri, "m.mentions": {}, **more}
 
 
 def file_content(blob: Blob, name: str, size: int, place: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,12 +2,12 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 
 from hermes_core.errors import NotSent
 from hermes_core.kinds import Console, Platform
-from hermes_core.types import Chat, Envelope, Event, Feature, Message, Sent, Started
+from hermes_core.types import Chat, Envelope, Event, Feature, Member, Message, Sent, Started
 from hermes_platform_matrix.config import Config
 from hermes_platform_matrix.connection import Connection, connect
 from hermes_platform_matrix.homeserver import Cut, Refused
@@ -29,7 +29,10 @@ class Matrix(Platform):
             Feature.EDIT,
             Feature.DELETE,
             Feature.TYPING,
+            Feature.LOCATIONS,
             Feature.MEDIA,
+            Feature.MEMBERS,
+            Feature.POLLS,
             Feature.THREADS,
             Feature.REACTIONS,
             Feature.VOICE,
@@ -87,6 +90,14 @@ class Matrix(Platform):
     async def react(self, chat: Chat, message_id: str, sign: str) -> None:
         """Put a sign on a message, in place of our last one."""
         await self._open_sender().react(chat.id, message_id, sign)
+
+    async def make_thread(self, chat: Chat, name: str) -> Chat:
+        """Begin a thread below a message that says what it is about."""
+        return await self._open_sender().make_thread(chat, name)
+
+    async def members(self, chat: Chat, sender: str = "") -> Sequence[Member]:
+        """Who is in a room or invited there, or only ``sender``."""
+        return await self._open_sender().members(chat, sender)
 
     async def show(self, chat: Chat, event: Event) -> None:
         """Show that an answer is being written."""

@@ -70,6 +70,14 @@ class Rooms:
                 return None
             raise
 
+    async def admins(self, room_id: str) -> set[str]:
+        """Who may change a room. Raises Refused, Cut."""
+        levels = await self._state(room_id, "m.room.power_levels") or {}
+        users, least = levels.get("users"), levels.get("state_default", 50)
+        if not isinstance(users, Mapping) or not isinstance(least, int):
+            return set()
+        return {user for user, level in users.items() if isinstance(level, int) and level >= least}
+
     def _encrypted(self, room_id: str, rules: Mapping[str, Any]) -> None:
         """Once encrypted, a room is never taken for a plain one again, whatever it says later."""
         if "algorithm" in rules or self._shelf.get("encrypted", room_id) is None:

@@ -1,18 +1,27 @@
 """Puts messages, edits and signs into rooms. A send that is repeated with its key is one event."""
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
 from attrs import evolve
 
-from hermes_core.errors import DeliveryError, HermesError, NotSent, Undeliverable
-from hermes_core.types import Blob, Chat, Message, Sent
+from hermes_core.errors import DeliveryError, HermesError, NotSent, Undeliverable, UserError
+from hermes_core.types import Blob, Chat, Location, Member, Message, Poll, Sent, Text
 from hermes_platform_matrix.connection import Connection
 from hermes_platform_matrix.e2ee.machine import Unreadable
 from hermes_platform_matrix.homeserver import Cut, Refused, path
-from hermes_platform_matrix.outgoing import edited, file_content, related, text_contents, text_of
+from hermes_platform_matrix.outgoing import (
+    POLL,
+    edited,
+    file_content,
+    location_content,
+    poll_content,
+    related,
+    text_contents,
+    text_of,
+)
 from hermes_platform_matrix.rooms import Room
 
 __all__ = ["Sender", "delivery_error"]
@@ -45,24 +54,48 @@ class Sender:
         blobs = [p for p in message.parts if isinstance(p, Blob)]
         try:
             room = await self._connection.rooms.get(chat.id)
-            contents = list(text_contents(text)) if text.strip() else []
+            contents = [("m.room.message", one) for one in text_contents(text)] if text.strip() else []
             for blob in blobs:  # stored first: what cannot be is found out before anything is seen
                 name, size, place = await self._connection.media.put(blob, encrypted=room.encryption is not None)
-                contents.append(file_content(blob, name, size, place))
+                contents.append(("m.room.message", file_content(blob, name, size, place)))
+            for part in message.parts:
+                if isinstance(part, Poll):
+                    contents.append((POLL, poll_content(part)))
+                elif isinstance(part, Location):
+                    contents.append(("m.room.message", location_content(part)))
             if not contents:
                 return None
             mark = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:40]
             author = self._author(chat.reply_to)
             ids = []
-            for number, content in enumerate(contents):
+            for number, (kind, content) in enumerate(contents):
                 placed = related(content, chat, first=number == 0, author=author)
-                ids.append(await self._put(room, "m.room.message", placed, f"hermes-{mark}-{number}"))
+                ids.append(await self._put(room, kind, placed, f"hermes-{mark}-{number}"))
         except (Refused, Cut, Unreadable) as error:
             raise delivery_error(error) from error
         if chat.thread:
             self._connection.shelf.put("threads", chat.thread, True)
         await self._stop_typing(chat.id)
         return Sent(chat=chat.id, message_id=ids[0])
+
+    async def make_thread(self, chat: Chat, name: str) -> Chat:
+        """Say what a thread is about; what is sent to it stands below. Raises as Platform.make_thread."""
+        if chat.thread:
+            raise UserError("Matrix has no threads in threads.")
+        sent = await self.send(chat, Message(role="assistant", parts=(Text(text=name.strip() or "…"),)), uuid4().hex)
+        assert sent is not None, "a text was sent, and there is none"
+        self._connection.shelf.put("threads", sent.message_id, True)
+        return Chat(chat.id, sent.message_id)
+
+    async def members(self, chat: Chat, sender: str) -> Sequence[Member]:
+        """The people of a room; of one only, if they are there. Raises as Platform.members."""
+        try:
+            room = await self._connection.rooms.get(chat.id)
+            admins = await self._connection.rooms.admins(chat.id)
+        except (Refused, Cut) as error:
+            raise delivery_error(error) from error
+        people = [user for user in room.people if sender in ("", user)]
+        return [Member(id=user, name=room.people[user], admin=user in admins) for user in people]
 
     async def edit(self, sent: Sent, message: Message) -> None:
         """Put another text in the place of a message. Raises as Platform.edit, UserError when it is too long."""

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import secrets
-from collections.abc import AsyncIterator, Coroutine, Mapping
+from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -11,7 +11,7 @@ from attrs import evolve
 
 from hermes_core.errors import HermesError
 from hermes_core.kinds import Console, Platform
-from hermes_core.types import JSON, Chat, Envelope, Event, Feature, Message, Sent, Started, Text
+from hermes_core.types import JSON, Chat, Envelope, Event, Feature, Member, Message, Sent, Started, Text
 from hermes_platform_telegram.albums import Albums
 from hermes_platform_telegram.api import BotApi
 from hermes_platform_telegram.config import Config
@@ -48,7 +48,10 @@ class Telegram(Platform):
             Feature.BUTTONS,
             Feature.DELETE,
             Feature.EDIT,
+            Feature.LOCATIONS,
             Feature.MEDIA,
+            Feature.MEMBERS,
+            Feature.POLLS,
             Feature.REACTIONS,
             Feature.THREADS,
             Feature.TYPING,
@@ -134,6 +137,14 @@ class Telegram(Platform):
     async def react(self, chat: Chat, message_id: str, sign: str) -> None:
         """Put an emoji on a message."""
         await self._open_sender().react(chat, message_id, sign)
+
+    async def make_thread(self, chat: Chat, name: str) -> Chat:
+        """Begin a topic; only a group with topics has some, in which the bot may manage them."""
+        return await self._open_sender().make_topic(chat, name)
+
+    async def members(self, chat: Chat, sender: str = "") -> Sequence[Member]:
+        """The admins of a group, which are all that Telegram lists for bots; or whoever is asked for."""
+        return await self._open_sender().members(chat, sender)
 
     async def close(self) -> None:
         """End what runs. A webhook stays set: Telegram keeps messages for a day."""

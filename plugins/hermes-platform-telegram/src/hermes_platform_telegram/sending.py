@@ -7,8 +7,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from hermes_core.errors import DeliveryError, HermesError, Undeliverable
-from hermes_core.types import JSON, Blob, Button, Buttons, Chat, Message, Sent, Text
+from hermes_core.errors import DeliveryError, HermesError, Undeliverable, UserError
+from hermes_core.types import JSON, Blob, Button, Buttons, Chat, Location, Member, Message, Poll, Sent, Text
 from hermes_platform_telegram.api import BotApi, Upload
 from hermes_platform_telegram.config import Config
 from hermes_platform_telegram.entities import Formatted, clean, cut, units
@@ -20,6 +20,7 @@ __all__ = ["LIMIT", "Sender"]
 
 LIMIT = 4096  # units of a message
 _CAPTION = 1024  # units of the text below a file
+_QUESTION, _CHOICE, _CHOICES = 300, 100, 10  # units of a poll's question and of a choice; how many it has at most
 _PRESS = 64  # bytes that a button can carry
 _PATIENCE = 60.0  # seconds of a pause in the middle of a message, which must go on or is broken
 _UPLOAD = 3.0  # seconds for each megabyte, on top of the usual
@@ -38,6 +39,7 @@ class _Content(NamedTuple):
     text: str
     files: Sequence[Blob]
     buttons: Sequence[Button]
+    others: "Sequence[Poll | Location]" = ()
 
 
 class Sender:
@@ -108,6 +110,39 @@ class Sender:
         except (Refused, Lost) as error:
             raise as_delivery(error) from None
 
+    async def make_topic(self, chat: Chat, name: str) -> Chat:
+        """Begin a topic in a group. Raises UserError where there are none, or the bot may not."""
+        try:
+            made = await self._call("createForumTopic", chat, {"name": clean(name)[:128] or "…"})
+            return Chat(chat.id, str(int(made["message_thread_id"])))
+        except Refused as refusal:
+            if refusal.status in (400, 403) and not refusal.says("chat not found"):
+                hint = "A group with topics is needed, in which the bot may manage them."
+                raise UserError(f"Telegram begins no topic here: {refusal.text}.", hint=hint) from None
+            raise as_delivery(refusal) from None
+        except Lost as lost:
+            raise as_delivery(lost) from None
+        except (KeyError, TypeError, ValueError):
+            raise DeliveryError("Telegram did not say which topic it made.") from None
+
+    async def members(self, chat: Chat, sender: str) -> Sequence[Member]:
+        """The admins of a group, or one person of a chat; nobody where they are not there."""
+        if sender and not sender.isdigit():
+            return ()
+        method, given = ("getChatMember", {"user_id": int(sender)}) if sender else ("getChatAdministrators", {})
+        try:
+            found = await self._call(method, chat, given)
+        except Refused as refusal:
+            if refusal.status == 400 and refusal.says("user not found", "participant_id_invalid", "member not found"):
+                return ()
+            if refusal.status == 400 and refusal.says("private chat"):  # which has no admins
+                return ()
+            raise as_delivery(refusal) from None
+        except Lost as lost:
+            raise as_delivery(lost) from None
+        rows = found if isinstance(found, list) else [found]
+        return [member(row) for row in rows if row.get("status") not in ("left", "kicked")]
+
     async def typing(self, chat: Chat) -> None:
         """Show that the bot is typing. That it could not be shown hurts nobody."""
         try:
@@ -129,6 +164,7 @@ class Sender:
             calls.append(_TextCall(answers, piece, keyboard if last else {}, plain or piece.text))
         after = Chat(chat.id, chat.thread) if calls else chat
         calls += [_FileCall(after, file, Formatted(""), {}, "") for file in content.files]
+        calls += [_OtherCall(after if calls or number else chat, part) for number, part in enumerate(content.others)]
         return calls
 
     async def _go_on(self, call: "_Call", sent: Sent) -> Sent:
@@ -174,6 +210,24 @@ class Sender:
                 if way == "document" or refusal.status != 400 or refusal.moved or refusal.says("chat", "thread"):
                     raise
             return await self._upload("document", chat, given, text, plain, blob, content, size)
+
+    async def other(self, chat: Chat, part: Poll | Location) -> Sent:
+        """A poll or a place. What Telegram takes for no poll goes as the words that it is."""
+        given = {**_answering(chat), **_thread(chat), **self._silence()}
+        if isinstance(part, Location):
+            place = {"latitude": part.latitude, "longitude": part.longitude}
+            if not part.title:
+                return _sent(chat, await self._call("sendLocation", chat, {**given, **place}))
+            venue = {**place, "title": clean(part.title)[:255], "address": f"{part.latitude:.5f}, {part.longitude:.5f}"}
+            return _sent(chat, await self._call("sendVenue", chat, {**given, **venue}))
+        choices = [clean(choice) for choice in part.choices]
+        question, fits = clean(part.question), all(0 < units(choice) <= _CHOICE for choice in choices)
+        if not (fits and 2 <= len(choices) <= _CHOICES and 0 < units(question) <= _QUESTION):
+            return await self.text(chat, self._formatted(part.text), {}, part.text)
+        poll = {"question": question, "options": [{"text": choice} for choice in choices], "is_anonymous": False}
+        return _sent(
+            chat, await self._call("sendPoll", chat, {**given, **poll, "allows_multiple_answers": part.several})
+        )
 
     @property
     def _remote(self) -> bool:
@@ -236,6 +290,14 @@ class Sender:
         return {"disable_notification": True} if self._config.silent else {}
 
 
+class _OtherCall(NamedTuple):
+    chat: Chat
+    part: Poll | Location
+
+    async def run(self, sender: Sender) -> Sent:
+        return await sender.other(self.chat, self.part)
+
+
 class _TextCall(NamedTuple):
     chat: Chat
     text: Formatted
@@ -257,13 +319,16 @@ class _FileCall(NamedTuple):
         return await sender.file(self.chat, self.blob, self.text, self.more, self.plain)
 
 
-_Call = _TextCall | _FileCall
+_Call = _TextCall | _FileCall | _OtherCall
 
 
 def _content(message: Message) -> _Content:
-    texts = [p.text for p in message.parts if isinstance(p, Text)]
+    others = [p for p in message.parts if isinstance(p, Poll | Location)]
+    texts = [p.text for p in message.parts if isinstance(p, Text) and p not in others]
     files = [p for p in message.parts if isinstance(p, Blob)]
-    return _Content("\n".join(texts), files, [b for p in message.parts if isinstance(p, Buttons) for b in p.buttons])
+    return _Content(
+        "\n".join(texts), files, [b for p in message.parts if isinstance(p, Buttons) for b in p.buttons], others
+    )
 
 
 def _keyboard(buttons: Sequence[Button]) -> Mapping[str, JSON]:
@@ -286,6 +351,14 @@ def _answering(chat: Chat) -> Mapping[str, JSON]:
 
 def _thread(chat: Chat) -> Mapping[str, JSON]:
     return {"message_thread_id": int(chat.thread)} if chat.thread.isdigit() else {}
+
+
+def member(row: Mapping[str, JSON]) -> Member:
+    """Somebody as Telegram tells of them in a chat."""
+    person = row["user"]
+    name = " ".join(str(person[key]) for key in ("first_name", "last_name") if person.get(key))
+    admin = row.get("status") in ("creator", "administrator")
+    return Member(id=str(int(person["id"])), name=name[:200], admin=admin)
 
 
 def _number(message_id: str) -> int:

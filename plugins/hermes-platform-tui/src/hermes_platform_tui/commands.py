@@ -56,6 +56,7 @@ def own_commands(app: "Callable[[], HermesApp | None]") -> Sequence[SlashCommand
         command("image", "attach a picture", _image, usage="PATH"),
         command("paste", "attach the picture that is in the clipboard", _paste),
         command("settings", "see and change settings", _settings),
+        command("setup", "set something up: a chat service, a provider", _setup, usage="[NAME]"),
         command("work", "child agents and processes beside this conversation", _work),
         command("tab", "open another conversation beside this one", _tab, usage="[close]", words=("close",)),
         command("mouse", "take the mouse, or leave it to the terminal", _mouse, usage="[on|off]", words=("on", "off")),
@@ -136,6 +137,11 @@ async def _paste(app: "HermesApp", _rest: str) -> str:
 
 async def _settings(app: "HermesApp", _rest: str) -> str:
     app.later(app.action_settings)
+    return ""
+
+
+async def _setup(app: "HermesApp", rest: str) -> str:
+    app.later(lambda: app.action_setup(rest))
     return ""
 
 

@@ -31,7 +31,7 @@ _ROOMY = 100  # columns from which a panel stands beside a conversation
 _SCREENS = {  # a command that is typed alone -> the screen it opens here
     "help": "keys", "sessions": "sessions", "resume": "sessions", "model": "models", "usage": "usage", "cost": "usage",
     "insights": "insights", "config": "settings", "settings": "settings", "agents": "work", "work": "work",
-    "skin": "skins", "theme": "skins", "quit": "leave", "exit": "leave",
+    "setup": "setup", "skin": "skins", "theme": "skins", "quit": "leave", "exit": "leave",
 }  # fmt: skip
 
 
@@ -116,6 +116,20 @@ class Doors(_App):
         from hermes_platform_tui.screens.settings import SettingsScreen
 
         await self.push_screen_wait(SettingsScreen(self.ctx))
+
+    @work(group="door", exclusive=True, exit_on_error=False)
+    async def action_setup(self, name: str = "") -> None:
+        """Set something up, by its name or as it is chosen."""
+        from hermes_platform_tui.screens.setup import SetupDialog, SetupPicker
+
+        try:
+            named = await self.ctx.settings.steps(name) if name else ()
+        except HermesError as error:
+            self.notify(str(error), severity="error", markup=False)
+            return
+        step = named[0] if named else await self.push_screen_wait(SetupPicker(self.ctx))
+        if step is not None and await self.push_screen_wait(SetupDialog(self.ctx, step)):
+            self.notify(f"{step.name} is written; it holds from the next start.", markup=False)
 
     @work(group="door", exclusive=True, exit_on_error=False)
     async def action_work(self) -> None:

@@ -5,8 +5,7 @@ This looks at words, not at meaning: it is a net under the judgement, not a boun
 
 import os
 import re
-import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
@@ -14,9 +13,10 @@ from hermes_core.closed import NO_NAME, expanded, vital_place
 from hermes_core.patterns import pattern
 from hermes_core.types import Protected
 from hermes_tool_guard.itself import is_for_a_person
+from hermes_tool_guard.line import singles
 from hermes_tool_guard.named import Clear, closed_text, closed_words
 
-__all__ = ["CODE", "LONGEST", "all_pieces", "blocked_command", "program_words"]
+__all__ = ["CODE", "LONGEST", "blocked_command", "program_words"]
 
 _WIPERS = {"rm", "rmdir", "shred", "chmod", "chown", "chgrp", "mv", "find", "truncate", "unlink", "srm", "wipe"}
 _NEVER = pattern(r"(mkfs(\..+)?|mke2fs|wipefs|blkdiscard|fdisk|sfdisk|parted|mkswap|sgdisk)$")
@@ -25,23 +25,17 @@ _DEVICE = pattern(r"/dev/(sd|hd|vd|xvd|nvme|mmcblk|disk|dm-|md|mapper/|loop)")
 _WRAPPERS = {
     "sudo": "ugCDhpRrTU", "doas": "uC", "env": "uCS", "nice": "n", "ionice": "cn", "timeout": "ks", "time": "fo",
     "stdbuf": "ioe", "xargs": "IadEnPsL", "nohup": "", "setsid": "", "command": "", "exec": "a", "builtin": "",
-    "busybox": "", "chroot": "", "flock": "wE", "eval": "", "then": "", "do": "", "else": "", "elif": "", "!": "",
-    "{": "", "if": "", "while": "", "until": "",
+    "busybox": "", "chroot": "", "flock": "wE", "eval": "", "coproc": "", "then": "", "do": "", "else": "", "elif": "",
+    "!": "", "{": "", "if": "", "while": "", "until": "",
 }  # fmt: skip
 CODE = pattern(  # programs whose words or input are code
     r"((ba|z|da|k|c|tc|fi)?sh|python[\d.]*|pypy[\d.]*|perl[\d.]*|ruby[\d.]*|node|nodejs|deno|bun|php[\d.]*|lua[\d.]*"
     r"|tclsh[\d.]*|osascript|pwsh|powershell|[gmn]?awk|sqlite3|ed|ex|vim?|nvim|emacs|xargs|parallel|eval|gdb)$"
 )
 _LEADING = {"timeout": 1, "chroot": 1, "flock": 1}  # words of their own before the program
-_SHELLS = ("sh", "bash", "zsh", "dash", "ksh", "su")
 _FORK_BOMB = pattern(r":\(\)\s*\{\s*:\s*\|\s*:\s*&\s*\}\s*;\s*:")
 _OPTION = pattern(r"(of|if|--\w[\w-]*)=")
-_CARRIES = pattern(r"-[a-z]*c$")
-_CODE_WITHIN = pattern(r"eval|<<<|sh|su|[\\\"']")  # where a word may be code: a shell, however it is quoted
-_QUOTED_CODE = pattern(r"(?:-[a-z]*c|eval|<<<)\s*[\"']")
 LONGEST = 128_000  # characters of a command
-_GROUPS = pattern(r"\$\(|[`()]|(?:^|\s)\{\s|\s\}")
-_SPLIT = pattern(r"(?:\|\||&&|(?<![<>])&|(?<!>)\||[;\n])")
 
 
 def blocked_command(command: str, cwd: str, protected: Protected) -> str:
@@ -51,16 +45,16 @@ def blocked_command(command: str, cwd: str, protected: Protected) -> str:
     known: dict[str, str] = {}  # variables set on the way: D=~; rm -rf $D
     cwd = os.path.normpath(cwd or "/")
     clear = Clear()
-    seen: set[str] = set()
+    seen: set[tuple[str, ...]] = set()
     named: str | None = None  # what of ours the text names, once somebody asked
-    for piece in all_pieces(command):
-        if piece in seen:
+    for one in singles(command):
+        if one in seen:
             continue
-        words = program_words(piece, known)
-        if known and "$" in piece:
+        words = program_words(one, known)
+        if known and any("$" in word for word in one):
             words = [_with(known, word) for word in words]
-        elif "=" not in piece:  # what sets a variable may set it back
-            seen.add(piece)
+        elif not any("=" in word for word in one):  # what sets a variable may set it back
+            seen.add(one)
         if not words:
             continue
         if words[0] in ("cd", "pushd"):
@@ -78,39 +72,20 @@ def blocked_command(command: str, cwd: str, protected: Protected) -> str:
     return ""
 
 
-def pieces(command: str, depth: int = 0) -> Iterable[str]:
-    """The single commands of a shell command, those inside ``$(…)``, ``sh -c`` and here-strings too."""
-    command = command.replace("\\\n", " ")
-    split = _SPLIT.split(_GROUPS.sub(" ; ", command) if depth < 3 else command)
-    whole = [command] if len(split) > 1 and _QUOTED_CODE.search(command) else []  # it was split inside its quotes too
-    for number, piece in enumerate((*split, *whole)):
-        if number < len(split):
-            yield piece
-        words = _words(piece)
-        if depth < 3 and _CODE_WITHIN.search(piece):
-            shell = any(_name(word) in _SHELLS for word in words)
-            for word, after in pairwise(words):
-                if (shell and _CARRIES.match(word)) or word in ("eval", "<<<"):
-                    yield from pieces(after, depth + 1)
-
-
-all_pieces = lru_cache(maxsize=4)(lambda command: tuple(pieces(command)))  # asked for a command by several
-
-
-def program_words(piece: str, known: dict[str, str] | None = None) -> list[str]:
+def program_words(single: Sequence[str], known: dict[str, str] | None = None) -> list[str]:
     """A single command's words from its program on: without wrappers such as ``sudo`` and variables set before it.
 
     ``known`` takes up the variables.
     """
-    words, variables = _taken_apart(piece)
+    words, variables = _taken_apart(tuple(single))
     if known is not None:
         known.update((name, expanded(value)) for name, value in variables)
     return list(words)
 
 
 @lru_cache(maxsize=512)
-def _taken_apart(piece: str) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
-    words, variables = _words(piece), list[tuple[str, str]]()
+def _taken_apart(single: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+    words, variables = list(single), list[tuple[str, str]]()
     while words:
         name, _, value = words[0].partition("=")
         program = _name(words[0])
@@ -135,21 +110,6 @@ def _with(known: dict[str, str], word: str) -> str:
     for name, value in known.items():
         word = re.sub(rf"\$\{{?{name}\b\}}?", value.replace("\\", "\\\\"), word)
     return word
-
-
-@lru_cache(maxsize=512)
-def _split(piece: str) -> tuple[str, ...]:
-    """The words of a command as a shell reads them: slow, and asked for several times by those who judge one."""
-    if "'" not in piece and '"' not in piece and "\\" not in piece:
-        return tuple(piece.split())
-    try:
-        return tuple(shlex.split(piece, comments=False))
-    except ValueError:
-        return tuple(piece.split())
-
-
-def _words(piece: str) -> list[str]:
-    return list(_split(piece))
 
 
 def _as_a_whole(command: str) -> str:
@@ -193,7 +153,7 @@ def _device(program: str, words: list[str]) -> str:
 
 def _redirected(words: list[str]) -> Iterable[str]:
     for i, word in enumerate(words):
-        if word in (">", ">>", ">|") and i + 1 < len(words):
+        if word.lstrip("&0123456789") in (">", ">>", ">|") and i + 1 < len(words):
             yield words[i + 1]
         elif match := re.search(r">\|?([^>|\s]+)$", word):
             yield match.group(1)

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from hermes_core.types import CommandPart
 from hermes_core.values import frozen
-from hermes_tool_guard.hardblocks import CODE, all_pieces, program_words
-from hermes_tool_guard.plain import Single, plain
+from hermes_tool_guard.hardblocks import CODE, program_words
+from hermes_tool_guard.line import Single, plain, singles
 
 __all__ = ["Ground", "for_grants", "for_rules"]
 
@@ -60,7 +60,7 @@ def for_rules(line: str) -> Iterator[CommandPart]:
     """
     literal = bool(_REDIRECTS.search(line))
     told: set[str] = set()
-    for words in map(program_words, all_pieces(line)):
+    for words in map(program_words, singles(line)):
         text = " ".join((os.path.basename(words[0]), *words[1:])) if words else ""  # noqa: PTH119
         if words and text not in told:
             told.add(text)

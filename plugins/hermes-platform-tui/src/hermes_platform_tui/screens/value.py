@@ -19,7 +19,7 @@ from hermes_platform_tui.screens.line import Area, Line
 from hermes_platform_tui.screens.rows import Row, Rows
 from hermes_platform_tui.screens.shown import clean, one_line
 
-__all__ = ["ValueDialog", "form_of", "shown", "text_of"]
+__all__ = ["ValueDialog", "form_of", "read_line", "shown", "text_of"]
 
 Form = Literal["switch", "choice", "line", "text", "yaml", "secret"]
 Save = Callable[[str, str | None], Awaitable[str]]
@@ -180,7 +180,7 @@ class ValueDialog(Dialog[None]):
         if self._form == "text":
             return json.dumps(self.query_one(TextArea).text, ensure_ascii=False), ""
         text = self.query_one(Input).value
-        return _read_line(text, self._row.schema)
+        return read_line(text, self._row.schema)
 
     def action_save(self) -> None:
         """Write what is there, and close when it is allowed."""
@@ -233,7 +233,8 @@ def _read_yaml(text: str) -> tuple[str, str]:
         return "", f"Only text, numbers, lists and mappings can be kept: {error}"
 
 
-def _read_line(text: str, schema: Mapping[str, JSON]) -> tuple[str, str]:
+def read_line(text: str, schema: Mapping[str, JSON]) -> tuple[str, str]:
+    """What a line means as text that a setting reads, and what is wrong with it."""
     kinds = _kinds(schema)
     if "string" in kinds:
         return text, ""
