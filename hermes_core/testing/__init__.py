@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from hermes_core.testing.contract_platform import PlatformContract
     from hermes_core.testing.contract_provider import ProviderContract
     from hermes_core.testing.contract_queue import TurnQueueContract
+    from hermes_core.testing.contract_router import RouterContract
     from hermes_core.testing.contract_routes import RoutesContract, serve
     from hermes_core.testing.contract_setup import SetupContract
     from hermes_core.testing.contract_source import ToolSourceContract
@@ -54,6 +55,7 @@ __all__ = [
     "PlatformContract",
     "PluginContract",
     "ProviderContract",
+    "RouterContract",
     "RoutesContract",
     "Say",
     "ScriptedProvider",
@@ -93,6 +95,7 @@ _HOMES = {
     "PlatformContract": "contract_platform",
     "PluginContract": "contract_base",
     "ProviderContract": "contract_provider",
+    "RouterContract": "contract_router",
     "RoutesContract": "contract_routes",
     "Say": "scripted",
     "SetupContract": "contract_setup",
