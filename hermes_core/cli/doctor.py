@@ -163,6 +163,13 @@ def _fallbacks(scope: Scope) -> Iterable[Row]:
     for task, one in config.auxiliary.items():
         said[f"auxiliary.{task}"] = one
         said |= {f"auxiliary.{task}.fallback[{i}]": entry for i, entry in enumerate(one.fallback)}
+    several = [f"providers.{name}.keys" for name, one in config.providers.items() if one.keys]
+    several += [where for where in said if "fallback" in where]
+    routers = [p for p in scope.index.plugins if p.manifest and p.manifest.contributes["routers"]]
+    if several and not any(scope.consent().state(plugin).usable for plugin in routers):
+        text = f"no plugin asks anybody but the first choice, so this does nothing: {', '.join(several)}"
+        fix = f"enable {routers[0].label}" if routers else "install hermes-provider-router"
+        yield _row("missing", "models", text, f"hermes plugins {fix}")
     for where, entry in said.items():
         if entry.provider in ("", "auto"):
             continue

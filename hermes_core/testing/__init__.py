@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from hermes_core.testing.contract_provider import ProviderContract
     from hermes_core.testing.contract_purse import PurseContract
     from hermes_core.testing.contract_queue import TurnQueueContract
+    from hermes_core.testing.contract_router import RouterContract
     from hermes_core.testing.contract_routes import RoutesContract, serve
     from hermes_core.testing.contract_setup import SetupContract
     from hermes_core.testing.contract_source import ToolSourceContract
@@ -55,7 +56,11 @@ __all__ = [
     "PlatformContract",
     "PluginContract",
     "ProviderContract",
+<<<<<<< HEAD
     "PurseContract",
+=======
+    "RouterContract",
+>>>>>>> 7bb3e782d631a56768538e2937616b35c9f694b7
     "RoutesContract",
     "Say",
     "ScriptedProvider",
@@ -95,7 +100,11 @@ _HOMES = {
     "PlatformContract": "contract_platform",
     "PluginContract": "contract_base",
     "ProviderContract": "contract_provider",
+<<<<<<< HEAD
     "PurseContract": "contract_purse",
+=======
+    "RouterContract": "contract_router",
+>>>>>>> 7bb3e782d631a56768538e2937616b35c9f694b7
     "RoutesContract": "contract_routes",
     "Say": "scripted",
     "SetupContract": "contract_setup",

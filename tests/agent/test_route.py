@@ -6,7 +6,7 @@ from attrs import evolve
 from hermes_core.errors import ContextTooLong, Unavailable, UserError
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import Attempt, Router
-from hermes_core.testing import Fail
+from hermes_core.testing import Fail, RouterContract
 from hermes_core.types import Ended, Failed, Request, Usage
 
 
@@ -112,6 +112,12 @@ class Routed(Router):
 
     def __init__(self, attempts) -> None:
         self.attempts = attempts
+
+
+class TestTheKernelsOwn(RouterContract):
+    @pytest.fixture
+    def router(self) -> Router:
+        return Router()
 
 
 MAY = {"permissions": {"kernel": ["models.route"]}}

@@ -97,6 +97,16 @@ def test_doctor_finds_models_that_can_stand_in_for_nobody(cli):
     assert "auxiliary.compression.fallback[0]" in third["text"]
 
 
+def test_doctor_says_when_nobody_would_ask_them(cli):
+    cli.configure("fallback_providers: ['offline:rules-1']\nproviders: {openai: {keys: [a, b]}}\n")
+    assert [r for r in cli("doctor", "--json").row["findings"] if r["who"] == "models"] == []
+    cli("plugins", "disable", "provider/router")
+    (row,) = [r for r in cli("doctor", "--json").row["findings"] if r["who"] == "models"]
+    assert row["level"] == "missing"
+    assert "providers.openai.keys, fallback_providers[0]" in row["text"]
+    assert row["fix"] == "hermes plugins enable provider/router"
+
+
 def test_doctor_mentions_sections_that_nobody_claims(cli):
     cli.configure("platforms: {slack: {token: x}}\n")
     done = cli("doctor", "--json")

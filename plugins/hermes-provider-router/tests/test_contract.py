@@ -1,8 +1,15 @@
-"""The promises of every plugin, for the router."""
+"""The promises of every plugin, and of every router."""
 
-from hermes_core.testing import PluginContract
+import pytest
+
+from hermes_core.kinds import Router
+from hermes_core.testing import PluginContract, RouterContract
 
 
-class TestRouter(PluginContract):
+class TestRouter(PluginContract, RouterContract):
     module = "hermes_provider_router"
     kind = "provider"
+
+    @pytest.fixture
+    def router(self, contributed) -> Router:
+        return contributed["routers"][0]
