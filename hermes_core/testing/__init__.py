@@ -56,11 +56,8 @@ __all__ = [
     "PlatformContract",
     "PluginContract",
     "ProviderContract",
-<<<<<<< HEAD
     "PurseContract",
-=======
     "RouterContract",
->>>>>>> 7bb3e782d631a56768538e2937616b35c9f694b7
     "RoutesContract",
     "Say",
     "ScriptedProvider",
@@ -100,11 +97,8 @@ _HOMES = {
     "PlatformContract": "contract_platform",
     "PluginContract": "contract_base",
     "ProviderContract": "contract_provider",
-<<<<<<< HEAD
     "PurseContract": "contract_purse",
-=======
     "RouterContract": "contract_router",
->>>>>>> 7bb3e782d631a56768538e2937616b35c9f694b7
     "RoutesContract": "contract_routes",
     "Say": "scripted",
     "SetupContract": "contract_setup",
