@@ -47,6 +47,7 @@ OWN = (
     "hermes-tool-workshop",
 )
 COMMANDS = {  # their first words; of those below a heading of the kernel all
+    "hermes-memory-files": ("memory",),
     "hermes-platform-api": ("api",),
     "hermes-platform-cli": ("approvals", "config show", "grants", "insights", "logs", "model", "plugins install", "plugins remove", "plugins sync", "prompt-size", "resume", "sessions", "setup", "tools", "why"),
     "hermes-platform-gateway": ("gateway install", "gateway uninstall"),

@@ -99,6 +99,7 @@ class Exchange:
         appended = request.messages[1 + len(rewriting.context) :]
         self.compacted = rewriting.summary(before=len(self.messages))
         context = [indirect.unwrapped(message) for message in rewriting.context]
+        await self._parts.memory.compacting(self._live.session, self.messages)
         self.messages = await store.compact(turn, context, rewriting.by)
         die_at("compacted")
         return evolve(request, messages=(request.messages[0], *self._said(), *appended))

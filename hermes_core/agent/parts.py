@@ -15,9 +15,10 @@ from hermes_core import hooks
 from hermes_core.agent.opening import address_of, driver_for, mailbox_of, purses_of
 from hermes_core.agent.policy.guarded import guarded_paths, read_only, readable
 from hermes_core.agent.policy.guests import Guests
+from hermes_core.agent.remembering import Remembering
 from hermes_core.agent.route.calls import ModelCalls
 from hermes_core.agent.route.choice import choose
-from hermes_core.agent.surface import CHILD, Surface
+from hermes_core.agent.surface import Surface
 from hermes_core.brokers import Mailbox
 from hermes_core.config.files import explain
 from hermes_core.config.gateway import listed
@@ -25,7 +26,7 @@ from hermes_core.config.settings import Settings
 from hermes_core.context import PluginContext
 from hermes_core.environment import switched_on
 from hermes_core.errors import HermesError, UnknownName, UserError
-from hermes_core.kinds import Backend, Memory, ModelRoute, Purse, StoreDriver, Tool, Workspace
+from hermes_core.kinds import Backend, ModelRoute, Purse, StoreDriver, Tool, Workspace
 from hermes_core.plugins.brokers import make_context
 from hermes_core.plugins.consent import Consent
 from hermes_core.plugins.dispatch import Dispatch
@@ -114,6 +115,7 @@ class Parts:
         )
         self.maskers = partial(find_maskers, index, consent, self.loader, self.dispatch)
         settings.masks.use(self.maskers)
+        self.memory = Remembering(settings, index, self.loader, self.dispatch)
         self._yolo = yolo
         self.route: ModelRoute | None = None
         self.models = ModelCalls(settings, index, self.loader, self.dispatch)
@@ -197,7 +199,10 @@ class Parts:
             self.loader.load_contributing("tools")
             self.loader.load_contributing("tool_sources")
             self._toolbox = Toolbox(
-                (*self.dispatch.contributions("register_tools"), *(("this program", tool) for tool in self._own_tools)),
+                (
+                    *self.memory.tools(self.dispatch.contributions("register_tools")),
+                    *(("this program", tool) for tool in self._own_tools),
+                ),
                 self.dispatch.contributions("register_tool_sources"),
                 toolsets=(*self._toolsets, *(t.toolset for t in self._own_tools)) if self._toolsets else (),
                 disabled=self.settings.config.agent.disabled_tools,
@@ -248,15 +253,6 @@ class Parts:
             await self.route.provider.close()
         self.route = route
         return route
-
-    def memory(self, session: Session | None = None) -> Memory | None:
-        """The configured memory, or None when its plugin is not there. A session that works for another has none."""
-        name = self.settings.config.memory.provider
-        if not name or (session and session.origin == CHILD):
-            return None
-        self.loader.load_contributing("memories", [name])
-        found: dict[str, Memory] = {m.name: m for _, m in self.dispatch.contributions("register_memories")}
-        return found.get(name)
 
     def backend(self, owner: Principal) -> str:
         """The name of the backend that somebody's commands run on."""
@@ -309,6 +305,7 @@ class Parts:
             migrations=lambda label: [m for by, m in self.dispatch.contributions("register_migrations") if by == label],
             complete=self.complete,
             media=self.media,
+            compacting=self.memory.compacting,
             more=self.broker,
             messages=self.mailbox,
             skills=skills,
@@ -372,7 +369,8 @@ class Parts:
 
         config = self.settings.config
         identity, window = config.agent.identity, config.model.context_length
-        prompt = await build_prompt(session, self.memory(session), identity=identity, window=window)
+        memory = self.memory.of(session)
+        prompt = await build_prompt(session, memory[1] if memory else None, identity=identity, window=window)
         if system:
             said = PromptBlock(name="caller", text=system, tier="context")
             prompt = evolve(prompt, blocks=(*prompt.blocks, said))

@@ -19,7 +19,6 @@ from attrs import evolve
 from hermes_core import notices, trace
 from hermes_core.agent.failed import cause, failed
 from hermes_core.agent.incoming import enveloped, instructed, sound
-from hermes_core.agent.learning import Learning
 from hermes_core.agent.live import Live, LiveSessions
 from hermes_core.agent.ordered import ordered
 from hermes_core.agent.parts import Parts
@@ -67,7 +66,6 @@ class Runtime(Parts):
         self.sessions = LiveSessions(self, f"{socket.gethostname()}:{os.getpid()}:{os.urandom(4).hex()}")
         self._playing: dict[str, asyncio.Task[None]] = {}
         self._alone: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        self._learning = Learning()
         self.brokers: Callable[[Runtime, str, Installed], object]  # set by who made this
 
     def broker(self, name: str, installed: "Installed") -> object:
@@ -367,7 +365,7 @@ class Runtime(Parts):
                 async with alone:  # of one session, one turn at a time
                     self._playing[session_id] = asyncio.current_task()  # type: ignore[assignment]
                     if run := await play(emit):
-                        self._learning.begin(self.memory(run.session), run.session, run.messages)
+                        self.memory.learn(run.session, run.messages)
         except asyncio.CancelledError:
             emit(Ended(session_id=session_id, turn_id="", answer="", reason="interrupted", usage=Usage()))
             raise
@@ -379,6 +377,6 @@ class Runtime(Parts):
 
     async def close(self) -> None:
         """End sessions, let go of workspaces, providers and the store."""
-        await self._learning.end()
+        await self.memory.end()
         await self.sessions.close()
         await super().close()

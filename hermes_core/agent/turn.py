@@ -115,6 +115,7 @@ class TurnRun:
         await self._live.closed()
         await self._sessions.renew(self._live, self._surface.bounds)
         self._model.specs = self._live.specs
+        message = await parts.memory.prefetched(session, message)
         history = await (await parts.store()).history(session.id) if self._live.known else []
         self._model.messages = valid([*history, message])
         await self._run(self._rows.open(self._id, self._model.route, message, original, waited, stored), self._steps())

@@ -7,9 +7,14 @@ from hermes_core.types import Memo, Message, Principal, Session, Source
 
 __all__ = ["Memory"]
 
+_ALL = 1_000_000
+
 
 class Memory(ABC):
-    """A store across sessions. Nothing of one owner is ever seen by another."""
+    """A store across sessions. Nothing of one owner is ever seen by another.
+
+    Tools that its plugin adds are offered where it is the memory in use, ``memory.provider``.
+    """
 
     name: str
 
@@ -24,6 +29,24 @@ class Memory(ABC):
     @abstractmethod
     async def forget(self, owner: Principal, memo_id: str) -> None:
         """Forget a memo. Forgetting twice is quiet."""
+
+    async def prefetch(self, session: Session, message: Message) -> Sequence[Memo]:
+        """What may matter to a message that begins a turn; stored with it. A few, best first, within five seconds."""
+        return ()
+
+    async def compacting(self, session: Session, messages: Sequence[Message]) -> None:
+        """Look at a context, within five seconds, before its model is told of it in fewer words. Else as ``learn``."""
+
+    async def export(self, owner: Principal) -> Sequence[Memo]:
+        """All that is kept of an owner."""
+        return await self.search(owner, "", _ALL)
+
+    async def erase(self, owner: Principal) -> int:
+        """Let go of all that is kept of an owner, also aside of what search finds; how many memos it was."""
+        kept = await self.export(owner)
+        for memo in kept:
+            await self.forget(owner, memo.id)
+        return len(kept)
 
     async def brief(self, session: Session) -> str:
         """What the model should know from the start; frozen into the prompt for the session."""

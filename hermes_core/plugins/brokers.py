@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     OpenStore = Callable[[], Awaitable[Store]]
 Complete = Callable[[Request, str, Session | None], Awaitable[Response]]
 Media = Callable[[types.MediaVerb, types.MediaRequest, str, Session | None], Awaitable[types.MediaResponse]]
+Compacting = Callable[[Session, Sequence[Message]], Awaitable[None]]
 Migrations = Callable[[str], Sequence[Migration]]
 
 
@@ -98,8 +99,8 @@ class _Llm(LlmBroker):
 
 
 class _History(HistoryBroker):
-    def __init__(self, installed: Installed, store: "OpenStore") -> None:
-        self._installed, self._store = installed, store
+    def __init__(self, installed: Installed, store: "OpenStore", compacting: Compacting | None) -> None:
+        self._installed, self._store, self._compacting = installed, store, compacting
 
     async def _open(self) -> "Store":
         self._installed.require("permissions", "kernel", "history.rewrite", "reached for what a model is told")
@@ -110,7 +111,11 @@ class _History(HistoryBroker):
         return await store.history((await store.session(session_id, owner)).id)
 
     async def replace(self, owner: Principal, session_id: str, messages: Sequence[Message]) -> None:
-        await (await self._open()).replace_context(owner, session_id, messages, self._installed.label)
+        store = await self._open()
+        if self._compacting:
+            session = await store.session(session_id, owner)
+            await self._compacting(session, await store.history(session.id))
+        await store.replace_context(owner, session_id, messages, self._installed.label)
 
 
 class _Messages(MessagesBroker):
@@ -220,6 +225,7 @@ def make_context(
     store: "OpenStore",
     complete: Complete,
     media: Media | None = None,
+    compacting: Compacting | None = None,
     more: Callable[[str, Installed], object] = none,
     messages: Callable[[], Mailbox] = _no_chats,
     address: Callable[[], str] = str,
@@ -231,7 +237,8 @@ def make_context(
     """The context of one plugin. Raises ConfigError when its section of the settings is wrong, UserError.
 
     ``store`` opens the store when first needed, ``address`` says where its server is; ``complete`` makes one model
-    call, ``media`` one that is no conversation; ``more`` makes the brokers that need a whole kernel, by their names;
+    call, ``media`` one that is no conversation; ``compacting`` is told before a context is replaced; ``more`` makes the
+    brokers that need a whole kernel, by their names;
     ``messages`` sends them; ``skills`` and ``guarded`` are as in PluginPaths, ``owner`` as in PluginContext, and
     ``migrations`` those that a plugin registered.
     """
@@ -260,7 +267,7 @@ def make_context(
         sessions=later("sessions"),
         approvals=cast("ApprovalsBroker", _Later(partial(_approvals, installed, store, owner))),
         llm=_Llm(installed, complete, media),
-        history=_History(installed, store),
+        history=_History(installed, store, compacting),
         messages=_Messages(installed, messages),
         turns=later("turns"),
         models=later("models"),

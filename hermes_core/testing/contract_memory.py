@@ -7,7 +7,7 @@ import pytest
 
 from hermes_core.kinds import Memory
 from hermes_core.testing.contract_base import PluginContract
-from hermes_core.types import Memo, Principal, Session, Source
+from hermes_core.types import Memo, Message, Principal, Session, Source, Text
 
 __all__ = ["MemoryContract"]
 
@@ -156,6 +156,41 @@ class MemoryContract(PluginContract):
         lines = await memory.add(HERS, "First line.\nSecond line.", SAID)
         whole = [m.text for m in await memory.search(HERS, "Second", 5)]
         assert "First line.\nSecond line." in whole, f"a text of two lines came back as {whole} ({lines.text!r})"
+
+    @pytest.mark.asyncio
+    async def test_all_of_an_owner_is_given_out_and_erased(self, memory: Memory) -> None:
+        """``export`` gives every memo of an owner; after ``erase`` nothing of them is left, and all of others is.
+
+        If this fails: the defaults search for everything and forget one by one. Override ``erase`` where more is kept
+        than search finds: an archive, an index, a service's own copy. It may be called again after a crash.
+        """
+        for text in ("Lives in Daegu.", "Takes the early train."):
+            await memory.add(HERS, text, SAID)
+        gone = await memory.add(HERS, "The door code is 4711.", SAID)
+        await memory.forget(HERS, gone.id)
+        await memory.add(HIS, "Sleeps late.", SAID)
+        given = {memo.text for memo in await memory.export(HERS)}
+        assert given == {"Lives in Daegu.", "Takes the early train."}, f"export gave {given}"
+        assert await memory.erase(HERS) == 2, "erase says how many memos there were"
+        assert not await memory.export(HERS), "something is left after erase"
+        assert not await memory.brief(_session(HERS)), "the brief still tells of what was erased"
+        assert await memory.erase(HERS) == 0, "erasing nothing erases nothing"
+        assert [memo.text for memo in await memory.export(HIS)] == ["Sleeps late."], "erase reached another owner"
+
+    @pytest.mark.asyncio
+    async def test_what_is_fetched_for_a_message_is_the_owners_own(self, memory: Memory) -> None:
+        """``prefetch`` gives memos of the session's owner, as they were kept; ``compacting`` takes any context.
+
+        If this fails: return an empty list where nothing fits. What comes from outside keeps ``trusted`` false: the
+        kernel says so to the model.
+        """
+        await memory.add(HERS, "Hana is allergic to walnuts.", Source(by="web", session_id="s1", trusted=False))
+        asked = Message(role="user", parts=(Text(text="Hana, walnuts: what may I bake?"),))
+        for memo in await memory.prefetch(_session(HERS), asked):
+            assert isinstance(memo, Memo), f"prefetch gave {memo!r}"
+            assert not memo.source.trusted, "prefetch gives it back as trusted"
+        assert not await memory.prefetch(_session(HIS), asked), f"{HIS} is given what {HERS} told"
+        await memory.compacting(_session(HERS), [asked])
 
     @pytest.mark.asyncio
     async def test_the_brief_is_text(self, memory: Memory) -> None:

@@ -66,7 +66,7 @@ class Person:
 
     async def looks(self) -> None:
         """Everything else a person can ask of the store and the memory."""
-        store, memory = await self.hermes.runtime.store(), self.hermes.runtime.memory()
+        store, memory = await self.hermes.runtime.store(), self.hermes.runtime.memory.of()[1]
         rows = await store.list_sessions(self.owner)
         self.seen += [f"{r.session.id} {r.session.title} {r.preview} {r.usage}" for r in rows]
         for word in WORDS:

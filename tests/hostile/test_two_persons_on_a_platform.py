@@ -147,7 +147,7 @@ async def what_ben_sees(home: Path, seed: int, settings: dict[str, Any], *, besi
             both = [me.says(*said)]
             both += [other.says(*more)] if (more := next(theirs, None)) else []
             await asyncio.gather(*both)
-        store, memory = await hermes.runtime.store(), hermes.runtime.memory()
+        store, memory = await hermes.runtime.store(), hermes.runtime.memory.of()[1]
         seen += [f"{r.session.title} {r.preview} {r.usage}" for r in await store.list_sessions(ben)]
         for word in WORDS:
             seen += [hit.snippet for hit in await store.search(ben, word)]

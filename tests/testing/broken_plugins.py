@@ -486,6 +486,17 @@ async def brief(self, session):
         return f"Asked {self.asked} times."
 
     async def forget"""),
+    memory("test_all_of_an_owner_is_given_out_and_erased", "async def forget", """\
+async def erase(self, owner):
+        gone, self._memos = len(await self.export(owner)), {}
+        return gone
+
+    async def forget"""),
+    memory("test_what_is_fetched_for_a_message_is_the_owners_own", "async def forget", """\
+async def prefetch(self, session, message):
+        return [*self._memos.values()][:3]
+
+    async def forget"""),
 ]  # fmt: skip
 
 GLOB = 'return [read(path) for path in ctx.paths.data.glob("*.json")]'

@@ -33,10 +33,16 @@ class TestOpenai(ProviderContract):
         used = {"prompt_tokens": 2, "total_tokens": 2}
         service.by_path["/v1/embeddings"] = reply.http(200, json.dumps({"data": vectors, "usage": used}))
         service.by_path["/v1/audio/transcriptions"] = reply.http(200, '{"text": "Hello."}')
+        service.by_path["/v1/images/generations"] = reply.http(200, '{"data": [{"b64_json": "iVBORw=="}]}')
+        service.by_path["/v1/audio/speech"] = reply.http(200, "ID3", "audio/mpeg")
         sound = Blob(media_type="audio/ogg", data=b"OggS", name="note.ogg")
+        picture = Blob(media_type="image/png", data=b"\x89PNG", name="fox.png")
         return {
             "embed": MediaRequest(model="vectors-1", texts=("a", "b")),
             "transcribe": MediaRequest(model="ears-1", blobs=(sound,)),
+            "see": MediaRequest(model="fake-1", texts=("What is this?",), blobs=(picture,)),
+            "draw": MediaRequest(model="hands-1", texts=("A fox.",)),
+            "speak": MediaRequest(model="mouth-1", texts=("Hello.",)),
         }
 
     @pytest.fixture

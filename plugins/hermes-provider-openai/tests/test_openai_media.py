@@ -110,5 +110,5 @@ async def test_a_service_has_its_own_models_for_it_or_wants_one_named(named, at)
         await at().embed(MediaRequest(texts=("x",)))
     assert "auxiliary.embed.model" in refused.value.hint
     entry = named("openai", OPENAI_API_KEY="sk-x")._line().entry
-    assert set(entry.media_models) == {"embed", "transcribe"}
-    assert {Feature.EMBED, Feature.TRANSCRIBE} == at().features
+    assert set(entry.media_models) == {"embed", "transcribe", "draw", "speak"}
+    assert {Feature.EMBED, Feature.SEE, Feature.DRAW, Feature.SPEAK, Feature.TRANSCRIBE} == at().features

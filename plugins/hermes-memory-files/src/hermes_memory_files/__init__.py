@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from hermes_core.context import PluginContext
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import Memory, Tool
-from hermes_core.types import Check
+from hermes_core.types import Check, Command
 
 
 @hookimpl
@@ -32,3 +32,11 @@ def register_checks(ctx: PluginContext) -> Sequence[Check]:
     from hermes_memory_files.memory import FilesMemory
 
     return [check_files(FilesMemory.of(ctx))]
+
+
+@hookimpl
+def register_cli_commands(ctx: PluginContext) -> Sequence[Command]:
+    """``hermes memory``: what is kept of a person, given out and erased."""
+    from hermes_memory_files.commands import commands
+
+    return commands(ctx)

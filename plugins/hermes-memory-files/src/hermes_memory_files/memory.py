@@ -80,6 +80,10 @@ class FilesMemory(Memory):
         shelf = self.shelf(owner)
         await asyncio.to_thread(_forget, shelf, memo_id)
 
+    async def erase(self, owner: Principal) -> int:
+        """Delete the files of a person, with what was let go of before. Raises ToolError."""
+        return await asyncio.to_thread(self.shelf(owner).erase)
+
     async def brief(self, session: Session) -> str:
         """Both files, each under a line that says how full it is. Suspicious entries are named, not shown."""
         shelf = self.shelf(session.owner)

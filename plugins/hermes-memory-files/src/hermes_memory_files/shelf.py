@@ -93,6 +93,22 @@ class Shelf:
         except OSError as error:
             raise _trouble("write", self.path(target), error) from None
 
+    def erase(self) -> int:
+        """Delete all of it, the archive too; how many entries there were. Raises ToolError.
+
+        The record of where entries came from goes last: without it they would count as the person's own.
+        """
+        if not self.folder.is_dir():
+            return 0
+        try:
+            with self._locked():
+                there = {entry for target in FILES for entry in self.entries(target)}
+                for path in (self.folder / _ARCHIVE, *map(self.path, FILES), self.folder / _SOURCES):
+                    path.unlink(missing_ok=True)
+                return len(there)
+        except OSError as error:
+            raise _trouble("erase", self.folder, error) from None
+
     @contextmanager
     def _locked(self) -> Iterator[None]:
         import fcntl

@@ -9,7 +9,7 @@ from hermes_core.types import Blob, Request, ToolResult
 from hermes_provider_kit.failures import Service, redact
 from hermes_provider_kit.transport import silence
 
-__all__ = ["Patience", "broken_event", "drain", "first_bytes", "names_files", "read_capped"]
+__all__ = ["Patience", "broken_event", "drain", "first_bytes", "names_files", "read_bytes", "read_capped"]
 
 FAILURE_CAP = 256 * 1024  # bytes of a failed reply that are read
 FIRST_CAP = 64 * 1024  # bytes of white space before a reply begins
@@ -43,13 +43,18 @@ async def first_bytes(pieces: AsyncIterator[bytes]) -> bytes:
 
 
 async def read_capped(pieces: AsyncIterator[bytes], cap: int = FAILURE_CAP) -> str:
+    """Read at most so many bytes of a body that may be endless, as text."""
+    return (await read_bytes(pieces, cap)).decode("utf-8", "replace")
+
+
+async def read_bytes(pieces: AsyncIterator[bytes], cap: int) -> bytes:
     """Read at most so many bytes of a body that may be endless."""
     body = bytearray()
     async for piece in pieces:
         body += piece
         if len(body) >= cap:
             break
-    return body[:cap].decode("utf-8", "replace")
+    return bytes(body[:cap])
 
 
 async def drain(pieces: AsyncIterator[bytes]) -> None:

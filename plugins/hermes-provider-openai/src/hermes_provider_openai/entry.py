@@ -30,7 +30,8 @@ class Entry:
     ``filler`` sends a blank one where it insists on the field and there is nothing to send.
     ``prices`` are US dollars for a million tokens (``input``, ``output``, ``cache_read``, ``cache_write``), and
     ``prices_from`` says where they were read and when.
-    ``media_models`` are those for ``embed`` and ``transcribe``, where none is named.
+    ``media_models`` are those for ``embed``, ``see``, ``draw``, ``speak`` and
+    ``transcribe``, where none is named.
     ``call_ids = "nine"``: ids of tool calls must have nine letters or digits.
     """
 

@@ -8,43 +8,44 @@ from typing import Any
 
 from hermes_core.errors import Refused, UserError
 from hermes_core.types import JSON, Blob, MediaRequest, MediaResponse, Usage
-from hermes_provider_kit.replies import FAILURE_CAP, read_capped
+from hermes_provider_kit.replies import FAILURE_CAP, read_bytes
 from hermes_provider_kit.transport import network_failure
 from hermes_provider_openai.line import Line
 from hermes_provider_openai.usage import read_usage
 
-__all__ = ["embed", "transcribe"]
+__all__ = ["ask", "bytes_of", "embed", "fetch", "model_for", "transcribe", "usage_of"]
 
 CAP = 256 * 1024 * 1024  # bytes of an answer; two thousand long vectors as text are a tenth of that
 
 
 async def embed(line: Line, request: MediaRequest) -> MediaResponse:
     """Give a vector for each text. Raises ProviderError, and UserError where no model is named."""
-    model = _model(line, request, "embed")
+    model = model_for(line, request, "embed")
     if not request.texts:
         return MediaResponse(model=model)
     body: dict[str, JSON] = {"model": model, "input": list(request.texts), "encoding_format": "float"}
     if dimensions := request.options.get("dimensions"):
         body["dimensions"] = dimensions
-    found = await _ask(line, model, "embeddings", json=body)
+    found = await ask(line, model, "embeddings", json=body)
     rows = found.get("data")
-    return MediaResponse(model=model, vectors=_vectors(line, rows, len(request.texts)), usage=_usage([found]))
+    return MediaResponse(model=model, vectors=_vectors(line, rows, len(request.texts)), usage=usage_of([found]))
 
 
 async def transcribe(line: Line, request: MediaRequest) -> MediaResponse:
     """Write down what is said in each sound. Raises as ``embed``."""
-    model, found = _model(line, request, "transcribe"), []
+    model, found = model_for(line, request, "transcribe"), []
     given = {"model": model, "response_format": "json"}
     if language := request.options.get("language"):
         given["language"] = str(language)
     for blob in request.blobs:
-        file = (blob.name or "sound", await asyncio.to_thread(_bytes, blob), blob.media_type)
-        found.append(await _ask(line, model, "audio/transcriptions", data=given, files={"file": file}))
+        file = (blob.name or "sound", await asyncio.to_thread(bytes_of, blob), blob.media_type)
+        found.append(await ask(line, model, "audio/transcriptions", data=given, files={"file": file}))
     texts = [str(one.get("text") or "").strip() for one in found]
-    return MediaResponse(model=model, texts=texts, usage=_usage(found))
+    return MediaResponse(model=model, texts=texts, usage=usage_of(found))
 
 
-def _model(line: Line, request: MediaRequest, verb: str) -> str:
+def model_for(line: Line, request: MediaRequest, verb: str) -> str:
+    """The model that is named, or the service's own for this. Raises UserError."""
     model = request.model or (line.entry.media_models.get(verb, "") if line.own else "")
     if not model:
         text = f"{line.service.title} has no model of its own to {verb} with."
@@ -52,33 +53,20 @@ def _model(line: Line, request: MediaRequest, verb: str) -> str:
     return model
 
 
-def _bytes(blob: Blob) -> bytes:
+def bytes_of(blob: Blob) -> bytes:
+    """What is in a file. Raises Refused."""
     try:
         return blob.data if blob.data is not None else Path(blob.path or "").read_bytes()
     except OSError as error:
         raise Refused(f"{blob.name or blob.path} cannot be read: {error.strerror}.") from None
 
 
-async def _ask(line: Line, model: str, where: str, **content: Any) -> Mapping[str, JSON]:
+async def ask(line: Line, model: str, where: str, **content: Any) -> Mapping[str, JSON]:
     """The JSON object that is answered. Raises ProviderError."""
-    import httpx2
-
     from hermes_provider_kit.failures import broken_off, message_of, unreadable
-    from hermes_provider_openai.chat import reply_failure
 
-    client, service = line.client(), line.about(model)
-    headers = {name: value for name, value in line.request_headers().items() if name != "content-type"}
-    try:
-        asked = client.build_request("POST", f"{line.service.url}/{where}", headers=headers, **content)
-        response = await client.send(asked, stream=True)
-        try:
-            text = await read_capped(response.aiter_bytes(), CAP if response.is_success else FAILURE_CAP)
-        finally:
-            await response.aclose()
-    except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, OSError) as error:
-        raise network_failure(line.service, error, line.stale_seconds) from error
-    if not response.is_success:
-        raise await reply_failure(line, model, response.status_code, dict(response.headers), text)
+    said, _ = await fetch(line, model, where, **content)
+    text, service = said.decode("utf-8", "replace"), line.about(model)
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
@@ -88,6 +76,30 @@ async def _ask(line: Line, model: str, where: str, **content: Any) -> Mapping[st
     if "error" in found and message_of(text):
         raise broken_off(found, service=service)
     return found
+
+
+async def fetch(line: Line, model: str, where: str, **content: Any) -> tuple[bytes, str]:
+    """The bytes that are answered, and their media type. Raises ProviderError."""
+    import httpx2
+
+    from hermes_provider_openai.chat import reply_failure
+
+    client = line.client()
+    headers = {name: value for name, value in line.request_headers().items() if name != "content-type"}
+    try:
+        asked = client.build_request("POST", f"{line.about(model).url}/{where}", headers=headers, **content)
+        response = await client.send(asked, stream=True)
+        try:
+            body = await read_bytes(response.aiter_bytes(), CAP if response.is_success else FAILURE_CAP)
+        finally:
+            await response.aclose()
+    except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, OSError) as error:
+        raise network_failure(line.service, error, line.stale_seconds) from error
+    if not response.is_success:
+        raise await reply_failure(
+            line, model, response.status_code, dict(response.headers), body.decode("utf-8", "replace")
+        )
+    return body, str(response.headers.get("content-type") or "").partition(";")[0].strip().lower()
 
 
 def _vectors(line: Line, rows: JSON, due: int) -> Sequence[Sequence[float]]:
@@ -109,7 +121,8 @@ def _is_number(figure: JSON) -> bool:
     return isinstance(figure, int | float) and not isinstance(figure, bool)
 
 
-def _usage(found: Sequence[Mapping[str, JSON]]) -> Usage:
+def usage_of(found: Sequence[Mapping[str, JSON]]) -> Usage:
+    """What answers used together."""
     said = [one.get("usage") for one in found]
     each = [read_usage(usage if isinstance(usage, dict) else {}) for usage in said]
     return Usage(

@@ -23,7 +23,7 @@ class Compatible(Provider):
     Its file in the catalogue is read, and its client made, when it is first asked for something.
     """
 
-    features = frozenset({Feature.EMBED, Feature.TRANSCRIBE})
+    features = frozenset({Feature.EMBED, Feature.SEE, Feature.DRAW, Feature.SPEAK, Feature.TRANSCRIBE})
 
     def __init__(
         self, listed: Listed, secrets: "SecretsBroker", *, name: str = "", endpoint: Endpoint | None = None
@@ -106,6 +106,26 @@ class Compatible(Provider):
         from hermes_provider_openai.media import transcribe
 
         return await transcribe(self._line(), request)
+
+    async def see(self, request: MediaRequest) -> MediaResponse:
+        """Say what pictures show, by the wire of conversations. Raises as ``stream``."""
+        from hermes_provider_openai.making import see
+
+        line = self._line()
+        own = line.entry.media_models.get("see", "") if line.own else ""
+        return await see(request, request.model or own or await self._default_model(line), self.stream)
+
+    async def draw(self, request: MediaRequest) -> MediaResponse:
+        """Make a picture from words, or change those that are given. Raises as ``embed``."""
+        from hermes_provider_openai.making import draw
+
+        return await draw(self._line(), request)
+
+    async def speak(self, request: MediaRequest) -> MediaResponse:
+        """Read each text aloud. Raises as ``embed``."""
+        from hermes_provider_openai.making import speak
+
+        return await speak(self._line(), request)
 
     async def body(self, request: Request) -> bytes:
         """The body that ``stream`` would send. Raises as it does."""

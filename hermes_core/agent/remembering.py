@@ -1,0 +1,93 @@
+"""What the memory of a kernel is asked and told: before a turn, before a compaction, after a turn."""
+
+import asyncio
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+
+from attrs import evolve
+
+from hermes_core.agent.surface import CHILD
+from hermes_core.config.settings import Settings
+from hermes_core.kinds import Memory, Tool
+from hermes_core.plugins.dispatch import Dispatch
+from hermes_core.plugins.index import Index
+from hermes_core.plugins.loader import Loader
+from hermes_core.store.codec import clean
+from hermes_core.store.outside import outside
+from hermes_core.types import Message, Session, Text
+
+__all__ = ["Remembering"]
+
+log = logging.getLogger(__name__)
+_SECONDS = 60.0  # a memory may look at one turn
+_ABOVE = "<memory>\nWhat you remember that may matter here:"
+
+
+class Remembering:
+    """The configured memory, and its looks at turns that are under way."""
+
+    def __init__(self, settings: Settings, index: Index, loader: Loader, dispatch: Dispatch) -> None:
+        self._settings, self._index, self._loader, self._dispatch = settings, index, loader, dispatch
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def of(self, session: Session | None = None) -> tuple[str, Memory] | None:
+        """The memory and its plugin's label; None where it is not there. A session that works for another has none."""
+        name = self._settings.config.memory.provider
+        if not name or (session and session.origin == CHILD):
+            return None
+        self._loader.load_contributing("memories", [name])
+        found: list[tuple[str, Memory]] = self._dispatch.contributions("register_memories")
+        return next((pair for pair in found if pair[1].name == name), None)
+
+    def tools(self, given: Iterable[tuple[str, Tool]]) -> Iterator[tuple[str, Tool]]:
+        """The tools of plugins; those of a memory that is not the configured one are hidden, and say why."""
+        name = self._settings.config.memory.provider
+        for label, tool in given:
+            one = self._index.get(label)
+            others = one.manifest.contributes["memories"] if one and one.manifest else ()
+            off = others and name not in others
+            yield label, evolve(tool, needs=lambda _: f"memory.provider is {name or 'empty'}") if off else tool
+
+    async def prefetched(self, session: Session, message: Message) -> Message:
+        """A message with what the memory knows to it, to be stored with it. One that fails or is late knows nothing."""
+        found = self.of(session)
+        if found is None or type(found[1]).prefetch is Memory.prefetch:
+            return message
+        label, memory = found
+        memos = await self._dispatch.shielded(label, "prefetch", lambda: memory.prefetch(session, message))
+        if not memos:
+            return message
+        lines = (f"- {'' if one.source.trusted else '[came from outside, unverified] '}{one.text}" for one in memos)
+        text = self._settings.masks.for_model(clean("\n".join([_ABOVE, *lines, "</memory>"])))
+        told, untrusted = Text(text=text, quotes=memory.name), not all(one.source.trusted for one in memos)
+        return evolve(message, parts=(*message.parts, told), untrusted=message.untrusted or untrusted)
+
+    async def compacting(self, session: Session, messages: Sequence[Message]) -> None:
+        """Tell the memory what is about to be put in fewer words. What a page says is not told."""
+        found = self.of(session)
+        if found and type(found[1]).compacting is not Memory.compacting and not outside(messages):
+            label, memory = found
+            await self._dispatch.shielded(label, "compacting", lambda: memory.compacting(session, messages))
+
+    def learn(self, session: Session, messages: Sequence[Message]) -> None:
+        """Let the memory look at a turn, beside whatever comes next. What a page says is not learned."""
+        found = self.of(session)
+        if found is None or type(found[1]).learn is Memory.learn or outside(messages):
+            return
+        memory = found[1]
+
+        async def learn() -> None:
+            try:
+                async with asyncio.timeout(_SECONDS):
+                    await memory.learn(session, messages)
+            except Exception:  # what was not learned is not worth the person's time
+                log.exception("the memory could not learn")
+
+        task = asyncio.create_task(learn())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def end(self) -> None:
+        """Wait for looks that are under way."""
+        if self._tasks:
+            await asyncio.wait(self._tasks)
