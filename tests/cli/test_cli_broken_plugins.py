@@ -59,9 +59,11 @@ def test_a_hook_that_swallows_its_cancellation_keeps_no_process_alive(asked, nam
 
 
 @pytest.mark.long
-def test_a_tool_that_swallows_its_cancellation_keeps_no_process_alive(asked):
+def test_a_tool_that_swallows_its_cancellation_keeps_no_process_alive(asked, cli):
     done = asked(tools(SWALLOW, "@tool(seconds=0.2)"), "use the tool bad_one", contributes={"tools": ["bad_one"]})
     assert "cannot be stopped" in done.out
+    assert "Plugin tool/bad failed (call): bad_one did not end within 0.2 s, and cannot be stopped" in done.err
+    assert re.search(r"fault +tool/bad", cli("doctor").out)
 
 
 @pytest.mark.parametrize("way", ["sys.exit(3)", "os._exit(3)", "raise KeyError('x')"])
