@@ -299,6 +299,8 @@ def _working(scope: Scope, label: str) -> list[Row]:
 
 async def _at_work(scope: Scope, *, deep: bool) -> list[Row]:
     """Whether anybody can answer, and whether tools have a place to work in; ``deep`` asks the model's service."""
+    from hermes_core.console.registry import Registry
+
     rows = []
     for look in (_model, _backend):
         try:
@@ -306,7 +308,10 @@ async def _at_work(scope: Scope, *, deep: bool) -> list[Row]:
                 rows.append(await look(hermes.runtime, deep=deep))
         except HermesError as error:
             rows.append(_row("fault", look.__name__[1:], error.text, error.hint))
-    return rows
+    async with scope.hermes() as hermes:
+        Registry(hermes.runtime)  # which tells who goes without a name
+        lost = [fault for fault in hermes.runtime.dispatch.faults if fault.where.startswith("/")]
+    return rows + [_row("fault", fault.plugin, f"{fault.where}: {fault.error}", fault.hint) for fault in lost]
 
 
 async def _model(runtime: "Runtime", *, deep: bool) -> Row:
