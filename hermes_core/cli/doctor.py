@@ -9,6 +9,7 @@ import sys
 import sysconfig
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -308,10 +309,12 @@ async def _at_work(scope: Scope, *, deep: bool) -> list[Row]:
                 rows.append(await look(hermes.runtime, deep=deep))
         except HermesError as error:
             rows.append(_row("fault", look.__name__[1:], error.text, error.hint))
-    async with scope.hermes() as hermes:
-        Registry(hermes.runtime)  # which tells who goes without a name
-        lost = [fault for fault in hermes.runtime.dispatch.faults if fault.where.startswith("/")]
-    return rows + [_row("fault", fault.plugin, f"{fault.where}: {fault.error}", fault.hint) for fault in lost]
+    with suppress(HermesError):  # told by the others
+        async with scope.hermes() as hermes:
+            Registry(hermes.runtime)  # which tells who goes without a name
+            lost = [fault for fault in hermes.runtime.dispatch.faults if fault.where.startswith("/")]
+        rows += [_row("fault", one.plugin, f"{one.where}: {one.error}", one.hint) for one in lost]
+    return rows
 
 
 async def _model(runtime: "Runtime", *, deep: bool) -> Row:
