@@ -60,6 +60,7 @@ if TYPE_CHECKING:
 __all__ = ["Parts"]
 
 log = logging.getLogger(__name__)
+_LAST = 1.5  # seconds that observers have at the end: a person waits for their prompt
 
 
 class Parts:
@@ -383,15 +384,15 @@ class Parts:
 
     async def close(self) -> None:
         """Let go of the provider and the store."""
-        if self.dispatch.faults:
-            from hermes_core.plugins.fault_cache import keep_faults
-
-            keep_faults(self.home.cache / "faults.json", self.dispatch.faults)
         routes = (self.route, *self._routes.values())
         for provider in {id(route.provider): route.provider for route in routes if route}.values():
             await provider.close()
         await self.models.close()
-        await self.dispatch.settle()
+        await self.dispatch.settle(_LAST)
+        if self.dispatch.faults:
+            from hermes_core.plugins.fault_cache import keep_faults
+
+            keep_faults(self.home.cache / "faults.json", self.dispatch.faults)
         if self._store is not None:
             store, self._store = self._store, None
             with contextlib.suppress(HermesError):  # that it could not be opened was said when it was needed

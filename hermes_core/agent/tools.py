@@ -326,9 +326,9 @@ class CallRunner:
             ended, late = await grace.stop(task, _LATE_GRACE), f"{tool.name} did not end within {limit:g} s"
             if ended:
                 return failure(call, ToolError(f"{late} and was stopped.")), True
-            return failure(
-                call, ToolError(f"{late}, and cannot be stopped: it may still be at work. {NO_RESULT}")
-            ), False
+            beyond = ToolError(f"{late}, and cannot be stopped: it may still be at work. {NO_RESULT}")
+            self.parts.report(tool, beyond)  # it swallows its cancellation
+            return failure(call, beyond), False
         output, error = task.result()
         if isinstance(error, asyncio.CancelledError):
             return failure(call, ToolError(f"{tool.name} cancelled itself.")), True

@@ -9,6 +9,7 @@ import sys
 import sysconfig
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -306,6 +307,8 @@ def _working(scope: Scope, label: str) -> list[Row]:
 
 async def _at_work(scope: Scope, *, deep: bool) -> list[Row]:
     """Whether anybody can answer, and whether tools have a place to work in; ``deep`` asks the model's service."""
+    from hermes_core.console.registry import Registry
+
     rows = []
     for look in (_model, _backend):
         try:
@@ -313,6 +316,11 @@ async def _at_work(scope: Scope, *, deep: bool) -> list[Row]:
                 rows.append(await look(hermes.runtime, deep=deep))
         except HermesError as error:
             rows.append(_row("fault", look.__name__[1:], error.text, error.hint))
+    with suppress(HermesError):  # told by the others
+        async with scope.hermes() as hermes:
+            Registry(hermes.runtime)  # which tells who goes without a name
+            lost = [fault for fault in hermes.runtime.dispatch.faults if fault.where.startswith("/")]
+        rows += [_row("fault", one.plugin, f"{one.where}: {one.error}", one.hint) for one in lost]
     return rows
 
 

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 __all__ = ["run_loop"]
 
 T = TypeVar("T")
-_GRACE = 1.0  # seconds for what is left to put things down
+_GRACE = 0.3  # seconds for what is left to put things down
 
 
 def run_loop(work: Coroutine[Any, Any, T]) -> T:

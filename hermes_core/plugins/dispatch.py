@@ -136,11 +136,18 @@ class Dispatch:
             else:
                 self._tails[one.label] = self._spawn(self._in_turn(self._tails.get(one.label), one, arguments))
 
-    async def settle(self) -> None:
-        """Wait for what observers still do. Their deadlines bound it."""
+    async def settle(self, seconds: float | None = None) -> None:
+        """Wait for what observers still do: until their deadlines, or only so long; who is late is told and ended."""
         loop = asyncio.get_running_loop()
+        until = None if seconds is None else loop.time() + seconds
         while mine := {task for task in self._running if task.get_loop() is loop and not task.done()}:
-            await asyncio.wait(mine)
+            if until is not None and loop.time() >= until:
+                break
+            await asyncio.wait(mine, timeout=until and until - loop.time())
+        for label in [name for name, task in self._tails.items() if task in mine]:
+            self.failed(label, "observers", Late(f"was still at work {seconds:g} s after the end, and was stopped"))
+        for task in mine:
+            task.cancel()
 
     async def _in_turn(self, before: "asyncio.Task[Any] | None", one: Implementation, arguments: Any) -> None:
         if before and before.get_loop() is asyncio.get_running_loop():

@@ -1,8 +1,6 @@
 """What every platform promises: a message service that people write on."""
 
-import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 from uuid import uuid4
 
@@ -13,11 +11,11 @@ from hermes_core.kinds import Platform
 from hermes_core.testing.contract_base import PluginContract
 from hermes_core.testing.fake_console import FakeConsole
 from hermes_core.testing.fakes import FakeService
+from hermes_core.testing.inbox import Inbox, opened
 from hermes_core.types import (
     Blob,
     Chat,
     Ended,
-    Envelope,
     Failed,
     Feature,
     Location,
@@ -69,7 +67,7 @@ class PlatformContract(PluginContract):
 
     async def exercise(self, subject: Any) -> None:
         """Open, listen, close."""
-        async with _opened(subject, self.patience):
+        async with opened(subject, self.patience):
             pass
 
     @pytest.mark.asyncio
@@ -79,7 +77,7 @@ class PlatformContract(PluginContract):
         If this fails: fill the Envelope from the service's own ids. An event id that repeats makes the kernel drop the
         message as a duplicate, also after a restart; a counter that starts at 1 each time repeats.
         """
-        async with _opened(platform, self.patience) as inbox:
+        async with opened(platform, self.patience) as inbox:
             texts = ["Hello there.", "두 번째 메시지 🦊"]
             envelopes = []
             for text in texts:
@@ -104,9 +102,8 @@ class PlatformContract(PluginContract):
         """
         answers = ["Good morning!", "Grüße, 안녕 <b>&amp; *italic* _x_ `code`", "two\nlines"]
         shown = [answers[0], "Grüße, 안녕 <b>&amp; italic x code", answers[2]]
-        async with _opened(platform, self.patience) as inbox:
-            await service.say("Hi.")
-            chat = (await inbox.next()).chat
+        async with opened(platform, self.patience) as inbox:
+            chat = await inbox.greeted(service)
             for answer in answers:
                 sent = await platform.send(Chat(chat), _said(answer), uuid4().hex)
                 assert sent is None or (isinstance(sent, Sent) and sent.message_id), f"send gave {sent!r}"
@@ -124,7 +121,7 @@ class PlatformContract(PluginContract):
         """
         if not platform.limit:
             pytest.skip("the platform has no limit")
-        async with _opened(platform, self.patience) as inbox:
+        async with opened(platform, self.patience) as inbox:
             await service.say("Tell me everything.")
             chat = (await inbox.next()).chat
             fits = "".join(chr(97 + i % 26) for i in range(platform.limit))
@@ -146,7 +143,7 @@ class PlatformContract(PluginContract):
 
         If this fails: who may come in is decided by the kernel's ``admit`` gates, in one place. Filter nothing.
         """
-        async with _opened(platform, self.patience) as inbox:
+        async with opened(platform, self.patience) as inbox:
             await service.say("You do not know me.", sender="stranger")
             assert _text((await inbox.next()).message) == "You do not know me."
 
@@ -157,9 +154,8 @@ class PlatformContract(PluginContract):
         If this fails: services deliver a bot its own words. Compare the sender with your own account and drop it;
         otherwise two lines of text talk to each other all night.
         """
-        async with _opened(platform, self.patience) as inbox:
-            await service.say("Hi.")
-            chat = (await inbox.next()).chat
+        async with opened(platform, self.patience) as inbox:
+            chat = await inbox.greeted(service)
             await platform.send(Chat(chat), _said("I am the bot."), uuid4().hex)
             await service.say_as_bot("I am the bot.")
             await service.say("Still me.")
@@ -172,7 +168,7 @@ class PlatformContract(PluginContract):
         If this fails: do not wait where close cannot reach, such as a blocking read in a thread.
         """
         await platform.open(FakeConsole())
-        inbox = _Inbox(platform, self.patience)
+        inbox = Inbox(platform, self.patience)
         await service.say("Hi.")
         await inbox.next()
         await platform.close()
@@ -184,7 +180,7 @@ class PlatformContract(PluginContract):
 
         If this fails: connect again inside receive, with growing pauses; ending receive means that the person left.
         """
-        async with _opened(platform, self.patience) as inbox:
+        async with opened(platform, self.patience) as inbox:
             await service.say("Before.")
             await inbox.next()
             if not await service.drop():
@@ -198,9 +194,8 @@ class PlatformContract(PluginContract):
 
         If this fails: claim EDIT only when ``send`` gives a Sent that ``edit`` can find again.
         """
-        async with _opened(platform, self.patience) as inbox:
-            await service.say("Hi.")
-            chat = (await inbox.next()).chat
+        async with opened(platform, self.patience) as inbox:
+            chat = await inbox.greeted(service)
             sent = await platform.send(Chat(chat), _said("Wait …"), uuid4().hex)
             if Feature.EDIT not in platform.features:
                 with pytest.raises(UserError):
@@ -216,9 +211,8 @@ class PlatformContract(PluginContract):
 
         If this fails: take the service's "no such message" for done. Without the feature, delete raises UserError.
         """
-        async with _opened(platform, self.patience) as inbox:
-            await service.say("Hi.")
-            chat = (await inbox.next()).chat
+        async with opened(platform, self.patience) as inbox:
+            chat = await inbox.greeted(service)
             sent = await platform.send(Chat(chat), _said("Wait …"), uuid4().hex)
             if Feature.DELETE not in platform.features:
                 with pytest.raises(UserError):
@@ -238,9 +232,8 @@ class PlatformContract(PluginContract):
         """
         if Feature.TYPING not in platform.features:
             pytest.skip("the platform does not claim TYPING")
-        async with _opened(platform, self.patience) as inbox:
-            await service.say("Hi.")
-            chat = (await inbox.next()).chat
+        async with opened(platform, self.patience) as inbox:
+            chat = await inbox.greeted(service)
             await platform.show(Chat(chat), Started(session_id="s", turn_id="t", provider="p", model="m"))
             assert await service.typing() > 0, "nobody saw that the bot is typing"
 
@@ -251,7 +244,7 @@ class PlatformContract(PluginContract):
         If this fails: send bytes or the file at ``path``; a platform without files sends the texts of a message.
         """
         blob = Blob(media_type="application/octet-stream", data=bytes(range(256)), name="bytes.bin")
-        async with _opened(platform, self.patience) as inbox:
+        async with opened(platform, self.patience) as inbox:
             await service.say("Send it.")
             chat = (await inbox.next()).chat
             await platform.send(Chat(chat), Message(role="assistant", parts=(Text(text="Here."), blob)), uuid4().hex)
@@ -267,10 +260,11 @@ class PlatformContract(PluginContract):
         """
         poll = Poll(question="Which day?", choices=["Monday", "Friday"], several=True)
         place = Location(latitude=59.913868, longitude=10.752245, title="Oslo")
-        async with _opened(platform, self.patience) as inbox:
+        async with opened(platform, self.patience) as inbox:
             await service.say("When and where?")
             chat = (await inbox.next()).chat
-            for part in (poll, place):
+            short = [part for part in (poll, place) if not 0 < platform.limit < platform.length(part.text)]
+            for part in short:
                 await platform.send(Chat(chat), Message(role="assistant", parts=(part,)), uuid4().hex)
             seen = "\n".join(await service.seen())
             if Feature.POLLS in platform.features:
@@ -282,7 +276,7 @@ class PlatformContract(PluginContract):
             if Feature.LOCATIONS in platform.features:
                 near = [abs(a - 59.913868) + abs(b - 10.752245) < 0.001 for a, b in await service.places()]
                 assert any(near), "the place did not arrive"
-            else:
+            elif place in short:
                 assert "59.913868" in seen, f"the place is not told: {seen!r}"
 
     @pytest.mark.asyncio
@@ -291,7 +285,7 @@ class PlatformContract(PluginContract):
 
         If this fails: give the Chat that ``send`` needs to get there; take "not here" of the service for a UserError.
         """
-        async with _opened(platform, self.patience) as inbox:
+        async with opened(platform, self.patience) as inbox:
             await service.say("Let us talk apart.")
             chat = Chat((await inbox.next()).chat)
             try:
@@ -310,7 +304,7 @@ class PlatformContract(PluginContract):
 
         If this fails: ``sender`` is an id as envelopes have it. One that the service does not know is nobody, no error.
         """
-        async with _opened(platform, self.patience) as inbox:
+        async with opened(platform, self.patience) as inbox:
             await service.say("Who is here?")
             came = await inbox.next()
             if Feature.MEMBERS not in platform.features:
@@ -329,64 +323,14 @@ class PlatformContract(PluginContract):
         If this fails: match what you know and ignore the rest.
         """
         odd: Any = FromTheFuture()
-        async with _opened(platform, self.patience) as inbox:
-            await service.say("Hi.")
-            chat = (await inbox.next()).chat
+        async with opened(platform, self.patience) as inbox:
+            chat = await inbox.greeted(service)
             await platform.send(Chat(chat), Message(role="assistant", parts=(odd, Text(text="Hello."))), uuid4().hex)
             assert any("Hello." in s for s in await service.seen()), "the known part did not arrive"
             for event in (*_turn(), odd):
                 await platform.show(Chat(chat), event)
         if Feature.LIVE in platform.features:
             assert type(platform).show is not Platform.show, "LIVE is claimed, and there is no show"
-
-
-class _Inbox:
-    """Reads ``receive`` one envelope at a time, acknowledging as the kernel does."""
-
-    def __init__(self, platform: Platform, patience: float) -> None:
-        self._platform = platform
-        self._stream = platform.receive()
-        self._patience = patience
-        self._next: asyncio.Task[Envelope | None] = self._ask()
-
-    async def next(self) -> Envelope:
-        done, _ = await asyncio.wait([self._next], timeout=self._patience)
-        assert done, f"no message came within {self._patience} s"
-        envelope = self._next.result()
-        assert envelope is not None, "receive ended while the person was there"
-        await self._platform.ack(envelope)
-        self._next = self._ask()
-        await asyncio.sleep(0)
-        return envelope
-
-    async def ended(self) -> bool:
-        done, _ = await asyncio.wait([self._next], timeout=self._patience)
-        assert not done or self._next.result() is None, "a message came after close"
-        await self.stop()
-        return bool(done)
-
-    async def stop(self) -> None:
-        await asyncio.wait([self._next], timeout=self._patience)
-        self._next.cancel()
-        await asyncio.wait([self._next])
-
-    def _ask(self) -> "asyncio.Task[Envelope | None]":
-        async def ask() -> Envelope | None:
-            return await anext(self._stream, None)
-
-        return asyncio.ensure_future(ask())
-
-
-@asynccontextmanager
-async def _opened(platform: Platform, patience: float) -> AsyncIterator[_Inbox]:
-    await platform.open(FakeConsole())
-    inbox = _Inbox(platform, patience)
-    try:
-        await asyncio.sleep(0)
-        yield inbox
-    finally:
-        await platform.close()
-        await inbox.stop()
 
 
 def _said(text: str) -> Message:

@@ -1,6 +1,7 @@
 """One broken plugin each: its fault costs its own feature only, it is named, and the end comes soon."""
 
 import re
+import time
 
 import pytest
 
@@ -59,9 +60,11 @@ def test_a_hook_that_swallows_its_cancellation_keeps_no_process_alive(asked, nam
 
 
 @pytest.mark.long
-def test_a_tool_that_swallows_its_cancellation_keeps_no_process_alive(asked):
+def test_a_tool_that_swallows_its_cancellation_keeps_no_process_alive(asked, cli):
     done = asked(tools(SWALLOW, "@tool(seconds=0.2)"), "use the tool bad_one", contributes={"tools": ["bad_one"]})
     assert "cannot be stopped" in done.out
+    assert "Plugin tool/bad failed (call): bad_one did not end within 0.2 s, and cannot be stopped" in done.err
+    assert re.search(r"fault +tool/bad", cli("doctor").out)
 
 
 @pytest.mark.parametrize("way", ["sys.exit(3)", "os._exit(3)", "raise KeyError('x')"])
@@ -198,3 +201,28 @@ def test_what_falls_over_an_answer_is_told_once_wherever_one_talks(cli, words):
     said = [line for line in (done.out + done.err).splitlines() if "tool/bad" in line]
     assert len(said) == 1, said
     assert "did not change the answer: ZeroDivisionError" in said[0]
+
+
+@pytest.mark.parametrize("name", ["on_turn_end", "on_session_end", "post_llm_call"])
+def test_an_observer_that_will_not_end_is_named_and_holds_nobody_up(cli, name):
+    cli.plugin("tool/bad", HEAD + hook(name, SWALLOW), hooks={"use": [name]})
+    cli("plugins", "enable", "bad", "--yes")
+    began = time.monotonic()
+    done = cli.process("-z", "hello")
+    assert time.monotonic() - began < 5  # two after the answer, and what a start takes here
+    assert done.out
+    assert "Plugin tool/bad failed (call): was still at work 1.5 s after the end, and was stopped" in done.err
+    assert re.search(r"fault +tool/bad +call: observers", cli("doctor").out)
+
+
+def test_a_slash_command_or_alias_that_lost_its_name_is_told_by_doctor(cli):
+    code = """
+from hermes_core.types import SlashCommand
+@hookimpl
+def register_slash_commands():
+    async def run(session, rest): return "mine"
+    return [SlashCommand(name="zzz", summary="Mine.", run=run, who="everyone", aliases=("help",))]
+"""
+    cli.plugin("tool/bad", HEAD + code, contributes={"slash": ["zzz"]})
+    cli("plugins", "enable", "bad", "--yes")
+    assert re.search(r"fault +tool/bad +/zzz: /help is somebody else's; it goes without", cli("doctor").out)

@@ -464,6 +464,19 @@ PLATFORM = [
     async def media(self):
         return []
 """),
+    platform("test_polls_and_places_arrive_or_are_told", """\
+    async def send(self, chat, message, key):
+        parts = [part for part in message.parts if type(part) is Text]
+        return await super().send(chat, Message(role="assistant", parts=parts), key)
+"""),
+    platform("test_a_thread_is_begun_or_refused", """\
+    async def make_thread(self, chat, name):
+        return chat
+"""),
+    platform("test_members_are_told_if_claimed", """\
+    async def members(self, chat, sender=""):
+        return []
+"""),
     platform("test_what_it_does_not_know_is_tolerated", """\
     async def show(self, chat, event):
         {Started: 1, Said: 1, Failed: 1, Ended: 1}[type(event)]
