@@ -25,6 +25,7 @@ from hermes_core.context import PluginContext
 from hermes_core.kinds import (
     Backend,
     Completer,
+    Host,
     Jobs,
     Masker,
     Memory,
@@ -38,7 +39,7 @@ from hermes_core.kinds import (
     ToolSource,
     TurnQueue,
     Workspace,
-)
+)  # fmt: skip
 from hermes_core.modes import (
     DEADLINES,
     MODEL_DEADLINE,
@@ -176,6 +177,11 @@ def register_completers(ctx: PluginContext) -> Iterable[Completer]:  # type: ign
 @contribute
 def register_mailboxes(ctx: PluginContext) -> Iterable[Mailbox]:  # type: ignore[empty-body]
     """Who sends to chats, for ``ctx.messages`` of all plugins: one in a home, in place of the kernel's own."""
+
+
+@contribute
+def register_hosts(ctx: PluginContext) -> Iterable[Host]:  # type: ignore[empty-body]
+    """What carries the conversations of a platform on which people wait, as in a terminal: one in a home."""
 
 
 @contribute
