@@ -11,9 +11,8 @@ ask        ask a person               first answer wins        recorded; no answ
 ========== ========================== ======================== ================================== ==========
 
 Name only the arguments you want; ``ctx`` is your plugin's own. ``contribute`` hooks are plain ``def`` without I/O,
-all others ``async def``.
-``may_end`` is the one gate whose failure allows, and ``judge_command`` the one whose failure asks. A transform of a
-plugin that may call a model (``llm.call``) has 330 seconds.
+all others ``async def``. ``may_end`` is the one gate whose failure allows, and ``judge_command`` the one whose failure
+asks. A transform of a plugin that may call a model (``llm.call``) has 330 seconds.
 They are called in the order of ``plugins.order``, else alphabetically by plugin; ``tryfirst`` and ``trylast`` work
 for observe and transform. Generator wrappers, ``historic`` and ``firstresult`` are refused.
 """
