@@ -29,6 +29,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.control import ApprovalsBroker, ModelsBroker, PluginsBroker, SessionsBroker, SettingsBroker
     from hermes_core.database import StoreBroker
+    from hermes_core.slash import SlashBroker
 
 __all__ = ["KERNEL_PERMISSIONS", "PluginContext", "PluginPaths", "UrlRules"]
 
@@ -48,6 +49,7 @@ KERNEL_PERMISSIONS = (
     "plugins.install",
     "routes.serve",
     "models.route",
+    "host.serve",
 )
 
 
@@ -105,6 +107,7 @@ class PluginContext:
     models: "ModelsBroker"
     settings: "SettingsBroker"
     plugins: "PluginsBroker"
+    slash: "SlashBroker"
     documents: DocumentsBroker
     store: "StoreBroker"
     endpoints: Mapping[str, Endpoint] = Factory(dict)

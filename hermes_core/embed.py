@@ -7,220 +7,22 @@ print(agent.state.tool_history)
 """
 
 import asyncio
-import contextlib
 import inspect
-import itertools
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
-from functools import partial
-from pathlib import Path
+from collections.abc import Callable, Iterable
 from typing import Any, Self, get_type_hints
 
 import attrs
 
 from hermes_core.distribution import HERMES, Allow, Distribution
-from hermes_core.environment import switched_on
-from hermes_core.errors import HermesError, UserError
+from hermes_core.errors import UserError
+from hermes_core.hermes import Answer, Hermes
 from hermes_core.kinds import Tool, ToolContext, ToolOutput
-from hermes_core.values import frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hermes_core.agent.runtime import Runtime
-    from hermes_core.brokers import Mailbox
-    from hermes_core.kinds.console import AskPerson
-    from hermes_core.plugins.index import Index, Installed
-    from hermes_core.types import JSON, Effect, Event, HistoryEntry, Message, Principal, SlashCommand
+    from hermes_core.types import Effect, HistoryEntry
 
 __all__ = ["HERMES", "Agent", "Allow", "Answer", "Distribution", "Hermes"]
-
-
-@frozen(kw_only=True)
-class Answer:
-    """What a turn came to. Printing it prints the text."""
-
-    text: str
-    session: str
-    reason: str
-
-    def __str__(self) -> str:
-        return self.text
-
-
-class Hermes:
-    """A running kernel. Use it as ``async with``; several may live in one process.
-
-    ``config`` maps dotted settings to values and beats the user's file. ``home`` is the folder for state.
-    ``tools`` are added by the program itself. ``ask`` is called when something needs a person's yes.
-    """
-
-    def __init__(
-        self, distribution: Distribution = HERMES, *, home: str | Path | None = None, profile: str | None = None,
-        config: "Mapping[str, JSON] | None" = None, provider: str = "", model: str = "", toolsets: Sequence[str] = (),
-        tools: Sequence[Tool] = (), ask: "AskPerson | None" = None, yolo: bool = False, safe_mode: bool = False,
-        owner: "Principal | None" = None, index: "Index | None" = None, strict: bool = False,
-    ) -> None:  # fmt: skip
-        self.distribution = distribution
-        self._home, self._profile, self._config = home, profile, dict(config or {})
-        self._ask, self._owner, self._safe_mode, self._index = ask, owner, safe_mode, index
-        self._wishes = {
-            "provider": provider, "model": model, "toolsets": tuple(toolsets), "tools": tuple(tools), "yolo": yolo,
-            "strict": strict or switched_on("HERMES_STRICT"),
-        }  # fmt: skip
-        self._runtime: Runtime | None = None
-
-    async def __aenter__(self) -> Self:
-        self.runtime  # noqa: B018 - assembling raises now what would be raised later
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.close()
-
-    @property
-    def runtime(self) -> "Runtime":
-        """The kernel behind this object; private rooms may be reached through it at your own risk."""
-        if self._runtime is None:
-            self._runtime = self._assemble()
-        return self._runtime
-
-    def turn(
-        self, message: "str | Message", *, session: str = "", origin: str = "embed", owner: "Principal | None" = None
-    ) -> "AsyncGenerator[Event, None]":
-        """Answer one message; yields events, an Ended last. The same ``session`` goes on with the conversation.
-
-        Closing it (``contextlib.aclosing``) interrupts the turn.
-        """
-        return self.runtime.turn(message, session=session, origin=origin, owner=owner, ask=self._ask)
-
-    def interrupt(self, session: str) -> bool:
-        """Stop the turn that runs in a session; its Ended still comes. False when none runs."""
-        return self.runtime.interrupt(session)
-
-    async def steer(self, session: str, message: "str | Message") -> None:
-        """Say something to the running turn: it reaches the model with the next tool result, else as the next message.
-
-        It is stored when this returns. Raises HermesError.
-        """
-        await self.runtime.steer(session, message)
-
-    async def queue(self, session: str, message: "str | Message") -> None:
-        """Say something that has its turn after the running one. It is stored when this returns. Raises HermesError."""
-        await self.runtime.queue(session, message)
-
-    def follow(self, session: str) -> "AsyncGenerator[Event, None]":
-        """Play the message that waits longest in a session; yields as ``turn`` does, or nothing when none waits."""
-        return self.runtime.follow(session, ask=self._ask)
-
-    def resume(self, session: str) -> "AsyncGenerator[Event, None]":
-        """Finish the turn of a session that a dead process left open; yields as ``turn`` does, or nothing."""
-        return self.runtime.resume(session, ask=self._ask)
-
-    async def catch_up(self, session: str) -> "AsyncGenerator[Event, None]":
-        """``resume``, then ``follow`` until nothing waits: several turns, or none."""
-        from hermes_core.types import Ended
-
-        for turn in itertools.chain([self.resume], itertools.repeat(self.follow)):
-            last: Event | None = None
-            async with contextlib.aclosing(turn(session)) as events:
-                async for last in events:
-                    yield last
-            if turn == self.follow and not (isinstance(last, Ended) and last.turn_id):
-                return
-
-    async def interrupted(self) -> "list[str]":
-        """The sessions with such a turn, oldest first; then those in which a message waits."""
-        return await (await self.runtime.store()).interrupted(self.runtime.owner)
-
-    async def run(self, message: "str | Message", *, session: str = "", origin: str = "embed") -> Answer:
-        """Answer one message as a whole. Raises HermesError when the turn fails."""
-        from hermes_core.types import Ended, Failed
-
-        failure: Failed | None = None
-        answer: Answer | None = None
-        async for event in self.turn(message, session=session, origin=origin):
-            if isinstance(event, Failed):
-                failure = event
-            elif isinstance(event, Ended):
-                answer = Answer(text=event.answer, session=event.session_id, reason=event.reason)
-        if failure is not None:
-            raise HermesError(failure.text, hint=failure.hint)
-        if answer is None:  # it was broken off from outside
-            raise HermesError("The turn ended without an answer.")
-        return answer
-
-    def turn_sync(self, message: str, *, session: str = "") -> Answer:
-        """One turn and nothing else, for scripts. Raises HermesError when the turn fails."""
-
-        async def once() -> Answer:
-            async with self:
-                return await self.run(message, session=session)
-
-        return asyncio.run(once())
-
-    async def close(self) -> None:
-        """Let go of everything."""
-        if self._runtime is not None:
-            runtime, self._runtime = self._runtime, None
-            await runtime.close()
-
-    def _assemble(self) -> "Runtime":
-        from hermes_core.agent.runtime import Runtime
-        from hermes_core.config.settings import load_settings
-        from hermes_core.types import Principal
-
-        distribution = self.distribution
-        home = distribution.home(self._profile, self._home)
-        settings = load_settings(
-            home, overrides=self._config, defaults=distribution.defaults, locked=distribution.locked
-        )
-        home.create()
-
-        runtime = Runtime(
-            settings,
-            distribution.installed(home, safe_mode=self._safe_mode) if self._index is None else self._index,
-            distribution.consent(home, safe_mode=self._safe_mode),
-            owner=self._owner or Principal(profile=home.profile),
-            **self._wishes,
-        )
-        runtime.brokers, runtime.messages, runtime.commands = (
-            _brokers,
-            partial(_messages, runtime),
-            partial(_commands, runtime),
-        )
-        return runtime
-
-
-def _brokers(runtime: "Runtime", name: str, installed: "Installed") -> object:
-    """A broker of a plugin's context that needs the whole kernel, made when it is first used."""
-    if name == "turns":
-        from hermes_core.agent.turns import Turns
-
-        return Turns(runtime, installed)
-    if name == "sessions":
-        from hermes_core.agent.sessions import Sessions
-
-        return Sessions(runtime, installed)
-    if name == "settings":
-        from hermes_core.agent.settings import HomeSettings
-
-        did = "looked into the settings"
-        return HomeSettings(
-            runtime, partial(installed.require, "permissions", "kernel", "settings.write", did), installed
-        )
-    from hermes_core.agent.control import Models, Plugins
-
-    return Models(runtime, installed) if name == "models" else Plugins(runtime, installed)
-
-
-def _messages(runtime: "Runtime") -> "Mailbox":
-    from hermes_core.gateway.messages import Messages
-
-    return Messages(runtime)
-
-
-def _commands(runtime: "Runtime") -> "Sequence[SlashCommand]":
-    from hermes_core.gateway.commands.places import chat_slash_commands
-
-    return chat_slash_commands(runtime)
 
 
 class AgentState:

@@ -24,6 +24,7 @@ from hermes_core.context import PluginContext
 from hermes_core.kinds import (
     Backend,
     Completer,
+    Host,
     Jobs,
     Masker,
     Memory,
@@ -39,7 +40,7 @@ from hermes_core.kinds import (
     ToolSource,
     TurnQueue,
     Workspace,
-)
+)  # fmt: skip
 from hermes_core.modes import (
     Mode,
     ask,
@@ -179,6 +180,11 @@ def register_mailboxes(ctx: PluginContext) -> Iterable[Mailbox]:  # type: ignore
 @contribute
 def register_purses(ctx: PluginContext) -> Iterable[Purse]:  # type: ignore[empty-body]
     """The purses you add: who limits what turns use. Each is asked before each request to a model."""
+
+
+@contribute
+def register_hosts(ctx: PluginContext) -> Iterable[Host]:  # type: ignore[empty-body]
+    """What carries the conversations of a platform on which people wait, as in a terminal: one in a home."""
 
 
 @contribute

@@ -1,13 +1,11 @@
 """Ways to talk: one message and its answer, or a conversation on a platform."""
 
-import asyncio
 import contextlib
 import json
 import os
 import re
-import signal
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, TextIO
 
 import click
@@ -17,10 +15,10 @@ from hermes_core.agent.policy.rules import idle
 from hermes_core.cli.bare import require_somebody
 from hermes_core.cli.loop import run_loop
 from hermes_core.cli.scope import Scope
-from hermes_core.embed import Hermes
 from hermes_core.errors import UnknownName, UserError
+from hermes_core.hermes import Hermes
 from hermes_core.kinds import Platform
-from hermes_core.types import JSON, Called, Ended, Event, Failed, Noticed, Returned, Said
+from hermes_core.types import Called, Ended, Event, Failed, Noticed, Returned, Said
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +29,7 @@ _PLUGINS = {"plugin_error", "load_error", "manifest_error", "incompatible", "con
 
 _answers: TextIO | None = None  # where answers go while stdout is kept for them
 
-__all__ = ["chat", "converse", "converse_on", "event_json", "fitting", "oneshot", "serve", "show_answer"]
+__all__ = ["chat", "converse", "event_json", "fitting", "oneshot", "show_answer"]
 
 
 @click.command()
@@ -204,38 +202,16 @@ def event_json(event: Event) -> str:
 def converse(scope: Scope) -> int:
     """A conversation on the configured platform. Raises UnknownName when it is not installed."""
     require_somebody(scope)
-    return run_loop(converse_on(scope, scope.flags.get("interface") or "", {}))
+    return run_loop(_converse(scope))
 
 
-async def serve(scope: Scope, name: str, settings: Mapping[str, JSON]) -> int:
-    """The same without a terminal: SIGTERM ends it in good order."""
-    serving = asyncio.create_task(converse_on(scope, name, settings, warm=True))
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, serving.cancel)
-    try:
-        return await serving
-    except asyncio.CancelledError:
-        serving.cancel()
-        await asyncio.wait({serving})
-        if asyncio.current_task().cancelling():  # type: ignore[union-attr]
-            raise
-        return 0
+async def _converse(scope: Scope) -> int:
+    """A conversation until it ends. Raises UnknownName, UserError when no platform can be opened here."""
+    from hermes_core.agent.hosting import serve
 
-
-async def converse_on(scope: Scope, name: str, settings: Mapping[str, JSON], *, warm: bool = False) -> int:
-    """A conversation on a platform until it ends; ``warm``: what turns need is there before anybody comes.
-
-    Raises UnknownName when it is not installed, UserError when it cannot be opened here.
-    """
-    from hermes_core.console.session import ConsoleSession
-
-    async with scope.hermes(settings) as hermes:
-        runtime = hermes.runtime
-        platform = fitting(scope, runtime, name)
-        session = await _session(scope, hermes)
-        if warm:
-            await runtime.routed()
-            await runtime.warm()
-        await ConsoleSession(runtime, platform, session=session).serve()
+    async with scope.hermes() as hermes:
+        platform = fitting(scope, hermes.runtime, scope.flags.get("interface") or "")
+        await serve(hermes.runtime, platform, await _session(scope, hermes))
     return 0
 
 

@@ -1,7 +1,5 @@
 """``hermes gateway``: being reached on chat services. Each command is imported when it runs."""
 
-from importlib import import_module
-
 import click
 
 __all__ = ["gateway"]
@@ -22,7 +20,10 @@ class _Group(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        command: click.Command = getattr(import_module(f"hermes_core.cli.{_COMMANDS[cmd_name][0]}"), cmd_name)
+        from hermes_core.cli import channels, pairing, serving
+
+        rooms = {"serving": serving, "pairing": pairing, "channels": channels}
+        command: click.Command = getattr(rooms[_COMMANDS[cmd_name][0]], cmd_name)
         return command
 
 

@@ -19,14 +19,14 @@ from hermes_core.plugins.records import KERNEL, CommandRecord, grouped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hermes_core.distribution import Distribution
+    from hermes_core.product import Product
 
 __all__ = ["root", "run"]
 
 _RECORDS = {one.words: one for one in KERNEL if one.module}
 
 
-def run(distribution: "Distribution | None" = None, arguments: Sequence[str] | None = None) -> None:
+def run(distribution: "Product | None" = None, arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit: 0 done, 1 the work failed, 2 you can fix it, 3 a plugin, 130 interrupted."""
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: PTH123, SIM115 - the caller closed it
     sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: PTH123, SIM115
@@ -48,7 +48,7 @@ def _utf8(word: str) -> str:
         return word
 
 
-def _status(distribution: "Distribution | None", arguments: list[str]) -> int:
+def _status(distribution: "Product | None", arguments: list[str]) -> int:
     scope = Scope(distribution)
     try:
         _refuse_tools(scope.name, arguments, KERNEL)

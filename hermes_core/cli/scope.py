@@ -5,27 +5,27 @@ import gc
 from functools import cached_property
 from typing import Any
 
-from hermes_core.distribution import HERMES
 from hermes_core.environment import switched_on
 from hermes_core.errors import HermesError
+from hermes_core.product import OURS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
     from typing import TypeVar
 
     from hermes_core.config.paths import Home
     from hermes_core.config.settings import Settings
-    from hermes_core.distribution import Distribution
-    from hermes_core.embed import Hermes
+    from hermes_core.hermes import Hermes
     from hermes_core.masking.watched import Watched
     from hermes_core.plugins.consent import Consent
     from hermes_core.plugins.dispatch import Dispatch
     from hermes_core.plugins.index import Index
     from hermes_core.plugins.loader import Loader
     from hermes_core.plugins.records import CommandRecord
+    from hermes_core.product import Product
     from hermes_core.store.journal import Store
-    from hermes_core.types import JSON, Principal
+    from hermes_core.types import Principal
 
     T = TypeVar("T")
 
@@ -37,8 +37,8 @@ STARTED = 1.0  # seconds after which garbage is collected again: what starts is 
 class Scope:
     """Carried through click as ``context.obj``; every part is made when a command needs it."""
 
-    def __init__(self, distribution: "Distribution | None" = None, flags: dict[str, Any] | None = None) -> None:
-        self.distribution = distribution or HERMES
+    def __init__(self, distribution: "Product | None" = None, flags: dict[str, Any] | None = None) -> None:
+        self.distribution = distribution or OURS
         self.name = self.distribution.name
         self.flags = flags or {}
         self._hermes: Hermes | None = None
@@ -116,22 +116,12 @@ class Scope:
         """Whether only the distribution's own plugins may be used."""
         return self.flags.get("safe_mode") or switched_on("HERMES_SAFE_MODE")
 
-    def serve(self, platform: str, settings: "Mapping[str, JSON] | None" = None) -> int:
-        """Run one platform until it ends; 0. ``settings`` are dotted and beat the user's file.
-
-        Commands of platform plugins reach it through click: ``context.obj.serve("api", {…})``. Raises HermesError.
-        """
-        from hermes_core.cli.chat import serve
-        from hermes_core.cli.loop import run_loop
-
-        return run_loop(serve(self, platform, settings or {}))
-
-    def hermes(self, settings: "Mapping[str, JSON] | None" = None) -> "Hermes":
+    def hermes(self) -> "Hermes":
         """A Hermes with this command's flags."""
         import asyncio
 
         from hermes_core.cli.log import start_logging
-        from hermes_core.embed import Hermes
+        from hermes_core.hermes import Hermes
 
         flags = self.flags
         try:
@@ -143,7 +133,6 @@ class Scope:
             self.distribution,
             home=self.home.base,
             profile=self.home.profile,
-            config=settings,
             provider=flags.get("provider") or "",
             model=flags.get("model") or "",
             toolsets=[t.strip() for t in (flags.get("toolsets") or "").split(",") if t.strip()],

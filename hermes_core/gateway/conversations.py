@@ -9,7 +9,6 @@ from attrs import evolve
 from hermes_core.agent.live import new_session_id
 from hermes_core.agent.runtime import Runtime
 from hermes_core.config.gateway import ChannelSettings, ResetSettings, channel_of
-from hermes_core.console.conversation import Conversation
 from hermes_core.gateway.keys import is_over, session_key
 from hermes_core.gateway.outward.silence import HINT
 from hermes_core.gateway.people.access import Access
@@ -22,7 +21,7 @@ __all__ = ["ChatConversation", "Conversations", "dressed"]
 _QUOTED = 500  # characters of an earlier message that are shown with its answer
 
 
-class ChatConversation(Conversation):
+class ChatConversation:
     """A chat's side of a conversation. ``envelope`` is the message that is being seen to.
 
     ``begins`` says why a new conversation begins with it, where an earlier one ended by itself; ``wish`` is how it is
@@ -30,7 +29,8 @@ class ChatConversation(Conversation):
     """
 
     def __init__(self, runtime: Runtime, envelope: Envelope, owner: Principal, key: str, route: Route | None) -> None:
-        super().__init__(runtime, envelope.platform)
+        self._runtime = runtime
+        self.session: Session | None = None
         self.envelope, self.owner, self.key = envelope, owner, key
         self.overrides: dict[str, JSON] = dict(route.overrides) if route else {}
         self.wanted = route.session_id if route else ""
@@ -46,7 +46,7 @@ class ChatConversation(Conversation):
             fresh = not self.wanted
             self.wanted = self.wanted or new_session_id()
             self.session = await self._runtime.take_up(
-                self.wanted, origin=self._origin, owner=self.owner, system=self._told()
+                self.wanted, origin=self.envelope.platform, owner=self.owner, system=self._told()
             )
             if fresh:
                 await self._lead()

@@ -14,7 +14,6 @@ from attrs import evolve
 
 from hermes_core import trace
 from hermes_core.agent.runtime import Runtime
-from hermes_core.console.conversation import QUEUED, STEERED
 from hermes_core.errors import HermesError, StoreError
 from hermes_core.gateway.asks import Asks
 from hermes_core.gateway.commands.chats import ChatCommands
@@ -26,6 +25,7 @@ from hermes_core.gateway.people.access import Access
 from hermes_core.gateway.rows.kept import rows_of
 from hermes_core.gateway.turns import Turns
 from hermes_core.kinds import Platform, TurnQueue
+from hermes_core.slash import QUEUED, STEERED
 from hermes_core.store.codec import plain_text
 from hermes_core.store.inbox import Waiting
 from hermes_core.store.killpoints import die_at

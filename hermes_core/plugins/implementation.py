@@ -18,6 +18,7 @@ from hermes_core.errors import ContractError, nearest
 from hermes_core.kinds import (
     Backend,
     Completer,
+    Host,
     Jobs,
     Masker,
     Memory,
@@ -56,6 +57,7 @@ KINDS: dict[str, tuple[str, type]] = {
     "register_completers": ("completers", Completer),
     "register_mailboxes": ("mailboxes", Mailbox),
     "register_purses": ("purses", Purse),
+    "register_hosts": ("hosts", Host),
     "register_maskers": ("maskers", Masker),
     "register_setup": ("setup", SetupStep),
     "register_checks": ("", Check),

@@ -17,8 +17,8 @@ FILE = "hermes-plugin.toml"
 KINDS = ("provider", "tool", "backend", "platform", "memory")
 TABLES = (
     "providers", "routers", "tools", "tool_sources", "backends", "platforms", "memories", "engines", "stores",
-    "commands", "slash", "services", "resources", "jobs", "completers", "mailboxes", "purses", "maskers", "routes",
-    "setup", "skills",
+    "commands", "slash", "services", "resources", "jobs", "completers", "mailboxes", "purses", "hosts", "maskers",
+    "routes", "setup", "skills",
 )  # fmt: skip
 PRIVATE = ("routes", "skills")  # tables whose names are the plugin's own business: two plugins may have the same
 # The next two repeat hooks.py and context.py, which cost too much to import here. A test holds them equal.
@@ -32,7 +32,7 @@ HOOKS = (
 KERNEL = (
     "sessions.read", "sessions.write", "turns.run", "llm.call", "messages.send", "history.rewrite",
     "store.connect", "store.tables", "tools.override", "settings.write", "approvals.settle", "conversation.change",
-    "plugins.install", "routes.serve", "models.route",
+    "plugins.install", "routes.serve", "models.route", "host.serve",
 )  # fmt: skip
 PERMISSIONS = ("secrets", "kernel", "public", "network", "processes", "files")
 

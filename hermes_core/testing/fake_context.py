@@ -20,6 +20,7 @@ from hermes_core.control import ApprovalsBroker, ModelsBroker, PluginsBroker, Se
 from hermes_core.database import WRITE, Begin, Notifier, Prepared, StoreBroker, TablesTransaction, Transaction
 from hermes_core.errors import NotPermitted, ToolError, UnknownName, UserError
 from hermes_core.kinds import Conversation, Resource, ToolContext, Workspace
+from hermes_core.slash import SlashBroker
 from hermes_core.testing.fake_approvals import FakeApprovals
 from hermes_core.testing.fake_documents import FakeDocuments
 from hermes_core.testing.fake_models import FakeHistories, FakeReplies, required
@@ -109,6 +110,7 @@ def plugin_context(
         models=models or ModelsBroker(),
         settings=settings or FakeSettings(manifest=manifest),
         plugins=_Plugins(tools),
+        slash=SlashBroker(),
         documents=documents or FakeDocuments(),
         store=_Store(manifest, store, data, migrations),
         endpoints=dict(endpoints or {}),

@@ -12,8 +12,8 @@ import pytest
 from delivery_judge import MARK
 from far_end import KINDS, FarEnd
 
-from hermes_core.console.conversation import QUEUED
 from hermes_core.gateway.outward.sender import PLACEHOLDER
+from hermes_core.slash import QUEUED
 from hermes_core.store.killpoints import POINTS
 from hermes_core.types import Feature
 

@@ -6,7 +6,19 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PRIVATE = ["plugins", "config", "store", "agent", "console", "gateway", "cli", "embed", "testing"]
+PRIVATE = [
+    "plugins",
+    "config",
+    "store",
+    "agent",
+    "gateway",
+    "cli",
+    "hermes",
+    "product",
+    "distribution",
+    "embed",
+    "testing",
+]
 THIRD_PARTY = "openai litellm textual mcp docker modal daytona httpx2 rich prompt_toolkit"
 
 
@@ -31,15 +43,18 @@ name = The kernel's rooms import only downward
 type = layers
 containers = hermes_core
 layers =
-    cli : embed
+    embed
+    distribution
+    cli
+    hermes
     gateway
-    console
     agent
+    product
     plugins
     store | config
     hooks
     context
-    brokers | control
+    brokers | control | slash
     closed
     places | autorun
     masking

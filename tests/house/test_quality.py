@@ -10,6 +10,7 @@ ROOT = Path(__file__).parents[2]
 PROJECTS = {p.parent: tomllib.loads(p.read_text())["project"] for p in sorted(ROOT.glob("plugins/*/pyproject.toml"))}
 PLUGINS = [folder for folder, project in PROJECTS.items() if "hermes.plugins" in project.get("entry-points", {})]
 HOST = "hermes-platform-gateway"  # what a chat service cannot live without; it brings what a bot needs
+TERMINAL = "hermes-platform-cli"  # the same for what opens in a terminal
 LIBRARIES = [folder for folder in PROJECTS if folder not in PLUGINS]
 RULES = {
     "bronze": ["contract-passes", "readme", "owner", "manifest-honest", "import-light"],
@@ -54,7 +55,7 @@ class TestPlugin:
     def test_it_depends_on_the_kernel_and_on_no_plugin_but_its_host(self, plugin: Path) -> None:
         wanted = PROJECTS[plugin]["dependencies"]
         kits = {f"{library.name}>=1.0,<2" for library in LIBRARIES}
-        kits |= {f"{HOST}>=1.0,<2"} if plugin.name.startswith("hermes-platform-") else set()
+        kits |= {f"{HOST}>=1.0,<2", f"{TERMINAL}>=1.0,<2"} if plugin.name.startswith("hermes-platform-") else set()
         kits |= {f"{brought.name}>=1.0,<2" for brought in PLUGINS} if plugin.name == HOST else set()
         assert [w for w in wanted if w.startswith("hermes-") and w not in kits] == ["hermes-core>=1.0,<2"]
         assert not [w for w in wanted if "==" in w]

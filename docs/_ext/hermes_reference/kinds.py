@@ -24,6 +24,7 @@ ORDER = (
     "Process",
     "Platform",
     "Console",
+    "Host",
     "Conversation",
     "Resource",
     "Jobs",

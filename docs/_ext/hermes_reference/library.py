@@ -16,6 +16,7 @@ from hermes_core import (
     options,
     patterns,
     places,
+    product,
     testing,
     values,
 )
@@ -102,7 +103,8 @@ def embedding_page() -> str:
         "How to use it: {doc}`../how-to/embedding`. All of these come from `hermes_core.embed`; "
         "`Agent`, `Hermes` and `Distribution` from `hermes_core` too.",
         *(show_class(getattr(embed, n)) for n in ("Agent", "Hermes", "Answer", "Distribution")),
-        show_function(distribution, "Allow", "##"),
+        show_class(product.Product),
+        show_function(product, "Allow", "##"),
         "## HERMES",
         "The distribution behind the `hermes` command. Its own plugins:",
         "\n".join(f"- `{name}`" for name in distribution.HERMES.own),

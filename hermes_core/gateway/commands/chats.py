@@ -6,8 +6,7 @@ from functools import partial
 from attrs import evolve
 
 from hermes_core.agent.runtime import Runtime
-from hermes_core.console.allowed import named, usable
-from hermes_core.console.registry import Registry
+from hermes_core.agent.slash.registry import Registry
 from hermes_core.errors import UserError
 from hermes_core.gateway.commands.in_chat import InChat
 from hermes_core.gateway.conversations import ChatConversation
@@ -16,6 +15,7 @@ from hermes_core.gateway.people.access import Access
 from hermes_core.gateway.turns import Turns
 from hermes_core.kinds import Conversation, TurnQueue
 from hermes_core.plugins.at_hand import at_hand
+from hermes_core.slash import named, usable
 from hermes_core.store.codec import plain_text
 from hermes_core.types import Approval, Envelope, Message, Outcome, Session, SlashCommand, Verdict
 
@@ -66,7 +66,7 @@ class ChatCommands:
         """Carry a command out; what is to be said of it, or what the model is to hear. Raises HermesError."""
         text = plain_text(envelope.message.parts).strip()
         name, rest = self._name(text), "".join(text.split(maxsplit=1)[1:])
-        return await self._registry.run(self._here(conversation, access, await conversation.take_up()), name, rest)
+        return await self._registry.run(self._here(conversation, access), name, rest)
 
     @staticmethod
     def _name(text: str) -> str:

@@ -17,7 +17,7 @@ from typing import Literal
 from attrs import field
 
 from hermes_core.config.gateway import PlatformSettings, listed
-from hermes_core.console.allowed import Role
+from hermes_core.slash import Role
 from hermes_core.types import Envelope, Principal
 from hermes_core.values import frozen
 

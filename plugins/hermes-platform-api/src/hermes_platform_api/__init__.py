@@ -1,6 +1,7 @@
 """An OpenAI-compatible HTTP API."""
 
 from collections.abc import Iterable
+from functools import partial
 
 from hermes_core.context import PluginContext
 from hermes_core.hooks import hookimpl
@@ -19,8 +20,8 @@ def register_platforms(ctx: PluginContext) -> Iterable[Platform]:
 
 
 @hookimpl
-def register_cli_commands() -> Iterable[Command]:
+def register_cli_commands(ctx: PluginContext) -> Iterable[Command]:
     """``hermes api``."""
     from hermes_platform_api.command import build
 
-    return [Command(name="api", build=build)]
+    return [Command(name="api", build=partial(build, ctx))]

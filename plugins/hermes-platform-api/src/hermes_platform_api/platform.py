@@ -27,9 +27,9 @@ class Api(Platform):
     exclusive = False
     account = "api"
 
-    def __init__(self, ctx: PluginContext) -> None:
+    def __init__(self, ctx: PluginContext, config: Config | None = None) -> None:
         self._ctx = ctx
-        self._config: Config = ctx.config or Config()
+        self._config: Config = config or ctx.config or Config()
         self._server: Server | None = None
         self._service: Service | None = None
         self._closed = asyncio.Event()
@@ -92,6 +92,10 @@ class Api(Platform):
     async def send(self, chat: Chat, message: Message, key: str) -> Sent | None:
         """Refused: nobody can be written to who did not ask. Raises Undeliverable."""
         raise Undeliverable("The API only answers: nothing can be sent to its clients.")
+
+    def leave(self) -> None:
+        """Let ``receive`` end."""
+        self._closed.set()
 
     async def close(self) -> None:
         """Let what runs end, for some seconds; then interrupt it, and stop listening."""

@@ -1,50 +1,49 @@
-"""The conversation that a slash command was typed into, as the command has it; and as it is in a terminal."""
+"""The conversation that a slash command was typed into: what the kernel does of it, and what the host."""
 
 import os
-from abc import abstractmethod
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from hermes_core.agent.policy.itself import run_by_tool
 from hermes_core.agent.runtime import Runtime
+from hermes_core.agent.slash import jobs
 from hermes_core.config.schema import EFFORTS, PLUGIN_SPACES
-from hermes_core.console import work
-from hermes_core.console.allowed import Role
-from hermes_core.console.conversation import QUEUED, STEERED
-from hermes_core.console.conversation import Conversation as Talk
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.kinds import Conversation, ModelRoute
-from hermes_core.types import (
-    ConversationState,
-    Job,
-    Message,
-    Principal,
-    Session,
-    ToolRow,
-)
+from hermes_core.slash import HostSide, Place, Role
+from hermes_core.types import ConversationState, Envelope, Job, Message, Principal, Session, ToolRow
 
-__all__ = ["AtHand", "TypedHere", "need_owner"]
+__all__ = ["AtHand", "need_owner"]
 
 _BUSY = ("queue", "steer", "interrupt")
 
 
 class AtHand(Conversation):
-    """What is the same in a terminal and in a chat. ``talk`` is what the kernel knows of the conversation."""
+    """A conversation for its person. ``side`` is the host's; ``session`` is where the command was typed."""
 
-    def __init__(self, runtime: Runtime, talk: Talk, session: Session | None = None) -> None:
-        self._runtime, self._talk, self._session = runtime, talk, session
+    def __init__(self, runtime: Runtime, side: HostSide, session: Session) -> None:
+        self._runtime, self._side, self._session = runtime, side, session
+
+    @property
+    def place(self) -> Place:  # type: ignore[override]
+        return self._side.place
 
     @property
     def session(self) -> Session:
-        """The session that the command was typed into, whatever the conversation goes on in after it."""
-        if self._session is None:
-            assert self._talk.session, "no session is taken up"
-            return self._talk.session
+        """See Conversation."""
         return self._session
 
     @property
     def role(self) -> Role:
-        return "admin"
+        return self._side.role
+
+    @property
+    def who(self) -> str:
+        return self._side.who
+
+    @property
+    def envelope(self) -> Envelope | None:
+        return self._side.envelope
 
     def need_person(self, *, admin: bool = False) -> None:
         if run_by_tool(self._runtime.home.brand):
@@ -55,21 +54,22 @@ class AtHand(Conversation):
     async def switch(self, session_id: str = "") -> Session:
         if session_id:
             await (await self._runtime.store()).session(session_id, self.session.owner)
-        before, new = self.session, await self._talk.switch(session_id)
+        before, new = self.session, await self._side.switch(session_id)
         if new.id != before.id and not self._runtime.busy(before.id):
             await self._runtime.sessions.end_resources(before.id)
         return new
 
     async def branch(self, title: str = "") -> Session:
         copy = await self._runtime.sessions.fork(self.session.id, self.session.owner, title=title)
-        return await self._talk.switch(copy.id)
+        return await self._side.switch(copy.id)
 
     async def rename(self, title: str) -> Session:
-        self._talk.session = await self._runtime.sessions.rename(self.session, title)
-        return self._talk.session
+        session = await self._runtime.sessions.rename(self.session, title)
+        self._side.renamed(session)
+        return session
 
     async def undo(self, exchanges: int = 1) -> Sequence[Message]:
-        by, self._talk.last = f"undo {self._talk.event or os.urandom(8).hex()}", None
+        by, self._side.last = f"undo {self._side.event or os.urandom(8).hex()}", None
         try:
             return await (await self._runtime.store()).undo(self.session.owner, self.session.id, exchanges, by)
         except UnknownName:
@@ -78,8 +78,8 @@ class AtHand(Conversation):
     async def last_said(self) -> Message | None:
         from hermes_core.store.outside import by_person
 
-        if self._talk.last:
-            return self._talk.last.message
+        if self._side.last:
+            return self._side.last
         rows = await (await self._runtime.store()).history(self.session.id)
         return next((message for message in reversed(rows) if by_person(message)), None)
 
@@ -91,10 +91,13 @@ class AtHand(Conversation):
         return await (await self._runtime.store()).drop_waiting(self.session.id)
 
     async def jobs(self) -> Sequence[Job]:
-        return await work.jobs(self._runtime, self.session)
+        return await jobs.running(self._runtime, self.session)
 
     async def stop_job(self, job: str) -> bool:
-        return await work.stop_job(self._runtime, self.session, job)
+        return await jobs.stop(self._runtime, self.session, job)
+
+    async def job_output(self, job: str) -> str:
+        return await jobs.output(self._runtime, self.session, job)
 
     def mode(self, wanted: str = "") -> str:
         if wanted and run_by_tool(self._runtime.home.brand):
@@ -108,8 +111,8 @@ class AtHand(Conversation):
     def busy(self, wanted: str = "") -> str:
         if wanted not in ("", *_BUSY):
             raise UserError(f"There is no way {wanted!r}: {', '.join(_BUSY)}.")
-        self._talk.busy = wanted or self._talk.busy
-        return self._talk.busy or self._runtime.settings.config.agent.busy
+        self._side.busy = wanted or self._side.busy
+        return self._side.busy or self._runtime.settings.config.agent.busy
 
     async def tools(self) -> Sequence[ToolRow]:
         from hermes_core.agent.offering import tool_rows
@@ -142,79 +145,16 @@ class AtHand(Conversation):
         route = await self._answering(wanted, span)
         return route.name, route.model
 
-    @abstractmethod
     async def _answering(self, wanted: str = "", span: str = "") -> ModelRoute:
         """Who answers here, once it is chosen."""
-
-    async def state(self) -> ConversationState:
-        route = await self._answering()
-        return ConversationState(
-            provider=route.name,
-            model=route.model,
-            effort=await self.effort(),
-            mode=self.mode(),
-            working=await self._working(),
-            waiting=len(await self.waiting()),
-            endpoint=route.endpoint.base_url if route.endpoint else "",
-            window=self._runtime.models.router.window(route),
-            store=(await self._runtime.store()).place,
-            services=self._services(),
-        )
-
-    async def _working(self) -> bool:
-        return self._runtime.busy(self.session.id)
-
-    def _services(self) -> Sequence[str]:
-        return ()
-
-    def _effort(self, wanted: str, *more: str) -> None:
-        """Raises UserError for an effort that there is not."""
-        if wanted not in ("", *EFFORTS, *more):
-            raise UserError(f"There is no effort {wanted!r}: {', '.join(EFFORTS)}.")
-
-
-class TypedHere(AtHand):
-    """The same where a person types and waits. ``begin`` has something done beside the conversation."""
-
-    place = "terminal"
-
-    def __init__(
-        self,
-        runtime: Runtime,
-        talk: Talk,
-        session: Session | None = None,
-        begin: Callable[[Session, str], Awaitable[str]] | None = None,
-    ) -> None:
-        super().__init__(runtime, talk, session)
-        self._begin = begin
-
-    @property
-    def who(self) -> str:
-        return f"{self.session.owner.person} of profile {self.session.owner.profile}"
-
-    async def interrupt(self) -> bool:
-        return self._runtime.interrupt(self.session.id)
-
-    async def steer(self, text: str) -> str | Message:
-        await self._runtime.steer(self.session.id, text, owner=self.session.owner, origin=self.session.origin)
-        return STEERED if self._runtime.busy(self.session.id) else ""
-
-    async def queue(self, text: str) -> str | Message:
-        await self._runtime.queue(self.session.id, text, owner=self.session.owner, origin=self.session.origin)
-        return QUEUED if self._runtime.busy(self.session.id) else ""
-
-    async def beside(self, text: str) -> str:
-        if self._begin is None:
-            raise UserError("This does not work here.")
-        return await self._begin(self.session, text)
-
-    async def _answering(self, wanted: str = "", span: str = "") -> ModelRoute:
+        if self._side.chosen is not None:
+            return await self._answering_alone(self._side.chosen, wanted, span)
         if wanted == "default":
             configured = self._runtime.settings.config.model
             wanted = f"{configured.provider}:{configured.default}" if configured.provider else configured.default
         if span == "once" and wanted:
             route = await self._runtime.routed(wanted)
-            self._talk.once = wanted
+            self._side.once = wanted
             return route
         if wanted:
             await self._runtime.use_model(wanted)
@@ -224,11 +164,58 @@ class TypedHere(AtHand):
             await store.update_session(self.session.id, provider=route.name, model=route.model)
         return route
 
+    async def _answering_alone(self, chosen: Mapping[str, str], wanted: str, span: str) -> ModelRoute:
+        """The same where each conversation chooses for itself."""
+        if span == "once":
+            raise UserError("In a chat a model answers until another one is chosen.")
+        if not wanted:
+            return await self._runtime.routed_for(chosen.get("model", ""), "")
+        words = "" if wanted == "default" else wanted
+        route = await self._runtime.routed_for(words, "")
+        if words and route.model != words.rpartition(":")[2] and not words.endswith((route.model, ":")):
+            raise UnknownName("model", words, hint="Write /model provider:model.")
+        if span != "global":
+            await self._side.choose(model=f"{route.name}:{route.model}" if words else "")
+        return route
+
     async def effort(self, wanted: str = "") -> str:
-        self._effort(wanted)
+        alone = self._side.chosen is not None
+        if wanted not in ("", *EFFORTS, *(["default"] if alone else ())):
+            raise UserError(f"There is no effort {wanted!r}: {', '.join(EFFORTS)}.")
+        if alone and wanted:
+            await self._side.choose(effort="" if wanted == "default" else wanted)
+        if self._side.chosen is not None:
+            return self._side.chosen.get("effort", "")
         models = self._runtime.models
         models.effort = wanted or models.effort
         return models.effort or self._runtime.settings.config.model.effort
+
+    async def interrupt(self) -> bool:
+        return await self._side.interrupt(self.session)
+
+    async def steer(self, text: str) -> str | Message:
+        return await self._side.steer(self.session, text)
+
+    async def queue(self, text: str) -> str | Message:
+        return await self._side.queue(self.session, text)
+
+    async def beside(self, text: str) -> str:
+        return await self._side.beside(self.session, text)
+
+    async def state(self) -> ConversationState:
+        route = await self._answering()
+        return ConversationState(
+            provider=route.name,
+            model=route.model,
+            effort=await self.effort(),
+            mode=self.mode(),
+            working=await self._side.working(self.session),
+            waiting=len(await self.waiting()),
+            endpoint=route.endpoint.base_url if route.endpoint else "",
+            window=self._runtime.models.router.window(route),
+            store=(await self._runtime.store()).place,
+            services=self._side.services(),
+        )
 
 
 def need_owner(here: Conversation) -> None:

@@ -4,16 +4,16 @@ from collections.abc import Iterator
 
 from attrs import evolve
 
+from hermes_core.agent.slash.at_hand import need_owner
 from hermes_core.config.schema import QuickSettings
-from hermes_core.console.allowed import named
-from hermes_core.console.at_hand import need_owner
 from hermes_core.errors import UserError
 from hermes_core.plugins.at_hand import at_hand
+from hermes_core.slash import named
 from hermes_core.types import ExecRequest, Message, Session, SlashCommand
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hermes_core.console.registry import Registry
+    from hermes_core.agent.slash.registry import Registry
 
 __all__ = ["quick_commands"]
 

@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from hermes_core.console.allowed import Place, listing, named, usable
 from hermes_core.errors import UserError
 from hermes_core.plugins.at_hand import at_hand
+from hermes_core.slash import Place, listing, named, usable
 from hermes_core.types import Choice, Session, SlashCommand
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hermes_core.console.registry import Registry
+    from hermes_core.agent.slash.registry import Registry
 
 __all__ = ["own_commands"]
 

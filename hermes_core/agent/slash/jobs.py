@@ -10,24 +10,24 @@ from hermes_core.agent.runtime import Runtime
 from hermes_core.kinds import Jobs
 from hermes_core.types import Job, Session
 
-__all__ = ["job_output", "jobs", "stop_job"]
+__all__ = ["output", "running", "stop"]
 
 
-async def jobs(runtime: Runtime, session: Session) -> Sequence[Job]:
+async def running(runtime: Runtime, session: Session) -> Sequence[Job]:
     """All of it, oldest first; the id of each says who runs it. A plugin that fails to say adds none."""
     found: list[Job] = []
     for label, name, one in _sources(runtime):
-        running = await runtime.dispatch.shielded(label, "register_jobs", partial(one.running, session)) or ()
-        found += (evolve(job, id=f"{name}:{job.id}") for job in running)
+        its = await runtime.dispatch.shielded(label, "register_jobs", partial(one.running, session)) or ()
+        found += (evolve(job, id=f"{name}:{job.id}") for job in its)
     return sorted(found, key=lambda job: job.since)
 
 
-async def stop_job(runtime: Runtime, session: Session, job: str) -> bool:
+async def stop(runtime: Runtime, session: Session, job: str) -> bool:
     """Stop one by its id; False when it does not run any more."""
     return bool(await _ask(runtime, job, lambda source, own: source.stop(session, own)))
 
 
-async def job_output(runtime: Runtime, session: Session, job: str) -> str:
+async def output(runtime: Runtime, session: Session, job: str) -> str:
     """The last that one said."""
     said = await _ask(runtime, job, lambda source, own: source.output(session, own))
     return runtime.settings.masks.text(said or "")
