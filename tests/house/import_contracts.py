@@ -41,7 +41,7 @@ layers =
     context
     brokers | control
     closed
-    places | autorun
+    places | platforms | autorun
     masking
     kinds | options | tables | database | contents
     codec | trace | notices
