@@ -4,11 +4,11 @@ import time
 
 from attrs import asdict
 
-from hermes_core.database import READ, Transaction
+from hermes_core.codec import clean
+from hermes_core.database import READ, Transaction, made
 from hermes_core.errors import StoreError
 from hermes_core.store import leases
-from hermes_core.store.codec import clean
-from hermes_core.store.sessions import Sessions, made, transaction
+from hermes_core.store.sessions import Sessions, transaction
 from hermes_core.types import Account, Serving
 
 __all__ = ["Accounts", "StaleAccount", "prove"]

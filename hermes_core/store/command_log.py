@@ -61,7 +61,7 @@ class CommandLog(Sessions):
         inbox.take(tx, row, _DONE)
         if also:
             also(tx)
-            tx.committed.append(partial(die_at, "outboxed"))
+            tx.committed.append(partial(die_at, "stored"))
 
     @transaction()
     def forget_commands(self, tx: Transaction, before: float) -> None:

@@ -10,9 +10,9 @@ from typing import Any
 
 from attrs import NOTHING, asdict, evolve, fields
 
+from hermes_core.codec import clean, dumps, message_from_json, message_to_json
 from hermes_core.database import Transaction
 from hermes_core.errors import Duplicate
-from hermes_core.store.codec import clean, dumps, message_from_json, message_to_json
 from hermes_core.types import Blob, Effect, Envelope, Message, Text, ToolResult, TurnBounds, TurnOrder, Waiting
 
 __all__ = [

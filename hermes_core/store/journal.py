@@ -8,11 +8,11 @@ from typing import Any
 
 import attrs
 
-from hermes_core.database import READ, Database, Prepared, Transaction
+from hermes_core.codec import clean, dumps, message_to_json
+from hermes_core.database import READ, Database, Prepared, Transaction, made
 from hermes_core.kinds import StoreDriver
 from hermes_core.store import accounts, approvals, branches, inbox, leases
 from hermes_core.store.calls import add_call, waiting
-from hermes_core.store.codec import clean, dumps, message_to_json
 from hermes_core.store.command_log import CommandLog
 from hermes_core.store.contexts import Contexts, history_of, session_facts
 from hermes_core.store.cross_chat_notes import CrossChatNotes
@@ -23,7 +23,7 @@ from hermes_core.store.leases import Busy, Resumed, StaleLease, Turn
 from hermes_core.store.migrate import to_head
 from hermes_core.store.outside import result_of
 from hermes_core.store.search import cut_words, index_words
-from hermes_core.store.sessions import made, stored, transaction
+from hermes_core.store.sessions import stored, transaction
 from hermes_core.store.spending import book, sums
 from hermes_core.store.traces import Traces
 from hermes_core.store.validity import INTERRUPTED, NO_RESULT, NOT_RUN, result_message, said
@@ -317,7 +317,7 @@ class Store(accounts.Accounts, branches.Branches, Contexts, CommandLog, Traces, 
         tx.change("lease_drop", session_id=turn.session_id, fence=turn.fence)
         if also:
             also(tx)
-            tx.committed.append(partial(die_at, "outboxed"))
+            tx.committed.append(partial(die_at, "stored"))
 
     # --- messages that wait -----------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ and in any order; what it was told, and what people see, is in files.
 import asyncio
 import os
 import random
+import signal
 import sys
 from pathlib import Path
 
@@ -56,8 +57,10 @@ class Echo(Provider):
 class Wire(FarEnd):
     """The service with people on it: it delivers what was not acknowledged, again and again."""
 
-    def __init__(self, folder: Path, events: list, **more) -> None:
+    def __init__(self, folder: Path, events: list, *, last_ack: int = 0, **more) -> None:
+        """``last_ack`` is which acknowledgement this process does not live longer than."""
         super().__init__(folder / "seen", **more)
+        self._acks_left = last_ack
         self.waits = (0.005, 0.02)
         self._acked, self._events, self._told = folder / "acked", events, asyncio.Event()
 
@@ -79,6 +82,9 @@ class Wire(FarEnd):
 
     async def ack(self, envelope):
         note(self._acked, envelope.event_id)
+        self._acks_left -= 1
+        if not self._acks_left:
+            os.kill(os.getpid(), signal.SIGKILL)
 
     async def close(self):
         self._told.set()
@@ -98,7 +104,8 @@ async def serve_all(order: dict) -> None:
     random.seed(order["seed"])
     folder = Path(order["folder"])
     odds = dict.fromkeys(("lost", "silent", "flood", "cut"), order["fault"])
-    wire = Wire(folder, order["events"], kind=order["kind"], seed=order["seed"], limit=200, odds=odds)
+    far = {"kind": order["kind"], "seed": order["seed"], "limit": 200, "odds": odds}
+    wire = Wire(folder, order["events"], last_ack=order["last_ack"], **far)
     hermes = Bench(folder / "home")
     hermes.tmp_plugin(Echo(folder / "asked"), name="echo")
     hermes.configure({"gateway.allow_all_users": True, "gateway.edit_seconds": 0.002, "gateway.edit_chars": 3})
@@ -126,7 +133,7 @@ async def all_sent(store, events: int) -> bool:
 
 def rehearsal(folder: Path) -> dict:
     own = {"folder": str(folder), "events": [("e", "anna", "one")]}
-    return {"url": "", "kind": "edits", "die_at": "", "seed": "0", "fault": 0.0, **own}
+    return {"url": "", "kind": "edits", "die_at": "", "last_ack": 0, "seed": "0", "fault": 0.0, **own}
 
 
 if __name__ == "__main__":

@@ -30,7 +30,8 @@ OTHER = (
     "compacting",
     "compacted",
 )
-WAY = [point for point in POINTS if point not in OTHER]
+ACKED = "acked"  # the service was told that a message arrived; nobody acted on it
+WAY = [ACKED, *(point for point in POINTS if point not in OTHER)]
 EVENTS = [("e1", "anna", "one"), ("e2", "ben", "two"), ("e3", "anna", "three"), ("e4", "anna", "four")]
 
 
@@ -50,8 +51,10 @@ def serve(house, request):
 
     def go(folder: Path, kind: str, die_at: str = "", *, seed: object = 0, fault: float = 0.0) -> bool:
         folder.mkdir(exist_ok=True)
-        order = {"folder": str(folder), "url": "", "kind": kind, "die_at": die_at, "seed": str(seed), "fault": fault}
-        house.stdin.write(json.dumps(order | {"events": EVENTS}) + "\n")
+        point, _, number = die_at.partition(":")
+        dies = {"die_at": "", "last_ack": int(number)} if point == ACKED else {"die_at": die_at, "last_ack": 0}
+        order = {"folder": str(folder), "url": "", "kind": kind, "seed": str(seed), "fault": fault}
+        house.stdin.write(json.dumps({**order, **dies, "events": EVENTS}) + "\n")
         house.stdin.flush()
         status = int(house.stdout.readline())
         assert status in ((0, -9) if die_at else (0,))

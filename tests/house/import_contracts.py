@@ -45,7 +45,7 @@ layers =
     places | autorun
     masking
     kinds | options | tables | database | contents
-    trace | notices
+    codec | trace | notices
     types | errors
     environment
     values | modes

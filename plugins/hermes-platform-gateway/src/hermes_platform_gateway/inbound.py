@@ -14,6 +14,7 @@ from attrs import evolve
 
 from hermes_core import trace
 from hermes_core.agent.runtime import Runtime
+from hermes_core.codec import plain_text
 from hermes_core.console.conversation import QUEUED, STEERED
 from hermes_core.errors import Duplicate, HermesError, StoreError
 from hermes_platform_gateway.asks import Asks
@@ -26,8 +27,6 @@ from hermes_platform_gateway.people.access import Access
 from hermes_platform_gateway.rows.kept import rows_of
 from hermes_platform_gateway.turns import Turns
 from hermes_core.kinds import Platform, TurnQueue
-from hermes_core.store.codec import plain_text
-from hermes_core.store.killpoints import die_at
 from hermes_core.types import Chat, Envelope, Feature, Message, Principal, Waiting
 
 __all__ = ["Inbound"]
@@ -118,7 +117,6 @@ class Inbound:
         if self._commands.is_command(envelope):
             row = await store.hear_command(owner, envelope, trace.current())
             await platform.ack(envelope)
-            die_at("acked")
             await self._command(platform, envelope, conversation, access, row)
             return True
         text = plain_text(envelope.message.parts).strip()
@@ -143,7 +141,6 @@ class Inbound:
         put = runtime.steer if mode == "steer" else runtime.queue
         await put(session.id, whole.message, owner=session.owner, origin=platform.name, envelope=whole)
         await platform.ack(envelope)
-        die_at("acked")
         if busy and mode == "interrupt":
             await self._turns.interrupt(session.id, session.owner)
         await self._queue.put(session.id)

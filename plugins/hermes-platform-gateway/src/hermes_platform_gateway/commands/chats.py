@@ -6,6 +6,7 @@ from functools import partial
 from attrs import evolve
 
 from hermes_core.agent.runtime import Runtime
+from hermes_core.codec import plain_text
 from hermes_core.console.allowed import named, usable
 from hermes_core.console.registry import Registry
 from hermes_core.errors import UserError
@@ -16,7 +17,6 @@ from hermes_platform_gateway.people.access import Access
 from hermes_platform_gateway.turns import Turns
 from hermes_core.kinds import Conversation, TurnQueue
 from hermes_core.plugins.at_hand import at_hand
-from hermes_core.store.codec import plain_text
 from hermes_core.types import Approval, Envelope, Message, Outcome, Session, SlashCommand, Verdict
 
 __all__ = ["ChatCommands"]

@@ -73,11 +73,11 @@ class _Chats:
 
     async def handoff(self, session: Session, rest: str) -> str:
         """Let a chat of the same person talk to this session from now on; here a new one begins."""
+        from hermes_core.codec import plain_text
         from hermes_platform_gateway.conversations import Conversations
         from hermes_platform_gateway.messages import envelope_of
         from hermes_platform_gateway.outward.outgoing import answer_to, said
         from hermes_platform_gateway.people.access import Access
-        from hermes_core.store.codec import plain_text
 
         if not rest:
             raise UserError("Say where to: /handoff PLATFORM, or a chat's name or address.")

@@ -21,7 +21,6 @@ from hermes_platform_gateway.outward.rate_limiter import RateLimiter
 from hermes_platform_gateway.outward.sender import PLACEHOLDER, Sender
 from hermes_platform_gateway.outward.split import split_text
 from hermes_platform_gateway.rows.values import OutboxRow, Outgoing
-from hermes_core.store.killpoints import die_at
 from hermes_core.types import Chat, Event, Feature, Sent, Started
 
 __all__ = ["LiveMessage"]
@@ -186,7 +185,6 @@ class LiveMessage:
         if number:
             chat = Chat(chat.id, chat.thread)
         sent = await self._platform.send(chat, said(PLACEHOLDER), f"{self._outgoing.key}:shown:{number}")
-        die_at("accepted")
         if sent is None:
             raise _Stop("the service does not say where its messages are")
         self._messages.append((sent.message_id, PLACEHOLDER))

@@ -23,7 +23,6 @@ from hermes_platform_gateway.rows.kept import end_drafts, rows_of
 from hermes_platform_gateway.rows.values import KEPT, OutboxRow
 from hermes_core.kinds import Platform
 from hermes_core.store.journal import Store
-from hermes_core.store.killpoints import die_at
 from hermes_core.types import Blob, Feature, Message, Sent
 
 __all__ = ["PLACEHOLDER", "Sender", "Shown"]
@@ -168,7 +167,6 @@ class Sender:
             return None
         row = await self._begun(before, pieces, number + 1 if todo.repeated else before.repeated)
         before = evolve(before, pieces=pieces, holder=self.holder, state="waiting")
-        die_at("sending")
         try:
             if todo.how == "place":
                 placed = await self._placed(row, todo)
@@ -186,11 +184,9 @@ class Sender:
         except Exception as error:  # noqa: BLE001 - whatever it is, the message may have arrived
             await self._again(row, error, todo.pause)
             return None
-        die_at("accepted")
         left = row.placeholders[is_text(pieces[number]) :]
         receipts, left = (*row.receipts, receipt), await self._cleared(row, left, pieces[number + 1 :])
         await self._surely(partial(self.outbox.mark_sent, row, self.holder, receipts, left))
-        die_at("receipted")
         self.limiter.went_well(row.id)
         if len(receipts) == len(pieces):
             return None
@@ -208,7 +204,6 @@ class Sender:
         """Send the placeholder that a piece is edited into, and store its id; empty where the service gave none."""
         async with asyncio.timeout(_PATIENCE):
             sent = await self.platform.send(todo.chat, said(PLACEHOLDER), todo.key)
-        die_at("accepted")
         placed = (sent.message_id if sent else "",)
         await self._surely(partial(self.outbox.mark_placeholder, row.id, self.holder, placed))
         return placed

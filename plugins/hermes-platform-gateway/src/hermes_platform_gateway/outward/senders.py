@@ -4,13 +4,13 @@ import asyncio
 import logging
 
 from hermes_core.agent.runtime import Runtime
+from hermes_core.codec import plain_text
 from hermes_platform_gateway.asks import Asked, question_key
 from hermes_platform_gateway.outward.live_message import LiveMessage
 from hermes_platform_gateway.outward.outgoing import answer_to, said
 from hermes_platform_gateway.outward.sender import Sender
 from hermes_platform_gateway.rows.kept import rows_of
 from hermes_core.kinds import Platform
-from hermes_core.store.codec import plain_text
 from hermes_core.types import Envelope, Feature, Sent
 
 __all__ = ["Senders"]

@@ -10,12 +10,11 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from hermes_core.database import READ, TablesTransaction
+from hermes_core.codec import clean
+from hermes_core.database import READ, TablesTransaction, made
 from hermes_core.errors import UnknownName
 from hermes_platform_gateway.rows.tables import PLACE, Part, chats, equal, owned, place, put, unit
 from hermes_platform_gateway.rows.values import KnownChat, Outgoing
-from hermes_core.store.codec import clean
-from hermes_core.store.sessions import made
 from hermes_core.types import Envelope, Principal
 
 __all__ = ["Chats", "revived", "seen_dead"]

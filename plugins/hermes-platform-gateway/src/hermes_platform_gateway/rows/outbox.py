@@ -14,13 +14,11 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql
 
-from hermes_core.database import READ, Prepared, TablesTransaction
+from hermes_core.codec import clean, dumps, message_from_json, message_to_json
+from hermes_core.database import READ, Prepared, TablesTransaction, made
 from hermes_platform_gateway.rows.chats import revived, seen_dead
 from hermes_platform_gateway.rows.tables import Part, equal, outbox, owned, unit
 from hermes_platform_gateway.rows.values import OutboxRow, Outgoing
-from hermes_core.store.codec import clean, dumps, message_from_json, message_to_json
-from hermes_core.store.killpoints import die_at
-from hermes_core.store.sessions import made
 from hermes_core.types import Chat, Message, Principal
 
 __all__ = ["Outbox", "stored"]
@@ -56,11 +54,10 @@ class Outbox(Part):
         """What puts messages into the outbox in a commit of the kernel's; it says whether any was new."""
         return await self._store.prepare(lambda tx: sum(stored(tx, one) for one in outgoing) > 0)
 
-    async def send_later(self, outgoing: Outgoing) -> bool:
+    @unit()
+    def send_later(self, tx: TablesTransaction, outgoing: Outgoing) -> bool:
         """Put one message into the outbox, outside of any turn; False when its key is there already."""
-        new = await self._store.transact(lambda tx: stored(tx, outgoing))
-        die_at("outboxed")
-        return new
+        return stored(tx, outgoing)
 
     @unit()
     def draft(self, tx: TablesTransaction, outgoing: Outgoing) -> OutboxRow:

@@ -8,11 +8,10 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from hermes_core.database import READ, TablesTransaction
+from hermes_core.codec import clean
+from hermes_core.database import READ, TablesTransaction, made
 from hermes_platform_gateway.rows.tables import Part, equal, locks, pairings, people, put, unit
 from hermes_platform_gateway.rows.values import Pairing, Person
-from hermes_core.store.codec import clean
-from hermes_core.store.sessions import made
 
 __all__ = ["HOUR", "MOST_FAILURES", "MOST_WAITING", "PAUSE", "People"]
 

@@ -8,9 +8,9 @@ import sqlalchemy as sa
 from attrs import fields
 from sqlalchemy.dialects import postgresql
 
+from hermes_core.codec import clean
 from hermes_core.database import WRITE, Begin, StoreBroker, TablesTransaction
 from hermes_platform_gateway.rows.values import Pairing, Person
-from hermes_core.store.codec import clean
 from hermes_core.types import Envelope, Principal
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Messages as JSON and back, and in the shape of OpenAI's chat completions. Small and explicit.
+"""Messages as JSON and back, as they are stored, and in the shape of OpenAI's chat completions. Small and explicit.
 
 What a newer kernel or plugin wrote and this one does not know is kept as it is and written back unchanged.
 """
@@ -13,6 +13,10 @@ import attrs
 
 from hermes_core.types import JSON, Blob, Button, Buttons, Message, Part, Reasoning, Text, ToolCall, ToolResult
 from hermes_core.values import frozen
+
+__all__ = [
+    "canonical", "clean", "clean_json", "dumps", "message_from_json", "message_to_json", "plain_text", "to_openai",
+]  # fmt: skip
 
 _PARTS: dict[str, type[attrs.AttrsInstance]] = {
     "text": Text,
