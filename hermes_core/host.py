@@ -11,6 +11,7 @@ is a great deal: whoever hosts says who a person is, and the kernel believes it.
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Awaitable, Callable, Container, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from hermes_core.brokers import TurnEnds
@@ -68,6 +69,10 @@ class HostTurns(ABC):
 
         One byte more than ``most`` at most. Raises OutOfReach, ToolError, OSError, and UserError as ``workspace``.
         """
+
+    @abstractmethod
+    async def seen(self, session: Session, path: Path) -> str:
+        """Where the tools of a session see a file among its ``outputs``: there, or a copy in their place. ToolError."""
 
     @abstractmethod
     async def owner(self, session: str) -> Principal | None:
@@ -269,5 +274,5 @@ class HostBroker(ABC):
         """What hands out the turns that wait, if ``workers.engine`` names a plugin's. Raises UnknownName."""
 
     @abstractmethod
-    def outputs(self, session: str) -> str:
+    def outputs(self, session: str) -> Path:
         """The folder of this machine for files that come to a session: its tools may read there."""

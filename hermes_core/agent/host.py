@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from hermes_core import trace
+from hermes_core.agent.outputs import seen_in
 from hermes_core.agent.policy.guarded import guarded_paths, guarded_place, read_only, readable
 from hermes_core.agent.runtime import Runtime
 from hermes_core.agent.surface import Surface
@@ -116,8 +117,8 @@ class Host(HostBroker):
             raise UnknownName("engine", name, ["local", *found], hint=hint)
         return found[name]
 
-    def outputs(self, session: str) -> str:
-        return str(self._runtime.home.outputs / session)
+    def outputs(self, session: str) -> Path:
+        return self._runtime.home.outputs / session
 
 
 class _Turns(HostTurns):
@@ -156,6 +157,9 @@ class _Turns(HostTurns):
         handle = open_path(path, PathRules(cwd=cwd, roots=(*roots, *opened), guarded=guarded))
         with os.fdopen(handle, "rb") as file:
             return file.read(most + 1)
+
+    async def seen(self, session: Session, path: Path) -> str:
+        return await seen_in(await self._runtime.place(session), path)
 
     async def owner(self, session: str) -> Principal | None:
         return await (await self._runtime.store()).session_owner(session)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from attrs import evolve
 
-from hermes_core.agent.runtime import Runtime
+from hermes_core.context import PluginContext
 from hermes_platform_gateway.outward.outgoing import answer_to, said
 from hermes_platform_gateway.people.admins import admin_chats
 from hermes_platform_gateway.rows.kept import rows_of
@@ -39,9 +39,9 @@ class Asked:
 class Asks:
     """Puts the questions of turns into chats, and lets messages answer them."""
 
-    def __init__(self, runtime: Runtime, turns: Turns, wake: Callable[[Envelope], None]) -> None:
-        self._runtime, self._turns, self._wake = runtime, turns, wake
-        self._seconds = runtime.settings.config.policy.ask_seconds
+    def __init__(self, ctx: PluginContext, turns: Turns, wake: Callable[[Envelope], None]) -> None:
+        self._ctx, self._records, self._turns, self._wake = ctx, ctx.host.records, turns, wake
+        self._seconds = ctx.host.section("policy").ask_seconds
 
     async def ask(self, of: Asked, question: Question) -> Verdict | None:
         """Ask, and wait for the answer; None when none came in time. A cancelled question stays in the chat."""
@@ -50,30 +50,27 @@ class Asks:
             await asyncio.Event().wait()
         number = hashlib.sha256(question.id.encode()).hexdigest()[:12]
         question = evolve(question, id=number)
-        store = await self._runtime.store()
-        session = await self._runtime.take_up(of.session_id, origin="", owner=of.owner)
+        session = await self._ctx.host.turns.take_up(of.session_id, owner=of.owner)
         wanted = Approval(id=number, session_id=session.id, turn_id=session.turn, subject=question.subject)
-        await store.ask_approval(session, evolve(wanted, kind=question.kind, choices=tuple(question.choices)))
+        await self._records.ask(session, evolve(wanted, kind=question.kind, choices=tuple(question.choices)))
         await self._send(of, question)
         try:
             async with asyncio.timeout(self._seconds):
                 while True:
-                    row = await store.approval(of.owner, number)
-                    if row is not None and row.state != "open":
+                    row = await self._records.question(of.owner, number)
+                    if row.state != "open":
                         return row.answer if row.state == "answered" else None
                     await asyncio.sleep(_LOOK)
         except TimeoutError:
-            await store.settle_approval(of.owner, number, Verdict(outcome="deny"), state="expired")
+            await self._records.settle(of.owner, number, Verdict(outcome="deny"), expired=True)
             return None
 
     async def waits(self, owner: Principal, session_id: str) -> Approval | None:
         """The question that waits for words in a session: of a turn that runs, or was cut off and is to go on."""
-        store = await self._runtime.store()
-        if not await self._turns.busy(session_id) and await store.begun_by(session_id) is None:
+        if not await self._turns.busy(session_id) and await self._ctx.host.turns.cut(session_id) is None:
             return None
-        rows = [
-            row for row in await store.list_approvals(owner) if row.session_id == session_id and row.kind != "approval"
-        ]
+        open_ones = await self._records.questions(owner)
+        rows = [row for row in open_ones if row.session_id == session_id and row.kind != "approval"]
         return rows[-1] if rows else None  # the one asked first
 
     async def answer(self, row: Approval, owner: Principal, text: str, by: str) -> None:
@@ -81,16 +78,16 @@ class Asks:
         number = int(text) if text.isdecimal() and len(text) < 4 else 0
         choice = row.choices[number - 1] if 0 < number <= len(row.choices) else text
         verdict = Verdict(outcome="allow", choice=choice, by=by)
-        await (await self._runtime.store()).settle_approval(owner, row.id, verdict)
+        await self._records.settle(owner, row.id, verdict)
 
     async def _send(self, of: Asked, question: Question) -> None:
         key = question_key(of.address, question.id)
         kinds = {"kind": "question", "trace": of.trace, "session_id": of.session_id}
-        rows, shown = rows_of(await self._runtime.store()), _shown(question)
+        rows, shown = rows_of(self._ctx), _shown(question)
         if question.to == "admin":
             name = of.address.sender_name or of.address.sender
             asks = said(f"{name} ({of.owner.person}) asks on {of.address.platform}:", *shown.parts)
-            for chat in await admin_chats(rows, self._runtime.settings):
+            for chat in await admin_chats(self._ctx):
                 to = Envelope(**{n: getattr(chat, n) for n in _PLACE}, event_id="", sender="", message=asks)
                 # It is the admin's message: whose call it is about says the text, and nothing else of theirs.
                 theirs = f"{key}:{chat.owner.person}"

@@ -6,35 +6,39 @@ from weakref import WeakValueDictionary
 
 from attrs import evolve
 
-from hermes_core.agent.live import new_session_id
-from hermes_core.agent.runtime import Runtime
-from hermes_core.config.gateway import ChannelSettings, ResetSettings, channel_of
-from hermes_core.console.conversation import Conversation
+from hermes_core.context import PluginContext
+from hermes_core.types import Envelope, Principal, Session, Text
+from hermes_platform_gateway.config import (
+    ChannelSettings,
+    ResetSettings,
+    channel_of,
+    gateway_settings,
+    platform_settings,
+)
 from hermes_platform_gateway.keys import is_over, session_key
 from hermes_platform_gateway.outward.silence import HINT
 from hermes_platform_gateway.people.access import Access
 from hermes_platform_gateway.rows.kept import rows_of
 from hermes_platform_gateway.rows.values import Route
-from hermes_core.types import JSON, Envelope, Principal, Session, Text
 
 __all__ = ["ChatConversation", "Conversations", "dressed"]
 
 _QUOTED = 500  # characters of an earlier message that are shown with its answer
 
 
-class ChatConversation(Conversation):
+class ChatConversation:
     """A chat's side of a conversation. ``envelope`` is the message that is being seen to.
 
     ``begins`` says why a new conversation begins with it, where an earlier one ended by itself; ``wish`` is how it is
     to reach a running turn, where it says so.
     """
 
-    def __init__(self, runtime: Runtime, envelope: Envelope, owner: Principal, key: str, route: Route | None) -> None:
-        super().__init__(runtime, envelope.platform)
-        self.envelope, self.owner, self.key = envelope, owner, key
-        self.overrides: dict[str, JSON] = dict(route.overrides) if route else {}
+    def __init__(self, ctx: PluginContext, envelope: Envelope, owner: Principal, key: str, route: Route | None) -> None:
+        self._ctx, self.envelope, self.owner, self.key = ctx, envelope, owner, key
+        self.overrides = {name: str(value) for name, value in route.overrides.items()} if route else {}
         self.wanted = route.session_id if route else ""
-        self.begins, self.wish, self.event = "", "", envelope.event_id
+        self.session: Session | None = None
+        self.begins, self.wish = "", ""
 
     def _told(self) -> str:
         """What the model of a new conversation is told of where it speaks."""
@@ -43,24 +47,25 @@ class ChatConversation(Conversation):
     async def take_up(self) -> Session:
         """The session of this chat, made when first needed."""
         if self.session is None:
-            fresh = not self.wanted
-            self.wanted = self.wanted or new_session_id()
-            self.session = await self._runtime.take_up(
-                self.wanted, origin=self._origin, owner=self.owner, system=self._told()
+            fresh, origin = not self.wanted, self.envelope.platform
+            self.session = await self._ctx.host.turns.take_up(
+                self.wanted, origin=origin, owner=self.owner, system=self._told()
             )
+            self.wanted = self.session.id
             if fresh:
                 await self._lead()
         return self.session
 
     def _channel(self) -> ChannelSettings:
-        here = self._runtime.settings.platform(self.envelope.platform)
+        here = platform_settings(self._ctx, self.envelope.platform)
         return channel_of(here, self.envelope.chat, self.envelope.thread)
 
     async def switch(self, session_id: str = "") -> Session:
         """Go on in another session, or in a new one."""
-        self.session, self.wanted = None, session_id or new_session_id()
+        self.session, self.wanted = None, session_id
         session = await self.take_up()
-        await self._lead()
+        if session_id:
+            await self._lead()
         return session
 
     async def choose(self, **overrides: str) -> None:
@@ -71,16 +76,14 @@ class ChatConversation(Conversation):
         await self._lead()
 
     async def _lead(self) -> None:
-        routes = rows_of(await self._runtime.store()).routes
-        await routes.lead(self.key, self.wanted, self.owner, self.overrides)
+        await rows_of(self._ctx).routes.lead(self.key, self.wanted, self.owner, self.overrides)
 
 
 class Conversations:
     """Finds the conversation of each message."""
 
-    def __init__(self, runtime: Runtime) -> None:
-        self._runtime = runtime
-        self._config = runtime.settings.config.gateway
+    def __init__(self, ctx: PluginContext) -> None:
+        self._ctx, self._config = ctx, gateway_settings(ctx)
         self._finding: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def find(self, envelope: Envelope, access: Access) -> ChatConversation:
@@ -92,11 +95,12 @@ class Conversations:
         key = session_key(envelope, owner, shared=shared)
         lock = self._finding.setdefault(key, asyncio.Lock())
         async with lock:
-            routes = rows_of(await self._runtime.store()).routes
+            routes = rows_of(self._ctx).routes
             route = await routes.route(key, owner)
-            found = ChatConversation(self._runtime, envelope, owner, key, route)
+            found = ChatConversation(self._ctx, envelope, owner, key, route)
             policy = self._reset(envelope)
-            if route and (why := is_over(route, policy)) and not self._runtime.busy(route.session_id):
+            why = is_over(route, policy) if route else ""
+            if route and why and not await self._ctx.host.turns.busy(route.session_id):
                 found.begins = why if policy.notify else ""
                 await found.switch()
             elif route:

@@ -6,11 +6,14 @@ import logging
 import time
 from collections.abc import Sequence
 
-from hermes_core.agent.runtime import Runtime
 from hermes_platform_gateway.supervision.services import Services
+from hermes_core.context import PluginContext
 from hermes_core.errors import DeliveryError, HermesError
+from hermes_core.kinds import Console, Platform, TurnQueue
+from hermes_core.types import Chat, Envelope
 from hermes_platform_gateway.asks import Asks
 from hermes_platform_gateway.commands.chats import ChatCommands
+from hermes_platform_gateway.config import gateway_settings
 from hermes_platform_gateway.inbound import Inbound
 from hermes_platform_gateway.outward.outgoing import said
 from hermes_platform_gateway.outward.senders import Senders
@@ -20,10 +23,9 @@ from hermes_platform_gateway.platforms import PlatformSupervisor
 from hermes_platform_gateway.queue import LocalQueue, open_queue
 from hermes_platform_gateway.rows.kept import rows_of, unplayed
 from hermes_platform_gateway.rows.values import KEPT
+from hermes_platform_gateway.supervision.services import Services
 from hermes_platform_gateway.turn_worker import TurnWorker
 from hermes_platform_gateway.turns import Turns
-from hermes_core.kinds import Console, Platform, TurnQueue
-from hermes_core.types import Chat, Envelope
 
 __all__ = ["Gateway"]
 
@@ -38,30 +40,28 @@ class Gateway:
 
     def __init__(
         self,
-        runtime: Runtime,
+        ctx: PluginContext,
         platforms: Sequence[Platform],
         *,
         queue: TurnQueue | None = None,
         work: bool = True,
     ) -> None:
-        self._runtime, self._work = runtime, work
-        self._queue = queue or open_queue(runtime)
-        turns = Turns(runtime, elsewhere=self._queue.name != LocalQueue.name)
+        self._ctx, self._work = ctx, work
+        self._queue = queue or open_queue(ctx)
+        turns = Turns(ctx, elsewhere=self._queue.name != LocalQueue.name)
         self._rules: dict[str, AccessRules] = {}
-        self._senders = Senders(runtime)
-        self.commands = ChatCommands(runtime, self._queue, turns, self._senders, self.told, self._try_again)
-        asks = Asks(runtime, turns, self._senders.wake)
-        self._inbound = Inbound(runtime, self._queue, turns, asks, self.commands, self._admit, self._senders.wake)
-        self._worker = TurnWorker(runtime, turns, asks, self._senders.wake, self._senders.show)
-        self._services = Services(runtime)
-        config, holder = runtime.settings.config.gateway, runtime.sessions.holder
+        self._senders = Senders(ctx)
+        self.commands = ChatCommands(ctx, self._queue, turns, self._senders, self.told, self._try_again)
+        asks = Asks(ctx, turns, self._senders.wake)
+        self._inbound = Inbound(ctx, self._queue, turns, asks, self.commands, self._admit, self._senders.wake)
+        self._worker = TurnWorker(ctx, turns, asks, self._senders.wake, self._senders.show)
+        self._services = Services(ctx)
         self.platforms = [
             PlatformSupervisor(
                 platform,
-                Console(self.commands.table),
-                holder,
-                runtime.store,
-                config,
+                Console(self.commands.menu),
+                ctx.host.records,
+                gateway_settings(ctx),
                 self._inbound.hear,
                 self._senders.send,
                 self._inbound.begin,
@@ -71,8 +71,7 @@ class Gateway:
 
     async def run(self, stop: asyncio.Event) -> None:
         """Serve until ``stop`` is set or every platform has nothing more to say. Raises HermesError at the start."""
-        await self._runtime.warm()
-        await self._runtime.dispatch.observe("on_gateway_start")
+        await self._ctx.host.start()
         self._services.start()
         keeping = [asyncio.create_task(one.serve(), name=one.platform.name) for one in self.platforms]
         playing = [asyncio.create_task(self._play()), asyncio.create_task(self._sweep())] if self._work else []
@@ -110,15 +109,14 @@ class Gateway:
 
     async def _admit(self, platform: Platform, envelope: Envelope) -> Access | None:
         """Who speaks; None when nobody may. A stranger is given a code, where the settings say so."""
-        settings = self._runtime.settings
-        rules = self._rules.get(envelope.platform) or AccessRules.of(settings, envelope.platform)
+        rules = self._rules.get(envelope.platform) or AccessRules.of(self._ctx, envelope.platform)
         self._rules[envelope.platform] = rules
-        rows = rows_of(await self._runtime.store())
+        rows = rows_of(self._ctx)
         access = admit(envelope, rules, await rows.people.person(envelope.platform, envelope.sender))
         if access.outcome == "in":
             return access
         log.info("not let in: %s %s: %s", envelope.platform, envelope.sender, access.by)
-        words = await code_for(rows, envelope, brand=self._runtime.home.brand) if access.outcome == "pair" else ""
+        words = await code_for(rows, envelope, brand=self._ctx.program) if access.outcome == "pair" else ""
         if words:
             key = f"{envelope.platform}:{envelope.account}:{envelope.event_id}:code"
             with contextlib.suppress(DeliveryError):  # not through the outbox, where its row would tell the code
@@ -128,7 +126,7 @@ class Gateway:
     # --- turns ------------------------------------------------------------------------------------------------------
 
     async def _play(self) -> None:
-        await self._queue.work(self._worker.play, self._runtime.settings.config.workers.count)
+        await self._queue.work(self._worker.play, self._ctx.host.section("workers").count)
 
     async def _sweep(self) -> None:
         """Put what waits and is in no queue: from before the start, of a worker that died, of another machine."""
@@ -137,13 +135,13 @@ class Gateway:
             try:
                 if time.time() - forgot > _HOUR:
                     forgot = time.time()
-                    await (await self._runtime.store()).forget_commands(forgot - KEPT)
-                for session_id, _ in await unplayed(await self._runtime.store()):
-                    if not self._runtime.busy(session_id):
+                    await self._ctx.host.records.forget(forgot - KEPT)
+                for session_id, _ in await unplayed(self._ctx):
+                    if not await self._ctx.host.turns.busy(session_id):
                         await self._queue.put(session_id)
             except HermesError as error:
                 log.warning("what waits could not be looked for: %s", error)
-            await asyncio.sleep(self._runtime.settings.config.workers.poll_seconds)
+            await asyncio.sleep(self._ctx.host.section("workers").poll_seconds)
 
     # --- the end ----------------------------------------------------------------------------------------------------
 
@@ -151,20 +149,20 @@ class Gateway:
         """Hear nothing new, let turns end, send what they said; what is cut off is resumed at the next start."""
         for platform in self.platforms:
             platform.deaf()
-        seconds = self._runtime.settings.config.gateway.drain_seconds
+        seconds = gateway_settings(self._ctx).drain_seconds
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._inbound.settle()
                 await self._worker.rest()
-                await self._runtime.rest()
-        cut = self._runtime.playing
+                await self._ctx.host.turns.rest()
+        cut = self._ctx.host.turns.playing
         with contextlib.suppress(TimeoutError, HermesError):
             async with asyncio.timeout(_FLUSH):
                 await self._all_sent()
         if cut:
             log.warning("%d turns are cut off; they go on at the next start", cut)
         with contextlib.suppress(HermesError):  # else they are taken over when this process is gone
-            await (await self._runtime.store()).leave(self._runtime.sessions.holder)
+            await self._ctx.host.records.leave()
         for task in (*playing, *keeping):
             task.cancel()
         await self._inbound.close()
@@ -172,7 +170,7 @@ class Gateway:
     async def _all_sent(self) -> None:
         """Wait until nothing is to be sent by a platform that is connected."""
         mine = {(k.platform.name, k.platform.account) for k in self.platforms if k.state == "connected"}
-        outbox = rows_of(await self._runtime.store()).outbox
+        outbox = rows_of(self._ctx).outbox
         while True:
             counts = await outbox.outbox_counts()
             if not any((name, account) in mine and state in ("waiting", "sending") for name, account, state in counts):

@@ -13,12 +13,12 @@ from functools import partial
 from attrs import evolve
 
 from hermes_core import trace
-from hermes_core.agent.runtime import Runtime
 from hermes_core.codec import plain_text
-from hermes_core.console.conversation import QUEUED, STEERED
+from hermes_core.context import PluginContext
 from hermes_core.errors import Duplicate, HermesError, StoreError
 from hermes_platform_gateway.asks import Asks
 from hermes_platform_gateway.commands.chats import ChatCommands
+from hermes_platform_gateway.config import gateway_settings, mask_of
 from hermes_platform_gateway.conversations import ChatConversation, Conversations, dressed
 from hermes_platform_gateway.keyed_queue import KeyedQueue
 from hermes_platform_gateway.media_in import keep_files
@@ -34,6 +34,8 @@ __all__ = ["Inbound"]
 log = logging.getLogger(__name__)
 _PAUSE = 1.0  # seconds between two tries to write a message down
 _HEARD, _BEHIND = "👀", "⏳"
+_QUEUED = "Queued: it has its turn when this one ends. /steer says it now, /stop ends the turn."
+_STEERED = "Passed on: the model sees it with the next result, or as the next message."
 
 
 class Inbound:
@@ -44,7 +46,7 @@ class Inbound:
 
     def __init__(
         self,
-        runtime: Runtime,
+        ctx: PluginContext,
         queue: TurnQueue,
         turns: Turns,
         asks: Asks,
@@ -52,10 +54,10 @@ class Inbound:
         admit: Callable[[Platform, Envelope], Awaitable[Access | None]],
         wake: Callable[[Envelope], None],
     ) -> None:
-        self._runtime, self._queue, self._commands, self._admit = runtime, queue, commands, admit
+        self._ctx, self._queue, self._commands, self._admit = ctx, queue, commands, admit
         self._turns, self._asks = turns, asks
         self._wake = wake
-        self._conversations = Conversations(runtime)
+        self._conversations = Conversations(ctx)
         self._in_order = KeyedQueue()
 
     def hear(self, platform: Platform, envelope: Envelope) -> None:
@@ -68,8 +70,7 @@ class Inbound:
 
     async def begin(self, platform: Platform) -> None:
         """Carry out the commands that were heard before a death."""
-        store = await self._runtime.store()
-        for waiting in await store.commands_waiting(platform.name, platform.account):
+        for waiting in await self._ctx.host.records.heard(platform.name, platform.account):
             if waiting.envelope:
                 work = partial(self._again, platform, waiting)
                 self._in_order.put(f"{platform.name} {platform.account} {waiting.envelope.chat}", work)
@@ -110,18 +111,18 @@ class Inbound:
 
     async def _take(self, platform: Platform, envelope: Envelope, access: Access) -> bool:
         """See to a message; whether its service was told that it was received."""
-        store = await self._runtime.store()
+        records = self._ctx.host.records
         conversation = await self._conversations.find(envelope, access)
         owner = conversation.owner
-        await rows_of(store).chats.remember_chat(owner, envelope, access.principal)
+        await rows_of(self._ctx).chats.remember_chat(owner, envelope, access.principal)
         if self._commands.is_command(envelope):
-            row = await store.hear_command(owner, envelope, trace.current())
+            row = await records.hear(owner, envelope)
             await platform.ack(envelope)
             await self._command(platform, envelope, conversation, access, row)
             return True
         text = plain_text(envelope.message.parts).strip()
         if text and await self._asks.waits(owner, conversation.wanted):
-            await self._answer(envelope, conversation, await store.hear_command(owner, envelope, trace.current()))
+            await self._answer(envelope, conversation, await records.hear(owner, envelope))
             return False
         await self._say(platform, conversation, envelope)
         if conversation.begins:
@@ -132,19 +133,18 @@ class Inbound:
         self, platform: Platform, conversation: ChatConversation, envelope: Envelope, wish: str = ""
     ) -> None:
         """Let a message have its turn, or reach the one that runs, as is set up or is the ``wish``."""
-        runtime, session = self._runtime, await conversation.take_up()
+        host, session = self._ctx.host, await conversation.take_up()
         busy = await self._turns.busy(session.id)
-        mode = (wish or runtime.settings.config.agent.busy) if busy else "queue"
-        place = partial(runtime.place, session)
-        kept = await keep_files(envelope, runtime.home.outputs / session.id, place)
+        mode = (wish or host.section("agent").busy) if busy else "queue"
+        kept = await keep_files(envelope, host.outputs(session.id), partial(host.turns.seen, session))
         whole = dressed(kept, shared=_shared(envelope))
-        put = runtime.steer if mode == "steer" else runtime.queue
-        await put(session.id, whole.message, owner=session.owner, origin=platform.name, envelope=whole)
+        known = {"owner": session.owner, "origin": platform.name, "envelope": whole}
+        await host.turns.put(session.id, whole.message, mode="steer" if mode == "steer" else "queue", **known)
         await platform.ack(envelope)
         if busy and mode == "interrupt":
-            await self._turns.interrupt(session.id, session.owner)
+            await self._turns.interrupt(session.id)
         await self._queue.put(session.id)
-        words = {"queue": QUEUED, "steer": STEERED}.get(mode, "") if busy else ""
+        words = {"queue": _QUEUED, "steer": _STEERED}.get(mode, "") if busy else ""
         self._in_order.beside(partial(self._receipt, platform, envelope, session.owner, words))  # nothing waits for it
 
     async def _receipt(self, platform: Platform, envelope: Envelope, owner: Principal, words: str) -> None:
@@ -175,15 +175,14 @@ class Inbound:
         known = {"key": f"{key}:answer", "trace": trace.current(), "session_id": conversation.wanted}
         shown = said(answer) if isinstance(answer, str) else answer
         answers = [answer_to(envelope, conversation.owner, shown, **known)] if answer else []
-        store = await self._runtime.store()
-        await store.done_command(row, await rows_of(store).outbox.sending(answers) if answers else None)
+        await self._ctx.host.records.done(row, await rows_of(self._ctx).outbox.sending(answers) if answers else None)
 
     async def _answer(self, envelope: Envelope, conversation: ChatConversation, row: int) -> None:
         """Let a message answer the question that waits for words."""
         if question := await self._asks.waits(conversation.owner, conversation.wanted):
             text, by = plain_text(envelope.message.parts).strip(), envelope.sender_name or envelope.sender
             await self._asks.answer(question, conversation.owner, text, by)
-        await (await self._runtime.store()).done_command(row)
+        await self._ctx.host.records.done(row)
 
     async def _again(self, platform: Platform, waiting: Waiting) -> None:
         envelope = waiting.envelope
@@ -200,7 +199,7 @@ class Inbound:
 
     async def _react(self, platform: Platform, envelope: Envelope, sign: str) -> bool:
         """Show that a message was heard; False where that cannot be seen."""
-        if not (self._runtime.settings.config.gateway.reactions and envelope.message_id):
+        if not (gateway_settings(self._ctx).reactions and envelope.message_id):
             return False
         if Feature.REACTIONS not in platform.features:
             return False
@@ -215,10 +214,10 @@ class Inbound:
     async def _tell(self, envelope: Envelope, text: str, owner: Principal | None = None, mark: str = "failed") -> None:
         """Say something to whoever wrote a message, once."""
         key = f"{envelope.platform}:{envelope.account}:{envelope.event_id}:{mark}"
-        owner = owner or Principal(profile=self._runtime.home.profile, person=f"{envelope.platform}:{envelope.sender}")
-        text = self._runtime.settings.masks.text(text)
+        owner = owner or Principal(profile=self._ctx.owner.profile, person=f"{envelope.platform}:{envelope.sender}")
+        text = mask_of(self._ctx)(text)
         message = answer_to(envelope, owner, said(text), key=key, trace=trace.current())
-        await rows_of(await self._runtime.store()).outbox.send_later(message)
+        await rows_of(self._ctx).outbox.send_later(message)
 
 
 def _shared(envelope: Envelope) -> bool:

@@ -3,9 +3,9 @@
 import time
 from datetime import datetime, timedelta
 
-from hermes_core.config.gateway import ResetSettings
-from hermes_platform_gateway.rows.values import Route
 from hermes_core.types import Envelope, Principal
+from hermes_platform_gateway.config import ResetSettings
+from hermes_platform_gateway.rows.values import Route
 
 __all__ = ["is_over", "session_key"]
 

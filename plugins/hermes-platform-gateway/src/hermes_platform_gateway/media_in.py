@@ -9,9 +9,7 @@ from pathlib import Path
 
 from attrs import evolve
 
-from hermes_core.agent.outputs import seen_in
 from hermes_core.errors import UserError
-from hermes_core.kinds import Workspace
 from hermes_core.types import Blob, Envelope, Part, Text
 
 __all__ = ["LARGEST", "keep_files"]
@@ -20,8 +18,8 @@ LARGEST = 128 * 1024 * 1024  # bytes of one file
 _LONGEST = 60  # characters of a file's own name that are kept
 
 
-async def keep_files(envelope: Envelope, folder: Path, place: Callable[[], Awaitable[Workspace]]) -> Envelope:
-    """The message with its files in ``folder``, each named in the text as the tools of ``place`` see it.
+async def keep_files(envelope: Envelope, folder: Path, seen: Callable[[Path], Awaitable[str]]) -> Envelope:
+    """The message with its files in ``folder``, each named in the text as it is ``seen`` by tools.
 
     Raises UserError when one cannot be kept.
     """
@@ -34,7 +32,7 @@ async def keep_files(envelope: Envelope, folder: Path, place: Callable[[], Await
             kept.append(part)
             continue
         path = await asyncio.to_thread(_keep, part, folder)
-        notes.append(f"[{_what(part)}: {await seen_in(await place(), path)}]")
+        notes.append(f"[{_what(part)}: {await seen(path)}]")
         kept.append(evolve(part, data=None, path=str(path)))
     kept.append(Text(text="\n" + "\n".join(notes)))
     return evolve(envelope, message=evolve(envelope.message, parts=tuple(kept)))

@@ -7,13 +7,14 @@ from typing import Any
 from attrs import evolve
 
 from hermes_core import trace
-from hermes_core.agent.runtime import Runtime
 from hermes_core.brokers import Mailbox
+from hermes_core.context import PluginContext
 from hermes_core.database import Prepared
+from hermes_platform_gateway.config import mask_of
 from hermes_platform_gateway.conversations import Conversations
 from hermes_platform_gateway.outward.outgoing import answer_to
 from hermes_platform_gateway.people.access import Access
-from hermes_platform_gateway.rows.kept import Rows, rows_of, sent
+from hermes_platform_gateway.rows.kept import rows_of, sent
 from hermes_platform_gateway.rows.values import KnownChat, Outgoing
 from hermes_platform_gateway.targets import resolve
 from hermes_core.types import Blob, Chat, Envelope, Message, Part, Principal, Session, Target, Text
@@ -26,12 +27,12 @@ class Messages(Mailbox):
 
     name = "gateway"
 
-    def __init__(self, runtime: Runtime) -> None:
-        self._runtime = runtime
+    def __init__(self, ctx: PluginContext) -> None:
+        self._ctx = ctx
 
     async def targets(self, owner: Principal) -> Sequence[Target]:
         """The chats of an owner, last used first."""
-        return await self._shown(await (await self._rows()).chats.list_chats(owner))
+        return await self._shown(await rows_of(self._ctx).chats.list_chats(owner))
 
     async def find(self, owner: Principal, target: str, session: Session | None = None) -> Sequence[Target]:
         """The chats that a target means. Raises UnknownName, UserError."""
@@ -45,7 +46,7 @@ class Messages(Mailbox):
         message = evolve(message, untrusted=message.untrusted or bool(session and session.untrusted))
         message = evolve(message, parts=tuple(self._masked(part) for part in message.parts))
         key = f"message:{owner.profile}:{owner.person}:{key or os.urandom(16).hex()}"
-        rows, store = await self._rows(), await self._runtime.store()
+        rows = rows_of(self._ctx)
         for chat in chats:
             same = origin is not None and (chat.address, chat.account) == (origin.address, origin.account)
             there = "" if same else await self._conversation(chat)
@@ -63,7 +64,7 @@ class Messages(Mailbox):
                 turn_id=session.turn if session else "",
             )
             if told:
-                await store.post(there, outgoing.key, told, await rows.outbox.sending([outgoing]))
+                await self._ctx.host.turns.tell(there, outgoing.key, told, await rows.outbox.sending([outgoing]))
             else:
                 await rows.outbox.send_later(outgoing)
         return await self._shown(chats)
@@ -71,47 +72,41 @@ class Messages(Mailbox):
     async def ending(self, owner: Principal, target: str, text: str, turn_id: str) -> Prepared[object]:
         """What tells a target of a turn's end, for the commit that ends it. Raises UnknownName, UserError."""
         chats, _ = await self._found(owner, target, None)
-        message = Message(role="assistant", parts=(Text(text=self._runtime.settings.masks.text(text)),))
+        message = Message(role="assistant", parts=(Text(text=mask_of(self._ctx)(text)),))
         known = {"kind": "answer", "trace": trace.current(), "turn_id": turn_id}
         end = [
             answer_to(envelope_of(chat), owner, message, key=f"turn:{turn_id}:{chat.account}:{chat.address}", **known)
             for chat in chats
         ]
-        return await (await self._rows()).outbox.sending(end)
+        return await rows_of(self._ctx).outbox.sending(end)
 
     async def named(self, word: str, owner: Principal | None) -> Sequence[tuple[str, str]]:
         """The trace and the turn of each message that a word names."""
-        return await (await self._rows()).outbox.named(word, owner)
+        return await rows_of(self._ctx).outbox.named(word, owner)
 
     async def sent(self, trace: str, turn_id: str, owner: Principal | None) -> Sequence[Mapping[str, Any]]:
         """What went out of a trace or a turn."""
-        return await sent(await self._runtime.store(), trace, turn_id, owner)
-
-    async def _rows(self) -> Rows:
-        return rows_of(await self._runtime.store())
+        return await sent(self._ctx, trace, turn_id, owner)
 
     async def _found(
         self, owner: Principal, target: str, session: Session | None
     ) -> tuple[list[KnownChat], KnownChat | None]:
         """The chats that are meant, and the one that asks. A conversation that has no row yet was asked in no chat."""
-        store = await self._runtime.store()
-        asked = session is not None and not await store.is_free(session.id)
-        envelope = await store.asked_from(session.id, owner) if session and asked else None
-        chats = rows_of(store).chats
+        turns, chats = self._ctx.host.turns, rows_of(self._ctx).chats
+        asked = session is not None and await turns.owner(session.id) is not None
+        envelope = await turns.asked_from(session.id, owner) if session and asked else None
         origin = await chats.at(owner, envelope) if envelope else None
         return resolve(target, await chats.list_chats(owner), origin), origin
 
     async def _conversation(self, chat: KnownChat) -> str:
         """The session that a chat talks to now; begun, where the last one is over."""
         access = Access(outcome="in", principal=chat.owner)
-        session = await (await Conversations(self._runtime).find(envelope_of(chat), access)).take_up()
-        live = await self._runtime.sessions.take(session.id, session.origin, session.owner)
-        await self._runtime.sessions.keep(live, await self._runtime.store())
+        session = await (await Conversations(self._ctx).find(envelope_of(chat), access)).take_up()
+        await self._ctx.host.turns.keep(session)
         return session.id
 
     async def _shown(self, chats: Sequence[KnownChat]) -> Sequence[Target]:
-        store = await self._runtime.store()
-        accounts = await store.accounts() if chats else ()
+        accounts = await self._ctx.host.records.accounts() if chats else ()
         served = {(one.platform, one.account) for one in accounts if one.served and one.state == "connected"}
         return [
             Target(
@@ -126,7 +121,7 @@ class Messages(Mailbox):
         ]
 
     def _masked(self, part: Part) -> Part:
-        return evolve(part, text=self._runtime.settings.masks.text(part.text)) if isinstance(part, Text) else part
+        return evolve(part, text=mask_of(self._ctx)(part.text)) if isinstance(part, Text) else part
 
 
 def envelope_of(chat: KnownChat) -> Envelope:

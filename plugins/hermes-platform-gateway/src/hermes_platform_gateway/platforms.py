@@ -5,14 +5,11 @@ import contextlib
 import socket
 from collections.abc import Awaitable, Callable
 
-from hermes_core.agent.supervisor import CLOSE, State, Supervisor
-from hermes_core.config.gateway import GatewaySettings
+from hermes_core.host import HostRecords
 from hermes_core.kinds import Console, Platform
 from hermes_core.types import Envelope
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from hermes_core.store.journal import Store
+from hermes_platform_gateway.config import GatewaySettings
+from hermes_platform_gateway.supervision.supervisor import CLOSE, State, Supervisor
 
 __all__ = ["PlatformSupervisor"]
 
@@ -24,8 +21,7 @@ class PlatformSupervisor:
         self,
         platform: Platform,
         console: Console,
-        holder: str,
-        store: Callable[[], Awaitable["Store"]],
+        records: HostRecords,
         config: GatewaySettings,
         hear: Callable[[Platform, Envelope], None],
         send: Callable[[Platform], Awaitable[None]],
@@ -33,7 +29,7 @@ class PlatformSupervisor:
     ) -> None:
         self.platform, self._console = platform, console
         pauses = config.retry_seconds, config.retry_cap
-        self._supervisor = Supervisor(platform.name, platform.account, store, holder=holder, pauses=pauses)
+        self._supervisor = Supervisor(platform.name, platform.account, records, pauses=pauses)
         self._hear, self._send, self._begin = hear, send, begin
         self._deaf = False
         self._listening: asyncio.Task[None] | None = None

@@ -5,8 +5,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from functools import partial
 
-from hermes_core.agent.parts import Parts
-from hermes_core.errors import UnknownName
+from hermes_core.context import PluginContext
 from hermes_core.kinds import TurnQueue
 
 __all__ = ["LocalQueue", "open_queue"]
@@ -70,16 +69,6 @@ class LocalQueue(TurnQueue):
         self._changed.set()
 
 
-def open_queue(parts: Parts) -> TurnQueue:
+def open_queue(ctx: PluginContext) -> TurnQueue:
     """The queue that ``workers.engine`` names, for this process. Raises UnknownName when no plugin has it."""
-    name = parts.settings.config.workers.engine
-    if name == LocalQueue.name:
-        return LocalQueue()
-    parts.loader.load_contributing("engines", [name])
-    found: dict[str, TurnQueue] = {
-        engine.name: engine for _, engine in parts.dispatch.contributions("register_engines")
-    }
-    if name not in found:
-        hint = f"pip install hermes-backend-{name}, or set workers.engine."
-        raise UnknownName("engine", name, [LocalQueue.name, *found], hint=hint)
-    return found[name]
+    return ctx.host.queue() or LocalQueue()

@@ -2,12 +2,10 @@
 
 import asyncio
 import contextlib
-import os
 from collections.abc import AsyncIterator
 
-from hermes_core.agent.runtime import Runtime
+from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError
-from hermes_core.types import Envelope, Message, Principal, Text
 
 __all__ = ["Turns"]
 
@@ -17,32 +15,21 @@ _LOOK = 1.0  # seconds between two looks at whether a turn is to be stopped by a
 class Turns:
     """The turns of this process, and, where workers in others play too (``elsewhere``), of those."""
 
-    def __init__(self, runtime: Runtime, *, elsewhere: bool) -> None:
-        self._runtime, self.elsewhere = runtime, elsewhere
+    def __init__(self, ctx: PluginContext, *, elsewhere: bool) -> None:
+        self._turns, self._elsewhere = ctx.host.turns, elsewhere
 
     async def busy(self, session_id: str) -> bool:
         """Whether a turn runs in a session."""
-        if self._runtime.busy(session_id):
-            return True
-        return self.elsewhere and await (await self._runtime.store()).is_held(session_id)
+        return await self._turns.busy(session_id, elsewhere=self._elsewhere)
 
-    async def interrupt(self, session_id: str, owner: Principal) -> bool:
+    async def interrupt(self, session_id: str) -> bool:
         """Stop the turn that runs in a session; False when none runs."""
-        if self._runtime.interrupt(session_id):
-            return True
-        if not await self.busy(session_id):
-            return False
-        wish = Message(role="user", parts=(Text(text="/stop"),))
-        event, sender = os.urandom(16).hex(), owner.person
-        envelope = Envelope(platform="gateway", account="", event_id=event, chat="", sender=sender, message=wish)
-        store = await self._runtime.store()
-        await store.wait(session_id, wish, mode="stop", envelope=envelope)
-        return True
+        return await self._turns.interrupt(session_id, elsewhere=self._elsewhere)
 
     @contextlib.asynccontextmanager
     async def stoppable(self, session_id: str) -> AsyncIterator[None]:
         """While this lasts, wishes of other processes to stop the session's turn are heard."""
-        watching = asyncio.create_task(self._watch(session_id)) if self.elsewhere else None
+        watching = asyncio.create_task(self._watch(session_id)) if self._elsewhere else None
         try:
             yield
         finally:
@@ -53,5 +40,5 @@ class Turns:
         while True:
             await asyncio.sleep(_LOOK)
             with contextlib.suppress(HermesError):  # the store is away for a moment; the next look sees it
-                if await (await self._runtime.store()).stop_wanted(session_id):
-                    self._runtime.interrupt(session_id)
+                if await self._turns.stop_wanted(session_id):
+                    await self._turns.interrupt(session_id)

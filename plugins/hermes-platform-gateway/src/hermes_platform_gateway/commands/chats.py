@@ -5,10 +5,8 @@ from functools import partial
 
 from attrs import evolve
 
-from hermes_core.agent.runtime import Runtime
 from hermes_core.codec import plain_text
-from hermes_core.console.allowed import named, usable
-from hermes_core.console.registry import Registry
+from hermes_core.context import PluginContext
 from hermes_core.errors import UserError
 from hermes_platform_gateway.commands.in_chat import InChat
 from hermes_platform_gateway.conversations import ChatConversation
@@ -16,7 +14,7 @@ from hermes_platform_gateway.outward.senders import Senders
 from hermes_platform_gateway.people.access import Access
 from hermes_platform_gateway.turns import Turns
 from hermes_core.kinds import Conversation, TurnQueue
-from hermes_core.plugins.at_hand import at_hand
+from hermes_core.slash import named, usable
 from hermes_core.types import Approval, Envelope, Message, Outcome, Session, SlashCommand, Verdict
 
 __all__ = ["ChatCommands"]
@@ -29,24 +27,24 @@ class ChatCommands:
 
     def __init__(
         self,
-        runtime: Runtime,
+        ctx: PluginContext,
         queue: TurnQueue,
         turns: Turns,
         senders: Senders,
         status: Callable[[], Sequence[str]],
         again: Callable[[str], bool],
     ) -> None:
-        self._runtime, self._senders, self._try_again = runtime, senders, again
-        self._here = partial(InChat, runtime, queue, turns, status)
-        self._registry = Registry(runtime, "chat")
-        self._table = self._registry.table
+        self._ctx, self._senders, self._try_again = ctx, senders, again
+        self._side = partial(InChat, ctx, queue, turns, status)
+        self._commands = ctx.slash.commands("chat")
+        self._table = self._commands.table
         self._services = self._table["platforms"].run
         for run in (self.approve, self.deny, self.platforms):
             self._table[run.__name__] = evolve(self._table[run.__name__], run=run)
         self._table["platforms"] = evolve(self._table["platforms"], usage="[resume NAME]")
 
     @property
-    def table(self) -> Sequence[SlashCommand]:
+    def menu(self) -> Sequence[SlashCommand]:
         """All commands, for menus."""
         return tuple(usable(self._table, "admin", "chat").values())
 
@@ -66,7 +64,8 @@ class ChatCommands:
         """Carry a command out; what is to be said of it, or what the model is to hear. Raises HermesError."""
         text = plain_text(envelope.message.parts).strip()
         name, rest = self._name(text), "".join(text.split(maxsplit=1)[1:])
-        return await self._registry.run(self._here(conversation, access, await conversation.take_up()), name, rest)
+        session = await conversation.take_up()
+        return await self._commands.run(self._side(conversation, access), session, name, rest)
 
     @staticmethod
     def _name(text: str) -> str:
@@ -85,7 +84,7 @@ class ChatCommands:
         return await self._answer(session, rest.split(), "deny", "deny")
 
     async def _answer(self, session: Session, words: Sequence[str], outcome: Outcome, choice: str) -> str:
-        here, store = at_hand(session), await self._runtime.store()
+        here = self._ctx.conversation(session)
         envelope = here.envelope
         assert envelope
         found = await self._question(here, words[0] if words else "")
@@ -94,7 +93,7 @@ class ChatCommands:
         by = envelope.sender_name or envelope.sender
         reason = "" if outcome == "allow" else "refused by the person"
         verdict = Verdict(outcome=outcome, choice=choice, by=by, reason=reason)
-        settled, mine = await store.settle_approval(found.owner, found.id, verdict)
+        settled, mine = await self._ctx.host.records.settle(found.owner, found.id, verdict)
         if not mine:
             return f"That is already {settled.told}."
         told = "Denied."
@@ -106,11 +105,11 @@ class ChatCommands:
 
     async def _question(self, conversation: Conversation, words: str) -> Approval:
         """The question that is meant: by its id, or the only one that is open here. Others' are for admins only."""
-        store, session = await self._runtime.store(), conversation.session
+        records, session = self._ctx.host.records, conversation.session
         admin = conversation.role == "admin"
         if words:
-            return await store.find_approval(session.owner, words, admin=admin)
-        rows = await store.list_approvals(session.owner, admin=admin)
+            return await records.question(session.owner, words, admin=admin)
+        rows = await records.questions(session.owner, admin=admin)
         rows = [row for row in rows if row.kind == "approval"]
         here = [row for row in rows if session.id in (row.session_id, row.root)] or rows
         if not here:

@@ -1,46 +1,43 @@
 """A conversation on a chat service, as a command that was written in it has it."""
 
 from collections.abc import Callable, Sequence
+from typing import Literal
 
 from attrs import evolve
 
-from hermes_core.agent.live import new_session_id
-from hermes_core.agent.route.choice import Route
-from hermes_core.agent.runtime import Runtime
-from hermes_core.console.allowed import Role
-from hermes_core.console.at_hand import AtHand
-from hermes_core.errors import UnknownName, UserError
+from hermes_core.context import PluginContext
+from hermes_core.kinds import TurnQueue
+from hermes_core.slash import HostSide
+from hermes_core.types import Message, Session, Text
 from hermes_platform_gateway.conversations import ChatConversation
 from hermes_platform_gateway.people.access import Access
 from hermes_platform_gateway.turns import Turns
-from hermes_core.kinds import TurnQueue
-from hermes_core.types import Envelope, Message, Session, Text
 
 __all__ = ["InChat"]
 
 
-class InChat(AtHand):
-    """The same where several may write, each with their ``access``, and turns are played by workers."""
+class InChat(HostSide):
+    """The host's side where several may write, each with their ``access``, and turns are played by workers."""
 
     place = "chat"
 
     def __init__(
         self,
-        runtime: Runtime,
+        ctx: PluginContext,
         queue: TurnQueue,
         turns: Turns,
         status: Callable[[], Sequence[str]],
-        talk: ChatConversation,
+        chat: ChatConversation,
         access: Access,
-        session: Session,
     ) -> None:
-        super().__init__(runtime, talk, session)
-        self._queue, self._turns, self._status = queue, turns, status
-        self._chat, self._access = talk, access
+        self._ctx, self._queue, self._turns, self._status = ctx, queue, turns, status
+        self._chat, self._access = chat, access
+        self.role, self.envelope, self.event = access.role, chat.envelope, chat.envelope.event_id
 
     @property
-    def role(self) -> Role:
-        return self._access.role
+    def chosen(self) -> dict[str, str]:  # type: ignore[override]
+        """What was chosen for this chat."""
+        return self._chat.overrides
 
     @property
     def who(self) -> str:
@@ -51,56 +48,44 @@ class InChat(AtHand):
             f"{access.role}. Let in by {access.by}"
         )
 
-    @property
-    def envelope(self) -> Envelope | None:
-        return self._chat.envelope
+    async def take_up(self) -> Session:
+        return await self._chat.take_up()
 
-    async def interrupt(self) -> bool:
-        return await self._turns.interrupt(self.session.id, self.session.owner)
+    async def switch(self, session_id: str = "") -> Session:
+        return await self._chat.switch(session_id)
 
-    async def steer(self, text: str) -> str | Message:
+    def renamed(self, session: Session) -> None:
+        self._chat.session = session
+
+    async def interrupt(self, session: Session) -> bool:
+        return await self._turns.interrupt(session.id)
+
+    async def working(self, session: Session) -> bool:
+        return await self._turns.busy(session.id)
+
+    async def steer(self, session: Session, text: str) -> Message:
         return self._wished("steer", text)
 
-    async def queue(self, text: str) -> str | Message:
+    async def queue(self, session: Session, text: str) -> Message:
         return self._wished("queue", text)
 
-    def _wished(self, wish: str, text: str) -> Message:
+    def _wished(self, wish: Literal["queue", "steer"], text: str) -> Message:
         """What the person says with a command; it comes in as any message does, and reaches the turn as it wishes."""
         self._chat.wish = wish
         return _words(text)
 
-    async def beside(self, text: str) -> str:
-        envelope = self._chat.envelope
+    async def beside(self, session: Session, text: str) -> str:
+        envelope, turns = self._chat.envelope, self._ctx.host.turns
         beside = evolve(envelope, event_id=f"{envelope.event_id}#beside", message=_words(text))
-        name = new_session_id()
-        known = {"owner": self.session.owner, "origin": self.session.origin, "envelope": beside}
-        await self._runtime.queue(name, beside.message, **known)
-        await self._queue.put(name)
-        return name
+        new = await turns.take_up(owner=session.owner, origin=session.origin)
+        await turns.put(new.id, beside.message, owner=session.owner, origin=session.origin, envelope=beside)
+        await self._queue.put(new.id)
+        return new.id
 
-    async def _answering(self, wanted: str = "", span: str = "") -> Route:
-        if span == "once":
-            raise UserError("In a chat a model answers until another one is chosen.")
-        if wanted:
-            words = "" if wanted == "default" else wanted
-            route = await self._runtime.routed_for(words, "")
-            if words and route.model != words.rpartition(":")[2] and not words.endswith((route.model, ":")):
-                raise UnknownName("model", words, hint="Write /model provider:model.")
-            if span == "global":
-                return route
-            await self._chat.choose(model=f"{route.name}:{route.model}" if words else "")
-        return await self._runtime.routed_for(str(self._chat.overrides.get("model", "")), "")
+    async def choose(self, **chosen: str) -> None:
+        await self._chat.choose(**chosen)
 
-    async def effort(self, wanted: str = "") -> str:
-        self._effort(wanted, "default")
-        if wanted:
-            await self._chat.choose(effort="" if wanted == "default" else wanted)
-        return str(self._chat.overrides.get("effort") or "")
-
-    async def _working(self) -> bool:
-        return await self._turns.busy(self.session.id)
-
-    def _services(self) -> Sequence[str]:
+    def services(self) -> Sequence[str]:
         return self._status() if self.role == "admin" else ()
 
 

@@ -13,8 +13,8 @@ from contextlib import suppress
 
 from attrs import evolve
 
-from hermes_core.config.gateway import GatewaySettings
 from hermes_core.errors import HermesError, NotSent
+from hermes_platform_gateway.config import GatewaySettings
 from hermes_platform_gateway.outward.pieces import said
 from hermes_platform_gateway.outward.progress import Progress
 from hermes_platform_gateway.outward.rate_limiter import RateLimiter

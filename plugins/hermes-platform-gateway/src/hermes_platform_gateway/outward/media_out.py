@@ -13,12 +13,11 @@ import time
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
-from hermes_core.agent.policy.guarded import guarded_paths, guarded_place, read_only, readable
-from hermes_core.agent.runtime import Runtime
+from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError, OutOfReach
-from hermes_core.kinds import Workspace
-from hermes_core.places import PathRules, open_path, spell
-from hermes_core.types import Blob, Feature, Message, Principal, Session, Text
+from hermes_core.places import spell
+from hermes_core.types import Blob, Message, Principal, Text
+from hermes_platform_gateway.config import gateway_settings, mask_of
 
 __all__ = ["with_files"]
 
@@ -29,7 +28,7 @@ _MOST = 10  # files of one answer
 _KEPT = 8 * 86400.0  # seconds that a copy stays; its row stays for a day less
 
 
-async def with_files(runtime: Runtime, session_id: str, owner: Principal, text: str) -> Message:
+async def with_files(ctx: PluginContext, session_id: str, owner: Principal, text: str) -> Message:
     """The answer as a message: its words, and the files it names. Never raises for a file that cannot be sent."""
     code = [match.span() for match in _CODE.finditer(text)] if "MEDIA:" in text else []
     tags = [tag for tag in _TAG.finditer(text) if not any(start <= tag.start() < end for start, end in code)]
@@ -42,32 +41,28 @@ async def with_files(runtime: Runtime, session_id: str, owner: Principal, text: 
     lines = [re.sub(r"\n{3,}", "\n\n", text).strip()]
     for path in paths[:_MOST]:
         try:
-            files.append(await _file(runtime, session_id, owner, path))
+            files.append(await _file(ctx, session_id, owner, path))
         except (HermesError, OSError) as error:
             why = getattr(error, "strerror", "") or str(error)
-            lines.append(f"({PurePosixPath(path).name} was not sent: {runtime.settings.masks.text(why)})")
+            lines.append(f"({PurePosixPath(path).name} was not sent: {mask_of(ctx)(why)})")
     if len(paths) > _MOST:
         lines.append(f"({len(paths) - _MOST} more files were not sent: {_MOST} are the most.)")
     return Message(role="assistant", parts=(Text(text="\n\n".join(filter(None, lines))), *files))
 
 
-async def _file(runtime: Runtime, session_id: str, owner: Principal, path: str) -> Blob:
+async def _file(ctx: PluginContext, session_id: str, owner: Principal, path: str) -> Blob:
     """One file. Raises HermesError or OSError, which say why it is not sent."""
-    live = await runtime.sessions.take(session_id, "", owner)
-    if live.workspace is None:
-        live.workspace = await runtime.workspace(live.session)
-    most = runtime.settings.config.gateway.media_max_mb * 1024 * 1024
-    place = _allowed(path, live.workspace.cwd)
-    if Feature.LOCAL in live.workspace.features:
-        data = await asyncio.to_thread(_read, runtime, live.session, live.workspace, place, most)
-    else:
-        data = await live.workspace.read(place)
+    turns, config = ctx.host.turns, gateway_settings(ctx)
+    session = await turns.take_up(session_id, owner=owner)
+    most = config.media_max_mb * 1024 * 1024
+    place = _allowed(path, (await turns.workspace(session)).cwd)
+    data = await turns.read(session, place, most, config.media_folders)
     if len(data) > most:
         raise OutOfReach(f"it is larger than {most // 1024 // 1024} MB.")
     media_type, name = mimetypes.guess_type(place)[0] or "application/octet-stream", PurePosixPath(place).name
-    if runtime.settings.config.store.url:  # who sends may be another machine
+    if ctx.host.section("store").url:  # who sends may be another machine
         return Blob(media_type=media_type, data=data, name=name)
-    kept = await asyncio.to_thread(_keep, runtime.home.root / "data" / "outgoing", data)
+    kept = await asyncio.to_thread(_keep, ctx.paths.home / "data" / "outgoing", data)
     return Blob(media_type=media_type, path=str(kept), name=name)
 
 
@@ -80,19 +75,6 @@ def _allowed(path: str, cwd: str) -> str:
     if _KEYS.fullmatch(PurePosixPath(place).name):
         raise OutOfReach("it looks like a key.")
     return place
-
-
-def _read(runtime: Runtime, session: Session, workspace: Workspace, place: str, most: int) -> bytes:
-    """The bytes of a file of this machine, one more than may be sent at most. Raises OutOfReach, OSError."""
-    home, guarded = runtime.home, guarded_paths(runtime.settings)
-    folders = [workspace.cwd, *runtime.settings.config.gateway.media_folders]
-    opened = readable(home, session)
-    roots = [folder for folder in folders if folder not in ("", "/", str(Path.home()))]
-    if why := guarded_place(place, workspace.cwd, (*guarded, *read_only(home)), opened):
-        raise OutOfReach(why)
-    handle = open_path(place, PathRules(cwd=workspace.cwd, roots=(*roots, *opened), guarded=guarded))
-    with os.fdopen(handle, "rb") as file:
-        return file.read(most + 1)
 
 
 def _keep(folder: Path, data: bytes) -> Path:

@@ -15,6 +15,7 @@ from uuid import uuid4
 
 from attrs import evolve
 
+from hermes_core.context import PluginContext
 from hermes_core.errors import NotSent, StoreError, Undeliverable
 from hermes_platform_gateway.outward.attempt import GIVEN_UP, Attempt, attempt
 from hermes_platform_gateway.outward.pieces import is_text, pieces_of, said
@@ -22,7 +23,6 @@ from hermes_platform_gateway.outward.rate_limiter import RateLimiter
 from hermes_platform_gateway.rows.kept import end_drafts, rows_of
 from hermes_platform_gateway.rows.values import KEPT, OutboxRow
 from hermes_core.kinds import Platform
-from hermes_core.store.journal import Store
 from hermes_core.types import Blob, Feature, Message, Sent
 
 __all__ = ["PLACEHOLDER", "Sender", "Shown"]
@@ -53,7 +53,7 @@ class Sender:
 
     def __init__(
         self,
-        store: Store,
+        ctx: PluginContext,
         platform: Platform,
         *,
         mask: Callable[[str], str] = str,
@@ -64,7 +64,7 @@ class Sender:
     ) -> None:
         self.holder = uuid4().hex
         self.limiter = limiter or RateLimiter(clock)
-        self.outbox, self._store, self.platform = rows_of(store).outbox, store, platform
+        self.outbox, self._ctx, self.platform = rows_of(ctx).outbox, ctx, platform
         self._mask = mask
         self._clock, self._poll, self._most = clock, poll, side_by_side
         self._busy: dict[tuple[str, str], asyncio.Task[None]] = {}
@@ -120,7 +120,7 @@ class Sender:
         try:
             if now - self._pruned > _HOUR:
                 await self.outbox.prune_outbox(now - KEPT)
-                await end_drafts(self._store, *who, said("(no answer)"), now - _MINUTE)
+                await end_drafts(self._ctx, *who, said("(no answer)"), now - _MINUTE)
                 self._pruned = now
             rows = await self.outbox.due(*who, now, 2 * self._most, holder=self.holder) if free else []
             due = await self.outbox.next_due(*who)

@@ -3,9 +3,10 @@
 import asyncio
 import logging
 
-from hermes_core.agent.runtime import Runtime
 from hermes_core.codec import plain_text
+from hermes_core.context import PluginContext
 from hermes_platform_gateway.asks import Asked, question_key
+from hermes_platform_gateway.config import gateway_settings, mask_of
 from hermes_platform_gateway.outward.live_message import LiveMessage
 from hermes_platform_gateway.outward.outgoing import answer_to, said
 from hermes_platform_gateway.outward.sender import Sender
@@ -21,15 +22,13 @@ log = logging.getLogger(__name__)
 class Senders:
     """The senders at work, by platform and account."""
 
-    def __init__(self, runtime: Runtime) -> None:
-        self._runtime = runtime
+    def __init__(self, ctx: PluginContext) -> None:
+        self._ctx = ctx
         self._at_work: dict[tuple[str, str], Sender] = {}
 
     async def send(self, platform: Platform) -> None:
         """Send for an account until cancelled."""
-        masks = self._runtime.settings.masks
-        store = await self._runtime.store()
-        sender = Sender(store, platform, mask=masks.text)
+        sender = Sender(self._ctx, platform, mask=mask_of(self._ctx))
         self._at_work[platform.name, platform.account] = sender
         try:
             await sender.run()
@@ -46,8 +45,7 @@ class Senders:
             return None
         known = {"key": f"turn:{turn_id}", "kind": "answer", "trace": of.trace, "session_id": of.session_id}
         outgoing = answer_to(of.address, of.owner, said(""), turn_id=turn_id, **known)
-        settings = self._runtime.settings
-        return LiveMessage(sender, outgoing, settings.config.gateway, mask=settings.masks.text)
+        return LiveMessage(sender, outgoing, gateway_settings(self._ctx), mask=mask_of(self._ctx))
 
     def wake(self, address: Envelope) -> None:
         """Something was put into the outbox."""
@@ -59,7 +57,7 @@ class Senders:
         sender = self.of(address)
         if sender is None or Feature.EDIT not in sender.platform.features:
             return False
-        outbox = rows_of(await self._runtime.store()).outbox
+        outbox = rows_of(self._ctx).outbox
         rows = await outbox.outbox_of(key=question_key(address, question))
         if not rows or not rows[0].receipts or not rows[0].receipts[-1]:
             return False

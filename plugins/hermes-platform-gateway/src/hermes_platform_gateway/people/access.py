@@ -2,7 +2,7 @@
 
 How a way in uses it::
 
-    rules = AccessRules.of(settings, envelope.platform)              # when the platform is opened
+    rules = AccessRules.of(ctx, envelope.platform)                   # when the platform is opened
     access = admit(envelope, rules, await rows.people.person(envelope.platform, envelope.sender))
     if access.outcome == "in": ...       # access.principal speaks, with access.role
     if access.outcome == "pair": ...     # a stranger in a direct message: pairing.code_for(...) makes the words
@@ -16,14 +16,14 @@ from typing import Literal
 
 from attrs import field
 
-from hermes_core.config.gateway import PlatformSettings, listed
-from hermes_core.console.allowed import Role
+from hermes_core.slash import Role
 from hermes_core.types import Envelope, Principal
 from hermes_core.values import frozen
+from hermes_platform_gateway.config import PlatformSettings, gateway_settings, listed, platform_settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hermes_core.config.settings import Settings
+    from hermes_core.context import PluginContext
     from hermes_platform_gateway.rows.values import Person
 
 __all__ = ["OWNER", "Access", "AccessRules", "admit", "chat_principal"]
@@ -67,15 +67,15 @@ class AccessRules:
     pairs: bool
 
     @classmethod
-    def of(cls, settings: "Settings", platform: str) -> "AccessRules":
+    def of(cls, ctx: "PluginContext", platform: str) -> "AccessRules":
         """The rules for one platform. Raises ConfigError."""
-        here, gateway = settings.platform(platform), settings.config.gateway
+        here, gateway = platform_settings(ctx, platform), gateway_settings(ctx)
         accounts = {name: person for person, names in gateway.people.items() for name in listed(names)}
         named = [name.partition(":") for name in listed(gateway.allowed_users)]
         users = {sender if colon else name for name, colon, sender in named if not colon or name == platform}
         return cls(
             platform=platform,
-            profile=settings.home.profile,
+            profile=ctx.owner.profile,
             users=frozenset((*listed(here.allowed_users), *users)),
             chats=frozenset(listed(here.allowed_chats)),
             roles=frozenset(listed(here.allowed_roles)),

@@ -10,13 +10,13 @@ import os
 import re
 import secrets
 
-from hermes_core.config.gateway import PERSON
 from hermes_core.errors import UnknownName, UserError
+from hermes_core.types import Chat, Envelope, Principal
+from hermes_platform_gateway.config import PERSON
 from hermes_platform_gateway.outward.outgoing import said
 from hermes_platform_gateway.people.access import OWNER
 from hermes_platform_gateway.rows.people import MOST_FAILURES
 from hermes_platform_gateway.rows.values import Outgoing, Pairing, Person
-from hermes_core.types import Chat, Envelope, Principal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

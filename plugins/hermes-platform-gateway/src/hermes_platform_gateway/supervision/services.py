@@ -6,11 +6,11 @@ import socket
 from collections.abc import Sequence
 from functools import partial
 
-from hermes_core.agent.runtime import Runtime
-from hermes_core.agent.supervisor import CLOSE, Supervisor
-from hermes_core.errors import PluginError
-from hermes_core.kinds import Service
-from hermes_core.plugins.fence import Late, fenced, one_line
+from hermes_core.context import PluginContext
+from hermes_core.errors import HermesError
+from hermes_core.host import HostedService
+from hermes_platform_gateway.config import gateway_settings
+from hermes_platform_gateway.supervision.supervisor import CLOSE, Supervisor
 
 __all__ = ["Services"]
 
@@ -18,21 +18,18 @@ __all__ = ["Services"]
 class Services:
     """The services of all enabled plugins. ``supervisors`` keep them up, from ``start`` to ``stop``."""
 
-    def __init__(self, runtime: Runtime) -> None:
-        self._runtime, self._dispatch = runtime, runtime.dispatch
+    def __init__(self, ctx: PluginContext) -> None:
+        self._ctx = ctx
         self.supervisors: Sequence[Supervisor] = ()
         self._tasks: list[asyncio.Task[None]] = []
 
     def start(self) -> None:
-        """Begin to keep them up. A plugin that cannot say what it has is recorded, and has none."""
-        self._runtime.loader.load_contributing("services")
-        found = [
-            (label, one) for label, one in self._dispatch.contributions("register_services") if isinstance(one, Service)
-        ]
-        self.supervisors = tuple(self._supervisor(label, one) for label, one in found)
+        """Begin to keep them up."""
+        found = self._ctx.host.services()
+        self.supervisors = tuple(map(self._supervisor, found))
         self._tasks = [
-            asyncio.create_task(supervisor.keep(partial(self._work, label, one, supervisor)), name=one.name)
-            for (label, one), supervisor in zip(found, self.supervisors, strict=True)
+            asyncio.create_task(supervisor.keep(partial(self._work, one, supervisor)), name=one.name)
+            for one, supervisor in zip(found, self.supervisors, strict=True)
         ]
 
     async def stop(self) -> None:
@@ -41,51 +38,38 @@ class Services:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    def _supervisor(self, label: str, service: Service) -> Supervisor:
-        config = self._runtime.settings.config.gateway
-        made = Supervisor(
-            "service",
-            service.name,
-            self._runtime.store,
-            holder=self._runtime.sessions.holder,
-            pauses=(config.retry_seconds, config.retry_cap),
-            fell=lambda error: self._dispatch.failed(label, _where(service), error),
-        )
-        if not service.alone:
+    def _supervisor(self, one: HostedService) -> Supervisor:
+        config = gateway_settings(self._ctx)
+        pauses = config.retry_seconds, config.retry_cap
+        made = Supervisor("service", one.name, self._ctx.host.records, pauses=pauses, fell=one.failed)
+        if not one.alone:
             made.lease += f"@{socket.gethostname()}"
         return made
 
-    async def _work(self, label: str, service: Service, supervisor: Supervisor) -> None:
+    async def _work(self, one: HostedService, supervisor: Supervisor) -> None:
         """Run it once, from its start to its end. Raises what it raises."""
-        if service.alone:
+        if one.alone:
             await supervisor.led("Another process runs it.")
 
         async def look() -> None:
-            health = self._runtime.settings.masks.text(service.health())
+            health = one.health()
             if (supervisor.state, supervisor.error) != ("running", health):
                 await supervisor.tell("running", health)
 
-        held = partial(self._dispatch.held, label, _where(service))
-        running = asyncio.create_task(fenced(service.run, held))
+        running = asyncio.ensure_future(one.run())
         beating = asyncio.create_task(supervisor.beat(look))
         try:
             await asyncio.wait({running, beating}, return_when=asyncio.FIRST_COMPLETED)
             if not running.done():
                 beating.result()  # which raises: another process has the lease
-            _, error = running.result()
-            if error:
-                raise error if isinstance(error, Exception) else PluginError(label, one_line(error))
+            running.result()
         finally:
             beating.cancel()
             running.cancel()
             await asyncio.wait({running, beating}, timeout=CLOSE)
             if not running.done():
-                late = Late(f"did not end within {CLOSE:g} s of being stopped")
-                self._dispatch.failed(label, _where(service), late)
-            with contextlib.suppress(asyncio.CancelledError):
-                beating.exception()
+                one.failed(HermesError(f"did not end within {CLOSE:g} s of being stopped"))
+            for task in (beating, running):
+                with contextlib.suppress(asyncio.CancelledError, asyncio.InvalidStateError):
+                    task.exception()
         await supervisor.tell("done")
-
-
-def _where(service: Service) -> str:
-    return f"register_services: {service.name}"

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 
-from hermes_core.config.gateway import HealthSettings
 from hermes_core.errors import UserError
+from hermes_platform_gateway.config import HealthSettings
 from hermes_platform_gateway.supervision.health import Health
 from hermes_platform_gateway.supervision.notify import Answers, Pulse, ServiceManager
 

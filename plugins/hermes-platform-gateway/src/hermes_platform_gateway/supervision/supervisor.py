@@ -9,11 +9,8 @@ from collections.abc import Awaitable, Callable
 from typing import Literal
 
 from hermes_core.errors import HermesError, UserError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from hermes_core.types import Serving
-    from hermes_core.store.journal import Store
+from hermes_core.host import HostRecords
+from hermes_core.types import Serving
 
 __all__ = ["CLOSE", "State", "Supervisor"]
 
@@ -35,9 +32,8 @@ class Supervisor:
         self,
         kind: str,
         name: str,
-        store: Callable[[], Awaitable["Store"]],
+        records: HostRecords,
         *,
-        holder: str,
         pauses: tuple[float, float],
         fell: Callable[[BaseException], None] = lambda _: None,
     ) -> None:
@@ -46,7 +42,7 @@ class Supervisor:
         self.state: State = "connecting"
         self.error = ""
         self.since = time.time()
-        self._store, self._holder, self._pauses, self._fell = store, holder, pauses, fell
+        self._records, self._pauses, self._fell = records, pauses, fell
         self._serving: Serving | None = None
         self._again = asyncio.Event()
         self._resting = False
@@ -103,16 +99,15 @@ class Supervisor:
             return
         with contextlib.suppress(HermesError):  # a store that cannot be written says so itself, in other places
             if await self.lead() and self._serving:
-                await (await self._store()).tell_account(self._serving, state, error)
+                await self._records.keep_serving(self._serving, state, error)
 
     # --- the lease ------------------------------------------------------------------------------------------------
 
     async def lead(self) -> bool:
         """Take the lease, so that no other process has it; whether it is ours."""
-        store = await self._store()
         if self._serving is None or self._serving.account != self.lease:
             await self.release()
-            self._serving = await store.serve(self.kind, self.lease, holder=self._holder)
+            self._serving = await self._records.serve(self.kind, self.lease)
         return self._serving is not None
 
     async def led(self, why: str) -> None:
@@ -122,10 +117,10 @@ class Supervisor:
             await asyncio.sleep(_LOOK)
 
     async def beat(self, look: Callable[[], Awaitable[None]] | None = None) -> None:
-        """Keep the lease, and ``look`` each time, until cancelled. Raises StaleAccount when another has taken it."""
+        """Keep the lease, and ``look`` each time, until cancelled. Raises StoreError when another has taken it."""
         while True:
             if self._serving:
-                await (await self._store()).keep_serving(self._serving)
+                await self._records.keep_serving(self._serving)
             if look:
                 await look()
             await asyncio.sleep(_BEAT)
@@ -134,5 +129,5 @@ class Supervisor:
         """Let go of the lease, so that another takes it at once."""
         if self._serving is not None:
             with contextlib.suppress(HermesError):  # else it is still ours: forgotten, it would keep ourselves out
-                await (await self._store()).stop_serving(self._serving)
+                await self._records.stop_serving(self._serving)
                 self._serving = None
