@@ -29,6 +29,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.control import ApprovalsBroker, ModelsBroker, PluginsBroker, SessionsBroker, SettingsBroker
     from hermes_core.database import StoreBroker
+    from hermes_core.host import HostBroker
 
 __all__ = ["KERNEL_PERMISSIONS", "PluginContext", "PluginPaths", "UrlRules"]
 
@@ -47,6 +48,7 @@ KERNEL_PERMISSIONS = (
     "conversation.change",
     "plugins.install",
     "routes.serve",
+    "host.serve",
 )
 
 
@@ -104,6 +106,7 @@ class PluginContext:
     models: "ModelsBroker"
     settings: "SettingsBroker"
     plugins: "PluginsBroker"
+    host: "HostBroker"
     documents: DocumentsBroker
     store: "StoreBroker"
     endpoints: Mapping[str, Endpoint] = Factory(dict)

@@ -195,6 +195,10 @@ def _brokers(runtime: "Runtime", name: str, installed: "Installed") -> object:
         from hermes_core.agent.turns import Turns
 
         return Turns(runtime, installed)
+    if name == "host":
+        from hermes_core.agent.host import Host
+
+        return Host(runtime, installed)
     if name == "sessions":
         from hermes_core.agent.sessions import Sessions
 

@@ -14,7 +14,7 @@ from hermes_core.agent.runtime import Runtime
 from hermes_core.agent.surface import Surface
 from hermes_core.brokers import TurnEnds, TurnsBroker
 from hermes_core.config.schema import EFFORTS
-from hermes_core.errors import UserError
+from hermes_core.errors import Duplicate, UserError
 from hermes_core.kinds import ToolContext
 from hermes_core.kinds.console import AskPerson
 from hermes_core.plugins.index import Installed
@@ -156,8 +156,6 @@ class Turns(TurnsBroker):
 
     async def _write(self, message: str | Message, owner: Principal, order: TurnOrder) -> tuple[str, int] | None:
         """Store the message with its order; its session and row. None when it came before. Raises HermesError."""
-        from hermes_core.store.leases import Duplicate
-
         self._require()
         runtime, store = self._runtime, await self._runtime.store()
         _refuse_unsound(order)

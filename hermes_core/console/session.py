@@ -159,8 +159,6 @@ class ConsoleSession(Chats):
         mode = conversation.busy or self._runtime.settings.config.agent.busy
         steer = mode == "steer" and self._runtime.busy(session.id)
         put = self._runtime.steer if steer else self._runtime.queue
-        from hermes_core.store.leases import Duplicate  # the store is opened after the first frame
-
         with contextlib.suppress(Duplicate):  # it is stored already; then it is enough to say so again
             await put(session.id, envelope.message, owner=session.owner, origin=self._origin, envelope=envelope)
         await self._platform.ack(envelope)

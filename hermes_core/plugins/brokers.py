@@ -266,6 +266,7 @@ def make_context(
         models=later("models"),
         settings=later("settings"),
         plugins=later("plugins"),
+        host=later("host"),
         documents=KeptDocuments(installed.label, store),
         store=cast("StoreBroker", _Later(partial(_store, installed, address, store, migrations))),
         owner=owner,

@@ -31,7 +31,7 @@ HOOKS = (
 KERNEL = (
     "sessions.read", "sessions.write", "turns.run", "llm.call", "messages.send", "history.rewrite",
     "store.connect", "store.tables", "tools.override", "settings.write", "approvals.settle", "conversation.change",
-    "plugins.install", "routes.serve",
+    "plugins.install", "routes.serve", "host.serve",
 )  # fmt: skip
 PERMISSIONS = ("secrets", "kernel", "public", "network", "processes", "files")
 

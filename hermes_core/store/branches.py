@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from hermes_core.codec import clean, plain_text
 from hermes_core.database import READ, Transaction, made
-from hermes_core.errors import UserError
+from hermes_core.errors import Duplicate, UserError
 from hermes_core.store.approvals import Approvals
 from hermes_core.store.contexts import history_of, stand_for
 from hermes_core.store.documents import copy_documents
-from hermes_core.store.leases import Duplicate, alive, check_free
+from hermes_core.store.leases import alive, check_free
 from hermes_core.store.outside import by_person
 from hermes_core.store.sessions import get_session, owner_number, stored, transaction
 from hermes_core.store.validity import said, valid

@@ -18,9 +18,8 @@ from hermes_core.store.contexts import Contexts, history_of, session_facts
 from hermes_core.store.cross_chat_notes import CrossChatNotes
 from hermes_core.store.documents import Documents
 from hermes_core.store.engine import Engine
-from hermes_core.store.inbox import Waiting
 from hermes_core.store.killpoints import die_at
-from hermes_core.store.leases import Busy, Duplicate, Resumed, StaleLease, Turn
+from hermes_core.store.leases import Busy, Resumed, StaleLease, Turn
 from hermes_core.store.migrate import to_head
 from hermes_core.store.outside import result_of
 from hermes_core.store.search import cut_words, index_words
@@ -29,17 +28,15 @@ from hermes_core.store.spending import book, sums
 from hermes_core.store.traces import Traces
 from hermes_core.store.validity import INTERRUPTED, NO_RESULT, NOT_RUN, result_message, said
 from hermes_core.store.versions.head import SQL
-from hermes_core.types import Envelope, Message, SessionRow, ToolCall, ToolResult, Usage
+from hermes_core.types import Envelope, Message, SessionRow, ToolCall, ToolResult, Usage, Waiting
 
 __all__ = [
     "Busy",
-    "Duplicate",
     "Resumed",
     "SessionRow",
     "StaleLease",
     "Store",
     "Turn",
-    "Waiting",
     "open_store",
 ]
 

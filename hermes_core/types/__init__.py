@@ -68,7 +68,20 @@ from hermes_core.types.model import (
     Usage,
     UsageDelta,
 )
-from hermes_core.types.people import Approval, Chat, Envelope, Grant, Principal, Question, Sent, Target, Verdict
+from hermes_core.types.people import (
+    Account,
+    Approval,
+    Chat,
+    Envelope,
+    Grant,
+    Principal,
+    Question,
+    Sent,
+    Serving,
+    Target,
+    Verdict,
+    Waiting,
+)
 from hermes_core.types.turns import TurnBounds, TurnOrder
 from hermes_core.types.views import (
     Choice,
@@ -85,6 +98,7 @@ from hermes_core.types.work import ExecRequest, ExecResult, Memo, Source
 __all__ = [
     "JSON",
     "ASGIApp",
+    "Account",
     "Approval",
     "Asked",
     "Blob",
@@ -151,6 +165,7 @@ __all__ = [
     "Routes",
     "Said",
     "Sent",
+    "Serving",
     "Session",
     "SessionEnd",
     "SessionRow",
@@ -177,4 +192,5 @@ __all__ = [
     "UsageRow",
     "Used",
     "Verdict",
+    "Waiting",
 ]

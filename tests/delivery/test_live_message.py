@@ -6,14 +6,14 @@ import time
 import pytest
 from delivery_judge import judge
 from far_end import FarEnd
-from post import outgoing, play_turn
-
 from hermes_core.config.gateway import GatewaySettings
 from hermes_core.gateway.outward.live_message import LiveMessage
 from hermes_core.gateway.outward.pieces import pieces_of
 from hermes_core.gateway.outward.progress import CURSOR, Progress
 from hermes_core.gateway.outward.sender import PLACEHOLDER, Sender
 from hermes_core.gateway.rows.kept import end_drafts, rows_of
+from post import outgoing, play_turn
+
 from hermes_core.types import Called, Ended, Noticed, Said, Session, Started, ToolCall, Usage
 
 CALM = dict.fromkeys(("lost", "silent", "flood", "cut", "no_edit"), 0.0)

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
 from hermes_core.config.gateway import HealthSettings
-from hermes_core.errors import UserError
 from hermes_core.gateway.supervision.supervised import probes_at
+
+from hermes_core.errors import UserError
 
 
 class Gateway:

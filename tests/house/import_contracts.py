@@ -39,6 +39,7 @@ layers =
     store | config
     hooks
     context
+    host
     brokers | control
     closed
     places | platforms | autorun

@@ -10,7 +10,9 @@ from attrs import evolve
 from hermes_core.gateway.rows.kept import rows_of, unplayed
 from hermes_core.gateway.rows.values import Outgoing
 from hermes_core.store import inbox
-from hermes_core.store.journal import Duplicate, Store, Waiting
+from hermes_core.errors import Duplicate
+from hermes_core.store.journal import Store
+from hermes_core.types import Waiting
 from hermes_core.types import Blob, Chat, Envelope, Message, Principal, Session, Text, ToolCall, ToolResult, Usage
 
 ME, YOU = Principal(), Principal(person="you")
