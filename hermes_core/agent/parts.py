@@ -20,12 +20,12 @@ from hermes_core.agent.route.router import Router
 from hermes_core.agent.surface import CHILD, Surface
 from hermes_core.brokers import Mailbox
 from hermes_core.config.files import explain
-from hermes_core.config.gateway import listed
 from hermes_core.config.settings import Settings
 from hermes_core.context import PluginContext
 from hermes_core.environment import switched_on
 from hermes_core.errors import HermesError, UnknownName, UserError
 from hermes_core.kinds import Backend, Memory, StoreDriver, Tool, Workspace
+from hermes_core.options import listed
 from hermes_core.plugins.brokers import make_context
 from hermes_core.plugins.consent import Consent
 from hermes_core.plugins.dispatch import Dispatch

@@ -1,18 +1,19 @@
 """The kernel's own settings. Imported on every start: few classes, no logic but the spellings of ``model``."""
 
-from collections.abc import Container, Iterable
+from collections.abc import Container
 from typing import Any, Literal
 
+from attrs import fields, has
 from attrs.validators import optional
 
-from hermes_core.config.gateway import GatewaySettings, PlatformSettings
 from hermes_core.options import Secret, ge, gt, min_len, option, settings
+from hermes_core.platforms import PlatformSettings
 from hermes_core.types.base import JSON
 
 PLUGIN_SPACES = ("platforms", "tools", "backends", "memories")  # their children are plugins' sections
 # Of sections of the kernel: what plugins read of them, in a settings class of their own with these names.
 SHARED_KEYS = {"agent": ("core_toolsets", "tool_search")}
-PLATFORM_KEYS = tuple(PlatformSettings.__annotations__)  # of each section of ``platforms``: not the plugin's
+HOST = "gateway"  # the one section of the kernel whose rest is a plugin's
 VERSION = 1
 
 Wire = Literal["", "chat", "responses", "messages"]
@@ -70,8 +71,29 @@ class EndpointSettings:
     like: str = option("The provider whose protocol a new name speaks.", default="custom")
 
 
-# Of each section of these spaces: what the kernel reads there itself; the rest is a plugin's.
-KERNEL_KEYS = {"platforms": PLATFORM_KEYS, "providers": (*EndpointSettings.__annotations__, "api_mode")}
+@settings
+class GuestSettings:
+    """What people may do who are let in from elsewhere: the kernel's part of ``gateway``, whose rest is its plugin's."""
+
+    backend: str = option("The backend for everybody but you; empty: terminal.backend.", default="")
+    trusted_with_shell: list[str] = option(
+        "People who may run commands on this machine, with your rights; others only in an isolated workspace. "
+        "`*` is everybody.",
+        factory=list,
+        ids=True,
+        example=["anna"],
+    )
+    approvals: Literal["admin", "self"] = option(
+        "Who says yes to a risky command of somebody else than you: an admin, or they themselves.", default="admin"
+    )
+
+
+# Of each section of these spaces, and of the host's: what the kernel reads there itself; the rest is a plugin's.
+KERNEL_KEYS = {
+    "platforms": tuple(PlatformSettings.__annotations__),
+    "providers": (*EndpointSettings.__annotations__, "api_mode"),
+    HOST: tuple(GuestSettings.__annotations__),
+}
 
 
 @settings
@@ -319,7 +341,7 @@ class Config:
     security: SecuritySettings = option("What tools may reach, and what texts may hold.", factory=SecuritySettings)
     display: DisplaySettings = option("What is shown.", factory=DisplaySettings)
     quick_commands: dict[str, QuickSettings] = option("Slash commands of your own, by name.", factory=dict)
-    gateway: GatewaySettings = option("How people are reached on chat services.", factory=GatewaySettings)
+    gateway: GuestSettings = option("What people from chat services may do.", factory=GuestSettings)
     store: StoreSettings = option("Where sessions are kept.", factory=StoreSettings)
     workers: WorkerSettings = option("Who plays the turns.", factory=WorkerSettings)
     memory: MemorySettings = option("What lasts across sessions.", factory=MemorySettings)
@@ -349,10 +371,7 @@ def spelled_out(data: dict[str, JSON]) -> dict[str, JSON]:
         result["fallback_providers"] = [_fallback(entry) for entry in data["fallback_providers"]]
     if isinstance(data.get("auxiliary"), dict):
         result["auxiliary"] = {task: _with_fallback(entry) for task, entry in data["auxiliary"].items()}
-    if isinstance(gateway := data.get("gateway"), dict):
-        people = gateway.get("people")
-        listing = {"people": with_lists(people, people)} if isinstance(people, dict) else {}
-        result["gateway"] = {**with_lists(gateway, ("allowed_users", "admins", "trusted_with_shell")), **listing}
+    result |= {HOST: with_ids(GuestSettings, data[HOST])} if HOST in data else {}
     if isinstance(model, dict):
         result["model"] = model = _one_wire(model)
         if "model" in model and "default" not in model:
@@ -360,20 +379,18 @@ def spelled_out(data: dict[str, JSON]) -> dict[str, JSON]:
     return result
 
 
-def with_lists(section: dict[str, JSON], names: Iterable[str]) -> dict[str, JSON]:
-    """The section with lists of texts where one id stands alone or ids are numbers, as those of chat services are."""
+def with_ids(cls: Any, section: JSON) -> JSON:
+    """The section with lists of texts where a class asks for ids, which may stand alone, and be numbers."""
 
-    def text(entry: JSON) -> JSON:
-        return str(entry) if type(entry) is int else entry
+    def listing(value: JSON) -> JSON:
+        if isinstance(value, dict):
+            return {name: listing(one) for name, one in value.items()}
+        entries = [str(one) if type(one) is int else one for one in (value if isinstance(value, list) else [value])]
+        return entries if isinstance(value, list | str) or type(value) is int else value
 
-    made = {}
-    for name in names:
-        value = section.get(name)
-        if isinstance(value, list):
-            made[name] = [text(entry) for entry in value]
-        elif isinstance(text(value), str):
-            made[name] = [text(value)]
-    return {**section, **made}
+    names = [field.name for field in fields(cls) if field.metadata.get("ids")] if has(cls) else ()
+    found = {name: listing(section[name]) for name in names if name in section} if isinstance(section, dict) else {}
+    return {**section, **found} if found else section
 
 
 def _fallback(entry: JSON) -> JSON:

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-from hermes_core.config.schema import PLUGIN_SPACES, SHARED_KEYS
+from hermes_core.config.schema import HOST, PLUGIN_SPACES, SHARED_KEYS
 from hermes_core.context import PluginContext
 from hermes_core.errors import ConfigError, PluginError, UserError
 from hermes_core.plugins.brokers import make_context
@@ -34,7 +34,9 @@ def check_plugin(path: Path, *, imports: bool = False) -> list[Finding]:
         return [_fault(error.cause, error.hint)]
     skills = manifest.contributes["skills"]
     space, _, own = manifest.config_section.partition(".")
-    homeless = manifest.config_section not in SHARED_KEYS and (space not in (*PLUGIN_SPACES, "providers") or not own)
+    homeless = manifest.config_section not in (HOST, *SHARED_KEYS) and (
+        space not in (*PLUGIN_SPACES, "providers") or not own
+    )
     return [
         Finding(level="ok", text=f"{manifest.label}: {found}"),
         *(

@@ -11,6 +11,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from hermes_core.config.schema import SHARED_KEYS
 from hermes_core.context import PluginContext
 from hermes_core.errors import ConfigError, ContractError, HermesError, LoadError, PluginError, UserError
 from hermes_core.plugins.consent import Consent
@@ -218,7 +219,11 @@ def config_sections(index: Index, consent: Consent) -> dict[str, type]:
     """The settings classes of enabled plugins, by the path of their own section. One that cannot be had is doctor's."""
     found: dict[str, type] = {}
     for plugin in index.plugins:
-        if plugin.manifest and "." in plugin.manifest.config_section and consent.state(plugin).usable:
+        if (
+            plugin.manifest
+            and plugin.manifest.config_section not in ("", *SHARED_KEYS)
+            and consent.state(plugin).usable
+        ):
             with contextlib.suppress(Exception):
                 found[plugin.manifest.config_section] = config_class(plugin)
     return found

@@ -42,7 +42,7 @@ layers =
     host
     brokers | control
     closed
-    places | autorun
+    places | platforms | autorun
     masking
     kinds | options | tables | database | contents
     codec | trace | notices

@@ -7,14 +7,9 @@ from weakref import WeakValueDictionary
 from attrs import evolve
 
 from hermes_core.context import PluginContext
+from hermes_core.platforms import ChannelSettings
 from hermes_core.types import Envelope, Principal, Session, Text
-from hermes_platform_gateway.config import (
-    ChannelSettings,
-    ResetSettings,
-    channel_of,
-    gateway_settings,
-    platform_settings,
-)
+from hermes_platform_gateway.config import ResetSettings, channel_of, gateway_settings, platform_settings
 from hermes_platform_gateway.keys import is_over, session_key
 from hermes_platform_gateway.outward.silence import HINT
 from hermes_platform_gateway.people.access import Access

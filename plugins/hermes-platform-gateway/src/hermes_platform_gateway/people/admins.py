@@ -1,8 +1,9 @@
 """Where the admins of a Hermes can be reached, for what only they may answer."""
 
 from hermes_core.context import PluginContext
+from hermes_core.options import listed
 from hermes_core.types import Principal
-from hermes_platform_gateway.config import gateway_settings, listed, platform_settings
+from hermes_platform_gateway.config import gateway_settings, platform_settings
 from hermes_platform_gateway.rows.kept import rows_of
 from hermes_platform_gateway.rows.values import KnownChat
 
