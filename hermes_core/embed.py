@@ -194,6 +194,10 @@ def _brokers(runtime: "Runtime", name: str, installed: "Installed") -> object:
         from hermes_core.agent.host import Host
 
         return Host(runtime, installed)
+    if name == "slash":
+        from hermes_core.agent.slash.registry import Slash
+
+        return Slash(runtime, installed)
     if name == "sessions":
         from hermes_core.agent.sessions import Sessions
 

@@ -12,11 +12,9 @@ from hermes_core.agent.outputs import seen_in
 from hermes_core.agent.policy.guarded import guarded_paths, guarded_place, read_only, readable
 from hermes_core.agent.runtime import Runtime
 from hermes_core.agent.surface import Surface
-from hermes_core.brokers import TurnEnds
 from hermes_core.errors import OutOfReach, PluginError, UnknownName, UserError
 from hermes_core.host import HostBroker, HostedService, HostRecords, HostTurns
 from hermes_core.kinds import Platform, Service, TurnQueue, Workspace
-from hermes_core.kinds.console import AskPerson
 from hermes_core.places import PathRules, open_path
 from hermes_core.plugins.fence import fenced, one_line
 from hermes_core.plugins.index import Installed
