@@ -26,10 +26,9 @@ from hermes_core.values import frozen
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.agent.runtime import Runtime
-    from hermes_core.brokers import Mailbox
     from hermes_core.kinds.console import AskPerson
     from hermes_core.plugins.index import Index, Installed
-    from hermes_core.types import JSON, Effect, Event, HistoryEntry, Message, Principal, SlashCommand
+    from hermes_core.types import JSON, Effect, Event, HistoryEntry, Message, Principal
 
 __all__ = ["HERMES", "Agent", "Allow", "Answer", "Distribution", "Hermes"]
 
@@ -181,11 +180,7 @@ class Hermes:
             owner=self._owner or Principal(profile=home.profile),
             **self._wishes,
         )
-        runtime.brokers, runtime.messages, runtime.commands = (
-            _brokers,
-            partial(_messages, runtime),
-            partial(_commands, runtime),
-        )
+        runtime.brokers = _brokers
         return runtime
 
 
@@ -199,6 +194,10 @@ def _brokers(runtime: "Runtime", name: str, installed: "Installed") -> object:
         from hermes_core.agent.host import Host
 
         return Host(runtime, installed)
+    if name == "slash":
+        from hermes_core.agent.slash.registry import Slash
+
+        return Slash(runtime, installed)
     if name == "sessions":
         from hermes_core.agent.sessions import Sessions
 
@@ -213,18 +212,6 @@ def _brokers(runtime: "Runtime", name: str, installed: "Installed") -> object:
     from hermes_core.agent.control import Models, Plugins
 
     return Models(runtime, installed) if name == "models" else Plugins(runtime, installed)
-
-
-def _messages(runtime: "Runtime") -> "Mailbox":
-    from hermes_core.gateway.messages import Messages
-
-    return Messages(runtime)
-
-
-def _commands(runtime: "Runtime") -> "Sequence[SlashCommand]":
-    from hermes_core.gateway.commands.places import chat_slash_commands
-
-    return chat_slash_commands(runtime)
 
 
 class AgentState:

@@ -256,7 +256,10 @@ class HostBroker(ABC):
 
     @abstractmethod
     def section(self, name: str) -> Any:
-        """The kernel's own settings of a section as they are now; of ``platforms.NAME`` what all platforms have."""
+        """The kernel's own settings of a section as they are now; of ``platforms.NAME`` what all have.
+
+        Of ``platforms`` it is what was written, by name.
+        """
 
     @abstractmethod
     def platforms(self, names: Sequence[str] = ()) -> tuple[Sequence[Platform], str]:

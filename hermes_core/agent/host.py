@@ -55,6 +55,8 @@ class Host(HostBroker):
 
     def section(self, name: str) -> Any:
         settings, (space, _, platform) = self._runtime.settings, name.partition(".")
+        if name == "platforms":
+            return settings.raw.get(name) or {}
         return settings.platform(platform) if platform else getattr(settings.config, space)
 
     def platforms(self, names: Sequence[str] = ()) -> tuple[Sequence[Platform], str]:

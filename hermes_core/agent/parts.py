@@ -45,7 +45,6 @@ from hermes_core.types import (
     Request,
     Response,
     Session,
-    SlashCommand,
     Usage,
 )
 
@@ -121,8 +120,6 @@ class Parts:
         self._toolbox: Toolbox | None = None
         self._store: asyncio.Task[Store] | None = None
         self._hooks_loaded = False
-        self.messages: Callable[[], Mailbox] | None = None  # who sends to chats, if no plugin; set by who made this
-        self.commands: Callable[[], Sequence[SlashCommand]] = tuple  # slash commands about chats; set by the same
 
     def asker(self, surface: Surface, emit: Callable[[Event], None]) -> "Asker":
         """Who puts the questions of one turn to its person. The turn that one works for sets the time."""
@@ -168,7 +165,7 @@ class Parts:
 
     def mailbox(self) -> Mailbox:
         """Who sends to chats. Raises UserError when nobody does, or two plugins would."""
-        return mailbox_of(self.loader, self.dispatch, self.messages)
+        return mailbox_of(self.loader, self.dispatch)
 
     # --- parts, made when first needed --------------------------------------------------------------------------
 

@@ -37,7 +37,7 @@ class Registry:
         given = runtime.dispatch.contributions("register_slash_commands")
         ours = [(label, command) for label, command in given if runtime.loader.is_own(label)]
         theirs = [(label, command) for label, command in given if not runtime.loader.is_own(label)]
-        mine = [("", command) for command in (*own_commands(self), *runtime.commands())]
+        mine = [("", command) for command in own_commands(self)]
         self._owners: dict[str, str] = {}
         for label, command in (*mine, *ours, *(("", command) for command in more), *theirs):
             self._add(command, label)

@@ -267,6 +267,7 @@ def make_context(
         settings=later("settings"),
         plugins=later("plugins"),
         host=later("host"),
+        slash=later("slash"),
         documents=KeptDocuments(installed.label, store),
         store=cast("StoreBroker", _Later(partial(_store, installed, address, store, migrations))),
         owner=owner,

@@ -4,13 +4,14 @@ from collections import Counter
 
 import pytest
 from attrs import evolve
+from gateway_house import rows_of
 
-from hermes_core.gateway.rows.kept import rows_of, sent
-from hermes_core.gateway.rows.values import Outgoing
 from hermes_core.store.journal import Store
 from hermes_core.store.steps import steps, verdict
 from hermes_core.store.traces import MessageRows
 from hermes_core.types import Chat, Envelope, Message, Principal, Session, Text, ToolCall, ToolResult, Usage
+from hermes_platform_gateway.rows.kept import sent
+from hermes_platform_gateway.rows.values import Outgoing
 
 ME, BEN = Principal(), Principal(person="irc:ben")
 TRACE = "00ff00ff00ff00ff"

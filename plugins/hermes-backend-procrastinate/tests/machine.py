@@ -10,10 +10,11 @@ import signal
 import sys
 from pathlib import Path
 
+from gateway_house import context_of
 from attrs import frozen
 
 from hermes_core.agent import rows
-from hermes_core.gateway.service import Gateway
+from hermes_platform_gateway.gateway import Gateway
 from hermes_core.kinds import Platform, Provider, tool
 from hermes_core.store import leases
 from hermes_core.testing import Bench
@@ -124,7 +125,7 @@ async def main() -> None:
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     async with hermes:
         gateway = ORDER["name"].startswith("gateway")
-        service = Gateway(hermes.runtime, [Room()] if gateway else [], work=not gateway)
+        service = Gateway(context_of(hermes), [Room()] if gateway else [], work=not gateway)
         note("starts", os.getpid())
         await service.run(stop)
 

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
+from gateway_house import rows_of
 import pytest
 
-from hermes_core.gateway.rows.kept import rows_of
 from hermes_core.kinds import tool
 from hermes_core.testing import Bench, Call, ScriptedProvider
 from hermes_core.types import Blob, Envelope, Message, Principal, Question, Text, ToolResult, Verdict

@@ -11,12 +11,12 @@ from collections.abc import Callable
 from attrs import evolve
 
 from hermes_core.context import PluginContext
+from hermes_core.types import Approval, Button, Buttons, Envelope, Message, Principal, Question, Verdict
+from hermes_core.values import frozen
 from hermes_platform_gateway.outward.outgoing import answer_to, said
 from hermes_platform_gateway.people.admins import admin_chats
 from hermes_platform_gateway.rows.kept import rows_of
 from hermes_platform_gateway.turns import Turns
-from hermes_core.types import Approval, Button, Buttons, Envelope, Message, Principal, Question, Verdict
-from hermes_core.values import frozen
 
 __all__ = ["Asked", "Asks", "question_key"]
 

@@ -6,7 +6,6 @@ import logging
 import time
 from collections.abc import Sequence
 
-from hermes_platform_gateway.supervision.services import Services
 from hermes_core.context import PluginContext
 from hermes_core.errors import DeliveryError, HermesError
 from hermes_core.kinds import Console, Platform, TurnQueue

@@ -16,6 +16,8 @@ from hermes_core import trace
 from hermes_core.codec import plain_text
 from hermes_core.context import PluginContext
 from hermes_core.errors import Duplicate, HermesError, StoreError
+from hermes_core.kinds import Platform, TurnQueue
+from hermes_core.types import Chat, Envelope, Feature, Message, Principal, Waiting
 from hermes_platform_gateway.asks import Asks
 from hermes_platform_gateway.commands.chats import ChatCommands
 from hermes_platform_gateway.config import gateway_settings, mask_of
@@ -26,8 +28,6 @@ from hermes_platform_gateway.outward.outgoing import answer_to, said
 from hermes_platform_gateway.people.access import Access
 from hermes_platform_gateway.rows.kept import rows_of
 from hermes_platform_gateway.turns import Turns
-from hermes_core.kinds import Platform, TurnQueue
-from hermes_core.types import Chat, Envelope, Feature, Message, Principal, Waiting
 
 __all__ = ["Inbound"]
 

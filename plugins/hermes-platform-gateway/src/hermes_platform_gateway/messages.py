@@ -10,6 +10,7 @@ from hermes_core import trace
 from hermes_core.brokers import Mailbox
 from hermes_core.context import PluginContext
 from hermes_core.database import Prepared
+from hermes_core.types import Blob, Chat, Envelope, Message, Part, Principal, Session, Target, Text
 from hermes_platform_gateway.config import mask_of
 from hermes_platform_gateway.conversations import Conversations
 from hermes_platform_gateway.outward.outgoing import answer_to
@@ -17,7 +18,6 @@ from hermes_platform_gateway.people.access import Access
 from hermes_platform_gateway.rows.kept import rows_of, sent
 from hermes_platform_gateway.rows.values import KnownChat, Outgoing
 from hermes_platform_gateway.targets import resolve
-from hermes_core.types import Blob, Chat, Envelope, Message, Part, Principal, Session, Target, Text
 
 __all__ = ["Messages", "envelope_of"]
 

@@ -161,9 +161,7 @@ class TurnWorker:
         text = {"done": result.answer, "failed": result.error}.get(result.state, "")
         if not text.strip() or is_silence(text):
             return None
-        message = (
-            said(text) if result.state == "failed" else await with_files(self._ctx, of.session_id, of.owner, text)
-        )
+        message = said(text) if result.state == "failed" else await with_files(self._ctx, of.session_id, of.owner, text)
         known = {"key": f"turn:{result.turn_id}", "kind": "answer", "trace": of.trace, "session_id": of.session_id}
         outgoing = answer_to(of.address, of.owner, message, turn_id=result.turn_id, **known)
         return await rows_of(self._ctx).outbox.sending([outgoing])

@@ -4,18 +4,18 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from attrs import evolve
+from hermes_core.slash import named, usable
 
 from hermes_core.codec import plain_text
 from hermes_core.context import PluginContext
 from hermes_core.errors import UserError
+from hermes_core.kinds import Conversation, TurnQueue
+from hermes_core.types import Approval, Envelope, Message, Outcome, Session, SlashCommand, Verdict
 from hermes_platform_gateway.commands.in_chat import InChat
 from hermes_platform_gateway.conversations import ChatConversation
 from hermes_platform_gateway.outward.senders import Senders
 from hermes_platform_gateway.people.access import Access
 from hermes_platform_gateway.turns import Turns
-from hermes_core.kinds import Conversation, TurnQueue
-from hermes_core.slash import named, usable
-from hermes_core.types import Approval, Envelope, Message, Outcome, Session, SlashCommand, Verdict
 
 __all__ = ["ChatCommands"]
 

@@ -11,11 +11,11 @@ neither         sent                                              once more, mar
 
 from typing import Literal
 
-from hermes_platform_gateway.outward.pieces import is_text, marked
-from hermes_platform_gateway.rows.values import OutboxRow
 from hermes_core.kinds import Platform
 from hermes_core.types import Chat, Feature, Message
 from hermes_core.values import frozen
+from hermes_platform_gateway.outward.pieces import is_text, marked
+from hermes_platform_gateway.rows.values import OutboxRow
 
 __all__ = ["GIVEN_UP", "Attempt", "attempt"]
 

@@ -14,6 +14,7 @@ from contextlib import suppress
 from attrs import evolve
 
 from hermes_core.errors import HermesError, NotSent
+from hermes_core.types import Chat, Event, Feature, Sent, Started
 from hermes_platform_gateway.config import GatewaySettings
 from hermes_platform_gateway.outward.pieces import said
 from hermes_platform_gateway.outward.progress import Progress
@@ -21,7 +22,6 @@ from hermes_platform_gateway.outward.rate_limiter import RateLimiter
 from hermes_platform_gateway.outward.sender import PLACEHOLDER, Sender
 from hermes_platform_gateway.outward.split import split_text
 from hermes_platform_gateway.rows.values import OutboxRow, Outgoing
-from hermes_core.types import Chat, Event, Feature, Sent, Started
 
 __all__ = ["LiveMessage"]
 

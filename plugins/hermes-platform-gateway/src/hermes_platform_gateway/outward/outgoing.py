@@ -1,7 +1,7 @@
 """Messages to where another one came from."""
 
-from hermes_platform_gateway.rows.values import Outgoing
 from hermes_core.types import Chat, Envelope, Message, Part, Principal, Text
+from hermes_platform_gateway.rows.values import Outgoing
 
 __all__ = ["answer_to", "said"]
 

@@ -2,9 +2,9 @@
 
 from attrs import evolve
 
-from hermes_platform_gateway.outward.split import split_text
 from hermes_core.kinds import Platform
 from hermes_core.types import Blob, Buttons, Feature, Message, Part, Text
+from hermes_platform_gateway.outward.split import split_text
 
 __all__ = ["REPEATED", "is_text", "marked", "pieces_of", "said", "text_of"]
 

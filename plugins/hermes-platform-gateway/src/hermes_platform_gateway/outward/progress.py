@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Literal
 
-from hermes_platform_gateway.outward.silence import is_silence, may_be_silence
 from hermes_core.types import Called, Ended, Event, Noticed, Said, ToolCall
+from hermes_platform_gateway.outward.silence import is_silence, may_be_silence
 
 __all__ = ["Progress"]
 

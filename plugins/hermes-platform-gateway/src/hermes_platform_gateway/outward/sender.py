@@ -17,13 +17,13 @@ from attrs import evolve
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import NotSent, StoreError, Undeliverable
+from hermes_core.kinds import Platform
+from hermes_core.types import Blob, Feature, Message, Sent
 from hermes_platform_gateway.outward.attempt import GIVEN_UP, Attempt, attempt
 from hermes_platform_gateway.outward.pieces import is_text, pieces_of, said
 from hermes_platform_gateway.outward.rate_limiter import RateLimiter
 from hermes_platform_gateway.rows.kept import end_drafts, rows_of
 from hermes_platform_gateway.rows.values import KEPT, OutboxRow
-from hermes_core.kinds import Platform
-from hermes_core.types import Blob, Feature, Message, Sent
 
 __all__ = ["PLACEHOLDER", "Sender", "Shown"]
 

@@ -5,14 +5,14 @@ import logging
 
 from hermes_core.codec import plain_text
 from hermes_core.context import PluginContext
+from hermes_core.kinds import Platform
+from hermes_core.types import Envelope, Feature, Sent
 from hermes_platform_gateway.asks import Asked, question_key
 from hermes_platform_gateway.config import gateway_settings, mask_of
 from hermes_platform_gateway.outward.live_message import LiveMessage
 from hermes_platform_gateway.outward.outgoing import answer_to, said
 from hermes_platform_gateway.outward.sender import Sender
 from hermes_platform_gateway.rows.kept import rows_of
-from hermes_core.kinds import Platform
-from hermes_core.types import Envelope, Feature, Sent
 
 __all__ = ["Senders"]
 

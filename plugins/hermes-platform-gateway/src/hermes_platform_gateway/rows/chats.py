@@ -13,9 +13,9 @@ import sqlalchemy as sa
 from hermes_core.codec import clean
 from hermes_core.database import READ, TablesTransaction, made
 from hermes_core.errors import UnknownName
+from hermes_core.types import Envelope, Principal
 from hermes_platform_gateway.rows.tables import PLACE, Part, chats, equal, owned, place, put, unit
 from hermes_platform_gateway.rows.values import KnownChat, Outgoing
-from hermes_core.types import Envelope, Principal
 
 __all__ = ["Chats", "revived", "seen_dead"]
 

@@ -16,10 +16,10 @@ from sqlalchemy.dialects import postgresql
 
 from hermes_core.codec import clean, dumps, message_from_json, message_to_json
 from hermes_core.database import READ, Prepared, TablesTransaction, made
+from hermes_core.types import Chat, Message, Principal
 from hermes_platform_gateway.rows.chats import revived, seen_dead
 from hermes_platform_gateway.rows.tables import Part, equal, outbox, owned, unit
 from hermes_platform_gateway.rows.values import OutboxRow, Outgoing
-from hermes_core.types import Chat, Message, Principal
 
 __all__ = ["Outbox", "stored"]
 

@@ -9,10 +9,10 @@ import sqlalchemy as sa
 
 from hermes_core.codec import clean, dumps
 from hermes_core.database import READ, TablesTransaction, made
+from hermes_core.types import JSON, Principal
 from hermes_platform_gateway.rows.outbox import stored
 from hermes_platform_gateway.rows.tables import Part, equal, owned, put, routes, unit
 from hermes_platform_gateway.rows.values import Outgoing, Route
-from hermes_core.types import JSON, Principal
 
 __all__ = ["Routes"]
 

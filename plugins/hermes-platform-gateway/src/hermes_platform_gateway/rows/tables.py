@@ -10,8 +10,8 @@ from sqlalchemy.dialects import postgresql
 
 from hermes_core.codec import clean
 from hermes_core.database import WRITE, Begin, StoreBroker, TablesTransaction
-from hermes_platform_gateway.rows.values import Pairing, Person
 from hermes_core.types import Envelope, Principal
+from hermes_platform_gateway.rows.values import Pairing, Person
 
 __all__ = [
     "PLACE", "Part", "chats", "equal", "locks", "outbox", "owned", "pairings", "people", "place", "put", "routes",

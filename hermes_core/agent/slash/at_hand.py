@@ -1,0 +1,225 @@
+"""The conversation that a slash command was typed into: what the kernel does of it, and what the host."""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from hermes_core.agent.policy.itself import run_by_tool
+from hermes_core.agent.route.choice import Route
+from hermes_core.agent.runtime import Runtime
+from hermes_core.agent.slash import jobs
+from hermes_core.config.schema import EFFORTS, PLUGIN_SPACES
+from hermes_core.errors import UnknownName, UserError
+from hermes_core.kinds import Conversation
+from hermes_core.slash import HostSide, Place, Role
+from hermes_core.types import ConversationState, Envelope, Job, Message, Principal, Session, ToolRow
+
+__all__ = ["AtHand", "need_owner"]
+
+_BUSY = ("queue", "steer", "interrupt")
+
+
+class AtHand(Conversation):
+    """A conversation for its person. ``side`` is the host's; ``session`` is where the command was typed."""
+
+    def __init__(self, runtime: Runtime, side: HostSide, session: Session) -> None:
+        self._runtime, self._side, self._session = runtime, side, session
+
+    @property
+    def place(self) -> Place:  # type: ignore[override]
+        return self._side.place
+
+    @property
+    def session(self) -> Session:
+        """See Conversation."""
+        return self._session
+
+    @property
+    def role(self) -> Role:
+        return self._side.role
+
+    @property
+    def who(self) -> str:
+        return self._side.who
+
+    @property
+    def envelope(self) -> Envelope | None:
+        return self._side.envelope
+
+    def need_person(self, *, admin: bool = False) -> None:
+        if run_by_tool(self._runtime.home.brand):
+            raise UserError("Only a person changes this, and a tool started this conversation.")
+        if admin and self.role != "admin":
+            raise UserError("This holds for everybody, so only an admin changes it.")
+
+    async def switch(self, session_id: str = "") -> Session:
+        if session_id:
+            await (await self._runtime.store()).session(session_id, self.session.owner)
+        before, new = self.session, await self._side.switch(session_id)
+        if new.id != before.id and not self._runtime.busy(before.id):
+            await self._runtime.sessions.end_resources(before.id)
+        return new
+
+    async def branch(self, title: str = "") -> Session:
+        copy = await self._runtime.sessions.fork(self.session.id, self.session.owner, title=title)
+        return await self._side.switch(copy.id)
+
+    async def rename(self, title: str) -> Session:
+        session = await self._runtime.sessions.rename(self.session, title)
+        self._side.renamed(session)
+        return session
+
+    async def undo(self, exchanges: int = 1) -> Sequence[Message]:
+        by, self._side.last = f"undo {self._side.event or os.urandom(8).hex()}", None
+        try:
+            return await (await self._runtime.store()).undo(self.session.owner, self.session.id, exchanges, by)
+        except UnknownName:
+            return ()
+
+    async def last_said(self) -> Message | None:
+        from hermes_core.store.outside import by_person
+
+        if self._side.last:
+            return self._side.last
+        rows = await (await self._runtime.store()).history(self.session.id)
+        return next((message for message in reversed(rows) if by_person(message)), None)
+
+    async def waiting(self) -> Sequence[tuple[Literal["queue", "steer"], Message]]:
+        found = await (await self._runtime.store()).waiting(self.session.id)
+        return [("steer" if one.mode == "steer" else "queue", one.message) for one in found]
+
+    async def drop_waiting(self) -> int:
+        return await (await self._runtime.store()).drop_waiting(self.session.id)
+
+    async def jobs(self) -> Sequence[Job]:
+        return await jobs.running(self._runtime, self.session)
+
+    async def stop_job(self, job: str) -> bool:
+        return await jobs.stop(self._runtime, self.session, job)
+
+    async def job_output(self, job: str) -> str:
+        return await jobs.output(self._runtime, self.session, job)
+
+    def mode(self, wanted: str = "") -> str:
+        if wanted and run_by_tool(self._runtime.home.brand):
+            raise UserError("Only a person changes what may be done, and a tool started this conversation.")
+        if wanted and self._runtime.guests.is_guest(self.session.owner):
+            raise UserError("Only the owner of this Hermes changes what needs a yes, and in their own sessions.")
+        if wanted:
+            self._runtime.policy.set_mode(self.session.id, wanted)
+        return self._runtime.policy.mode(self.session.id, self.session.owner)
+
+    def busy(self, wanted: str = "") -> str:
+        if wanted not in ("", *_BUSY):
+            raise UserError(f"There is no way {wanted!r}: {', '.join(_BUSY)}.")
+        self._side.busy = wanted or self._side.busy
+        return self._side.busy or self._runtime.settings.config.agent.busy
+
+    async def tools(self) -> Sequence[ToolRow]:
+        from hermes_core.agent.offering import tool_rows
+
+        box = self._runtime.toolbox()
+        off = set(self._runtime.settings.config.agent.disabled_on.get(self.session.origin, ()))
+        tools = {t.name: t for t in (*box.tools, *box.offered(self.session).values())}
+        return await tool_rows(self._runtime, self.session, tools, off, gone=True)
+
+    async def configure(self, key: str, text: str) -> str:
+        from hermes_core.agent.settings import HomeSettings
+
+        self.need_person(admin=True)
+        row = await HomeSettings(self._runtime, lambda: None).set(key, text)
+        section, later = key.partition(".")[0], self._runtime.reread()
+        when = "from the next start" if section in (*later, *PLUGIN_SPACES) else "from now on"
+        return f"{key} is {'set' if row.secret or row.key != key else row.value}, {when}."
+
+    def reload(self) -> Sequence[str]:
+        self.need_person(admin=True)
+        return self._runtime.reread()
+
+    async def budget(self) -> Mapping[str, float]:
+        return await self._runtime.budgets.left(self.session, await self._runtime.store())
+
+    async def model(
+        self, wanted: str = "", *, span: Literal["session", "once", "global"] = "session"
+    ) -> tuple[str, str]:
+        route = await self._answering(wanted, span)
+        return route.name, route.model
+
+    async def _answering(self, wanted: str = "", span: str = "") -> Route:
+        """Who answers here, once it is chosen."""
+        if self._side.chosen is not None:
+            return await self._answering_alone(self._side.chosen, wanted, span)
+        if wanted == "default":
+            configured = self._runtime.settings.config.model
+            wanted = f"{configured.provider}:{configured.default}" if configured.provider else configured.default
+        if span == "once" and wanted:
+            route = await self._runtime.routed(wanted)
+            self._side.once = wanted
+            return route
+        if wanted:
+            await self._runtime.use_model(wanted)
+        route = await self._runtime.routed()
+        if wanted:
+            store = await self._runtime.store()
+            await store.update_session(self.session.id, provider=route.name, model=route.model)
+        return route
+
+    async def _answering_alone(self, chosen: Mapping[str, str], wanted: str, span: str) -> Route:
+        """The same where each conversation chooses for itself."""
+        if span == "once":
+            raise UserError("In a chat a model answers until another one is chosen.")
+        if not wanted:
+            return await self._runtime.routed_for(chosen.get("model", ""), "")
+        words = "" if wanted == "default" else wanted
+        route = await self._runtime.routed_for(words, "")
+        if words and route.model != words.rpartition(":")[2] and not words.endswith((route.model, ":")):
+            raise UnknownName("model", words, hint="Write /model provider:model.")
+        if span != "global":
+            await self._side.choose(model=f"{route.name}:{route.model}" if words else "")
+        return route
+
+    async def effort(self, wanted: str = "") -> str:
+        alone = self._side.chosen is not None
+        if wanted not in ("", *EFFORTS, *(["default"] if alone else ())):
+            raise UserError(f"There is no effort {wanted!r}: {', '.join(EFFORTS)}.")
+        if alone and wanted:
+            await self._side.choose(effort="" if wanted == "default" else wanted)
+        if self._side.chosen is not None:
+            return self._side.chosen.get("effort", "")
+        router = self._runtime.router
+        router.effort = wanted or router.effort
+        return router.effort or self._runtime.settings.config.model.effort
+
+    async def interrupt(self) -> bool:
+        return await self._side.interrupt(self.session)
+
+    async def steer(self, text: str) -> str | Message:
+        return await self._side.steer(self.session, text)
+
+    async def queue(self, text: str) -> str | Message:
+        return await self._side.queue(self.session, text)
+
+    async def beside(self, text: str) -> str:
+        return await self._side.beside(self.session, text)
+
+    async def state(self) -> ConversationState:
+        route = await self._answering()
+        return ConversationState(
+            provider=route.name,
+            model=route.model,
+            effort=await self.effort(),
+            mode=self.mode(),
+            working=await self._side.working(self.session),
+            waiting=len(await self.waiting()),
+            endpoint=route.endpoint.base_url if route.endpoint else "",
+            window=self._runtime.router.window(route),
+            store=(await self._runtime.store()).place,
+            services=self._side.services(),
+        )
+
+
+def need_owner(here: Conversation) -> None:
+    """Raises UserError for anybody but the owner of this Hermes, in a conversation of their own."""
+    here.need_person(admin=True)
+    if here.session.owner.person != Principal().person:
+        raise UserError("Only the owner of this Hermes does this, and in their own conversations.")

@@ -1,0 +1,54 @@
+"""Commands that the person wrote into the settings, and those that another command stands for."""
+
+from collections.abc import Iterator
+
+from attrs import evolve
+
+from hermes_core.agent.slash.at_hand import need_owner
+from hermes_core.config.schema import QuickSettings
+from hermes_core.errors import UserError
+from hermes_core.plugins.at_hand import at_hand
+from hermes_core.slash import named
+from hermes_core.types import ExecRequest, Message, Session, SlashCommand
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hermes_core.agent.slash.registry import Registry
+
+__all__ = ["quick_commands"]
+
+_MOST = 20_000  # bytes of output that are shown
+
+
+def quick_commands(registry: "Registry") -> Iterator[SlashCommand]:
+    """Those under ``quick_commands``: a shell command, or another name for a slash command with its words."""
+    for name, one in registry.runtime.settings.config.quick_commands.items():
+        yield _shell(registry, name, one) if one.type == "exec" else _alias(registry, name, one)
+
+
+def _shell(registry: "Registry", name: str, one: QuickSettings) -> SlashCommand:
+    async def run(session: Session, _rest: str) -> str:
+        need_owner(at_hand(session))  # it is the owner's own command, written where no tool can write: that is the yes
+        workspace = await registry.runtime.place(session)
+        result = await workspace.run(ExecRequest(argv=("sh", "-c", one.command), cwd=session.cwd, limit=_MOST))
+        text = registry.runtime.settings.masks.text(result.output.decode(errors="replace").rstrip())
+        return f"{text}\n(exit status {result.status})".lstrip() if result.status or not text else text
+
+    return SlashCommand(name=name, summary=f"run: {one.command[:60]}", run=run, where=("terminal", "chat"))
+
+
+def _alias(registry: "Registry", name: str, one: QuickSettings) -> SlashCommand:
+    head, _, preset = one.command.lstrip("/").partition(" ")
+    target = named(registry.table, head)
+
+    async def run(session: Session, rest: str) -> str | Message:
+        if target is None:
+            raise UserError(f"quick_commands.{name} stands for /{head}, and there is no such command.")
+        return await registry.table[target.name].run(session, f"{preset} {rest}".strip())
+
+    command = SlashCommand(name=name, summary=f"as /{one.command.lstrip('/')}", run=run)
+    if target is None:
+        return command
+    confirm = target.confirm
+    asks = (lambda rest: confirm(f"{preset} {rest}".strip())) if confirm else None
+    return evolve(command, who=target.who, where=target.where, at_once=target.at_once, confirm=asks)
