@@ -12,8 +12,8 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner
-from hermes_platform_gateway.service import make_install, make_uninstall
-from hermes_platform_gateway.unit import Service, unit
+from hermes_platform_gateway.cli.systemd import make_install, make_uninstall
+from hermes_platform_gateway.cli.unit import Service, unit
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import UserError
