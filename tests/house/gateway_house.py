@@ -51,9 +51,9 @@ def rows_of(of: Hermes | Store) -> kept.Rows:
     return kept.rows_of(context_of(of))
 
 
-async def end_drafts(store: Store, *known: Any) -> int:
+async def end_drafts(store: Store, *known: Any, **more: Any) -> int:
     """See the rows."""
-    return await kept.end_drafts(context_of(store), *known)
+    return await kept.end_drafts(context_of(store), *known, **more)
 
 
 async def unplayed(of: Hermes | Store, **known: Any) -> Any:
