@@ -64,8 +64,7 @@ class ChatCommands:
         """Carry a command out; what is to be said of it, or what the model is to hear. Raises HermesError."""
         text = plain_text(envelope.message.parts).strip()
         name, rest = self._name(text), "".join(text.split(maxsplit=1)[1:])
-        session = await conversation.take_up()
-        return await self._commands.run(self._side(conversation, access), session, name, rest)
+        return await self._commands.run(self._side(conversation, access), name, rest)
 
     @staticmethod
     def _name(text: str) -> str:
