@@ -209,10 +209,6 @@ def _brokers(runtime: "Runtime", name: str, installed: "Installed") -> object:
         return HomeSettings(
             runtime, partial(installed.require, "permissions", "kernel", "settings.write", did), installed
         )
-    if name == "slash":
-        from hermes_core.agent.slash.registry import Slash
-
-        return Slash(runtime, installed)
     from hermes_core.agent.control import Models, Plugins
 
     return Models(runtime, installed) if name == "models" else Plugins(runtime, installed)
