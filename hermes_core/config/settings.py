@@ -213,7 +213,8 @@ def get_value(settings: Settings, key: str, sections: Mapping[str, type] = {}) -
     Of plugins' sections it is what was written, and of the given ones also what was not. Raises ConfigError for those.
     """
     spaces = {space: settings.raw.get(space) for space in PLUGIN_SPACES if space in settings.raw}
-    value: Any = asdict(settings.config, recurse=False) | spaces
+    config: Any = settings.config
+    value: Any = _fields(config) | spaces
     for keys, _, own in _beyond(settings.raw):
         value = put(value, keys, _fields(_step(value, keys)) | own)
     for path, cls in sections.items():
@@ -228,9 +229,9 @@ def get_value(settings: Settings, key: str, sections: Mapping[str, type] = {}) -
     return value
 
 
-def _step(value: Any, keys: Keys) -> Any:
+def _step(value: Any, keys: Iterable[str]) -> Any:
     for key in keys:
-        value = _fields(value).get(str(key))
+        value = _fields(value).get(key)
     return value
 
 
@@ -292,20 +293,19 @@ def read_section(raw: JSON, secrets: Secrets, path: str, cls: type[T]) -> tuple[
 def read_platform(raw: JSON, secrets: Secrets, name: str) -> tuple[PlatformSettings | None, list[Problem]]:
     """The kernel's part of a platform's section, or every problem in it."""
     path, section = f"platforms.{name}", _at(raw, f"platforms.{name}")
-    given = (
-        {key: section[key] for key in KERNEL_KEYS["platforms"] if key in section} if isinstance(section, dict) else {}
-    )
+    ours = KERNEL_KEYS["platforms"] if isinstance(section, dict) else ()
+    given = {key: section[key] for key in ours if key in section}
     return _read(given, secrets, path, PlatformSettings)
 
 
-def _beyond(raw: JSON) -> Iterator[tuple[Keys, dict[str, JSON], dict[str, JSON]]]:
+def _beyond(raw: JSON) -> Iterator[tuple[tuple[str, ...], dict[str, JSON], dict[str, JSON]]]:
     """The sections of the kernel's in which more stands than its own keys: where, its own part, and the rest."""
     providers = _at(raw, "providers")
-    places: list[Keys] = [("providers", name) for name in (providers if isinstance(providers, dict) else ())]
+    places: list[tuple[str, ...]] = [("providers", name) for name in (providers if isinstance(providers, dict) else ())]
     for keys in (*places, (HOST,)):
         section = raw.get(keys[0])
         section = section[keys[1]] if len(keys) > 1 else section
-        if isinstance(section, dict) and (own := section.keys() - KERNEL_KEYS[str(keys[0])]):
+        if isinstance(section, dict) and (own := section.keys() - KERNEL_KEYS[keys[0]]):
             yield keys, {k: v for k, v in section.items() if k not in own}, {k: section[k] for k in own}
 
 

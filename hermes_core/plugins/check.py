@@ -34,9 +34,8 @@ def check_plugin(path: Path, *, imports: bool = False) -> list[Finding]:
         return [_fault(error.cause, error.hint)]
     skills = manifest.contributes["skills"]
     space, _, own = manifest.config_section.partition(".")
-    homeless = manifest.config_section not in (HOST, *SHARED_KEYS) and (
-        space not in (*PLUGIN_SPACES, "providers") or not own
-    )
+    placed = own and space in (*PLUGIN_SPACES, "providers")
+    homeless = not placed and manifest.config_section not in (HOST, *SHARED_KEYS)
     return [
         Finding(level="ok", text=f"{manifest.label}: {found}"),
         *(

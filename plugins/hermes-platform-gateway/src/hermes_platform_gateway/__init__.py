@@ -1,6 +1,8 @@
 """The gateway: being reached on chat services, with what is kept of that, and the commands that keep it running."""
 
 from collections.abc import Iterable
+from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from hermes_core import hookimpl
@@ -15,21 +17,28 @@ if TYPE_CHECKING:
 __all__ = ["register_cli_commands", "register_mailboxes", "register_migrations", "register_slash_commands"]
 
 
+_COMMANDS = {  # name -> (module below cli, what makes it)
+    "gateway run": ("serving", "make_run"),
+    "gateway work": ("serving", "make_work"),
+    "gateway start": ("processes", "make_start"),
+    "gateway stop": ("processes", "make_stop"),
+    "gateway status": ("processes", "make_status"),
+    "gateway pair": ("pairing", "make_pair"),
+    "gateway channels": ("channels", "make_channels"),
+    "gateway install": ("systemd", "make_install"),
+    "gateway uninstall": ("systemd", "make_uninstall"),
+}
+
+
 @hookimpl
 def register_cli_commands(ctx: "PluginContext") -> Iterable[Command]:
-    """``gateway install`` and ``gateway uninstall``."""
+    """``hermes gateway``; each command is imported when it is made."""
 
-    def install() -> "click.Command":
-        from hermes_platform_gateway.service import make_install
+    def build(module: str, maker: str) -> "click.Command":
+        made: click.Command = getattr(import_module(f"hermes_platform_gateway.cli.{module}"), maker)(ctx)
+        return made
 
-        return make_install(ctx)
-
-    def uninstall() -> "click.Command":
-        from hermes_platform_gateway.service import make_uninstall
-
-        return make_uninstall(ctx)
-
-    return [Command(name="gateway install", build=install), Command(name="gateway uninstall", build=uninstall)]
+    return [Command(name=name, build=partial(build, *where)) for name, where in _COMMANDS.items()]
 
 
 @hookimpl

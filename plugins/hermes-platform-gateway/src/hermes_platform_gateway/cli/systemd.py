@@ -14,9 +14,9 @@ import click
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import UserError
-from hermes_platform_gateway.unit import DEFAULT, Service, unit
+from hermes_platform_gateway.cli.unit import DEFAULT, Service, unit
 
-__all__ = ["make_install", "make_uninstall"]
+__all__ = ["make_install", "make_uninstall", "profile_of"]
 
 _SYSTEM_UNITS = Path("/etc/systemd/system")
 
@@ -81,12 +81,13 @@ def make_uninstall(ctx: PluginContext) -> click.Command:
     return uninstall
 
 
-def _profile(home: Path) -> str:
+def profile_of(home: Path) -> str:
+    """The name of the profile whose home it is."""
     return home.name if home.parent.name == "profiles" else DEFAULT
 
 
 def _name(ctx: PluginContext) -> str:
-    profile = _profile(ctx.paths.home)
+    profile = profile_of(ctx.paths.home)
     return f"{ctx.program}-gateway" + ("" if profile == DEFAULT else f"-{profile}")
 
 
@@ -119,7 +120,7 @@ def _refused(doing: str, file: Path, error: OSError) -> UserError:
 
 
 def _service(ctx: PluginContext, run_as: str) -> Service:
-    profile, name = _profile(ctx.paths.home), f"{ctx.program.upper().replace('-', '_')}_HOME"
+    profile, name = profile_of(ctx.paths.home), f"{ctx.program.upper().replace('-', '_')}_HOME"
     home = ctx.paths.home if profile == DEFAULT else ctx.paths.home.parents[1]
     if run_as and name not in os.environ and run_as != _me():
         home = Path(f"~{run_as}").expanduser() / f".{ctx.program}"

@@ -1,0 +1,1 @@
+"""The commands of a terminal that keep the gateway up, and say who may write to it."""
