@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PRIVATE = ["plugins", "config", "store", "agent", "gateway", "cli", "embed", "testing"]
+PRIVATE = ["plugins", "config", "store", "agent", "cli", "embed", "testing"]
 THIRD_PARTY = "openai litellm textual mcp docker modal daytona httpx2 rich prompt_toolkit"
 
 
@@ -32,7 +32,6 @@ type = layers
 containers = hermes_core
 layers =
     cli : embed
-    gateway
     agent
     plugins
     store | config

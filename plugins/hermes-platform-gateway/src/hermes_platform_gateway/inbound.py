@@ -137,8 +137,14 @@ class Inbound:
         mode = (wish or host.section("agent").busy) if busy else "queue"
         kept = await keep_files(envelope, host.outputs(session.id), partial(host.turns.seen, session))
         whole = dressed(kept, shared=_shared(envelope))
-        known = {"owner": session.owner, "origin": platform.name, "envelope": whole}
-        await host.turns.put(session.id, whole.message, mode="steer" if mode == "steer" else "queue", **known)
+        await host.turns.put(
+            session.id,
+            whole.message,
+            owner=session.owner,
+            origin=platform.name,
+            envelope=whole,
+            mode="steer" if mode == "steer" else "queue",
+        )
         await platform.ack(envelope)
         if busy and mode == "interrupt":
             await self._turns.interrupt(session.id)
