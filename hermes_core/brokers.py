@@ -12,6 +12,7 @@ from hermes_core.errors import Conflict, UserError
 from hermes_core.types import (
     JSON,
     Document,
+    Envelope,
     Event,
     MediaRequest,
     MediaResponse,
@@ -156,11 +157,18 @@ class TurnsBroker:
     is, the owner of this Hermes if unsaid. Every method raises UnknownName for a session that is not theirs.
 
     ``order`` says where a turn is, what it may do and what becomes of it; without one it is in a new session.
+
+    A host, which needs ``host.serve``, gives what it heard as the Envelope that it came in: the platform in it is the
+    origin of its session, and its event is known by it. With such a message ``run`` wants the session to be named.
     """
+
+    async def take_up(self, session: str = "", *, owner: Principal | None = None, origin: str = "") -> Session:
+        """A session by its exact id, or a new one, which has no row until something is said. Needs ``host.serve``."""
+        raise _no_turns()
 
     def run(
         self,
-        message: str | Message,
+        message: str | Message | Envelope,
         *,
         owner: Principal | None = None,
         order: TurnOrder | None = None,
@@ -186,12 +194,12 @@ class TurnsBroker:
         raise _no_turns()
 
     async def queue(
-        self, message: str | Message, *, owner: Principal | None = None, order: TurnOrder | None = None
+        self, message: str | Message | Envelope, *, owner: Principal | None = None, order: TurnOrder | None = None
     ) -> str:
         """Order a turn and play it not now: a gateway does, or ``resume``. Its session; empty for an old event."""
         raise _no_turns()
 
-    async def steer(self, session: str, message: str | Message, *, owner: Principal | None = None) -> None:
+    async def steer(self, session: str, message: str | Message | Envelope, *, owner: Principal | None = None) -> None:
         """Say something to the running turn: its model hears it with the next tool result, else as the next message."""
         raise _no_turns()
 

@@ -11,9 +11,8 @@ ask        ask a person               first answer wins        recorded; no answ
 ========== ========================== ======================== ================================== ==========
 
 Name only the arguments you want; ``ctx`` is your plugin's own. ``contribute`` hooks are plain ``def`` without I/O,
-all others ``async def``.
-``may_end`` is the one gate whose failure allows, and ``judge_command`` the one whose failure asks. A transform of a
-plugin that may call a model (``llm.call``) has 330 seconds.
+all others ``async def``. ``may_end`` is the one gate whose failure allows, and ``judge_command`` the one whose failure
+asks. A transform of a plugin that may call a model (``llm.call``) has 330 seconds.
 They are called in the order of ``plugins.order``, else alphabetically by plugin; ``tryfirst`` and ``trylast`` work
 for observe and transform. Generator wrappers, ``historic`` and ``firstresult`` are refused.
 """
@@ -25,6 +24,7 @@ from hermes_core.context import PluginContext
 from hermes_core.kinds import (
     Backend,
     Completer,
+    Host,
     Jobs,
     Masker,
     Memory,
@@ -38,7 +38,7 @@ from hermes_core.kinds import (
     ToolSource,
     TurnQueue,
     Workspace,
-)
+)  # fmt: skip
 from hermes_core.modes import (
     DEADLINES,
     MODEL_DEADLINE,
@@ -176,6 +176,11 @@ def register_completers(ctx: PluginContext) -> Iterable[Completer]:  # type: ign
 @contribute
 def register_mailboxes(ctx: PluginContext) -> Iterable[Mailbox]:  # type: ignore[empty-body]
     """Who sends to chats, for ``ctx.messages`` of all plugins: one in a home."""
+
+
+@contribute
+def register_hosts(ctx: PluginContext) -> Iterable[Host]:  # type: ignore[empty-body]
+    """What carries the conversations of a platform on which people wait, as in a terminal: one in a home."""
 
 
 @contribute

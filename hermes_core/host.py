@@ -1,7 +1,7 @@
 """What a host asks of the kernel: a program that stays up, hears people elsewhere, and plays what waits for them.
 
-The gateway for chat services is one. ``ctx.host`` is a HostBroker; a plugin that asks for it needs ``host.serve``, which
-is a great deal: whoever hosts says who a person is, and the kernel believes it. What becomes of a message::
+The gateway for chat services is one. ``ctx.host`` is a HostBroker. A plugin that asks for it needs ``host.serve``,
+which is a great deal: whoever hosts says who a person is, and the kernel believes it. What becomes of a message::
 
     session = await ctx.host.turns.take_up(owner=owner, origin="pager")
     await ctx.host.turns.put(session.id, message, owner=owner, origin="pager", envelope=envelope)  # it lasts from here
@@ -33,7 +33,9 @@ from hermes_core.types import (
 if TYPE_CHECKING:
     from hermes_core.database import Prepared
 
-__all__ = ["HostBroker", "HostRecords", "HostTurns", "HostedService"]
+__all__ = ["CLOSE", "HostBroker", "HostRecords", "HostTurns", "HostedService"]
+
+CLOSE = 2.0  # seconds that a service has to put things down once it is stopped
 
 
 class HostTurns(ABC):

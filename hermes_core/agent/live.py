@@ -166,9 +166,10 @@ class LiveSessions:
         live.specs, live.came = tuple((await offered(self.parts, session, begun)).tools), came
         live.stored = stored is not None and begun == live.specs
 
-    def holds(self, session_id: str) -> bool:
-        """Whether a session is taken up here."""
-        return session_id in self._live
+    def holds(self, session_id: str, owner: Principal | None = None) -> bool:
+        """Whether a session is taken up here, and is the ``owner``'s."""
+        live = self._live.get(session_id)
+        return live is not None and owner in (None, live.session.owner)
 
     def folder(self, session_id: str, owner: Principal) -> str:
         """Where a session works; a new one of a guest in their own folder."""

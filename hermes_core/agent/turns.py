@@ -3,6 +3,7 @@
 import contextlib
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from functools import partial
 from math import inf
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from hermes_core.kinds import ToolContext
 from hermes_core.kinds.console import AskPerson
 from hermes_core.plugins.index import Installed
 from hermes_core.plugins.soundness import unsound
-from hermes_core.types import Event, Message, PastTurn, Principal, TurnBounds, TurnOrder
+from hermes_core.types import Envelope, Event, Message, PastTurn, Principal, Session, TurnBounds, TurnOrder
 
 TYPE_CHECKING = False
 
@@ -34,9 +35,14 @@ class Turns(TurnsBroker):
     def __init__(self, runtime: Runtime, installed: Installed) -> None:
         self._runtime, self._installed = runtime, installed
 
+    async def take_up(self, session: str = "", *, owner: Principal | None = None, origin: str = "") -> Session:
+        """See TurnsBroker."""
+        self._require_host()
+        return await self._runtime.take_up(session, origin=origin or self._name, owner=owner)
+
     async def run(
         self,
-        message: str | Message,
+        message: str | Message | Envelope,
         *,
         owner: Principal | None = None,
         order: TurnOrder | None = None,
@@ -47,35 +53,64 @@ class Turns(TurnsBroker):
     ) -> AsyncGenerator[Event, None]:
         """See TurnsBroker."""
         if call is not None:
+            said = message.message if isinstance(message, Envelope) else message
             from hermes_core.agent.below import Below
 
             self._require()
             _refuse_unsound(order or TurnOrder())
-            turn = Below(self._runtime, self._installed.label, call, order or TurnOrder(), ask).run(message)
+            turn = Below(self._runtime, self._installed.label, call, order or TurnOrder(), ask).run(said)
         else:
             owner = owner or self._runtime.owner
-            written = await self._write(message, owner, order or TurnOrder())
-            if written is None:
-                return
-            if stored:
-                await stored(written[0])
-            turn = self._runtime.follow(written[0], owner=owner, surface=Surface(ask=ask, ends=ends), row=written[1])
+            if isinstance(message, Envelope):
+                turn = self._hosted(message, owner, order or TurnOrder(), ask, stored, ends)
+            else:
+                written = await self._write(message, owner, order or TurnOrder())
+                if written is None:
+                    return
+                if stored:
+                    await stored(written[0])
+                surface = Surface(ask=ask, ends=ends)
+                turn = self._runtime.follow(written[0], owner=owner, surface=surface, row=written[1])
         async with contextlib.aclosing(turn) as events:
             async for one in events:
                 yield one
 
+    def _hosted(
+        self,
+        envelope: Envelope,
+        owner: Principal,
+        order: TurnOrder,
+        ask: AskPerson | None,
+        stored: Callable[[str], Awaitable[None]] | None,
+        ends: TurnEnds | None,
+    ) -> AsyncGenerator[Event, None]:
+        """The turn of a message that a host heard; one commit writes it down and begins its turn."""
+        self._require_host()
+        _refuse_unsound(order)
+        if not order.session or evolve(order, session="", model="", effort="") != TurnOrder():
+            raise UserError("What a host heard is answered in a session that it took up, by a model and effort.")
+        return self._runtime.turn(
+            envelope.message,
+            session=order.session,
+            origin=envelope.platform,
+            owner=owner,
+            envelope=envelope,
+            surface=Surface(ask=ask, ends=ends, model=order.model, effort=order.effort),
+            stored=partial(stored, order.session) if stored else None,
+        )
+
     async def queue(
-        self, message: str | Message, *, owner: Principal | None = None, order: TurnOrder | None = None
+        self, message: str | Message | Envelope, *, owner: Principal | None = None, order: TurnOrder | None = None
     ) -> str:
         """See TurnsBroker."""
         written = await self._write(message, owner or self._runtime.owner, order or TurnOrder())
         return written[0] if written else ""
 
-    async def steer(self, session: str, message: str | Message, *, owner: Principal | None = None) -> None:
+    async def steer(self, session: str, message: str | Message | Envelope, *, owner: Principal | None = None) -> None:
         """See TurnsBroker."""
         owner = await self._checked(session, owner)
-        envelope = enveloped(message, "", self._installed.label, owner)
-        await self._runtime.steer(session, message, owner=owner, origin=self._name, envelope=envelope)
+        envelope, origin = self._enveloped(message, owner)
+        await self._runtime.steer(session, envelope.message, owner=owner, origin=origin, envelope=envelope)
 
     async def interrupt(self, session: str, *, owner: Principal | None = None) -> bool:
         """See TurnsBroker."""
@@ -97,6 +132,8 @@ class Turns(TurnsBroker):
     ) -> AsyncGenerator[Event, None]:
         """See TurnsBroker."""
         owner = await self._checked(session, owner)
+        if await (await self._runtime.store()).is_free(session):
+            return  # it was taken up, and nothing was said in it
         for play in (self._runtime.resume, self._runtime.follow):
             played = False
             async with contextlib.aclosing(play(session, owner=owner, surface=Surface(ask=ask, ends=ends))) as events:
@@ -151,10 +188,23 @@ class Turns(TurnsBroker):
         """Whose session it is, which is theirs. Raises UnknownName."""
         self._require()
         owner = owner or self._runtime.owner
-        await (await self._runtime.store()).session(session, owner)
+        if not self._runtime.sessions.holds(session, owner):
+            await (await self._runtime.store()).session(session, owner)
         return owner
 
-    async def _write(self, message: str | Message, owner: Principal, order: TurnOrder) -> tuple[str, int] | None:
+    def _require_host(self) -> None:
+        self._installed.require("permissions", "kernel", "host.serve", "served people")
+
+    def _enveloped(self, message: str | Message | Envelope, owner: Principal, event: str = "") -> tuple[Envelope, str]:
+        """A message as it came in, and the origin of a session that begins with it."""
+        if isinstance(message, Envelope):
+            self._require_host()
+            return message, message.platform
+        return enveloped(message, "", self._installed.label, owner, event, _account(owner)), self._name
+
+    async def _write(
+        self, message: str | Message | Envelope, owner: Principal, order: TurnOrder
+    ) -> tuple[str, int] | None:
         """Store the message with its order; its session and row. None when it came before. Raises HermesError."""
         self._require()
         runtime, store = self._runtime, await self._runtime.store()
@@ -176,9 +226,9 @@ class Turns(TurnsBroker):
         session = order.session or new_session_id()
         if order.fork:
             session = (await runtime.sessions.fork(order.fork, owner, self._name)).id
-        envelope = enveloped(message, "", self._installed.label, owner, order.event, _account(owner))
-        envelope = evolve(envelope, order=None if order == TurnOrder() else order)
-        known = {"owner": owner, "origin": self._name, "envelope": envelope}
+        envelope, origin = self._enveloped(message, owner, order.event)
+        envelope = evolve(envelope, order=None if order in (TurnOrder(), TurnOrder(session=session)) else order)
+        known = {"owner": owner, "origin": origin, "envelope": envelope}
         try:
             row = await runtime.queue(session, envelope.message, system=order.system, folder=order.folder, **known)
         except Duplicate:  # another process was a moment earlier

@@ -225,7 +225,7 @@ async def converse_on(scope: Scope, name: str, settings: Mapping[str, JSON], *, 
 
     Raises UnknownName when it is not installed, UserError when it cannot be opened here.
     """
-    from hermes_core.console.session import ConsoleSession
+    from hermes_core.agent.hosting import serve as host
 
     async with scope.hermes(settings) as hermes:
         runtime = hermes.runtime
@@ -234,7 +234,7 @@ async def converse_on(scope: Scope, name: str, settings: Mapping[str, JSON], *, 
         if warm:
             await runtime.routed()
             await runtime.warm()
-        await ConsoleSession(runtime, platform, session=session).serve()
+        await host(runtime, platform, session)
     return 0
 
 

@@ -73,7 +73,7 @@ class EndpointSettings:
 
 @settings
 class GuestSettings:
-    """What people from elsewhere may do: the kernel's part of ``gateway``, whose rest is its plugin's."""
+    """What people may do who are let in from elsewhere: the kernel's part of ``gateway``; the rest is its plugin's."""
 
     backend: str = option("The backend for everybody but you; empty: terminal.backend.", default="")
     trusted_with_shell: list[str] = option(

@@ -11,7 +11,7 @@ from hermes_core.kinds.conversation import Conversation
 from hermes_core.kinds.engine import TurnQueue
 from hermes_core.kinds.masker import Masker
 from hermes_core.kinds.memory import Memory
-from hermes_core.kinds.platform import Platform
+from hermes_core.kinds.platform import Host, Platform
 from hermes_core.kinds.provider import Provider
 from hermes_core.kinds.service import Service
 from hermes_core.kinds.setup import SetupStep
@@ -27,6 +27,7 @@ __all__ = [
     "Completer",
     "Console",
     "Conversation",
+    "Host",
     "Jobs",
     "LoginPrompt",
     "Masker",

@@ -90,6 +90,10 @@ class Conversation(Protocol):
     async def stop_job(self, job: str) -> bool:
         """Stop one by its id; False when it does not run any more."""
 
+    async def job_output(self, job: str) -> str:
+        """The last that one of them said."""
+        return ""
+
     # --- what was chosen for it -------------------------------------------------------------------------------------
 
     async def model(

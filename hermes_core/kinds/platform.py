@@ -1,7 +1,7 @@
 """Services that people write on."""
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 
 from hermes_core.errors import UserError
 from hermes_core.kinds.console import Console
@@ -17,7 +17,7 @@ from hermes_core.types import (
     Verdict,
 )
 
-__all__ = ["Platform"]
+__all__ = ["Host", "Platform"]
 
 
 class Platform(ABC):
@@ -99,3 +99,16 @@ class Platform(ABC):
 
     async def close(self) -> None:
         """Disconnect and restore what was changed."""
+
+
+class Host(ABC):
+    """Serves a platform to those who wait on it: it carries what they say to turns and slash commands, and back."""
+
+    name: str
+
+    @abstractmethod
+    async def serve(self, platform: Platform, session: str, require: Callable[[str, str], None]) -> None:
+        """Open a platform, carry until those on it leave, and close it; the first chat goes on with a ``session``.
+
+        ``require(permission, did)`` raises NotPermitted for what the plugin of the platform may not ask of a Console.
+        """

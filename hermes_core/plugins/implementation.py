@@ -18,6 +18,7 @@ from hermes_core.errors import ContractError, nearest
 from hermes_core.kinds import (
     Backend,
     Completer,
+    Host,
     Jobs,
     Masker,
     Memory,
@@ -52,6 +53,7 @@ KINDS: dict[str, tuple[str, type]] = {
     "register_jobs": ("jobs", Jobs),
     "register_completers": ("completers", Completer),
     "register_mailboxes": ("mailboxes", Mailbox),
+    "register_hosts": ("hosts", Host),
     "register_maskers": ("maskers", Masker),
     "register_setup": ("setup", SetupStep),
     "register_checks": ("", Check),

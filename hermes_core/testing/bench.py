@@ -16,6 +16,7 @@ from hermes_core.hooks import hookimpl
 from hermes_core.kinds import (
     Backend,
     Completer,
+    Host,
     Jobs,
     Masker,
     Memory,
@@ -33,6 +34,7 @@ from hermes_core.plugins.index import Index, Installed
 from hermes_core.plugins.manifest import Manifest, parse_manifest, read_manifest
 from hermes_core.testing.contract_base import manifest_path
 from hermes_core.testing.fakes import FakeBackend, FakeWorkspace
+from hermes_core.testing.registered import implementations
 from hermes_core.testing.stand_in_guard import judge_command
 from hermes_core.types import JSON, Message, Session
 
@@ -54,6 +56,7 @@ TABLES: dict[type, tuple[str, str]] = {
     Jobs: ("tool", "jobs"),
     Completer: ("tool", "completers"),
     Mailbox: ("platform", "mailboxes"),
+    Host: ("platform", "hosts"),
     Masker: ("tool", "maskers"),
     SetupStep: ("tool", "setup"),
 }
@@ -125,14 +128,20 @@ class Bench(Hermes):
         It is not asked whether it may take something away. Without a ``session`` it is typed into a new one. Raises
         what the command raises, and UserError when there is none of the name.
         """
-        from hermes_core.console.at_hand import TypedHere
-        from hermes_core.console.conversation import Conversation
-        from hermes_core.console.registry import Registry
+        from hermes_core.agent.slash.registry import Registry
+        from hermes_core.testing.typist import Typist
 
-        talk = Conversation(self.runtime, session.origin if session else "cli")
-        here = TypedHere(self.runtime, talk, session or await talk.take_up())
         name, _, rest = line.removeprefix("/").partition(" ")
-        return await Registry(self.runtime).run(here, name, rest.strip())
+        return await Registry(self.runtime).run(Typist(self.runtime, session), name, rest.strip())
+
+    async def serve(self, platform: Platform, session: str = "", host: str = "hermes_platform_cli") -> None:
+        """Carry a platform until its people leave, as ``hermes`` does, by the host that a plugin's module gives."""
+        from hermes_core.agent.hosting import serve
+
+        path = manifest_path(host)
+        context = self.runtime.plugin_context(_installed(read_manifest(path), host, path.parent))
+        hook = dict(implementations(host))["register_hosts"]
+        await serve(self.runtime, platform, session, hook(ctx=context)[0])
 
     def configure(self, settings: Mapping[str, JSON]) -> None:
         """Set dotted settings, as if they stood in the user's file: ``{"policy.mode": "off"}``."""

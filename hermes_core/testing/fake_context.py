@@ -20,8 +20,8 @@ from hermes_core.control import ApprovalsBroker, ModelsBroker, PluginsBroker, Se
 from hermes_core.database import WRITE, Begin, Notifier, Prepared, StoreBroker, TablesTransaction, Transaction
 from hermes_core.errors import NotPermitted, ToolError, UnknownName, UserError
 from hermes_core.host import HostBroker
-from hermes_core.slash import SlashBroker
 from hermes_core.kinds import Conversation, Resource, ToolContext, Workspace
+from hermes_core.slash import SlashBroker
 from hermes_core.testing.fake_approvals import FakeApprovals
 from hermes_core.testing.fake_documents import FakeDocuments
 from hermes_core.testing.fake_models import FakeHistories, FakeReplies, required
@@ -113,7 +113,7 @@ def plugin_context(
         settings=settings or FakeSettings(manifest=manifest),
         plugins=_Plugins(tools),
         host=host or cast("HostBroker", None),
-        slash=cast("SlashBroker", None),
+        slash=SlashBroker(),
         documents=documents or FakeDocuments(),
         store=_Store(manifest, store, data, migrations),
         endpoints=dict(endpoints or {}),

@@ -11,11 +11,13 @@ from hermes_core.kinds import ToolContext
 from hermes_core.kinds.console import AskPerson
 from hermes_core.types import (
     Ended,
+    Envelope,
     Event,
     Message,
     PastTurn,
     Principal,
     Said,
+    Session,
     Started,
     Text,
     TurnOrder,
@@ -57,9 +59,17 @@ class FakeTurns(TurnsBroker):
         self._past: dict[tuple[Principal, str], PastTurn] = {}
         self._owners: dict[str, Principal] = {}
 
+    async def take_up(self, session: str = "", *, owner: Principal | None = None, origin: str = "") -> Session:
+        """One that exists from now on."""
+        self._require()
+        owner, name = owner or Principal(), session or f"{self._manifest.name}-session-{len(self._owners) + 1}"
+        if self._owners.setdefault(name, owner) != owner:
+            raise UnknownName("session", name)
+        return Session(id=name, origin=origin or self._manifest.name, owner=owner)
+
     async def run(
         self,
-        message: str | Message,
+        message: str | Message | Envelope,
         *,
         owner: Principal | None = None,
         order: TurnOrder | None = None,
@@ -76,7 +86,7 @@ class FakeTurns(TurnsBroker):
                 yield one
 
     async def queue(
-        self, message: str | Message, *, owner: Principal | None = None, order: TurnOrder | None = None
+        self, message: str | Message | Envelope, *, owner: Principal | None = None, order: TurnOrder | None = None
     ) -> str:
         """Keep it in ``waiting``."""
         if not (ordered := self._order(message, owner, order)):
@@ -84,7 +94,7 @@ class FakeTurns(TurnsBroker):
         self.waiting.setdefault(ordered.session, []).append(ordered)
         return ordered.session
 
-    async def steer(self, session: str, message: str | Message, *, owner: Principal | None = None) -> None:
+    async def steer(self, session: str, message: str | Message | Envelope, *, owner: Principal | None = None) -> None:
         """Keep it in ``steered``."""
         self._check(session, owner)
         self.steered.append((session, _text(message)))
@@ -148,7 +158,7 @@ class FakeTurns(TurnsBroker):
 
     def _order(
         self,
-        message: str | Message,
+        message: str | Message | Envelope,
         owner: Principal | None,
         order: TurnOrder | None,
         call: ToolContext | None = None,
@@ -183,7 +193,9 @@ class FakeTurns(TurnsBroker):
         yield Ended(session_id=ordered.session, turn_id=turn, answer=answer, reason="done", usage=Usage())
 
 
-def _text(message: str | Message) -> str:
+def _text(message: str | Message | Envelope) -> str:
     if isinstance(message, str):
         return message
+    if isinstance(message, Envelope):
+        message = message.message
     return "".join(part.text for part in message.parts if isinstance(part, Text))

@@ -5,7 +5,8 @@ import itertools
 
 import pytest
 
-from hermes_core.console.work import jobs, stop_job
+from hermes_core.agent.slash.jobs import running as jobs
+from hermes_core.agent.slash.jobs import stop as stop_job
 from hermes_core.errors import UserError
 from hermes_core.kinds import Resource, tool
 from hermes_core.kinds.tool import ToolContext

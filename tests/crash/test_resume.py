@@ -3,7 +3,6 @@
 import pytest
 from attrs import frozen
 
-from hermes_core.console.session import ConsoleSession
 from hermes_core.kinds import tool
 from hermes_core.store.validity import NO_RESULT
 from hermes_core.testing import Call, Say
@@ -134,7 +133,7 @@ async def test_a_chat_gets_the_interrupted_answer_first(kit, monkeypatch, featur
     platform = FakePlatform(features=features)
     await platform.say("and now?")
     await platform.leave()
-    await ConsoleSession(kit.bench.runtime, platform, session="s").serve()
+    await kit.bench.serve(platform, "s")
     answers = [e.answer for e in platform.events if isinstance(e, Ended)] if features else await platform.seen()
     assert list(answers) == ["the old answer", "the new answer"]
 
@@ -147,7 +146,7 @@ async def test_a_chat_that_goes_on_in_another_session_finishes_it_first(kit, mon
     for line in ("/resume s", "and now?"):
         await platform.say(line)
     await platform.leave()
-    await ConsoleSession(kit.bench.runtime, platform).serve()
+    await kit.bench.serve(platform)
     assert list(await platform.seen())[1:] == ["the old answer", "the new answer"]
 
 
@@ -168,7 +167,7 @@ async def test_a_resumed_turn_can_be_interrupted_from_the_chat(kit, monkeypatch)
     await kit.die(monkeypatch, "once", started=True)
     platform = Impatient(features=(Feature.LIVE,))
     await platform.leave()
-    await ConsoleSession(kit.bench.runtime, platform, session="s").serve()
+    await kit.bench.serve(platform, "s")
     assert platform.events[-1].reason == "interrupted"
     assert await kit.bench.interrupted() == [], "a person ended it"
 

@@ -13,7 +13,6 @@ from attrs import frozen
 from hostile_dialects import strict
 
 from hermes_core.agent.reply import read_arguments
-from hermes_core.console.session import ConsoleSession
 from hermes_core.embed import Agent
 from hermes_core.errors import HermesError, ToolError
 from hermes_core.kinds import Platform, ToolContext, tool
@@ -282,7 +281,7 @@ async def test_a_platform_brings_and_gets_anything(hermes, scripted):
     hermes.tmp_plugin(scripted(*(text for text in texts)))
     platform = OneLetter(*texts)
     hermes.tmp_plugin(platform)
-    await ConsoleSession(hermes.runtime, platform).serve()
+    await hermes.serve(platform)
     assert len(platform.sent) >= len(texts)
     for text in platform.sent:
         text.encode()

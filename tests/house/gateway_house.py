@@ -9,6 +9,7 @@ from hermes_core.context import PluginContext
 from hermes_core.embed import Hermes
 from hermes_core.plugins.own_tables import PluginStore
 from hermes_core.store.journal import Store
+from hermes_core.testing.bench import Bench
 from hermes_platform_gateway.config import GatewaySettings
 from hermes_platform_gateway.rows import kept
 
@@ -24,6 +25,8 @@ def context_of(of: Hermes | Store) -> PluginContext:
         if of not in _contexts:
             _contexts[of] = _alone(of)
         return cast("PluginContext", _contexts[of])
+    if isinstance(of, Bench) and not any(one.label == LABEL for one in of._put_in):
+        of.tmp_plugin("hermes_platform_gateway")
     runtime = of.runtime
     runtime.loader.load(runtime.index.resolve(LABEL), named=True)
     given = runtime.dispatch._hooks["contribute", "register_mailboxes"]
@@ -51,9 +54,9 @@ def rows_of(of: Hermes | Store) -> kept.Rows:
     return kept.rows_of(context_of(of))
 
 
-async def end_drafts(store: Store, *known: Any) -> int:
+async def end_drafts(store: Store, *known: Any, **more: Any) -> int:
     """See the rows."""
-    return await kept.end_drafts(context_of(store), *known)
+    return await kept.end_drafts(context_of(store), *known, **more)
 
 
 async def unplayed(of: Hermes | Store, **known: Any) -> Any:

@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PRIVATE = ["plugins", "config", "store", "agent", "console", "gateway", "cli", "embed", "testing"]
+PRIVATE = ["plugins", "config", "store", "agent", "cli", "embed", "testing"]
 THIRD_PARTY = "openai litellm textual mcp docker modal daytona httpx2 rich prompt_toolkit"
 
 
@@ -32,15 +32,13 @@ type = layers
 containers = hermes_core
 layers =
     cli : embed
-    gateway
-    console
     agent
     plugins
     store | config
     hooks
     context
     host
-    brokers | control
+    brokers | control | slash
     closed
     places | platforms | autorun
     masking

@@ -14,7 +14,6 @@ from pathlib import Path
 
 import pytest
 
-from hermes_core.console.session import ConsoleSession
 from hermes_core.distribution import HERMES
 from hermes_core.embed import Agent, Hermes
 from hermes_core.kinds import Platform
@@ -134,7 +133,7 @@ async def by_platform(house: House) -> None:
             return None
 
     async with house.hermes() as hermes:
-        await ConsoleSession(hermes.runtime, Room()).serve()
+        await hermes.serve(Room())
 
 
 async def by_queue(house: House) -> None:

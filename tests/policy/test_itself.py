@@ -469,15 +469,16 @@ async def test_a_plugin_from_elsewhere_keeps_its_own_for_a_person(tmp_path) -> N
 
 async def test_a_person_who_is_a_tool_is_none(tmp_path, monkeypatch) -> None:
     """A conversation that a tool holds with this program is nobody's yes."""
-    from hermes_core.console.session import ConsoleSession
-    from hermes_core.testing.fakes import FakePlatform
+    from hermes_core.agent.slash.registry import Registry
+    from hermes_core.testing.typist import Typist
 
     house = House(tmp_path)
     async with Hermes(house.distribution, home=house.home, provider="planned") as hermes:
-        carrier = ConsoleSession(hermes.runtime, FakePlatform())
         monkeypatch.setenv("HERMES_RUN", "1")
-        assert await carrier._asking("c")(None) is None
-        here = carrier._typed.here("c", await carrier._conversation("c").take_up())
+        typist = Typist(hermes.runtime)
+        here = Registry(hermes.runtime).conversation(typist, await typist.take_up())
+        with pytest.raises(Exception, match="Only a person"):
+            here.need_person()
         with pytest.raises(Exception, match="Only a person"):
             here.mode("off")
         assert here.mode() == "ask"

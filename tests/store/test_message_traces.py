@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 from attrs import evolve
-from gateway_house import rows_of
+from gateway_house import context_of, rows_of
 
 from hermes_core.store.journal import Store
 from hermes_core.store.steps import steps, verdict
@@ -55,7 +55,7 @@ async def paths(store: Store, word: str, owner: Principal, *, everybody: bool = 
     whose = None if everybody else owner
     found = await rows_of(store).outbox.named(word.strip(), whose)
     return [
-        evolve(path, outgoing=await sent(store, path.trace, path.turn_id, whose))
+        evolve(path, outgoing=await sent(context_of(store), path.trace, path.turn_id, whose))
         for path in await store.traces(word, owner, everybody=everybody, sent=found)
     ]
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
+from hermes_core.agent.slash.registry import Registry
 from hermes_core.cli.main import root
 from hermes_core.cli.scope import Scope
-from hermes_core.console.registry import Registry
 from hermes_core.plugins.records import KERNEL
 from hermes_core.testing import Bench
 from hermes_core.types import SlashCommand

@@ -19,6 +19,7 @@ ORDER = (
     "Process",
     "Platform",
     "Console",
+    "Host",
     "Conversation",
     "Resource",
     "Jobs",

@@ -24,6 +24,7 @@ MEANINGS = {
     "contributes.jobs": "Work beside conversations that `register_jobs` gives.",
     "contributes.completers": "Ways to go on typing that `register_completers` gives.",
     "contributes.mailboxes": "Who sends to chats, that `register_mailboxes` gives.",
+    "contributes.hosts": "What carries the conversations of platforms on which people wait, by `register_hosts`.",
     "contributes.maskers": "What finds secrets in texts, that `register_maskers` gives.",
     "contributes.setup": "What `hermes setup NAME` asks, that `register_setup` gives.",
     "contributes.commands": "`hermes` commands, by their words, where nothing is said of them.",

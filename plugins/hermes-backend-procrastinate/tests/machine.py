@@ -10,15 +10,15 @@ import signal
 import sys
 from pathlib import Path
 
-from gateway_house import context_of
 from attrs import frozen
+from gateway_house import context_of
 
 from hermes_core.agent import rows
-from hermes_platform_gateway.gateway import Gateway
 from hermes_core.kinds import Platform, Provider, tool
 from hermes_core.store import leases
 from hermes_core.testing import Bench
 from hermes_core.types import CallDelta, Done, Envelope, Feature, Message, Model, Sent, Text, TextDelta, ToolResult
+from hermes_platform_gateway.gateway import Gateway
 
 STEPS = 4
 ORDER = json.loads(sys.argv[1])

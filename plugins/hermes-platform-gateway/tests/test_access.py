@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from hermes_core.config.paths import Home
 from hermes_core.config.secrets import Secrets
 from hermes_core.config.settings import Settings
 from hermes_core.types import Envelope, Message, Principal, Text
+from hermes_platform_gateway.config import GatewaySettings
 from hermes_platform_gateway.people.access import Access, AccessRules, admit, chat_principal
 from hermes_platform_gateway.rows.values import Person
 
@@ -22,7 +24,11 @@ def rules(
     platform: str = "telegram", here: Mapping[str, Any] = {}, profile: str = "default", **gateway: Any
 ) -> AccessRules:
     raw = {"platforms": {platform: dict(here)}, "gateway": gateway}
-    return AccessRules.of(Settings(Home(NOWHERE, profile), raw, Secrets(NOWHERE / ".env", {})), platform)
+    settings = Settings(Home(NOWHERE, profile), raw, Secrets(NOWHERE / ".env", {}))
+    host = SimpleNamespace(section=lambda name: settings.platform(name.partition(".")[2]))
+    config = settings.section("gateway", GatewaySettings)
+    ctx: Any = SimpleNamespace(config=config, host=host, owner=Principal(profile=profile))
+    return AccessRules.of(ctx, platform)
 
 
 def said(sender: str = "7", chat: str = "", **more: Any) -> Envelope:

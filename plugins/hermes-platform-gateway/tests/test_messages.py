@@ -1,5 +1,6 @@
 """What is sent on one's own: to which chats, once, with the conversation there knowing of it; and moving one there."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -242,25 +243,20 @@ def allowed(bench: Bench) -> MessagesBroker:
     return bench.runtime.plugin_context(made).messages
 
 
-async def test_a_plugin_sends_in_place_of_the_kernels_own(hermes: Bench, scripted: Any) -> None:
-    pigeons, provider = Pigeons("pigeons"), scripted()
-    hermes.tmp_plugin(pigeons)
-    hermes.tmp_plugin(provider)
-    house = House(hermes, await hermes.runtime.store(), provider)
-    pigeons._runtime = hermes.runtime
-    await house.hears(heard("42"))
-    assert hermes.runtime.mailbox() is pigeons
-    assert [one.address for one in await allowed(hermes).send(ME, "telegram:42", said("Coo."))] == ["telegram:42"]
+async def test_a_plugin_sends_in_place_of_the_gateway(tmp_path: Path) -> None:
+    hermes = Bench(tmp_path / "home")
+    hermes.tmp_plugin(Pigeons("pigeons"))
+    async with hermes:
+        assert hermes.runtime.mailbox().name == "pigeons"
 
 
 async def test_two_who_would_send_are_refused(hermes: Bench) -> None:
-    for name in ("first", "second"):
-        hermes.tmp_plugin(Pigeons(name), name=name)
-    with pytest.raises(UserError, match="platform/first and platform/second would both send"):
+    hermes.tmp_plugin(Pigeons("other"), name="other")
+    with pytest.raises(UserError, match="platform/gateway and platform/other would both send"):
         await allowed(hermes).targets(ME)
 
 
-async def test_without_a_gateway_it_is_said(hermes: Bench) -> None:
-    hermes.runtime.messages = None
-    with pytest.raises(UserError, match="no gateway is installed"):
-        await allowed(hermes).targets(ME)
+async def test_without_a_gateway_it_is_said(tmp_path: Path) -> None:
+    async with Bench(tmp_path / "home") as hermes:
+        with pytest.raises(UserError, match="no gateway is installed"):
+            await allowed(hermes).targets(ME)

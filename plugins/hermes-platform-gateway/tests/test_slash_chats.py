@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager
 import pytest
 from gateway_house import context_of, rows_of
 
-from hermes_core.console.session import ConsoleSession
 from hermes_core.testing import Bench, FakePlatform
 from hermes_core.types import Buttons, Envelope, Feature, Message, Principal, Text
 from hermes_platform_gateway.gateway import Gateway
@@ -47,7 +46,7 @@ class Terminal(FakePlatform):
 
     async def types(self, hermes: Bench, *lines: str) -> Sequence[str]:
         """Type lines; what is seen in the end."""
-        task = asyncio.create_task(ConsoleSession(hermes.runtime, self).serve())
+        task = asyncio.create_task(hermes.serve(self))
         for number, line in enumerate(lines, len(await self.seen()) + 1):
             await self.say(line)
             async with asyncio.timeout(20):

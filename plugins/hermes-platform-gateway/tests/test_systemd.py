@@ -12,14 +12,14 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner
-from hermes_platform_gateway.cli.systemd import make_install, make_uninstall
-from hermes_platform_gateway.cli.unit import Service, unit
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import UserError
 from hermes_core.plugins.manifest import read_manifest
 from hermes_core.testing import plugin_context
 from hermes_core.testing.contract_base import manifest_path
+from hermes_platform_gateway.cli.systemd import make_install, make_uninstall
+from hermes_platform_gateway.cli.unit import Service, unit
 
 MANIFEST = read_manifest(manifest_path("hermes_platform_gateway"))
 ANALYZE = shutil.which("systemd-analyze")

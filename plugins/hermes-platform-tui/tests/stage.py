@@ -9,7 +9,6 @@ from typing import Any
 from textual import events
 from textual.pilot import Pilot
 
-from hermes_core.console.session import ConsoleSession
 from hermes_core.hooks import hookimpl
 from hermes_core.testing import Bench
 from hermes_platform_tui.app import HermesApp
@@ -122,7 +121,7 @@ async def stage(
     session = await before() if before else ""
     hermes.runtime.loader.load_contributing("platforms")
     hermes.runtime.dispatch.contributions("register_platforms")
-    carrying = asyncio.create_task(ConsoleSession(hermes.runtime, made[0], session=session).serve())
+    carrying = asyncio.create_task(hermes.serve(made[0], session))
     try:
         async with asyncio.timeout(_PATIENCE):
             while not (made[0]._app and made[0]._app._running):

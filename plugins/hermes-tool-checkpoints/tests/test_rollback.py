@@ -13,7 +13,6 @@ import pytest
 from attrs import frozen
 
 from hermes_core import hookimpl
-from hermes_core.console.session import ConsoleSession
 from hermes_core.kinds import tool
 from hermes_core.testing import Call, FakePlatform, FakeWorkspace
 from hermes_core.types import (
@@ -102,7 +101,7 @@ class Scene:
         for line in lines:
             await platform.say(line)
         await platform.leave()
-        await ConsoleSession(self.hermes.runtime, platform, session=session).serve()
+        await self.hermes.serve(platform, session)
         return list(await platform.seen())
 
     def told(self, number: int) -> str:

@@ -159,8 +159,6 @@ def test_the_tool_costs_little_and_runs_alone() -> None:
 
 @pytest.mark.parametrize("live", [True, False])
 async def test_the_question_reaches_whichever_platform_the_person_is_on(hermes: Any, scripted: Any, live: bool) -> None:
-    from hermes_core.console.session import ConsoleSession
-
     calls = [Call("clarify", {"question": "Which?", "choices": ["a", "b"]}), Call("clarify", {"question": "Why?"})]
     provider = scripted(calls, "Thanks.")
     hermes.tmp_plugin(provider)
@@ -169,7 +167,7 @@ async def test_the_question_reaches_whichever_platform_the_person_is_on(hermes: 
     platform = FakePlatform(features={Feature.LIVE} if live else (), verdicts=answers)
     await platform.say("go")
     await platform.leave()
-    await ConsoleSession(hermes.runtime, platform).serve()
+    await hermes.serve(platform)
     assert [(q.kind, q.subject) for q in platform.questions] == [("choice", "Which?"), ("text", "Why?")]
     read = [p.text for m in provider.requests[1].messages if m.role == "tool" for p in m.parts[0].parts]
     assert read == ["The person chose: b", "The person answered: because"]

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from hermes_core.console.session import ConsoleSession
 from hermes_core.errors import UserError
 from hermes_core.kinds import Jobs, Resource, ToolContext, tool
 from hermes_core.testing import Bench, Call, FakePlatform
@@ -28,7 +27,7 @@ class Typist(FakePlatform):
 
     async def types(self, hermes: Any, *lines: str) -> list[str]:
         """Type lines, each after the answer to the one before; the answers to commands, and whole answers."""
-        serving = asyncio.create_task(ConsoleSession(hermes.runtime, self).serve())
+        serving = asyncio.create_task(hermes.serve(self))
         for line in lines:
             before = self.heard
             await self.say(line)
@@ -109,7 +108,7 @@ async def test_retry_asks_what_nobody_could_answer(hermes, scripted) -> None:
 async def test_something_is_done_in_the_background(hermes, scripted) -> None:
     hermes.tmp_plugin(scripted("fore", "back"))
     typist = Typist()
-    serving = asyncio.create_task(ConsoleSession(hermes.runtime, typist).serve())
+    serving = asyncio.create_task(hermes.serve(typist))
     await typist.say("/bg")
     await typist.say("hi")
     await typist.say("/bg look around")
@@ -164,7 +163,7 @@ async def test_effort_busy_and_yolo(hermes, scripted) -> None:
 
 async def test_a_tool_started_conversation_changes_nothing_for_good(hermes, scripted, monkeypatch) -> None:
     hermes.tmp_plugin(scripted())
-    monkeypatch.setattr("hermes_core.console.at_hand.run_by_tool", lambda brand: True)
+    monkeypatch.setattr("hermes_core.agent.slash.at_hand.run_by_tool", lambda brand: True)
     lines = ("/yolo", "/config agent.busy steer", "/model x --global", "/reload", "/save", "/permission off")
     said = await Typist().types(hermes, *lines)
     assert all("tool started this conversation" in text for text in said), said

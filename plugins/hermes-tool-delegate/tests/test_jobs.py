@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from hermes_core.agent.arguments import parse_arguments
-from hermes_core.console.work import job_output, jobs, stop_job
+from hermes_core.agent.slash.jobs import output as job_output
+from hermes_core.agent.slash.jobs import running as jobs
+from hermes_core.agent.slash.jobs import stop as stop_job
 from hermes_core.kinds import ToolContext, tool
 from hermes_core.testing import Call, FakeToolContext, FakeWorkspace
 from hermes_core.types import Effect, Ended, Session

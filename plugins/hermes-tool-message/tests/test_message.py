@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from gateway_house import rows_of
 import pytest
+from gateway_house import rows_of
 
 from hermes_core.kinds import tool
 from hermes_core.testing import Bench, Call, ScriptedProvider

@@ -10,7 +10,7 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes_core.console.registry import Registry
+from hermes_core.agent.slash.registry import Registry
 from hermes_core.errors import UserError
 from hermes_core.hooks import hookimpl
 from hermes_core.plugins.brokers import KeptDocuments

@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes_core.console.completion import completions
 from hermes_core.control import SessionsBroker
 from hermes_core.plugins.manifest import read_manifest
-from hermes_core.testing import plugin_context
+from hermes_core.testing import FakePlatform, plugin_context
 from hermes_core.testing.contract_base import manifest_path
 from hermes_core.types import Choice, HistoryEntry, Hit, Message, Principal, Session
 from hermes_tool_references import completion
@@ -192,10 +191,10 @@ async def test_the_line_of_a_desk_goes_on(hermes: Any, scripted: Any) -> None:
     (folder / "my notes.txt").write_text("")
     (folder / "reply.py").write_text("")
 
-    async def session() -> Session:
-        return await hermes.runtime.take_up(origin="cli")
-
-    found = await completions(hermes.runtime, [], session, "look at @rep")
+    platform = FakePlatform()
+    await platform.leave()
+    await hermes.serve(platform)  # its console can still be asked
+    found = await platform.console.complete("c", "look at @rep")
     assert [(c.text, c.replaces) for c in found] == [("@reply.py", 4)]
-    found = await completions(hermes.runtime, [], session, 'look at @file:"my no')
+    found = await platform.console.complete("c", 'look at @file:"my no')
     assert [(c.text, c.replaces) for c in found] == [('@file:"my notes.txt"', 12)]

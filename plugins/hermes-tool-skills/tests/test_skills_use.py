@@ -311,7 +311,6 @@ async def test_slash_commands_show_and_start(desk, text):
 
 
 async def test_a_conversation_follows_a_skill(hermes, scripted, tmp_path, text):
-    from hermes_core.console.session import ConsoleSession
     from hermes_core.testing import Call, FakePlatform
 
     place = tmp_path / "ext" / "tidy"
@@ -325,7 +324,7 @@ async def test_a_conversation_follows_a_skill(hermes, scripted, tmp_path, text):
     for line in ("tidy up", "/skill tidy the desk", "/skills"):
         await platform.say(line)
     await platform.leave()
-    await ConsoleSession(hermes.runtime, platform).serve()
+    await hermes.serve(platform)
     first, second, third = provider.requests
     system = first.messages[0].parts[0].text
     assert "- tidy: Use it when it fits." in system
@@ -336,7 +335,6 @@ async def test_a_conversation_follows_a_skill(hermes, scripted, tmp_path, text):
 
 
 async def test_each_ready_skill_is_a_command_and_several_stand_before_one_task(hermes, scripted, tmp_path, text):
-    from hermes_core.console.session import ConsoleSession
     from hermes_core.testing import FakePlatform
 
     for name in ("tidy", "help", "wash"):
@@ -359,7 +357,7 @@ async def test_each_ready_skill_is_a_command_and_several_stand_before_one_task(h
     ):
         await platform.say(line)
     await platform.leave()
-    await ConsoleSession(hermes.runtime, platform).serve()
+    await hermes.serve(platform)
     said = [request.messages[-1].parts[0].text for request in provider.requests]
     assert said[0].startswith("the desk\n\nFollow this skill:\n\nSkill tidy, in ")
     assert said[1].startswith("/etc/hosts is dirty\n\nFollow these skills, in this order:\n\nSkill tidy, in ")

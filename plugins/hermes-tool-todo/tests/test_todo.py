@@ -253,15 +253,13 @@ def test_the_tool_costs_little(desk: Desk) -> None:
 
 
 async def test_a_conversation_keeps_its_plan_and_shows_it(hermes: Any, scripted: Any) -> None:
-    from hermes_core.console.session import ConsoleSession
-
     hermes.tmp_plugin(scripted([Call("todo", {"todos": STEPS}), Call("todo")], "Planned."))
     hermes.tmp_plugin("hermes_tool_todo")
     platform = FakePlatform(features=())
     for line in ("plan it", "/todo", "/new", "/todo"):
         await platform.say(line)
     await platform.leave()
-    await ConsoleSession(hermes.runtime, platform).serve()
+    await hermes.serve(platform)
     planned, shown, _, fresh = [text for text in await platform.seen() if "waits for the end" not in text]
     assert planned == "Planned."
     assert shown == "    [ ] Look\n    [>] Mend\n\n2 items: 1 pending, 1 in progress"

@@ -4,10 +4,10 @@ from collections.abc import Iterable
 
 from hermes_core import hookimpl
 from hermes_core.context import PluginContext
-from hermes_core.kinds import Platform
+from hermes_core.kinds import Host, Platform
 from hermes_core.types import Command
 
-__all__ = ["register_cli_commands", "register_platforms"]
+__all__ = ["register_cli_commands", "register_hosts", "register_platforms"]
 
 
 @hookimpl
@@ -17,6 +17,14 @@ def register_platforms(ctx: PluginContext) -> Iterable[Platform]:
     from hermes_platform_cli.platform import Cli
 
     return [Cli(ctx.config or Config(), ctx.paths.data)]
+
+
+@hookimpl
+def register_hosts(ctx: PluginContext) -> Iterable[Host]:
+    """What carries the conversations of this terminal, and of any other platform on which somebody waits."""
+    from hermes_platform_cli.console.host import TerminalHost
+
+    return [TerminalHost(ctx)]
 
 
 @hookimpl

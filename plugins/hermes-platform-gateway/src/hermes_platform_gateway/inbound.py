@@ -17,6 +17,7 @@ from hermes_core.codec import plain_text
 from hermes_core.context import PluginContext
 from hermes_core.errors import Duplicate, HermesError, StoreError
 from hermes_core.kinds import Platform, TurnQueue
+from hermes_core.slash import QUEUED, STEERED
 from hermes_core.types import Chat, Envelope, Feature, Message, Principal, Waiting
 from hermes_platform_gateway.asks import Asks
 from hermes_platform_gateway.commands.chats import ChatCommands
@@ -34,8 +35,6 @@ __all__ = ["Inbound"]
 log = logging.getLogger(__name__)
 _PAUSE = 1.0  # seconds between two tries to write a message down
 _HEARD, _BEHIND = "👀", "⏳"
-_QUEUED = "Queued: it has its turn when this one ends. /steer says it now, /stop ends the turn."
-_STEERED = "Passed on: the model sees it with the next result, or as the next message."
 
 
 class Inbound:
@@ -138,13 +137,19 @@ class Inbound:
         mode = (wish or host.section("agent").busy) if busy else "queue"
         kept = await keep_files(envelope, host.outputs(session.id), partial(host.turns.seen, session))
         whole = dressed(kept, shared=_shared(envelope))
-        known = {"owner": session.owner, "origin": platform.name, "envelope": whole}
-        await host.turns.put(session.id, whole.message, mode="steer" if mode == "steer" else "queue", **known)
+        await host.turns.put(
+            session.id,
+            whole.message,
+            owner=session.owner,
+            origin=platform.name,
+            envelope=whole,
+            mode="steer" if mode == "steer" else "queue",
+        )
         await platform.ack(envelope)
         if busy and mode == "interrupt":
             await self._turns.interrupt(session.id)
         await self._queue.put(session.id)
-        words = {"queue": _QUEUED, "steer": _STEERED}.get(mode, "") if busy else ""
+        words = {"queue": QUEUED, "steer": STEERED}.get(mode, "") if busy else ""
         self._in_order.beside(partial(self._receipt, platform, envelope, session.owner, words))  # nothing waits for it
 
     async def _receipt(self, platform: Platform, envelope: Envelope, owner: Principal, words: str) -> None:

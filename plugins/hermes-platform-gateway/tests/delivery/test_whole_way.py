@@ -12,7 +12,7 @@ import pytest
 from delivery_judge import MARK
 from far_end import KINDS, FarEnd
 
-from hermes_core.console.conversation import QUEUED
+from hermes_core.slash import QUEUED
 from hermes_core.store.killpoints import POINTS
 from hermes_core.types import Feature
 from hermes_platform_gateway.outward.sender import PLACEHOLDER

@@ -34,7 +34,7 @@ def make_start(ctx: PluginContext) -> click.Command:
     @click.command()
     @click.option("--platform", "names", multiple=True, metavar="NAME", help="Only this platform; can be repeated.")
     def start(names: Sequence[str]) -> None:
-        """Start the gateway in the background. `hermes gateway install` keeps it running over restarts of the machine."""
+        """Start the gateway in the background. `hermes gateway install` keeps it running over restarts."""
         folder, said = folder_of(ctx), ctx.paths.home / "logs" / "gateway.out"
         if pids := running(folder):
             raise UserError(f"The gateway runs already (process {pids[0]}).", hint=f"See: {ctx.program} gateway status")

@@ -4,12 +4,12 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from attrs import evolve
-from hermes_core.slash import named, usable
 
 from hermes_core.codec import plain_text
 from hermes_core.context import PluginContext
 from hermes_core.errors import UserError
 from hermes_core.kinds import Conversation, TurnQueue
+from hermes_core.slash import named, usable
 from hermes_core.types import Approval, Envelope, Message, Outcome, Session, SlashCommand, Verdict
 from hermes_platform_gateway.commands.in_chat import InChat
 from hermes_platform_gateway.conversations import ChatConversation
@@ -64,8 +64,7 @@ class ChatCommands:
         """Carry a command out; what is to be said of it, or what the model is to hear. Raises HermesError."""
         text = plain_text(envelope.message.parts).strip()
         name, rest = self._name(text), "".join(text.split(maxsplit=1)[1:])
-        session = await conversation.take_up()
-        return await self._commands.run(self._side(conversation, access), session, name, rest)
+        return await self._commands.run(self._side(conversation, access), name, rest)
 
     @staticmethod
     def _name(text: str) -> str:

@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 from attrs import evolve
-from hermes_core.slash import HostSide
 
 from hermes_core.context import PluginContext
 from hermes_core.kinds import TurnQueue
+from hermes_core.slash import HostSide
 from hermes_core.types import Message, Session, Text
 from hermes_platform_gateway.conversations import ChatConversation
 from hermes_platform_gateway.people.access import Access

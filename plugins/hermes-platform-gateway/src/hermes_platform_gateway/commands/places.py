@@ -67,7 +67,7 @@ class _Chats:
             raise UserError("Say which chat: /sethome TARGET")
         chat = await self._one(session.owner, rest) if rest else here
         assert chat
-        self._rows().chats.set_home(chat.owner, chat)
+        await self._rows().chats.set_home(chat.owner, chat)
         return f"{_called(chat)} is home on {chat.platform} from now on."
 
     async def handoff(self, session: Session, rest: str) -> str:
@@ -97,7 +97,7 @@ class _Chats:
         text = mask_of(self._ctx)(f"The conversation {title} goes on here.\n\n{_short(recap)}".strip())
         key = f"handoff:{session.id}:{os.urandom(8).hex()}"
         notice = answer_to(envelope, session.owner, said(text), key=key, session_id=session.id)
-        self._rows().routes.hand_over(there.key, session.id, notice, there.overrides)
+        await self._rows().routes.hand_over(there.key, session.id, notice, there.overrides)
         fresh = await self._ctx.conversation(session).switch()
         return f"{_called(chat)} goes on with {session.id}. Here a new session begins: {fresh.id}."
 
@@ -133,7 +133,7 @@ class _Chats:
         """The one chat that a target means. Raises UnknownName, UserError."""
         from hermes_platform_gateway.targets import resolve
 
-        found = resolve(target, self._rows().chats.list_chats(owner))
+        found = resolve(target, await self._rows().chats.list_chats(owner))
         if len(found) != 1:
             raise UserError(f"{target!r} is not one chat.", hint="Name a platform, or a chat.")
         return found[0]

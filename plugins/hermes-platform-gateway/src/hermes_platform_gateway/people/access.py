@@ -15,10 +15,10 @@ from collections.abc import Iterable, Mapping
 from typing import Literal
 
 from attrs import field
-from hermes_core.slash import Role
 
 from hermes_core.options import listed
 from hermes_core.platforms import PlatformSettings
+from hermes_core.slash import Role
 from hermes_core.types import Envelope, Principal
 from hermes_core.values import frozen
 from hermes_platform_gateway.config import gateway_settings, platform_settings

@@ -9,14 +9,13 @@ from collections.abc import Awaitable, Callable
 from typing import Literal
 
 from hermes_core.errors import HermesError, UserError
-from hermes_core.host import HostRecords
+from hermes_core.host import CLOSE, HostRecords
 from hermes_core.types import Serving
 
 __all__ = ["CLOSE", "State", "Supervisor"]
 
 log = logging.getLogger(__name__)
 State = Literal["connecting", "connected", "running", "standby", "waiting", "parked", "done"]
-CLOSE = 2.0  # seconds that what is stopped has to put things down
 _STABLE = 60.0  # seconds after which it ran well, and the next pause is a short one again
 _BEAT = 5.0  # seconds between two looks at the lease
 _LOOK = 1.0  # the same while another process has it

@@ -1,15 +1,12 @@
 """How a line that is being typed may go on: names of commands, what may follow them, words of plugins."""
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from functools import partial
+from collections.abc import Iterable, Sequence
 
 from attrs import evolve
 
-from hermes_core.agent.runtime import Runtime
-from hermes_core.console.allowed import named
-from hermes_core.console.registry import offered
-from hermes_core.kinds import Completer
-from hermes_core.types import Choice, Session, SlashCommand
+from hermes_core.slash import SlashCommands, named
+from hermes_core.types import Choice, SlashCommand
+from hermes_platform_cli.console.conversation import Conversation
 
 __all__ = ["completions"]
 
@@ -17,39 +14,33 @@ _MOST = 50  # more than anybody looks through
 
 
 async def completions(
-    runtime: Runtime, commands: Iterable[SlashCommand], session: Callable[[], Awaitable[Session]], line: str
+    slash: SlashCommands, commands: Iterable[SlashCommand], chat: Conversation, line: str
 ) -> Sequence[Choice]:
     """Ways to go on with a line, likeliest first. A plugin that fails to say adds none.
 
-    ``session`` takes the session up, which the names of commands do not need.
+    The session is taken up where it is needed; for the names of commands it is not.
     """
     head, space, rest = line.partition(" ")
     if head.startswith("/") and not space:
         known = tuple(commands)
         more = [one for one in known if one.each] if len(head) > 1 else []
-        spread = await _spread(runtime, known, more, await session(), head) if more else ()
+        spread = await _spread(slash, known, more, chat, head) if more else ()
         return [*_names(known, head), *spread][:_MOST]
     if head.startswith("/") and "\n" not in line:
         command = named({one.name: one for one in commands}, head[1:])
-        found = await offered(runtime, command, await session(), rest) if command else ()
+        found = await slash.options(chat, command.name, rest) if command else ()
         return [_replacing(one, rest) for one in found][:_MOST]
     word = line[max(line.rfind(" "), line.rfind("\n"), line.rfind("\t")) + 1 :]
     word = _quoted(line) or word
-    runtime.loader.load_contributing("completers")
-    choices: list[Choice] = []
-    for label, one in runtime.dispatch.contributions("register_completers"):
-        if isinstance(one, Completer) and one.trigger and word.startswith(one.trigger):
-            call = partial(one.complete, await session(), word)
-            choices += await runtime.dispatch.shielded(label, "register_completers", call) or ()
-    return [_replacing(one, word) for one in choices][:_MOST]
+    return [_replacing(one, word) for one in await slash.words(chat, word)][:_MOST]
 
 
 async def _spread(
-    runtime: Runtime, known: Sequence[SlashCommand], some: Sequence[SlashCommand], session: Session, head: str
+    slash: SlashCommands, known: Sequence[SlashCommand], some: Sequence[SlashCommand], chat: Conversation, head: str
 ) -> Sequence[Choice]:
     """What follows some commands and is one itself: the skills."""
     taken = {name for one in known for name in (one.name, *one.aliases)}
-    found = [one for command in some for one in await offered(runtime, command, session, head[1:])]
+    found = [one for command in some for one in await slash.options(chat, command.name, head[1:])]
     return [Choice(f"/{one.text}", one.summary, len(head)) for one in found if one.text.strip() not in taken]
 
 

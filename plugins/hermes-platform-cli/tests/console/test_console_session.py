@@ -4,7 +4,6 @@ import asyncio
 
 import pytest
 
-from hermes_core.console.session import ConsoleSession
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import Platform
 from hermes_core.testing import Fail
@@ -46,7 +45,7 @@ class Room(Platform):
 
 
 async def serve(hermes, room) -> Room:
-    await ConsoleSession(hermes.runtime, room).serve()
+    await hermes.serve(room)
     return room
 
 

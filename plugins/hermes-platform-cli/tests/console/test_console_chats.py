@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 
-from hermes_core.console.session import ConsoleSession
-from hermes_core.errors import ConfigError, NotPermitted, UnknownName, UserError
+from hermes_core.errors import NotPermitted, UnknownName
 from hermes_core.hooks import hookimpl
-from hermes_core.kinds import Completer, Jobs
+from hermes_core.kinds import Completer, Console, Jobs
 from hermes_core.testing import Bench, FakePlatform
 from hermes_core.types import (
     Choice,
@@ -20,15 +19,23 @@ from hermes_core.types import (
 MAY = {"permissions": {"kernel": ["turns.run", "sessions.read"]}}
 
 
+async def opened(hermes: Bench, platform: FakePlatform) -> Console:
+    """What the platform may ask; its people leave at once, and it can still be asked."""
+    await platform.leave()
+    await hermes.serve(platform)
+    assert platform.console
+    return platform.console
+
+
 @pytest.fixture
 def open_chats(hermes: Bench) -> Any:
-    def made(*things: object, manifest: Any = MAY) -> ConsoleSession:
+    async def made(*things: object, manifest: Any = MAY) -> Console:
         platform = FakePlatform()
         hermes.tmp_plugin(platform, manifest=manifest)
         for thing in things:
             hermes.tmp_plugin(thing)
         hermes.runtime.loader.load_contributing("platforms")
-        return ConsoleSession(hermes.runtime, platform)
+        return await opened(hermes, platform)
 
     return made
 
@@ -87,7 +94,7 @@ class Crash(Completer):
 
 
 async def test_work_is_listed_shown_and_stopped_and_who_fails_costs_nobody(open_chats: Any, scripted: Any) -> None:
-    chats = open_chats(scripted(), Kitchen(), Broken())
+    chats = await open_chats(scripted(), Kitchen(), Broken())
     jobs = await chats.jobs("c")
     assert [(job.id, job.title) for job in jobs] == [("kitchen:soup", "boil soup"), ("kitchen:tea", "boil tea")]
     assert await chats.job_output("c", "kitchen:tea") == "tea is warm"
@@ -98,7 +105,7 @@ async def test_work_is_listed_shown_and_stopped_and_who_fails_costs_nobody(open_
 
 
 async def test_nothing_is_looked_at_or_stopped_without_the_permission(open_chats: Any, scripted: Any) -> None:
-    chats = open_chats(scripted(), Kitchen(), manifest={})
+    chats = await open_chats(scripted(), Kitchen(), manifest={})
     for ask in (chats.jobs("c"), chats.job_output("c", "kitchen:tea"), chats.stop_job("c", "x"), chats.open("c", "s")):
         with pytest.raises(NotPermitted):
             await ask
@@ -118,7 +125,7 @@ async def test_a_line_goes_on_with_commands_options_and_words_of_plugins(
         return [SlashCommand(name="portion", summary="how much", run=run, options=options, aliases=("much",))]
 
     hermes.tmp_plugin(register_slash_commands, manifest={"contributes": {"slash": ["portion"]}})
-    chats = open_chats(scripted(), Dishes(), Crash())
+    chats = await open_chats(scripted(), Dishes(), Crash())
     assert Choice("/portion", "how much", 3) in await chats.complete("c", "/po")
     assert [one.text for one in await chats.complete("c", "/muc")] == ["/much"]
     assert await chats.complete("c", "/portion l") == [Choice("large", "a size", 1)]
@@ -128,7 +135,7 @@ async def test_a_line_goes_on_with_commands_options_and_words_of_plugins(
 
 
 async def test_a_chat_goes_on_in_an_earlier_session(hermes: Bench, open_chats: Any, scripted: Any) -> None:
-    chats = open_chats(scripted())
+    chats = await open_chats(scripted())
     known = Session(id="known", origin="cli", owner=hermes.runtime.owner, title="soup")
     await (await hermes.runtime.store()).create_session(known)
     assert (await chats.open("c", known.id)).id == known.id
@@ -136,38 +143,6 @@ async def test_a_chat_goes_on_in_an_earlier_session(hermes: Bench, open_chats: A
     assert chats.status("c")["title"] == "soup"
     with pytest.raises(UnknownName):
         await chats.open("c", "nosuch")
-
-
-async def test_a_platform_that_does_not_fit_is_passed_over(hermes: Bench) -> None:
-    from hermes_core.cli.chat import fitting
-    from hermes_core.cli.scope import Scope
-
-    class Wide(FakePlatform):
-        def unfit(self) -> str:
-            return "the terminal is too small"
-
-    hermes.tmp_plugin(Wide(name="tui"))
-    hermes.tmp_plugin(FakePlatform(name="cli"))
-    scope = Scope()
-    assert fitting(scope, hermes.runtime, "").name == "cli"
-    with pytest.raises(UserError, match="too small"):
-        fitting(scope, hermes.runtime, "tui")
-
-
-async def test_a_platform_whose_settings_are_wrong_says_so(hermes: Bench, capsys: pytest.CaptureFixture[str]) -> None:
-    from hermes_core.cli.chat import fitting
-    from hermes_core.cli.scope import Scope
-
-    @hookimpl
-    def register_platforms(ctx: Any) -> list[FakePlatform]:
-        raise ConfigError(["mouse: must be true or false"])
-
-    hermes.tmp_plugin(register_platforms, manifest={"contributes": {"platforms": ["tui"]}})
-    hermes.tmp_plugin(FakePlatform(name="cli"))
-    with pytest.raises(UserError, match="mouse: must be"):
-        fitting(Scope(), hermes.runtime, "tui")
-    assert fitting(Scope(), hermes.runtime, "").name == "cli"
-    assert "mouse: must be" in capsys.readouterr().err
 
 
 async def test_a_platform_brings_commands_of_its_own(hermes: Bench, scripted: Any) -> None:
@@ -184,6 +159,6 @@ async def test_a_platform_brings_commands_of_its_own(hermes: Bench, scripted: An
     hermes.tmp_plugin(scripted())
     platform = Belled()
     hermes.tmp_plugin(platform)
-    found = {one.name: one for one in ConsoleSession(hermes.runtime, platform).commands}
+    found = {one.name: one for one in (await opened(hermes, platform)).commands}
     assert found["bell"].summary == "ring"
     assert found["help"].summary != "not this one"

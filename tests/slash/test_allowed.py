@@ -4,8 +4,8 @@ from typing import Any
 
 from attrs import evolve
 
-from hermes_core.console.allowed import listing, may_use, usable
-from hermes_core.console.registry import Registry
+from hermes_core.agent.slash.registry import Registry
+from hermes_core.slash import listing, may_use, usable
 from hermes_core.types import SlashCommand
 
 

@@ -4,8 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from hermes_core.console.registry import Registry
-from hermes_core.console.session import ConsoleSession
+from hermes_core.agent.slash.registry import Registry
 from hermes_core.hooks import hookimpl
 from hermes_core.testing import Bench, FakePlatform
 from hermes_core.types import Buttons, Choice, Ended, Feature, Message, Session, SlashCommand, Started, Text, Verdict
@@ -25,7 +24,7 @@ class Typist(FakePlatform):
 
     async def types(self, hermes: Any, *lines: str) -> list[str]:
         """Type lines, each after the answer to the one before; the answers to commands, and whole answers."""
-        serving = asyncio.create_task(ConsoleSession(hermes.runtime, self).serve())
+        serving = asyncio.create_task(hermes.serve(self))
         for line in lines:
             before = self.heard
             await self.say(line)

@@ -6,7 +6,6 @@ import pytest
 from attrs import frozen
 
 from hermes_core import hookimpl
-from hermes_core.console.session import ConsoleSession
 from hermes_core.kinds import tool
 from hermes_core.testing import Call
 from hermes_core.testing.fakes import FakePlatform
@@ -38,7 +37,7 @@ class Stage:
 
     async def play(self, first: str, *meanwhile: str, after=()) -> list[str]:
         """Say something, then more while the tool runs; what was sent in the end."""
-        serving = asyncio.create_task(ConsoleSession(self.bench.runtime, self.platform).serve())
+        serving = asyncio.create_task(self.bench.serve(self.platform))
         await self.platform.say(first)
         await self.running.wait()
         for text in meanwhile:
@@ -104,8 +103,8 @@ async def test_steering_reaches_the_model_with_the_next_result(stage) -> None:
 
 async def test_steering_that_no_result_follows_is_the_next_message(stage) -> None:
     stage.provider.add("first", "second")
-    platform, runtime = stage.platform, stage.bench.runtime
-    serving = asyncio.create_task(ConsoleSession(runtime, platform).serve())
+    platform = stage.platform
+    serving = asyncio.create_task(stage.bench.serve(platform))
     await platform.say("/steer go")
     await platform.say("/steer on")
     await platform.leave()
@@ -151,7 +150,7 @@ async def test_a_command_that_needs_the_session_waits_and_others_do_not(stage) -
 async def test_a_message_delivered_twice_is_one(stage) -> None:
     stage.provider.add(Call("work"), "first", "second")
     platform = stage.platform
-    serving = asyncio.create_task(ConsoleSession(stage.bench.runtime, platform).serve())
+    serving = asyncio.create_task(stage.bench.serve(platform))
     await platform.say("one", event_id="1")
     await stage.running.wait()
     await platform.say("two", event_id="2")
@@ -188,7 +187,7 @@ async def test_no_tool_speaks_as_the_user(hermes, scripted) -> None:
 
 @pytest.mark.parametrize("how", ["word", "key"])
 async def test_a_command_that_takes_its_time_is_shown_and_can_be_stopped(hermes, scripted, how, monkeypatch) -> None:
-    monkeypatch.setattr("hermes_core.console.typed._SOON", 0.0)
+    monkeypatch.setattr("hermes_platform_cli.console.typed._SOON", 0.0)
     began, cancelled = asyncio.Event(), asyncio.Event()
 
     async def run(session: Session, rest: str) -> str:
@@ -213,7 +212,7 @@ async def test_a_command_that_takes_its_time_is_shown_and_can_be_stopped(hermes,
             shown.set()
 
     platform = Screen(features=[Feature.LIVE])
-    serving = asyncio.create_task(ConsoleSession(hermes.runtime, platform).serve())
+    serving = asyncio.create_task(hermes.serve(platform))
     await platform.say("/ponder")
     await began.wait()
     await shown.wait()

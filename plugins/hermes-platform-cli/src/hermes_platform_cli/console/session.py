@@ -7,32 +7,33 @@ chat has one turn at a time; what arrives meanwhile is stored and waits, steers 
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncGenerator, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine
 
 from attrs import evolve
 
-from hermes_core.agent.failed import failed
-from hermes_core.agent.policy.itself import run_by_tool
-from hermes_core.agent.runtime import Runtime
-from hermes_core.console.chats import Chats
-from hermes_core.console.conversation import BEHIND, QUEUED, STEERED, WAITS
-from hermes_core.console.typed import outcome
-from hermes_core.errors import HermesError
+from hermes_core.context import PluginContext
+from hermes_core.errors import HermesError, UserError
 from hermes_core.kinds import Platform
 from hermes_core.kinds.console import AskPerson
+from hermes_core.slash import QUEUED, STEERED
 from hermes_core.types import (
     Chat,
     Ended,
     Envelope,
     Event,
+    Failed,
     Feature,
     Message,
     Question,
     Started,
     Text,
+    TurnOrder,
     Usage,
     Verdict,
 )
+from hermes_platform_cli.console.chats import Chats
+from hermes_platform_cli.console.conversation import BEHIND, WAITS
+from hermes_platform_cli.console.typed import outcome
 
 __all__ = ["ConsoleSession"]
 
@@ -42,8 +43,10 @@ log = logging.getLogger(__name__)
 class ConsoleSession(Chats):
     """Serves one platform until the people on it leave."""
 
-    def __init__(self, runtime: Runtime, platform: Platform, *, session: str = "", origin: str = "") -> None:
-        super().__init__(runtime, platform, session=session, origin=origin)
+    def __init__(
+        self, ctx: PluginContext, platform: Platform, *, session: str, require: Callable[[str, str], None]
+    ) -> None:
+        super().__init__(ctx, platform, session=session, require=require)
         self._waiting: dict[str, asyncio.Queue[Envelope | None]] = {}
         self._workers: set[asyncio.Task[None]] = set()
 
@@ -53,11 +56,10 @@ class ConsoleSession(Chats):
         await self._platform.open(self)
         try:
             if first and Feature.LIVE in self._platform.features:  # there is one chat, and it goes on
-                await self._carry("", self._runtime.resume(first, ask=self._asking("")), [])
                 ended = [first]
                 while any(ended):
                     ended = []
-                    await self._carry("", self._runtime.follow(first, ask=self._asking("")), ended)
+                    await self._carry("", self._ctx.turns.resume(first, ask=self._asking("")), ended)
             receiving, left = asyncio.create_task(self._receive()), asyncio.create_task(self._typed.left.wait())
             try:
                 await asyncio.wait({receiving, left}, return_when=asyncio.FIRST_COMPLETED)
@@ -156,14 +158,15 @@ class ConsoleSession(Chats):
             await self._say(envelope, BEHIND, "waits:")
             return False
         session = await conversation.take_up()
-        mode = conversation.busy or self._runtime.settings.config.agent.busy
-        steer = mode == "steer" and self._runtime.busy(session.id)
-        put = self._runtime.steer if steer else self._runtime.queue
-        with contextlib.suppress(Duplicate):  # it is stored already; then it is enough to say so again
-            await put(session.id, envelope.message, owner=session.owner, origin=self._origin, envelope=envelope)
+        mode, turns = self._typed.slash.conversation(conversation, session).busy(), self._ctx.turns
+        steer = mode == "steer" and await turns.busy(session.id)
+        if steer:
+            await turns.steer(session.id, envelope)
+        else:  # what came before is stored already; then it is enough to say so again
+            await turns.queue(envelope, order=TurnOrder(session=session.id))
         await self._platform.ack(envelope)
         if mode == "interrupt":
-            self._runtime.interrupt(session.id)
+            await turns.interrupt(session.id)
         else:
             await self._say(envelope, STEERED if steer else QUEUED)
         return True
@@ -173,7 +176,7 @@ class ConsoleSession(Chats):
         conversation = self._conversation(envelope.chat)
         while session := conversation.session:
             ended: list[str] = []
-            turn = self._runtime.follow(session.id, owner=session.owner, ask=self._asking(envelope.chat))
+            turn = self._ctx.turns.resume(session.id, ask=self._asking(envelope.chat))
             text = await self._carry(envelope.chat, turn, ended)
             if not any(ended):  # nothing waits, or what waits cannot be played now
                 break
@@ -184,18 +187,22 @@ class ConsoleSession(Chats):
     async def _fail(self, envelope: Envelope, error: HermesError) -> None:
         """Every envelope ends in a message or an Ended event, whatever happened."""
         if Feature.LIVE in self._platform.features:
-            await self._platform.show(_chat(envelope), failed(error, self._runtime.settings.masks.text))
+            await self._platform.show(_chat(envelope), self._failed(error))
             ended = Ended(session_id="", turn_id="", answer="", reason="failed", usage=Usage())
             await self._platform.show(_chat(envelope), ended)
         else:
-            await self._say(envelope, self._runtime.settings.masks.text(str(error)), "failed")
+            await self._say(envelope, self._ctx.masks.text(str(error)), "failed")
+
+    def _failed(self, error: HermesError) -> Failed:
+        kind = "".join(f"_{c.lower()}" if c.isupper() else c for c in type(error).__name__).lstrip("_")
+        return Failed(kind=kind, text=self._ctx.masks.text(error.text), hint=self._ctx.masks.text(error.hint))
 
     async def _command(self, envelope: Envelope) -> None:
         await self._platform.ack(envelope)
-        conversation = self._conversation(envelope.chat)
+        self._conversation(envelope.chat)
         answer: str | Message
         try:
-            answer = await self._typed.run(envelope.chat, await conversation.take_up(), _words(envelope))
+            answer = await self._typed.run(envelope.chat, _words(envelope))
         except HermesError as error:
             answer = str(error)
         if isinstance(answer, Message) and answer.role == "user":
@@ -207,36 +214,27 @@ class ConsoleSession(Chats):
 
     async def _turn(self, envelope: Envelope) -> None:
         conversation = self._conversation(envelope.chat)
-        conversation.last = envelope
+        conversation.last = envelope.message
         model, conversation.once = conversation.once, ""
         ask = self._asking(envelope.chat)
 
-        async def stored() -> None:
+        async def stored(_session: str) -> None:
             await self._platform.ack(envelope)
 
         session = await conversation.take_up()
         if conversation.resumes:  # what was interrupted comes before what is new
             conversation.resumes = False
-            unfinished = self._runtime.resume(session.id, owner=session.owner, ask=ask)
-            if text := await self._carry(envelope.chat, unfinished, []):
-                await self._say(envelope, text, "resumed")
             await self._rest(envelope)
-        turn = self._runtime.turn(
-            envelope.message,
-            session=session.id,
-            origin=self._origin,
-            owner=session.owner,
-            envelope=envelope,
-            ask=ask,
-            stored=stored,
-            model=model,
-        )
+        order = TurnOrder(session=session.id, model=model)
+        turn = self._ctx.turns.run(envelope, order=order, ask=ask, stored=stored)
         if text := await self._carry(envelope.chat, turn, []):
             await self._say(envelope, text)
 
     def _asking(self, chat: str) -> AskPerson:
         async def ask(question: Question) -> Verdict | None:
-            if run_by_tool(self._runtime.home.brand):  # who types here is no person
+            try:
+                self._typed.need_person()
+            except UserError:  # who types here is none
                 return None
             return await self._platform.ask(Chat(chat), question)
 

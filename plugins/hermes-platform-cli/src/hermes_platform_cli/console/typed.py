@@ -5,20 +5,18 @@ import contextlib
 from collections.abc import Awaitable, Callable, Mapping
 from functools import cached_property, partial
 from typing import Any
+from uuid import uuid4
 
 from attrs import evolve
 
-from hermes_core.agent.live import new_session_id
-from hermes_core.agent.runtime import Runtime
-from hermes_core.console.allowed import named, usable
-from hermes_core.console.at_hand import TypedHere
-from hermes_core.console.conversation import Conversation
-from hermes_core.console.registry import Registry
+from hermes_core.context import PluginContext
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.kinds import Platform
+from hermes_core.slash import SlashCommands, named, usable
 from hermes_core.types import (
     Chat,
     Ended,
+    Envelope,
     Event,
     Failed,
     Feature,
@@ -27,9 +25,11 @@ from hermes_core.types import (
     Session,
     SlashCommand,
     Started,
+    Text,
     Usage,
     Verdict,
 )  # fmt: skip
+from hermes_platform_cli.console.conversation import Conversation
 
 __all__ = ["TypedCommands", "outcome"]
 
@@ -44,38 +44,39 @@ class TypedCommands:
 
     def __init__(
         self,
-        runtime: Runtime,
+        ctx: PluginContext,
         platform: Platform,
-        origin: str,
         chats: Mapping[str, Conversation],
         tell: Callable[[Chat, str, str], Awaitable[None]],
     ) -> None:
-        self._runtime, self._platform, self._origin = runtime, platform, origin
+        self._ctx, self._platform = ctx, platform
         self._chats, self._tell = chats, tell
         self.working: dict[str, list[asyncio.Future[Any]]] = {}
         self.left, self.beside = asyncio.Event(), set[asyncio.Task[None]]()
 
     @cached_property
-    def _registry(self) -> Registry:
-        registry = Registry(self._runtime, more=self._platform.commands())
-        registry.table["quit"] = evolve(registry.table["quit"], run=self._quit)
-        return registry
+    def slash(self) -> SlashCommands:
+        """The commands as the kernel has them."""
+        return self._ctx.slash.commands("terminal", self._platform.commands())
 
     @cached_property
     def table(self) -> Mapping[str, SlashCommand]:
         """All commands, made when one is first wanted: plugins are imported for it."""
-        return usable(self._registry.table, "admin", "terminal")
+        table = self.slash.table
+        table["quit"] = evolve(table["quit"], run=self._quit)
+        return usable(table, "admin", "terminal")
 
-    def here(self, chat: str, session: Session | None = None) -> TypedHere:
-        """A chat as a command that is typed into it has it."""
-        return TypedHere(self._runtime, self._chats[chat], session, partial(self._begin, chat))
+    def need_person(self) -> None:
+        """Raises UserError where a tool of this program types."""
+        nobody = Session(id="", origin=self._platform.name, owner=self._ctx.owner)
+        self.slash.conversation(Conversation(self._ctx, nobody.origin, partial(self.begin, "")), nobody).need_person()
 
     def at_once(self, text: str) -> bool:
         """Whether it need not wait for the end of a turn."""
         command = named(self.table, text[1:].partition(" ")[0].casefold())
         return text.startswith("/") and command is not None and command.at_once
 
-    async def run(self, chat: str, session: Session, text: str) -> str | Message:
+    async def run(self, chat: str, text: str) -> str | Message:
         """Carry a command out; what is to be shown, or what the model is to hear. Raises HermesError.
 
         One that takes its time, or asks, is shown as work, and can be stopped.
@@ -94,8 +95,8 @@ class TypedCommands:
             return await self._platform.ask(Chat(chat), question)
 
         asks = ask if Feature.LIVE in self._platform.features else None
-        here = self.here(chat, session)
-        work = asyncio.ensure_future(self._registry.run(here, name.casefold(), rest.strip(), asks))
+        assert self.table, "this host's own are in it"
+        work = asyncio.ensure_future(self.slash.run(self._chats[chat], name.casefold(), rest.strip(), asks))
         (working := self.working.setdefault(chat, [])).append(work)
         try:
             await asyncio.wait({work}, timeout=_SOON)
@@ -112,14 +113,19 @@ class TypedCommands:
                 await self._platform.show(Chat(chat), ended)
         return "Stopped." if work.cancelled() else work.result()
 
-    async def _begin(self, chat: str, session: Session, rest: str) -> str:
-        """Have something done beside the conversation. Nobody is asked meanwhile: what needs a yes is refused."""
-        name = new_session_id()
+    async def begin(self, chat: str, session: Session, rest: str) -> str:
+        """Have something done beside the conversation. Nobody is asked meanwhile: what needs a yes is refused.
+
+        It is written down when this returns: what a death cuts off, `hermes resume` ends.
+        """
+        said = Message(role="user", parts=(Text(text=rest),))
+        person, origin = session.owner.person, session.origin
+        heard = Envelope(platform=origin, account="", event_id=uuid4().hex, chat="", sender=person, message=said)
+        name = await self._ctx.turns.queue(heard)
 
         async def work() -> None:
             answer, failure = "", ""
-            turn = self._runtime.turn(rest, session=name, origin=self._origin, owner=session.owner)
-            async with contextlib.aclosing(turn) as events:
+            async with contextlib.aclosing(self._ctx.turns.resume(name)) as events:
                 async for event in events:
                     answer, failure = outcome(event, answer, failure)
             text = f"Done in the background ({name}): {rest[:80]}\n\n{answer or failure or '(no answer)'}"
@@ -136,8 +142,7 @@ class TypedCommands:
             raise UserError("Write /quit, or /quit --delete to delete this session.")
         if rest:
             with contextlib.suppress(UnknownName):  # nothing was said in it
-                await self._runtime.delete_session(session.id, session.owner)
-            await self._runtime.sessions.forget(session.id)
+                await self._ctx.sessions.delete(session.owner, session.id)
         self.left.set()
         return f"{session.id} is deleted." if rest else ""
 

@@ -1,1 +1,0 @@
-"""A conversation of somebody who waits: a terminal's messages, commands, completion and work."""

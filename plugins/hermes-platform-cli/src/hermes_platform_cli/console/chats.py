@@ -1,0 +1,92 @@
+"""The chats of one platform, each a conversation, and what the platform may ask about them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+from hermes_core.context import PluginContext
+from hermes_core.errors import UnknownName
+from hermes_core.kinds import Console, Platform
+from hermes_core.kinds import Conversation as AtHand
+from hermes_core.types import Chat, Choice, Job, Message, Session, SlashCommand, Text
+from hermes_platform_cli.console.completion import completions
+from hermes_platform_cli.console.conversation import Conversation
+from hermes_platform_cli.console.typed import TypedCommands
+
+__all__ = ["Chats"]
+
+
+class Chats(Console):
+    """A console over one kernel. ``require`` raises NotPermitted for what the platform's plugin may not ask for."""
+
+    def __init__(
+        self, ctx: PluginContext, platform: Platform, *, session: str, require: Callable[[str, str], None]
+    ) -> None:
+        super().__init__()
+        self._ctx, self._platform, self._require = ctx, platform, require
+        self._first_session = session
+        self._chats: dict[str, Conversation] = {}
+        self._typed = TypedCommands(ctx, platform, self._chats, self._tell)
+
+    @property
+    def commands(self) -> Sequence[SlashCommand]:
+        return tuple(self._typed.table.values())
+
+    def status(self, chat: str) -> Mapping[str, str]:
+        conversation = self._conversation(chat)
+        session = conversation.session or conversation.seen
+        if session is None and conversation.wanted:
+            session = Session(id=conversation.wanted, origin=self._platform.name, owner=self._ctx.owner)
+        return self._typed.slash.status(session)
+
+    async def prepare(self) -> None:
+        await self._typed.slash.prepare()
+
+    async def open(self, chat: str, session: str) -> Session:
+        self._require("sessions.read", "read past conversations")
+        found = await self._ctx.sessions.get(self._ctx.owner, session)
+        self._conversation(chat).go_on(found)
+        return found
+
+    async def complete(self, chat: str, line: str) -> Sequence[Choice]:
+        return await completions(self._typed.slash, self.commands, self._conversation(chat), line)
+
+    async def jobs(self, chat: str) -> Sequence[Job]:
+        self._require("sessions.read", "looked at what runs")
+        return await (await self._at_hand(chat)).jobs()
+
+    async def job_output(self, chat: str, job: str) -> str:
+        self._require("sessions.read", "looked at what runs")
+        return await (await self._at_hand(chat)).job_output(job)
+
+    async def stop_job(self, chat: str, job: str) -> bool:
+        self._require("turns.run", "stopped what runs")
+        return await (await self._at_hand(chat)).stop_job(job)
+
+    async def interrupt(self, chat: str) -> bool:
+        if working := self._typed.working.get(chat):
+            stopped = [work.cancel() for work in working]
+            return any(stopped)
+        conversation = self._conversation(chat)
+        session = conversation.session.id if conversation.session else conversation.wanted
+        try:
+            return bool(session) and await self._ctx.turns.interrupt(session)
+        except UnknownName:  # nothing was said in it yet
+            return False
+
+    async def _at_hand(self, chat: str) -> AtHand:
+        """A chat as slash commands have it."""
+        conversation = self._conversation(chat)
+        return self._typed.slash.conversation(conversation, await conversation.take_up())
+
+    def _conversation(self, chat: str) -> Conversation:
+        if chat not in self._chats:
+            begin = partial(self._typed.begin, chat)
+            self._chats[chat] = Conversation(self._ctx, self._platform.name, begin, self._first_session)
+            self._first_session = ""
+        return self._chats[chat]
+
+    async def _tell(self, chat: Chat, text: str, key: str) -> None:
+        most = self._platform.limit or len(text)
+        for number, at in enumerate(range(0, len(text), max(most, 1))):
+            piece = Message(role="assistant", parts=(Text(text=text[at : at + most]),))
+            await self._platform.send(chat, piece, f"{key}{number}")

@@ -1,0 +1,23 @@
+"""The host that ``hermes`` serves a terminal's platform with."""
+
+from collections.abc import Callable
+
+from hermes_core.context import PluginContext
+from hermes_core.kinds import Host, Platform
+
+__all__ = ["TerminalHost"]
+
+
+class TerminalHost(Host):
+    """Carries the conversations of one platform until the people on it leave."""
+
+    name = "terminal"
+
+    def __init__(self, ctx: PluginContext) -> None:
+        self._ctx = ctx
+
+    async def serve(self, platform: Platform, session: str, require: Callable[[str, str], None]) -> None:
+        """See Host."""
+        from hermes_platform_cli.console.session import ConsoleSession
+
+        await ConsoleSession(self._ctx, platform, session=session, require=require).serve()

@@ -1,0 +1,42 @@
+"""Which platform a conversation opens on."""
+
+from typing import Any
+
+import pytest
+
+from hermes_core import hookimpl
+from hermes_core.errors import ConfigError, UserError
+from hermes_core.testing import Bench
+from hermes_core.testing.fakes import FakePlatform
+
+
+async def test_a_platform_that_does_not_fit_is_passed_over(hermes: Bench) -> None:
+    from hermes_core.cli.chat import fitting
+    from hermes_core.cli.scope import Scope
+
+    class Wide(FakePlatform):
+        def unfit(self) -> str:
+            return "the terminal is too small"
+
+    hermes.tmp_plugin(Wide(name="tui"))
+    hermes.tmp_plugin(FakePlatform(name="cli"))
+    scope = Scope()
+    assert fitting(scope, hermes.runtime, "").name == "cli"
+    with pytest.raises(UserError, match="too small"):
+        fitting(scope, hermes.runtime, "tui")
+
+
+async def test_a_platform_whose_settings_are_wrong_says_so(hermes: Bench, capsys: pytest.CaptureFixture[str]) -> None:
+    from hermes_core.cli.chat import fitting
+    from hermes_core.cli.scope import Scope
+
+    @hookimpl
+    def register_platforms(ctx: Any) -> list[FakePlatform]:
+        raise ConfigError(["mouse: must be true or false"])
+
+    hermes.tmp_plugin(register_platforms, manifest={"contributes": {"platforms": ["tui"]}})
+    hermes.tmp_plugin(FakePlatform(name="cli"))
+    with pytest.raises(UserError, match="mouse: must be"):
+        fitting(Scope(), hermes.runtime, "tui")
+    assert fitting(Scope(), hermes.runtime, "").name == "cli"
+    assert "mouse: must be" in capsys.readouterr().err
