@@ -24,10 +24,9 @@ from hermes_core.config.schema import (
     EndpointSettings,
     FallbackSettings,
     ModelSettings,
-    spelled_out,
-    with_ids,
 )
 from hermes_core.config.secrets import Secrets
+from hermes_core.config.spellings import spelled_out, with_ids
 from hermes_core.errors import ConfigError, UnknownName, UserError
 from hermes_core.options import Secret
 from hermes_core.platforms import PlatformSettings
