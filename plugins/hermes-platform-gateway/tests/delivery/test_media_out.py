@@ -98,7 +98,7 @@ async def test_what_may_not_be_sent_is_said_in_a_line(answer, work, name, why):
 
 async def test_nothing_of_the_house_is_sent(answer, hermes):
     home = hermes.runtime.home
-    assert str(home.root) in hermes.runtime.settings.config.gateway.media_folders
+    assert str(home.root) in context_of(hermes).config.media_folders
     for file in (home.config_file, home.env_file, home.database, home.outputs / "other" / "x.txt"):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.touch()
