@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     from hermes_core.brokers import Mailbox
     from hermes_core.context import PluginContext
 
-__all__ = ["register_cli_commands", "register_mailboxes", "register_migrations", "register_slash_commands"]
-
-
 _COMMANDS = {  # name -> (module below cli, what makes it)
     "gateway run": ("serving", "make_run"),
     "gateway work": ("serving", "make_work"),
@@ -42,7 +39,7 @@ def register_cli_commands(ctx: "PluginContext") -> Iterable[Command]:
 
 
 @hookimpl
-def register_migrations() -> "Iterable[Migration]":
+def register_migrations() -> Iterable[Migration]:
     """What goes out, chats, session keys, and who may talk."""
     from hermes_platform_gateway.rows.kept import MIGRATION
 
