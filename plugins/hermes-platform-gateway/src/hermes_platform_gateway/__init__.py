@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from hermes_core.brokers import Mailbox
     from hermes_core.context import PluginContext
-
 _COMMANDS = {  # name -> (module below cli, what makes it)
     "gateway run": ("serving", "make_run"),
     "gateway work": ("serving", "make_work"),
@@ -32,8 +31,7 @@ def register_cli_commands(ctx: "PluginContext") -> Iterable[Command]:
     """``hermes gateway``; each command is imported when it is made."""
 
     def build(module: str, maker: str) -> "click.Command":
-        made: click.Command = getattr(import_module(f"hermes_platform_gateway.cli.{module}"), maker)(ctx)
-        return made
+        return getattr(import_module(f"hermes_platform_gateway.cli.{module}"), maker)(ctx)  # type: ignore[no-any-return]
 
     return [Command(name=name, build=partial(build, *where)) for name, where in _COMMANDS.items()]
 
