@@ -623,7 +623,7 @@ async def test_a_message_waits_for_a_store_that_is_away(hermes, scripted, monkey
     hermes.configure(OPEN)
     hermes.tmp_plugin(scripted("Hello."))
     monkeypatch.setattr(inbound, "_PAUSE", 0)
-    room, store = Room(), await hermes.runtime.store()
+    room = Room()
     rows = rows_of(hermes)
     for part, name in ((rows.people, "person"), (rows.outbox, "send_later")):
         monkeypatch.setattr(part, name, _away_once(getattr(part, name)))
@@ -636,7 +636,7 @@ async def test_a_message_waits_for_a_store_that_is_away(hermes, scripted, monkey
 async def test_a_message_that_breaks_something_is_acknowledged_and_told(hermes, scripted, monkeypatch):
     hermes.configure(OPEN)
     hermes.tmp_plugin(scripted("Hello."))
-    room, store = Room(), await hermes.runtime.store()
+    room = Room()
     chats = rows_of(hermes).chats
     monkeypatch.setattr(chats, "remember_chat", _away_once(chats.remember_chat, ValueError("a fault")))
     async with serving(hermes, room):
