@@ -623,8 +623,8 @@ async def test_a_message_waits_for_a_store_that_is_away(hermes, scripted, monkey
     hermes.configure(OPEN)
     hermes.tmp_plugin(scripted("Hello."))
     monkeypatch.setattr(inbound, "_PAUSE", 0)
-    room, store = Room(), await hermes.runtime.store()
-    rows = rows_of(store)
+    room = Room()
+    rows = rows_of(hermes)
     for part, name in ((rows.people, "person"), (rows.outbox, "send_later")):
         monkeypatch.setattr(part, name, _away_once(getattr(part, name)))
     async with serving(hermes, room):
@@ -636,8 +636,8 @@ async def test_a_message_waits_for_a_store_that_is_away(hermes, scripted, monkey
 async def test_a_message_that_breaks_something_is_acknowledged_and_told(hermes, scripted, monkeypatch):
     hermes.configure(OPEN)
     hermes.tmp_plugin(scripted("Hello."))
-    room, store = Room(), await hermes.runtime.store()
-    chats = rows_of(store).chats
+    room = Room()
+    chats = rows_of(hermes).chats
     monkeypatch.setattr(chats, "remember_chat", _away_once(chats.remember_chat, ValueError("a fault")))
     async with serving(hermes, room):
         room.write("Hi.")
@@ -661,7 +661,7 @@ def _away_once(call, error=None):
 def test_a_day_has_no_hour_24(hermes):
     hermes.configure({"gateway.reset": {"mode": "daily", "at_hour": 24}})
     with pytest.raises(ConfigError, match=r"at_hour: must be below 24|at_hour"):
-        _ = hermes.runtime
+        context_of(hermes)
 
 
 async def test_an_account_that_could_not_be_let_go_of_keeps_nobody_out(hermes, scripted, monkeypatch):

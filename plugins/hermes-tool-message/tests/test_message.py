@@ -61,6 +61,7 @@ def text(parts: Sequence[Any]) -> str:
 def person(hermes: Bench, scripted: Any) -> Person:
     provider = scripted()
     hermes.tmp_plugin(provider)
+    hermes.tmp_plugin("hermes_platform_gateway")
     hermes.tmp_plugin("hermes_tool_message")
     hermes.tmp_plugin(browse)
     return Person(hermes, provider)

@@ -22,7 +22,7 @@ def register_cli_commands(ctx: "PluginContext") -> Iterable[Command]:
 
 
 @hookimpl
-def register_migrations() -> "Iterable[Migration]":
+def register_migrations() -> Iterable[Migration]:
     """What goes out, chats, session keys, and who may talk."""
     from hermes_platform_gateway.rows.kept import MIGRATION
 

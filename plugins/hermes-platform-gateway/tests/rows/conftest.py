@@ -25,10 +25,22 @@ def url(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def store(tmp_path: Path, url: str) -> Iterator[Store]:
-    made = open_store(tmp_path / "state.db", url=url, driver=PostgreSQL())
-    yield made
-    made.close()
+def reopen(tmp_path: Path, url: str) -> Iterator[Callable[..., Store]]:
+    """Open the store, or the same one again; all are closed in the end."""
+    made: list[Store] = []
+
+    def make() -> Store:
+        made.append(open_store(tmp_path / "state.db", url=url, driver=PostgreSQL()))
+        return made[-1]
+
+    yield make
+    for store in made:
+        store.close()
+
+
+@pytest.fixture
+def store(reopen: Callable[..., Store]) -> Store:
+    return reopen()
 
 
 @pytest.fixture
