@@ -3,16 +3,16 @@
 The gateway for chat services is one. ``ctx.host`` is a HostBroker. A plugin that asks for it needs ``host.serve``,
 which is a great deal: whoever hosts says who a person is, and the kernel believes it. What becomes of a message::
 
-    session = await ctx.host.turns.take_up(owner=owner, origin="pager")
-    await ctx.host.turns.put(session.id, message, owner=owner, origin="pager", envelope=envelope)  # it lasts from here
-    while waiting := await ctx.host.turns.waiting(session.id):
+    session = await ctx.turns.take_up(owner=owner, origin="pager")
+    await ctx.turns.queue(envelope, owner=owner, order=TurnOrder(session=session.id))  # it lasts from here
+    while await ctx.host.turns.waiting(session.id):
         async for event in ctx.host.turns.follow(session.id, owner=owner): ...
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Awaitable, Callable, Container, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_core.brokers import TurnEnds
 from hermes_core.kinds import Platform, TurnQueue, Workspace
@@ -39,7 +39,7 @@ CLOSE = 2.0  # seconds that a service has to put things down once it is stopped
 
 
 class HostTurns(ABC):
-    """Sessions and turns of whoever the host says. What waits is stored before ``put`` returns.
+    """What waits in the sessions of whoever wrote to a host, and how it is played. ``ctx.turns`` lets it wait.
 
     Every method raises StoreError, and UnknownName for a session that is not the ``owner``'s.
     """
@@ -52,10 +52,6 @@ class HostTurns(ABC):
     @abstractmethod
     async def rest(self) -> None:
         """Wait until no turn runs in this process."""
-
-    @abstractmethod
-    async def take_up(self, session: str = "", *, owner: Principal, origin: str = "", system: str = "") -> Session:
-        """A session by its exact id, or a new one, with that id if given; ``system`` is added to a new one's prompt."""
 
     @abstractmethod
     async def keep(self, session: Session) -> None:
@@ -87,22 +83,6 @@ class HostTurns(ABC):
         """The sessions, oldest first, in which something waits and nobody works, of owners who wrote to the host.
 
         ``came`` holds each owner with the platform and the account of the envelopes that they sent.
-        """
-
-    @abstractmethod
-    async def put(
-        self,
-        session: str,
-        message: Message,
-        *,
-        owner: Principal,
-        origin: str,
-        envelope: Envelope,
-        mode: Literal["queue", "steer"] = "queue",
-    ) -> int:
-        """Let a message wait for a turn of its own (``queue``), or reach the one that runs (``steer``); its row.
-
-        Raises Duplicate for an event of the envelope's that came before, UserError when plugins do not let it in.
         """
 
     @abstractmethod

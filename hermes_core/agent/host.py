@@ -5,7 +5,7 @@ import os
 from collections.abc import AsyncGenerator, Container, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from hermes_core import trace
 from hermes_core.agent.outputs import seen_in
@@ -132,9 +132,6 @@ class _Turns(HostTurns):
     async def rest(self) -> None:
         await self._runtime.rest()
 
-    async def take_up(self, session: str = "", *, owner: Principal, origin: str = "", system: str = "") -> Session:
-        return await self._runtime.take_up(session, origin=origin, owner=owner, system=system)
-
     async def keep(self, session: Session) -> None:
         live = await self._runtime.sessions.take(session.id, session.origin, session.owner)
         await self._runtime.sessions.keep(live, await self._runtime.store())
@@ -168,18 +165,6 @@ class _Turns(HostTurns):
         self, came: Container[tuple[Principal, str, str]], *, limit: int = 100
     ) -> Sequence[tuple[str, Principal]]:
         return await (await self._runtime.store()).unplayed(came, limit=limit)
-
-    async def put(
-        self,
-        session: str,
-        message: Message,
-        *,
-        owner: Principal,
-        origin: str,
-        envelope: Envelope,
-        mode: Literal["queue", "steer"] = "queue",
-    ) -> int:
-        return await self._runtime.wait(mode, session, message, owner=owner, origin=origin, envelope=envelope)
 
     async def cut(self, session: str) -> Waiting | None:
         return await (await self._runtime.store()).begun_by(session)

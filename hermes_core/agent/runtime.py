@@ -223,16 +223,16 @@ class Runtime(Parts):
 
         Stored when this returns. ``given`` are ``owner``, ``origin`` and ``envelope``, as for ``turn``.
         """
-        await self.wait("steer", session, message, **given)
+        await self._wait("steer", session, message, **given)
 
     async def queue(self, session: str, message: str | Message, **given: Any) -> int:
         """Say something that is played after the running turn, by ``follow``; its row. As ``steer`` else.
 
         ``given`` may also be ``system`` and ``folder``, for a new session.
         """
-        return await self.wait("queue", session, message, **given)
+        return await self._wait("queue", session, message, **given)
 
-    async def wait(
+    async def _wait(
         self,
         mode: Literal["steer", "queue"],
         session: str,

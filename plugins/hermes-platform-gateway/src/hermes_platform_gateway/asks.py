@@ -50,7 +50,7 @@ class Asks:
             await asyncio.Event().wait()
         number = hashlib.sha256(question.id.encode()).hexdigest()[:12]
         question = evolve(question, id=number)
-        session = await self._ctx.host.turns.take_up(of.session_id, owner=of.owner)
+        session = await self._ctx.turns.take_up(of.session_id, owner=of.owner)
         wanted = Approval(id=number, session_id=session.id, turn_id=session.turn, subject=question.subject)
         await self._records.ask(session, evolve(wanted, kind=question.kind, choices=tuple(question.choices)))
         await self._send(of, question)

@@ -43,7 +43,7 @@ class ChatConversation:
         """The session of this chat, made when first needed."""
         if self.session is None:
             fresh, origin = not self.wanted, self.envelope.platform
-            self.session = await self._ctx.host.turns.take_up(
+            self.session = await self._ctx.turns.take_up(
                 self.wanted, origin=origin, owner=self.owner, system=self._told()
             )
             self.wanted = self.session.id

@@ -18,7 +18,7 @@ from hermes_core.context import PluginContext
 from hermes_core.errors import Duplicate, HermesError, StoreError
 from hermes_core.kinds import Platform, TurnQueue
 from hermes_core.slash import QUEUED, STEERED
-from hermes_core.types import Chat, Envelope, Feature, Message, Principal, Waiting
+from hermes_core.types import Chat, Envelope, Feature, Message, Principal, TurnOrder, Waiting
 from hermes_platform_gateway.asks import Asks
 from hermes_platform_gateway.commands.chats import ChatCommands
 from hermes_platform_gateway.config import gateway_settings, mask_of
@@ -137,14 +137,10 @@ class Inbound:
         mode = (wish or host.section("agent").busy) if busy else "queue"
         kept = await keep_files(envelope, host.outputs(session.id), partial(host.turns.seen, session))
         whole = dressed(kept, shared=_shared(envelope))
-        await host.turns.put(
-            session.id,
-            whole.message,
-            owner=session.owner,
-            origin=platform.name,
-            envelope=whole,
-            mode="steer" if mode == "steer" else "queue",
-        )
+        if mode == "steer":
+            await self._ctx.turns.steer(session.id, whole, owner=session.owner)
+        elif not await self._ctx.turns.queue(whole, owner=session.owner, order=TurnOrder(session=session.id)):
+            raise Duplicate("This message was received before.")
         await platform.ack(envelope)
         if busy and mode == "interrupt":
             await self._turns.interrupt(session.id)

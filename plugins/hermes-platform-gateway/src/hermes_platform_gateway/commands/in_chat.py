@@ -6,9 +6,10 @@ from typing import Literal
 from attrs import evolve
 
 from hermes_core.context import PluginContext
+from hermes_core.errors import Duplicate
 from hermes_core.kinds import TurnQueue
 from hermes_core.slash import HostSide
-from hermes_core.types import Message, Session, Text
+from hermes_core.types import Message, Session, Text, TurnOrder
 from hermes_platform_gateway.conversations import ChatConversation
 from hermes_platform_gateway.people.access import Access
 from hermes_platform_gateway.turns import Turns
@@ -75,10 +76,11 @@ class InChat(HostSide):
         return _words(text)
 
     async def beside(self, session: Session, text: str) -> str:
-        envelope, turns = self._chat.envelope, self._ctx.host.turns
+        envelope, turns = self._chat.envelope, self._ctx.turns
         beside = evolve(envelope, event_id=f"{envelope.event_id}#beside", message=_words(text))
         new = await turns.take_up(owner=session.owner, origin=session.origin)
-        await turns.put(new.id, beside.message, owner=session.owner, origin=session.origin, envelope=beside)
+        if not await turns.queue(beside, owner=session.owner, order=TurnOrder(session=new.id)):
+            raise Duplicate("This was begun before.")
         await self._queue.put(new.id)
         return new.id
 

@@ -53,7 +53,7 @@ async def with_files(ctx: PluginContext, session_id: str, owner: Principal, text
 async def _file(ctx: PluginContext, session_id: str, owner: Principal, path: str) -> Blob:
     """One file. Raises HermesError or OSError, which say why it is not sent."""
     turns, config = ctx.host.turns, gateway_settings(ctx)
-    session = await turns.take_up(session_id, owner=owner)
+    session = await ctx.turns.take_up(session_id, owner=owner)
     most = config.media_max_mb * 1024 * 1024
     place = _allowed(path, (await turns.workspace(session)).cwd)
     data = await turns.read(session, place, most, config.media_folders)
