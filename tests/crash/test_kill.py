@@ -10,7 +10,7 @@ from hermes_core.store.killpoints import POINTS
 pytestmark = pytest.mark.long
 
 OTHER = ("migrating", "received", "sent_on", "compacting", "compacted", "asked", "approved")
-OTHER += ("storing", "stored")  # no plugin with tables is there; tried in tests/delivery
+OTHER += ("storing", "stored")  # no plugin with tables is there; tried in the gateway's tests
 EVERY_TURN = [p for p in POINTS if p not in OTHER]
 
 

@@ -10,6 +10,8 @@ import signal
 import sys
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parents[3] / "tests" / "house"))
+
 from attrs import frozen
 from gateway_house import context_of
 
@@ -109,6 +111,7 @@ async def main() -> None:
         leases._place = lambda: ORDER["place"]
         leases.LIFE, rows._BEAT = 3.0, 0.5
     hermes = Bench(FOLDER / ORDER["name"])
+    hermes.tmp_plugin("hermes_platform_gateway")
     hermes.tmp_plugin("hermes_backend_procrastinate")
     hermes.tmp_plugin("hermes_backend_postgresql")
     hermes.tmp_plugin(Stepwise(), step, name="steps")

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-sys.path.insert(1, str(Path(__file__).parents[1]))
+sys.path[1:1] = [str(Path(__file__).parents[4] / folder) for folder in ("tests", "tests/house")]
 
 from far_end import FarEnd
 from gateway_house import context_of, rows_of, unplayed
@@ -107,6 +107,7 @@ async def serve_all(order: dict) -> None:
     far = {"kind": order["kind"], "seed": order["seed"], "limit": 200, "odds": odds}
     wire = Wire(folder, order["events"], last_ack=order["last_ack"], **far)
     hermes = Bench(folder / "home")
+    hermes.tmp_plugin("hermes_platform_gateway")
     hermes.tmp_plugin(Echo(folder / "asked"), name="echo")
     hermes.configure({"gateway.allow_all_users": True, "gateway.edit_seconds": 0.002, "gateway.edit_chars": 3})
     if order["url"]:
