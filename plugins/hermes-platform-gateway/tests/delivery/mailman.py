@@ -5,7 +5,8 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-sys.path[1:1] = [str(Path(__file__).parents[4] / folder) for folder in ("tests", "tests/house")]
+sys.path.insert(1, str(Path(__file__).parents[4] / "tests"))
+sys.path.insert(2, str(Path(__file__).parents[4] / "tests" / "house"))
 
 from far_end import FarEnd
 from gateway_house import context_of, rows_of
