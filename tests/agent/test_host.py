@@ -71,7 +71,8 @@ async def test_what_waits_is_played_one_after_another(ctx: PluginContext, provid
     assert await ended(turns.follow("s", owner=MIA)) == []
     assert "Be short." in str(provider.requests[0].messages)
     asked = await turns.asked_from("s", MIA)
-    assert asked and (asked.chat, asked.message.parts) == ("mia", ())
+    assert asked is not None
+    assert (asked.chat, asked.message.parts) == ("mia", ())
 
 
 async def test_nobody_plays_what_waits_for_another(ctx: PluginContext) -> None:
