@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 import pytest
 from gateway_house import context_of, rows_of
 
+from hermes_core.slash import usable
 from hermes_core.testing import Bench, FakePlatform
 from hermes_core.types import Buttons, Envelope, Feature, Message, Principal, Text
 from hermes_platform_gateway.gateway import Gateway
@@ -235,3 +236,11 @@ async def test_a_chat_knows_other_names_and_explains_commands(hermes, scripted, 
         names = {name for one in chats.console.commands for name in (one.name,)}
         assert {"undo", "background", "approve"} <= names
         assert not {"quit", "save", "bg", "busy"} & names
+
+
+def test_only_an_admin_is_told_of_what_is_served_and_lets_people_in(hermes: Bench) -> None:
+    table = context_of(hermes).slash.commands("chat").table
+    admins = usable(table, "admin", "chat").keys() - usable(table, "user", "chat").keys()
+    assert {"pair", "platforms"} <= admins
+    assert {"approve", "deny", "handoff", "sethome"} <= usable(table, "user", "chat").keys()
+    assert "pair" not in usable(table, "admin", "terminal")

@@ -28,7 +28,7 @@ from hermes_platform_gateway.turns import Turns
 
 __all__ = ["Gateway"]
 
-log = logging.getLogger(__name__)
+log = logging.getLogger(f"hermes.{__name__}")
 _HOUR = 3600.0
 _LOOK = 0.05  # seconds between two looks at whether all is done
 _FLUSH = 1.5  # seconds for what is to be sent when everything stops

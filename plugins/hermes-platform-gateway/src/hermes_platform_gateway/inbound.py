@@ -32,7 +32,7 @@ from hermes_platform_gateway.turns import Turns
 
 __all__ = ["Inbound"]
 
-log = logging.getLogger(__name__)
+log = logging.getLogger(f"hermes.{__name__}")
 _PAUSE = 1.0  # seconds between two tries to write a message down
 _HEARD, _BEHIND = "👀", "⏳"
 

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 
 __all__ = ["KeyedQueue"]
 
-log = logging.getLogger(__name__)
+log = logging.getLogger(f"hermes.{__name__}")
 
 
 class KeyedQueue:

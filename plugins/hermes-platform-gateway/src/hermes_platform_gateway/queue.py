@@ -10,7 +10,7 @@ from hermes_core.kinds import TurnQueue
 
 __all__ = ["LocalQueue", "open_queue"]
 
-log = logging.getLogger(__name__)
+log = logging.getLogger(f"hermes.{__name__}")
 
 
 class LocalQueue(TurnQueue):

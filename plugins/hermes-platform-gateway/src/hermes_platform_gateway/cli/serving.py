@@ -15,7 +15,7 @@ from hermes_platform_gateway.supervision.processes import here
 
 __all__ = ["make_run", "make_work"]
 
-log = logging.getLogger(__name__)
+log = logging.getLogger(f"hermes.{__name__}")
 
 _health = click.option(
     "--health", metavar="HOST:PORT", default="", help="Listen for probes there, whatever gateway.health says."

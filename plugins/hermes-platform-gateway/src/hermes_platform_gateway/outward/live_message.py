@@ -25,7 +25,7 @@ from hermes_platform_gateway.rows.values import OutboxRow, Outgoing
 
 __all__ = ["LiveMessage"]
 
-log = logging.getLogger(__name__)
+log = logging.getLogger(f"hermes.{__name__}")
 _TYPING = 4.0  # seconds between two typing signs; services show one for about five
 _PATIENCE = 20.0  # seconds that a service may take for an edit
 _RELUCTANCE = 3  # times the usual pause before an edit for few characters

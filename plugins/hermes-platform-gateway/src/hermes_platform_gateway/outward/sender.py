@@ -27,7 +27,7 @@ from hermes_platform_gateway.rows.values import KEPT, OutboxRow
 
 __all__ = ["PLACEHOLDER", "Sender", "Shown"]
 
-log = logging.getLogger(__name__)
+log = logging.getLogger(f"hermes.{__name__}")
 PLACEHOLDER = "…"
 _PATIENCE = 300.0  # seconds that a service may take for one message; files may be large
 _HOUR, _MINUTE = 3600.0, 60.0

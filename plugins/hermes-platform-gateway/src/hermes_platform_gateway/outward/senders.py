@@ -16,7 +16,7 @@ from hermes_platform_gateway.rows.kept import rows_of
 
 __all__ = ["Senders"]
 
-log = logging.getLogger(__name__)
+log = logging.getLogger(f"hermes.{__name__}")
 
 
 class Senders:

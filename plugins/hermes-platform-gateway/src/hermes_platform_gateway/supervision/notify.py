@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 
 __all__ = ["Answers", "Pulse", "ServiceManager"]
 
-log = logging.getLogger(__name__)
+log = logging.getLogger(f"hermes.{__name__}")
 Answers = Callable[[], Awaitable[object]]
 _LONGEST_STATUS = 200
 

@@ -14,7 +14,7 @@ from hermes_core.types import Serving
 
 __all__ = ["CLOSE", "State", "Supervisor"]
 
-log = logging.getLogger(__name__)
+log = logging.getLogger(f"hermes.{__name__}")
 State = Literal["connecting", "connected", "running", "standby", "waiting", "parked", "done"]
 _STABLE = 60.0  # seconds after which it ran well, and the next pause is a short one again
 _BEAT = 5.0  # seconds between two looks at the lease
