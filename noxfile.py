@@ -52,7 +52,15 @@ def crash(session: nox.Session) -> None:
 def delivery(session: nox.Session) -> None:
     """Services that fail, and deaths on the way of a message; `nox -s delivery -- --seeds 200` is the long run."""
     _sync(session)
-    session.run("pytest", "tests/delivery", "-n", "auto", "-m", "not real", *(session.posargs or ["--seeds", "50"]))
+    session.run(
+        "pytest",
+        "plugins/hermes-platform-gateway/tests/delivery",
+        "-n",
+        "auto",
+        "-m",
+        "not real",
+        *(session.posargs or ["--seeds", "50"]),
+    )
 
 
 @nox.session(python=PYTHONS[0])

@@ -17,12 +17,15 @@ import tempfile
 import time
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "house"))
+
+from gateway_house import context_of
 from run import model_server
 
 from hermes_core.embed import Hermes
-from hermes_core.gateway.service import Gateway
 from hermes_core.kinds import Platform
 from hermes_core.types import Envelope, Message, Text
+from hermes_platform_gateway.gateway import Gateway
 
 MODEL_SECONDS = 1.0
 WARM = 3.0
@@ -80,7 +83,7 @@ async def serve(url: str, home: Path, chats: int, seconds: float) -> dict[str, f
     }
     platform, stop = Load(chats, 0.0 if os.environ.get("LOCKSTEP") else MODEL_SECONDS), asyncio.Event()
     async with Hermes(home=home, config=config) as hermes:
-        gateway = Gateway(hermes.runtime, [platform])
+        gateway = Gateway(context_of(hermes), [platform])
         running = asyncio.create_task(gateway.run(stop))
         await asyncio.sleep(WARM + MODEL_SECONDS)
         began, cpu = time.perf_counter(), time.process_time()

@@ -162,8 +162,13 @@ class TurnsBroker:
     origin of its session, and its event is known by it. With such a message ``run`` wants the session to be named.
     """
 
-    async def take_up(self, session: str = "", *, owner: Principal | None = None, origin: str = "") -> Session:
-        """A session by its exact id, or a new one, which has no row until something is said. Needs ``host.serve``."""
+    async def take_up(
+        self, session: str = "", *, owner: Principal | None = None, origin: str = "", system: str = ""
+    ) -> Session:
+        """A session by its exact id, or a new one, which has no row until something is said. Needs ``host.serve``.
+
+        ``system`` is added to the prompt of a new one.
+        """
         raise _no_turns()
 
     def run(

@@ -29,6 +29,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.control import ApprovalsBroker, ModelsBroker, PluginsBroker, SessionsBroker, SettingsBroker
     from hermes_core.database import StoreBroker
+    from hermes_core.host import HostBroker
     from hermes_core.slash import SlashBroker
 
 __all__ = ["KERNEL_PERMISSIONS", "PluginContext", "PluginPaths", "UrlRules"]
@@ -107,6 +108,7 @@ class PluginContext:
     models: "ModelsBroker"
     settings: "SettingsBroker"
     plugins: "PluginsBroker"
+    host: "HostBroker"
     slash: "SlashBroker"
     documents: DocumentsBroker
     store: "StoreBroker"

@@ -15,6 +15,8 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias, TypeVar
 
+import attrs
+
 from hermes_core.errors import StoreError
 from hermes_core.types import JSON
 
@@ -35,9 +37,11 @@ __all__ = [
     "StoreBroker",
     "TablesTransaction",
     "Transaction",
+    "made",
 ]
 
 T = TypeVar("T")
+V = TypeVar("V", bound=attrs.AttrsInstance)
 Begin = Literal["read", "write"]
 READ: Begin = "read"
 WRITE: Begin = "write"
@@ -120,6 +124,12 @@ class Rows(list[Mapping[str, Any]]):
     def __init__(self, rows: Iterable[Mapping[str, Any]] = (), changed: int = -1) -> None:
         super().__init__(rows)
         self.changed = changed
+
+
+def made(cls: type[V], row: Any, **more: object) -> V:
+    """A value of the columns that are named like its fields, and of what is not in the row as it should be."""
+    known = {field.name for field in attrs.fields(cls)}
+    return cls(**{**{name: row[name] for name in row.keys() if name in known}, **more})  # noqa: SIM118 - not a mapping
 
 
 class TablesTransaction(ABC):

@@ -27,6 +27,7 @@
     |- ToolError            shown to the model; retry=False ends the attempt
     |  `- OutOfReach        a rule forbids this URL, path or archive
     `- StoreError           the store cannot be read or written
+       `- Duplicate         it was stored before; nothing was written
 
 Messages say who, what and what now, in that order.
 """
@@ -43,6 +44,7 @@ __all__ = [
     "ContextTooLong",
     "ContractError",
     "DeliveryError",
+    "Duplicate",
     "HermesError",
     "Incompatible",
     "LoadError",
@@ -290,3 +292,7 @@ class OutOfReach(ToolError):
 
 class StoreError(HermesError):
     """The store cannot be read or written. Nothing that was acknowledged is lost."""
+
+
+class Duplicate(StoreError):
+    """This incoming message was stored before; nothing was written."""

@@ -172,11 +172,7 @@ class Hermes:
             owner=self._owner or Principal(profile=home.profile),
             **self._wishes,
         )
-        runtime.brokers, runtime.messages, runtime.commands = (
-            _brokers,
-            partial(_messages, runtime),
-            partial(_commands, runtime),
-        )
+        runtime.brokers = _brokers
         return runtime
 
 
@@ -197,6 +193,10 @@ def _brokers(runtime: "Runtime", name: str, installed: "Installed") -> object:
         return HomeSettings(
             runtime, partial(installed.require, "permissions", "kernel", "settings.write", did), installed
         )
+    if name == "host":
+        from hermes_core.agent.host import Host
+
+        return Host(runtime, installed)
     if name == "slash":
         from hermes_core.agent.slash.registry import Slash
 
@@ -204,15 +204,3 @@ def _brokers(runtime: "Runtime", name: str, installed: "Installed") -> object:
     from hermes_core.agent.control import Models, Plugins
 
     return Models(runtime, installed) if name == "models" else Plugins(runtime, installed)
-
-
-def _messages(runtime: "Runtime") -> "Mailbox":
-    from hermes_core.gateway.messages import Messages
-
-    return Messages(runtime)
-
-
-def _commands(runtime: "Runtime") -> "Sequence[SlashCommand]":
-    from hermes_core.gateway.commands.places import chat_slash_commands
-
-    return chat_slash_commands(runtime)

@@ -174,7 +174,7 @@ def register_completers(ctx: PluginContext) -> Iterable[Completer]:  # type: ign
 
 @contribute
 def register_mailboxes(ctx: PluginContext) -> Iterable[Mailbox]:  # type: ignore[empty-body]
-    """Who sends to chats, for ``ctx.messages`` of all plugins: one in a home, in place of the kernel's own."""
+    """Who sends to chats, for ``ctx.messages`` of all plugins: one in a home."""
 
 
 @contribute

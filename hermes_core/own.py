@@ -50,7 +50,7 @@ COMMANDS = {  # their first words; of those below a heading of the kernel all
     "hermes-memory-files": ("memory",),
     "hermes-platform-api": ("api",),
     "hermes-platform-cli": ("approvals", "config show", "grants", "insights", "logs", "model", "plugins install", "plugins remove", "plugins sync", "prompt-size", "resume", "sessions", "setup", "tools", "why"),
-    "hermes-platform-gateway": ("gateway install", "gateway uninstall"),
+    "hermes-platform-gateway": ("gateway",),
     "hermes-platform-tui": ("web",),
     "hermes-tool-checkpoints": ("checkpoints",),
     "hermes-tool-guard": ("guard",),

@@ -18,9 +18,9 @@ from hermes_core.agent.indirect import CALL, inner
 from hermes_core.agent.outputs import seen_in
 from hermes_core.agent.policy.taint import Seen
 from hermes_core.agent.reply import read_arguments
+from hermes_core.codec import canonical
 from hermes_core.errors import ToolError, UserError
 from hermes_core.kinds import Tool, ToolContext
-from hermes_core.store.codec import canonical
 from hermes_core.store.outside import result_of
 from hermes_core.types import JSON, Effect, Message, Offer, Progress, Question, ToolCall, ToolResult, Verdict
 

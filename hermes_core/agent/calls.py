@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
+from hermes_core.codec import clean
 from hermes_core.errors import ToolError
 from hermes_core.kinds import Tool
-from hermes_core.store.codec import clean
 from hermes_core.types import Text, ToolCall, ToolResult
 from hermes_core.values import frozen
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from attrs import evolve
 
 from hermes_core.agent.parts import Parts
-from hermes_core.store.codec import clean
+from hermes_core.codec import clean
 from hermes_core.store.outside import outside, sent_on
 from hermes_core.types import Event, Message, Noticed, Session, Text, Usage
 

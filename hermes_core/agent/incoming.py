@@ -4,8 +4,8 @@ import os
 
 from attrs import evolve
 
+from hermes_core.codec import clean
 from hermes_core.errors import UserError
-from hermes_core.store.codec import clean
 from hermes_core.types import Envelope, Message, Principal, Text
 
 __all__ = ["enveloped", "instructed", "sound"]

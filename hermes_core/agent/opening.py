@@ -1,7 +1,6 @@
 """Where the store is, who opens it there, who sends to chats, and who limits what is spent."""
 
 import re
-from collections.abc import Callable
 
 from hermes_core.brokers import Mailbox
 from hermes_core.config.settings import Settings
@@ -53,17 +52,15 @@ def driver_for(url: str, index: Index, loader: Loader, dispatch: Dispatch) -> St
     return given[scheme]
 
 
-def mailbox_of(loader: Loader, dispatch: Dispatch, own: Callable[[], Mailbox] | None) -> Mailbox:
-    """Who sends to chats: what a plugin contributes, else the kernel's ``own``. Raises UserError for none, and two."""
+def mailbox_of(loader: Loader, dispatch: Dispatch) -> Mailbox:
+    """Who sends to chats: what a plugin contributes. Raises UserError for none, and two."""
     loader.load_contributing("mailboxes")
     given: dict[str, Mailbox] = dict(dispatch.contributions("register_mailboxes"))
     if len(given) > 1:
         raise UserError(f"{' and '.join(given)} would both send messages.", hint="hermes plugins disable NAME")
     for mailbox in given.values():
         return mailbox
-    if own is None:
-        raise UserError("No chat can be reached: no gateway is installed.")
-    return own()
+    raise UserError("No chat can be reached: no gateway is installed.", hint="pip install hermes-platform-gateway")
 
 
 def purses_of(index: Index, consent: Consent, loader: Loader, dispatch: Dispatch) -> list[tuple[str, Purse]]:

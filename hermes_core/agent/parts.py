@@ -21,12 +21,12 @@ from hermes_core.agent.route.choice import choose
 from hermes_core.agent.surface import Surface
 from hermes_core.brokers import Mailbox
 from hermes_core.config.files import explain
-from hermes_core.config.gateway import listed
 from hermes_core.config.settings import Settings
 from hermes_core.context import PluginContext
 from hermes_core.environment import switched_on
 from hermes_core.errors import HermesError, UnknownName, UserError
 from hermes_core.kinds import Backend, ModelRoute, Purse, StoreDriver, Tool, Workspace
+from hermes_core.options import listed
 from hermes_core.plugins.brokers import make_context
 from hermes_core.plugins.consent import Consent
 from hermes_core.plugins.dispatch import Dispatch
@@ -46,7 +46,6 @@ from hermes_core.types import (
     Request,
     Response,
     Session,
-    SlashCommand,
     Usage,
 )
 
@@ -124,8 +123,6 @@ class Parts:
         self._toolbox: Toolbox | None = None
         self._store: asyncio.Task[Store] | None = None
         self._hooks_loaded = False
-        self.messages: Callable[[], Mailbox] | None = None  # who sends to chats, if no plugin; set by who made this
-        self.commands: Callable[[], Sequence[SlashCommand]] = tuple  # slash commands about chats; set by the same
 
     def asker(self, surface: Surface, emit: Callable[[Event], None]) -> "Asker":
         """Who puts the questions of one turn to its person. The turn that one works for sets the time."""
@@ -171,7 +168,7 @@ class Parts:
 
     def mailbox(self) -> Mailbox:
         """Who sends to chats. Raises UserError when nobody does, or two plugins would."""
-        return mailbox_of(self.loader, self.dispatch, self.messages)
+        return mailbox_of(self.loader, self.dispatch)
 
     def purses(self) -> Sequence[tuple[str, Purse]]:
         """Who limits what is spent. Raises PluginError when one that should cannot."""

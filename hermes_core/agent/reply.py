@@ -6,8 +6,8 @@ import os
 
 from attrs import evolve
 
+from hermes_core.codec import clean, clean_json, dumps
 from hermes_core.errors import Unavailable
-from hermes_core.store.codec import clean, clean_json, dumps
 from hermes_core.types import (
     JSON,
     CallDelta,

@@ -23,11 +23,11 @@ from hermes_core.agent.live import Live, LiveSessions
 from hermes_core.agent.ordered import ordered
 from hermes_core.agent.parts import Parts
 from hermes_core.agent.surface import CHILD, Surface
+from hermes_core.codec import clean
 from hermes_core.config.settings import Settings
 from hermes_core.errors import HermesError, UnknownName, UserError
 from hermes_core.kinds import Workspace
 from hermes_core.kinds.console import AskPerson
-from hermes_core.store.codec import clean
 from hermes_core.store.killpoints import die_at
 from hermes_core.types import (
     Ended,

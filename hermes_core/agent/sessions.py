@@ -8,10 +8,10 @@ from attrs import evolve
 
 from hermes_core.agent.live import new_session_id
 from hermes_core.agent.runtime import Runtime
+from hermes_core.codec import clean, to_openai
 from hermes_core.control import SessionsBroker
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.plugins.index import Installed
-from hermes_core.store.codec import clean, to_openai
 from hermes_core.types import (
     JSON,
     HistoryEntry,

@@ -6,8 +6,8 @@ from itertools import takewhile
 
 from hermes_core.agent.asking import Asker
 from hermes_core.agent.parts import Parts
+from hermes_core.codec import clean
 from hermes_core.errors import UserError
-from hermes_core.store.codec import clean
 from hermes_core.types import Message, Question, Session, ToolResult, Usage
 
 __all__ = ["ended"]

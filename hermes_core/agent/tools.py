@@ -23,11 +23,11 @@ from hermes_core.agent.meter import Meter
 from hermes_core.agent.parts import Parts
 from hermes_core.agent.policy.secondopinion import advice_in, request_for
 from hermes_core.agent.policy.taint import Seen
+from hermes_core.codec import canonical, clean
 from hermes_core.errors import ContractError, HermesError, OutOfReach, ToolError, nearest
 from hermes_core.kinds import Tool, ToolOutput, Workspace
 from hermes_core.masking import MASKED
 from hermes_core.plugins.fence import fenced
-from hermes_core.store.codec import canonical, clean
 from hermes_core.store.killpoints import die_at
 from hermes_core.store.outside import result_of
 from hermes_core.store.validity import NO_RESULT

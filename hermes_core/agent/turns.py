@@ -15,7 +15,7 @@ from hermes_core.agent.runtime import Runtime
 from hermes_core.agent.surface import Surface
 from hermes_core.brokers import TurnEnds, TurnsBroker
 from hermes_core.config.schema import EFFORTS
-from hermes_core.errors import UserError
+from hermes_core.errors import Duplicate, UserError
 from hermes_core.kinds import ToolContext
 from hermes_core.kinds.console import AskPerson
 from hermes_core.plugins.index import Installed
@@ -35,10 +35,12 @@ class Turns(TurnsBroker):
     def __init__(self, runtime: Runtime, installed: Installed) -> None:
         self._runtime, self._installed = runtime, installed
 
-    async def take_up(self, session: str = "", *, owner: Principal | None = None, origin: str = "") -> Session:
+    async def take_up(
+        self, session: str = "", *, owner: Principal | None = None, origin: str = "", system: str = ""
+    ) -> Session:
         """See TurnsBroker."""
         self._require_host()
-        return await self._runtime.take_up(session, origin=origin or self._name, owner=owner)
+        return await self._runtime.take_up(session, origin=origin or self._name, owner=owner, system=system)
 
     async def run(
         self,
@@ -206,14 +208,13 @@ class Turns(TurnsBroker):
         self, message: str | Message | Envelope, owner: Principal, order: TurnOrder
     ) -> tuple[str, int] | None:
         """Store the message with its order; its session and row. None when it came before. Raises HermesError."""
-        from hermes_core.store.leases import Duplicate
-
         self._require()
         runtime, store = self._runtime, await self._runtime.store()
         _refuse_unsound(order)
         if order.session and order.fork:
             raise UserError("A turn is in a session, or in a fork of one: give one of both.")
-        if order.session and not await store.is_free(order.session):
+        held = runtime.sessions.holds(order.session, owner)
+        if order.session and not held and not await store.is_free(order.session):
             await store.session(order.session, owner)
         if order.folder and (order.session or order.fork):
             raise UserError("Only a new session is given a folder; others have theirs.")

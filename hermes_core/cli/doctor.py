@@ -137,7 +137,6 @@ def _secrets(path: Path, *, fix: bool) -> Iterable[Row]:
 
 async def _store(scope: Scope) -> list[Row]:
     from hermes_core.database import READ
-    from hermes_core.gateway.rows.kept import OWNER
     from hermes_core.store.tables import owners_of_tables
 
     try:
@@ -145,7 +144,7 @@ async def _store(scope: Scope) -> list[Row]:
             store = await hermes.runtime.store()
             rows = await store.list_sessions(hermes.runtime.owner, limit=1)
             cut = len(await hermes.interrupted())
-            installed = {OWNER, *(plugin.label for plugin in scope.index.plugins)}
+            installed = {plugin.label for plugin in scope.index.plugins}
             owners = sorted(await store.engine.run(owners_of_tables, READ) - installed)
     except HermesError as error:
         return [_row("fault", "store", error.text, error.hint)]

@@ -11,7 +11,7 @@ from cattrs.gen import make_dict_structure_fn, override
 
 from hermes_core.config.build import NAMES, Keys, Problem, Refused, build, types_of
 from hermes_core.config.describe import in_words, limits, validators
-from hermes_core.config.schema import KERNEL_KEYS, PLUGIN_SPACES, Config, EndpointSettings
+from hermes_core.config.schema import HOST, KERNEL_KEYS, PLUGIN_SPACES, Config, EndpointSettings
 from hermes_core.errors import nearest
 from hermes_core.options import Secret
 
@@ -135,7 +135,8 @@ def _problems(error: BaseException, keys: Keys) -> Iterator[Problem]:
             yield from _problems(part, keys)
     elif isinstance(error, ForbiddenExtraKeysError):
         known = [f.name for f in types_of(error.cl)] + [*PLUGIN_SPACES] * (error.cl is Config)
-        known += KERNEL_KEYS.get(str(keys[0]), ()) if len(keys) == 2 and error.cl is not EndpointSettings else ()
+        whole = error.cl is not EndpointSettings and len(keys) == (1 if keys[:1] == (HOST,) else 2)
+        known += KERNEL_KEYS.get(str(keys[0]), ()) if whole else ()
         for name in sorted(error.extra_fields):
             close = nearest(name, known)
             there = f"did you mean {close}?" if close else f"there is {', '.join(known)}"

@@ -7,9 +7,9 @@ from typing import Any, Literal, NamedTuple, Union, get_args, get_origin
 import attrs
 
 from hermes_core.config.build import NAMES, types_of
-from hermes_core.config.gateway import PlatformSettings
-from hermes_core.config.schema import PLUGIN_SPACES, WIRES, Config
+from hermes_core.config.schema import HOST, PLUGIN_SPACES, WIRES, Config
 from hermes_core.options import Secret
+from hermes_core.platforms import PlatformSettings
 from hermes_core.types.base import JSON
 
 _TYPES = {str: "string", Secret: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null"}
@@ -52,10 +52,10 @@ def full_schema(sections: Mapping[str, type]) -> dict[str, JSON]:
     for space in PLUGIN_SPACES:
         inner = {p.split(".", 1)[1]: json_schema(cls) for p, cls in sections.items() if p.startswith(f"{space}.")}
         properties[space] = {"type": ["object", "null"], "properties": inner, "additionalProperties": True}
+    host = json_schema(sections[HOST])["properties"] if HOST in sections else {}
+    properties[HOST]["properties"] |= host
+    properties[HOST]["additionalProperties"] = not host
     ours = json_schema(PlatformSettings)["properties"]
-    for part in ours.values():
-        if part.get("type") == "array":  # ids are numbers on some services, and one may stand alone
-            part |= {"type": ["array", "string", "integer"], "items": {"type": ["string", "integer"]}}
     for section in properties["platforms"]["properties"].values():
         section["properties"] = {**ours, **section["properties"]}
     properties["platforms"]["additionalProperties"] = {"type": ["object", "null"], "properties": ours}
@@ -119,6 +119,9 @@ def _property(field: "attrs.Attribute[Any]") -> dict[str, JSON]:
     default, example = _default(field), field.metadata.get("example")
     if help_text := field.metadata.get("help"):
         schema["description"] = help_text
+    if field.metadata.get("ids"):  # they are numbers on some services, and one may stand alone
+        ids = {"type": ["array", "string", "integer"], "items": {"type": ["string", "integer"]}}
+        schema |= {"additionalProperties": ids} if schema["type"] == "object" else ids
     if default is not attrs.NOTHING and not attrs.has(type(default)):
         schema["default"] = default
     return schema if example is None else {**schema, "examples": [example]}

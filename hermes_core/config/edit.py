@@ -18,9 +18,9 @@ import yaml
 from hermes_core.config.document import Document, entries, read_document
 from hermes_core.config.files import explain, held, write_atomic
 from hermes_core.config.paths import Home
-from hermes_core.config.schema import spelled_out
 from hermes_core.config.secrets import Secrets
 from hermes_core.config.settings import find_problems, put
+from hermes_core.config.spellings import spelled_out
 from hermes_core.errors import ConfigError, UserError
 from hermes_core.types.base import JSON
 

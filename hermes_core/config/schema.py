@@ -1,18 +1,17 @@
-"""The kernel's own settings. Imported on every start: few classes, no logic but the spellings of ``model``."""
+"""The kernel's own settings. Imported on every start: few classes, no logic."""
 
-from collections.abc import Container, Iterable
 from typing import Any, Literal
 
 from attrs.validators import optional
 
-from hermes_core.config.gateway import GatewaySettings, PlatformSettings
 from hermes_core.options import Secret, ge, gt, min_len, option, settings
+from hermes_core.platforms import PlatformSettings
 from hermes_core.types.base import JSON
 
 PLUGIN_SPACES = ("platforms", "tools", "backends", "memories")  # their children are plugins' sections
 # Of sections of the kernel: what plugins read of them, in a settings class of their own with these names.
 SHARED_KEYS = {"agent": ("core_toolsets", "tool_search")}
-PLATFORM_KEYS = tuple(PlatformSettings.__annotations__)  # of each section of ``platforms``: not the plugin's
+HOST = "gateway"  # the one section of the kernel whose rest is a plugin's
 VERSION = 1
 
 Wire = Literal["", "chat", "responses", "messages"]
@@ -70,8 +69,29 @@ class EndpointSettings:
     like: str = option("The provider whose protocol a new name speaks.", default="custom")
 
 
-# Of each section of these spaces: what the kernel reads there itself; the rest is a plugin's.
-KERNEL_KEYS = {"platforms": PLATFORM_KEYS, "providers": (*EndpointSettings.__annotations__, "api_mode")}
+@settings
+class GuestSettings:
+    """What people may do who are let in from elsewhere: the kernel's part of ``gateway``; the rest is its plugin's."""
+
+    backend: str = option("The backend for everybody but you; empty: terminal.backend.", default="")
+    trusted_with_shell: list[str] = option(
+        "People who may run commands on this machine, with your rights; others only in an isolated workspace. "
+        "`*` is everybody.",
+        factory=list,
+        ids=True,
+        example=["anna"],
+    )
+    approvals: Literal["admin", "self"] = option(
+        "Who says yes to a risky command of somebody else than you: an admin, or they themselves.", default="admin"
+    )
+
+
+# Of each section of these spaces, and of the host's: what the kernel reads there itself; the rest is a plugin's.
+KERNEL_KEYS = {
+    "platforms": tuple(PlatformSettings.__annotations__),
+    "providers": (*EndpointSettings.__annotations__, "api_mode"),
+    HOST: tuple(GuestSettings.__annotations__),
+}
 
 
 @settings
@@ -290,82 +310,10 @@ class Config:
     security: SecuritySettings = option("What tools may reach, and what texts may hold.", factory=SecuritySettings)
     display: DisplaySettings = option("What is shown.", factory=DisplaySettings)
     quick_commands: dict[str, QuickSettings] = option("Slash commands of your own, by name.", factory=dict)
-    gateway: GatewaySettings = option("How people are reached on chat services.", factory=GatewaySettings)
+    gateway: GuestSettings = option("What people from chat services may do.", factory=GuestSettings)
     store: StoreSettings = option("Where sessions are kept.", factory=StoreSettings)
     workers: WorkerSettings = option("Who plays the turns.", factory=WorkerSettings)
     memory: MemorySettings = option("What lasts across sessions.", factory=MemorySettings)
     plugins: PluginSettings = option("In which order plugins are asked.", factory=PluginSettings)
     privacy: PrivacySettings = option("What is told of people.", factory=PrivacySettings)
     logging: LoggingSettings = option("What is written to the log files.", factory=LoggingSettings)
-
-
-def split_model(words: str, providers: Container[str]) -> tuple[str, str]:
-    """Provider and model of ``provider:name``; a name may hold colons itself, so the provider must be known."""
-    provider, colon, name = words.partition(":")
-    return (provider, name) if colon and provider in providers else ("", words)
-
-
-def spelled_out(data: dict[str, JSON]) -> dict[str, JSON]:
-    """The mapping with the other spellings of ``model`` and ``wire`` brought to the one that classes know.
-
-    What cannot be brought there is left for the schema to refuse.
-    """
-    result, model, providers = dict(data), data.get("model"), data.get("providers")
-    if isinstance(providers, dict):
-        result["providers"] = {name: _one_wire(section) for name, section in providers.items()}
-    if isinstance(model, str):
-        provider, name = split_model(model, {"custom", *(providers if isinstance(providers, dict) else ())})
-        result["model"] = {"provider": provider, "default": name} if provider else {"default": name}
-    if isinstance(data.get("fallback_providers"), list):
-        result["fallback_providers"] = [_fallback(entry) for entry in data["fallback_providers"]]
-    if isinstance(data.get("auxiliary"), dict):
-        result["auxiliary"] = {task: _with_fallback(entry) for task, entry in data["auxiliary"].items()}
-    if isinstance(gateway := data.get("gateway"), dict):
-        people = gateway.get("people")
-        listing = {"people": with_lists(people, people)} if isinstance(people, dict) else {}
-        result["gateway"] = {**with_lists(gateway, ("allowed_users", "admins", "trusted_with_shell")), **listing}
-    if isinstance(model, dict):
-        result["model"] = model = _one_wire(model)
-        if "model" in model and "default" not in model:
-            model["default"] = model.pop("model")
-    return result
-
-
-def with_lists(section: dict[str, JSON], names: Iterable[str]) -> dict[str, JSON]:
-    """The section with lists of texts where one id stands alone or ids are numbers, as those of chat services are."""
-
-    def text(entry: JSON) -> JSON:
-        return str(entry) if type(entry) is int else entry
-
-    made = {}
-    for name in names:
-        value = section.get(name)
-        if isinstance(value, list):
-            made[name] = [text(entry) for entry in value]
-        elif isinstance(text(value), str):
-            made[name] = [text(value)]
-    return {**section, **made}
-
-
-def _fallback(entry: JSON) -> JSON:
-    """``provider:model`` as the section that it is short for."""
-    if not isinstance(entry, str):
-        return entry
-    provider, _, model = entry.partition(":")
-    return {"provider": provider, "model": model}
-
-
-def _with_fallback(section: JSON) -> JSON:
-    section = _fallback(section)
-    if isinstance(section, dict) and isinstance(section.get("fallback"), list):
-        return {**section, "fallback": [_fallback(entry) for entry in section["fallback"]]}
-    return section
-
-
-def _one_wire(section: JSON) -> JSON:
-    if not isinstance(section, dict):
-        return section
-    section = dict(section)
-    if "wire" not in section and section.get("api_mode") in WIRES:
-        section["wire"] = WIRES[section.pop("api_mode")]
-    return section

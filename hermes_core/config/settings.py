@@ -14,23 +14,22 @@ from attrs import asdict, fields, has
 from hermes_core import __version__
 from hermes_core.config.build import Keys, Problem, Refused, build
 from hermes_core.config.files import explain, write_atomic
-from hermes_core.config.gateway import PlatformSettings
 from hermes_core.config.paths import Home
 from hermes_core.config.schema import (
+    HOST,
     KERNEL_KEYS,
-    PLATFORM_KEYS,
     PLUGIN_SPACES,
     SHARED_KEYS,
     Config,
     EndpointSettings,
     FallbackSettings,
     ModelSettings,
-    spelled_out,
-    with_lists,
 )
 from hermes_core.config.secrets import Secrets
+from hermes_core.config.spellings import spelled_out, with_ids
 from hermes_core.errors import ConfigError, UnknownName, UserError, nearest
 from hermes_core.options import Secret
+from hermes_core.platforms import PlatformSettings
 from hermes_core.types.base import JSON
 from hermes_core.types.model import Endpoint, EndpointKey
 
@@ -175,6 +174,7 @@ class Settings:
         """Plugin sections in the file that none of the known ones claims."""
         claimed = set(known)
         there = [f"{space}.{name}" for space in PLUGIN_SPACES for name in self.raw.get(space) or ()]
+        there += [HOST for keys, _, _ in _beyond(self.raw) if keys == (HOST,)]
         return [path for path in there if path not in claimed]
 
 
@@ -215,21 +215,38 @@ def config_problems(home: Home, sections: Mapping[str, type], claimed: Iterable[
     return _lines(home, find_problems(written(home), Secrets(home.env_file), sections, claimed))
 
 
-def get_value(settings: Settings, key: str) -> JSON:
-    """What is in force at a dotted key, defaults included; a Secret where the schema says so. Raises UnknownName."""
+def get_value(settings: Settings, key: str, sections: Mapping[str, type] = {}) -> JSON:
+    """What is in force at a dotted key, defaults included; a Secret where the schema says so. Raises UnknownName.
+
+    Of plugins' sections it is what was written, and of the given ones also what was not. Raises ConfigError for those.
+    """
     spaces = {
         name: settings.raw[name] for name in (*PLUGIN_SPACES, *own_sections(settings.raw)) if name in settings.raw
     }
     config: Any = settings.config
-    value: Any = asdict(config, recurse=False) | spaces
-    for name, own in _beyond(settings.raw):
-        value["providers"] = {**value["providers"], name: asdict(config.providers[name], recurse=False) | own}
+    value: Any = _fields(config) | spaces
+    for keys, _, own in _beyond(settings.raw):
+        value = put(value, keys, _fields(_step(value, keys)) | own)
+    for path, cls in sections.items():
+        if f"{key}.".startswith(f"{path}.") or f"{path}.".startswith(f"{key}."):
+            keys = tuple(path.split("."))
+            value = put(value, keys, _fields(_step(value, keys)) | _fields(settings.section(path, cls)))
     for step in key.split("."):
-        known = asdict(value, recurse=False) if has(type(value)) else value if isinstance(value, dict) else {}
+        known = _fields(value)
         if step not in known:
             raise UnknownName("setting", key, known)
         value = known[step]
     return value
+
+
+def _step(value: Any, keys: Iterable[str]) -> Any:
+    for key in keys:
+        value = _fields(value).get(key)
+    return value
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    return asdict(value, recurse=False) if has(type(value)) else value if isinstance(value, dict) else {}
 
 
 def structure(cls: type[T], data: JSON, path: str) -> tuple[T | None, list[Problem]]:
@@ -258,13 +275,13 @@ def read_kernel(
     """The kernel's part of a mapping, or every problem in it and in the outline of the plugins' part.
 
     Other sections, and what else stands in ``providers.NAME``, are refused unless they are ``claimed``; None leaves
-    them for later, but for what looks like a slip of the pen.
+    them for later, but for what looks like a slip of the pen. The host's section is left to its plugin in any case.
     """
     apart = {s for s in own_sections(raw) if (not nearest(s, _KNOWN) if claimed is None else s in claimed)}
     kernel = {key: value for key, value in raw.items() if key not in PLUGIN_SPACES and key not in apart}
-    for name, own in _beyond(raw):
-        if claimed is None or f"providers.{name}" in claimed:
-            kernel = put(kernel, ("providers", name), {k: v for k, v in raw["providers"][name].items() if k not in own})
+    for keys, ours, _ in _beyond(raw):
+        if keys == (HOST,) or claimed is None or ".".join(keys) in claimed:
+            kernel = put(kernel, keys, ours)
     config, problems = _read(spelled_out(kernel), secrets, "", Config)
     for space in PLUGIN_SPACES:
         problems += structure(_OUTLINE, raw.get(space), space)[1]
@@ -287,9 +304,9 @@ def read_section(raw: JSON, secrets: Secrets, path: str, cls: type[T]) -> tuple[
 def read_platform(raw: JSON, secrets: Secrets, name: str) -> tuple[PlatformSettings | None, list[Problem]]:
     """The kernel's part of a platform's section, or every problem in it."""
     path, section = f"platforms.{name}", _at(raw, f"platforms.{name}")
-    given = {key: section[key] for key in PLATFORM_KEYS if key in section} if isinstance(section, dict) else {}
-    names = (key for key in given if key.startswith(("allowed_", "admins", "free_")))
-    return _read(with_lists(given, names), secrets, path, PlatformSettings)
+    ours = KERNEL_KEYS["platforms"] if isinstance(section, dict) else ()
+    given = {key: section[key] for key in ours if key in section}
+    return _read(given, secrets, path, PlatformSettings)
 
 
 def own_sections(raw: Mapping[str, JSON]) -> set[str]:
@@ -297,12 +314,15 @@ def own_sections(raw: Mapping[str, JSON]) -> set[str]:
     return raw.keys() - _KNOWN
 
 
-def _beyond(raw: JSON) -> Iterator[tuple[str, dict[str, JSON]]]:
-    """What stands in ``providers.NAME`` beside the kernel's keys, by name."""
+def _beyond(raw: JSON) -> Iterator[tuple[tuple[str, ...], dict[str, JSON], dict[str, JSON]]]:
+    """The sections of the kernel's in which more stands than its own keys: where, its own part, and the rest."""
     providers = _at(raw, "providers")
-    for name, section in providers.items() if isinstance(providers, dict) else ():
-        if isinstance(section, dict) and (own := section.keys() - KERNEL_KEYS["providers"]):
-            yield name, {key: section[key] for key in own}
+    places: list[tuple[str, ...]] = [("providers", name) for name in (providers if isinstance(providers, dict) else ())]
+    for keys in (*places, (HOST,)):
+        section = raw.get(keys[0])
+        section = section[keys[1]] if len(keys) > 1 else section
+        if isinstance(section, dict) and (own := section.keys() - KERNEL_KEYS[keys[0]]):
+            yield keys, {k: v for k, v in section.items() if k not in own}, {k: section[k] for k in own}
 
 
 def _at(raw: JSON, path: str) -> JSON:
@@ -314,7 +334,7 @@ def _at(raw: JSON, path: str) -> JSON:
 def _read(data: JSON, secrets: Secrets, path: str, cls: type[T]) -> tuple[T | None, list[Problem]]:
     unset: list[Problem] = []
     expanded = _expanded(data, tuple(path.split(".")) if path else (), secrets, unset)
-    made, problems = structure(cls, expanded, path)
+    made, problems = structure(cls, with_ids(cls, expanded), path)
     places = {problem.keys for problem in unset}
     return None if unset else made, unset + [problem for problem in problems if problem.keys not in places]
 

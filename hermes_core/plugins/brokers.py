@@ -273,6 +273,7 @@ def make_context(
         models=later("models"),
         settings=later("settings"),
         plugins=later("plugins"),
+        host=later("host"),
         slash=later("slash"),
         documents=KeptDocuments(installed.label, store),
         store=cast("StoreBroker", _Later(partial(_store, installed, address, store, migrations))),

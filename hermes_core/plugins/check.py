@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-from hermes_core.config.schema import PLUGIN_SPACES, SHARED_KEYS, Config
+from hermes_core.config.schema import HOST, PLUGIN_SPACES, SHARED_KEYS, Config
 from hermes_core.context import PluginContext
 from hermes_core.errors import ConfigError, PluginError, UserError
 from hermes_core.plugins.brokers import make_context
@@ -34,8 +34,8 @@ def check_plugin(path: Path, *, imports: bool = False) -> list[Finding]:
         return [_fault(error.cause, error.hint)]
     skills = manifest.contributes["skills"]
     space, dot, own = (section := manifest.config_section).partition(".")
-    spaces = (*PLUGIN_SPACES, "providers")
-    homeless = not own or space not in spaces if dot else section in (*Config.__annotations__, *PLUGIN_SPACES)
+    spaces, kernels = (*PLUGIN_SPACES, "providers"), {*Config.__annotations__, *PLUGIN_SPACES} - {HOST}
+    homeless = not own or space not in spaces if dot else section in kernels
     return [
         Finding(level="ok", text=f"{manifest.label}: {found}"),
         *(

@@ -219,10 +219,10 @@ def config_sections(index: Index, consent: Consent) -> dict[str, type]:
     """The settings classes of enabled plugins, by the path of their own section. One that cannot be had is doctor's."""
     found: dict[str, type] = {}
     for plugin in index.plugins:
-        section = plugin.manifest.config_section if plugin.manifest else ""
-        if section and section not in SHARED_KEYS and consent.state(plugin).usable:
+        path = plugin.manifest.config_section if plugin.manifest else ""
+        if path and path not in SHARED_KEYS and consent.state(plugin).usable:
             with contextlib.suppress(Exception):
-                found[section] = config_class(plugin)
+                found[path] = config_class(plugin)
     return found
 
 

@@ -73,7 +73,8 @@ class Manifest:
         self.contributes: dict[str, tuple[str, ...]] = {t: tuple(contributes.get(t, ())) for t in TABLES}
         self.commands: Mapping[str, CommandRecord] = self._records(data.get("commands", {}))
         listed, every = self.contributes["commands"], self.commands.values()
-        names = (one.words for one in every if one.words in listed or not any(map(one.heads, every)))
+        two = [one for one in every if one.words.count(" ") < 2]  # what lies deeper comes with the command it is below
+        names = (one.words for one in two if one.words in listed or not any(map(one.heads, two)))
         self.contributes["commands"] = tuple(names)
         self.hooks: tuple[str, ...] = tuple(data.get("hooks", {}).get("use", ()))
         self.config_section: str = config.get("section", "")
@@ -178,8 +179,8 @@ def _command_problems(words: str, row: "JSON") -> "Iterator[str]":
     import re
 
     path = f'commands."{words}"'
-    if not re.fullmatch(r"[a-z0-9][a-z0-9-]*( [a-z0-9][a-z0-9-]*)?", words):
-        yield f"{path} must be one or two words of lower-case letters, digits and -"
+    if not re.fullmatch(r"[a-z0-9][a-z0-9-]*( [a-z0-9][a-z0-9-]*){0,2}", words):
+        yield f"{path} must be up to three words of lower-case letters, digits and -"
     if not isinstance(row, dict):
         yield f"{path} must be a table"
         return

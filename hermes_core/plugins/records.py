@@ -99,7 +99,6 @@ def grouped(records: "Iterable[CommandRecord]") -> "Mapping[str, list[CommandRec
 def _kernel() -> "Iterator[CommandRecord]":
     for words, module, group, summary in (
         ("chat", "chat", "Talk", "Talk, or answer one message (-q)."),
-        ("gateway", "gateway", "Serve", "Be reached on chat services: run, start, stop, status, pair, install."),
         ("config", "config", "Set up", "Show, read, change and check settings."),
         ("profile", "profile", "Set up", "Separate settings, keys, memory and sessions."),
         ("completion", "main", "Set up", "Shell completion for bash, zsh and fish."),
@@ -108,7 +107,7 @@ def _kernel() -> "Iterator[CommandRecord]":
     ):
         yield CommandRecord(words, summary, group, module=module)
     for words in (
-        "config edit", "config set", "config unset", "gateway pair approve", "gateway pair revoke",
+        "config edit", "config set", "config unset",
         "plugins disable", "plugins enable", "profile create", "profile delete", "profile use",
     ):  # fmt: skip
         yield CommandRecord(words, who="person")

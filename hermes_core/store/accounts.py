@@ -2,43 +2,20 @@
 
 import time
 
-from attrs import asdict, field
+from attrs import asdict
 
-from hermes_core.database import READ, Transaction
+from hermes_core.codec import clean
+from hermes_core.database import READ, Transaction, made
 from hermes_core.errors import StoreError
 from hermes_core.store import leases
-from hermes_core.store.codec import clean
-from hermes_core.store.sessions import Sessions, made, transaction
-from hermes_core.values import frozen
+from hermes_core.store.sessions import Sessions, transaction
+from hermes_core.types import Account, Serving
 
-__all__ = ["Account", "Accounts", "Serving", "StaleAccount", "prove"]
+__all__ = ["Accounts", "StaleAccount", "prove"]
 
 
 class StaleAccount(StoreError):
     """Another gateway serves the account now; nothing was written."""
-
-
-@frozen(kw_only=True)
-class Serving:
-    """The right to serve one account, with the token that proves it."""
-
-    platform: str
-    account: str
-    holder: str
-    fence: int
-
-
-@frozen(kw_only=True)
-class Account:
-    """An account as it is shown. ``served`` says whether its holder is still there; ``since`` is seconds since 1970."""
-
-    platform: str
-    account: str
-    holder: str
-    state: str
-    error: str
-    since: float
-    served: bool = field(default=False)
 
 
 class Accounts(Sessions):

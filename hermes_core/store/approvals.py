@@ -8,10 +8,10 @@ import json
 import sqlite3
 import time
 
-from hermes_core.database import READ, Transaction
+from hermes_core.codec import clean
+from hermes_core.database import READ, Transaction, made
 from hermes_core.errors import StoreError, UnknownName, UserError
-from hermes_core.store.codec import clean
-from hermes_core.store.sessions import made, owner_number, owner_row, transaction
+from hermes_core.store.sessions import owner_number, owner_row, transaction
 from hermes_core.store.spending import Spending
 from hermes_core.types import Approval, Grant, Principal, Session, Verdict
 

@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 
-from hermes_core.database import READ, Transaction
-from hermes_core.errors import UserError
+from hermes_core.codec import clean, plain_text
+from hermes_core.database import READ, Transaction, made
+from hermes_core.errors import Duplicate, UserError
 from hermes_core.store.approvals import Approvals
-from hermes_core.store.codec import clean, plain_text
 from hermes_core.store.contexts import history_of, stand_for
 from hermes_core.store.documents import copy_documents
-from hermes_core.store.leases import Duplicate, alive, check_free
+from hermes_core.store.leases import alive, check_free
 from hermes_core.store.outside import by_person
-from hermes_core.store.sessions import get_session, made, owner_number, stored, transaction
+from hermes_core.store.sessions import get_session, owner_number, stored, transaction
 from hermes_core.store.validity import said, valid
 from hermes_core.types import Message, PastTurn, Principal, Session, Usage
 

@@ -3,9 +3,9 @@
 import zlib
 from typing import Any
 
+from hermes_core.codec import canonical, clean
 from hermes_core.database import Transaction
 from hermes_core.errors import StoreError
-from hermes_core.store.codec import canonical, clean
 from hermes_core.store.leases import Turn
 from hermes_core.types import ToolCall
 

@@ -5,10 +5,9 @@ from functools import partial
 
 from hermes_core.database import READ, Prepared, Transaction
 from hermes_core.store import inbox, leases
-from hermes_core.store.inbox import Waiting
 from hermes_core.store.killpoints import die_at
 from hermes_core.store.sessions import Sessions, get_session, owner_row, transaction
-from hermes_core.types import Envelope, Message, Principal
+from hermes_core.types import Envelope, Message, Principal, Waiting
 
 __all__ = ["CommandLog"]
 
@@ -62,7 +61,7 @@ class CommandLog(Sessions):
         inbox.take(tx, row, _DONE)
         if also:
             also(tx)
-            tx.committed.append(partial(die_at, "outboxed"))
+            tx.committed.append(partial(die_at, "stored"))
 
     @transaction()
     def forget_commands(self, tx: Transaction, before: float) -> None:

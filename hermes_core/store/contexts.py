@@ -4,10 +4,10 @@ import json
 import time
 from collections.abc import Sequence
 
+from hermes_core.codec import clean, dumps, message_from_json, message_to_json
 from hermes_core.database import READ, Transaction
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.store import leases
-from hermes_core.store.codec import clean, dumps, message_from_json, message_to_json
 from hermes_core.store.killpoints import die_at
 from hermes_core.store.leases import Turn
 from hermes_core.store.outside import carried

@@ -4,9 +4,9 @@ import time
 from collections.abc import Callable
 from functools import partial
 
+from hermes_core.codec import clean, dumps, message_to_json
 from hermes_core.database import Prepared, Transaction
 from hermes_core.errors import UnknownName
-from hermes_core.store.codec import clean, dumps, message_to_json
 from hermes_core.store.killpoints import die_at
 from hermes_core.store.sessions import Sessions, stored, transaction
 from hermes_core.types import Message
@@ -26,7 +26,7 @@ class CrossChatNotes(Sessions):
         While a turn runs there, it is told at that turn's end. False, and nothing is told, when what is written says
         so: it was there. Raises UnknownName.
         """
-        tx.committed.append(partial(die_at, "outboxed"))
+        tx.committed.append(partial(die_at, "stored"))
         if not also(tx):
             return False
         session = tx.row("session_facts", id=session_id)

@@ -10,9 +10,9 @@ import sqlite3
 import time
 from collections.abc import Sequence
 
+from hermes_core.codec import clean
 from hermes_core.database import READ, Database, Transaction
 from hermes_core.errors import Conflict, UnknownName, UserError
-from hermes_core.store.codec import clean
 from hermes_core.store.sessions import owner_number, owner_row, transaction
 from hermes_core.types import JSON, Document, Principal
 from hermes_core.values import frozen

@@ -10,16 +10,14 @@ from typing import Any
 
 from attrs import NOTHING, asdict, evolve, fields
 
+from hermes_core.codec import clean, dumps, message_from_json, message_to_json
 from hermes_core.database import Transaction
-from hermes_core.store.codec import clean, dumps, message_from_json, message_to_json
-from hermes_core.store.leases import Duplicate
-from hermes_core.types import Blob, Effect, Envelope, Message, Text, ToolResult, TurnBounds, TurnOrder
-from hermes_core.values import frozen
+from hermes_core.errors import Duplicate
+from hermes_core.types import Blob, Effect, Envelope, Message, Text, ToolResult, TurnBounds, TurnOrder, Waiting
 
 __all__ = [
     "CLOSE",
     "OPEN",
-    "Waiting",
     "address_from_json",
     "address_to_json",
     "drop",
@@ -32,20 +30,6 @@ __all__ = [
 ]
 
 OPEN, CLOSE = "<note-from-user>", "</note-from-user>"
-
-
-@frozen(kw_only=True)
-class Waiting:
-    """A message that waits in a session. ``mode`` is steer (with the next tool result) or queue (a turn of its own).
-
-    ``envelope`` is how it came, with the message as it waits; None for what waits since before that was stored.
-    """
-
-    id: int
-    message: Message
-    mode: str
-    trace: str = ""
-    envelope: Envelope | None = None
 
 
 def receive(tx: Transaction, envelope: Envelope, owner: int, turn_id: str, trace: str = "") -> None:

@@ -8,38 +8,35 @@ from typing import Any
 
 import attrs
 
-from hermes_core.database import READ, Database, Prepared, Transaction
+from hermes_core.codec import clean, dumps, message_to_json
+from hermes_core.database import READ, Database, Prepared, Transaction, made
 from hermes_core.kinds import StoreDriver
 from hermes_core.store import accounts, approvals, branches, inbox, leases
 from hermes_core.store.calls import add_call, waiting
-from hermes_core.store.codec import clean, dumps, message_to_json
 from hermes_core.store.command_log import CommandLog
 from hermes_core.store.contexts import Contexts, history_of, session_facts
 from hermes_core.store.cross_chat_notes import CrossChatNotes
 from hermes_core.store.documents import Documents
 from hermes_core.store.engine import Engine
-from hermes_core.store.inbox import Waiting
 from hermes_core.store.killpoints import die_at
-from hermes_core.store.leases import Busy, Duplicate, Resumed, StaleLease, Turn
+from hermes_core.store.leases import Busy, Resumed, StaleLease, Turn
 from hermes_core.store.migrate import to_head
 from hermes_core.store.outside import result_of
 from hermes_core.store.search import cut_words, index_words
-from hermes_core.store.sessions import made, stored, transaction
+from hermes_core.store.sessions import stored, transaction
 from hermes_core.store.spending import book, sums
 from hermes_core.store.traces import Traces
 from hermes_core.store.validity import INTERRUPTED, NO_RESULT, NOT_RUN, result_message, said
 from hermes_core.store.versions.head import SQL
-from hermes_core.types import Envelope, Message, SessionRow, ToolCall, ToolResult, Usage
+from hermes_core.types import Envelope, Message, SessionRow, ToolCall, ToolResult, Usage, Waiting
 
 __all__ = [
     "Busy",
-    "Duplicate",
     "Resumed",
     "SessionRow",
     "StaleLease",
     "Store",
     "Turn",
-    "Waiting",
     "open_store",
 ]
 
@@ -320,7 +317,7 @@ class Store(accounts.Accounts, branches.Branches, Contexts, CommandLog, Traces, 
         tx.change("lease_drop", session_id=turn.session_id, fence=turn.fence)
         if also:
             also(tx)
-            tx.committed.append(partial(die_at, "outboxed"))
+            tx.committed.append(partial(die_at, "stored"))
 
     # --- messages that wait -----------------------------------------------------------------------------------
 

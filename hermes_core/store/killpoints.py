@@ -12,7 +12,6 @@ from functools import cache
 from hermes_core.errors import UnknownName
 
 POINTS = {
-    "acked": "a message is stored, and its service was told so; nobody acted on it",
     "received": "a message that waits is stored; nobody was told",
     "migrating": "the tables are made or changed; not committed",
     "leased": "the session is taken for a turn; not committed",
@@ -28,10 +27,8 @@ POINTS = {
     "tool_stored": "the result of a call is stored",
     "sent_on": "what sends a model on is stored, as its turn may not end; it was not asked",
     "answered": "the answer is stored; the turn is not closed",
-    "outboxed": "what has to go out is stored; nobody began to send it",
-    "sending": "a message is stored as being sent; the service was not asked",
-    "accepted": "the service took a message; its receipt is not stored",
-    "receipted": "the receipt of a message is stored",
+    "storing": "a plugin is about to write into tables of its own",
+    "stored": "what a plugin wrote into tables of its own is committed; nobody acted on it",
     "compacting": "a compacted context is written; not committed",
     "compacted": "the compacted context is stored; the request did not leave",
 }

@@ -35,10 +35,6 @@ class Busy(UserError):
         self.holder = holder
 
 
-class Duplicate(StoreError):
-    """This incoming message was stored before; nothing was written."""
-
-
 class StaleLease(StoreError):
     """The turn was taken over by somebody else; nothing was written."""
 

@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-from hermes_core.store.codec import canonical, plain_text
+from hermes_core.codec import canonical, plain_text
 from hermes_core.types import Message, Part, Text, ToolCall, ToolResult
 
 LONGEST_QUERY = 2048

@@ -5,13 +5,11 @@ import sqlite3
 import time
 from collections.abc import Callable, Container, Coroutine
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeAlias, TypeVar
+from typing import Concatenate, ParamSpec, Protocol, TypeAlias, TypeVar
 
-import attrs
-
-from hermes_core.database import READ, WRITE, Begin, Database, Transaction
+from hermes_core.codec import clean, message_from_json, plain_text
+from hermes_core.database import READ, WRITE, Begin, Database, Transaction, made
 from hermes_core.errors import UnknownName, UserError
-from hermes_core.store.codec import clean, message_from_json, plain_text
 from hermes_core.store.leases import alive, check_free
 from hermes_core.store.search import index_words, phrases_of, searchable, snippet
 from hermes_core.store.validity import said
@@ -20,7 +18,6 @@ from hermes_core.values import frozen
 
 S = TypeVar("S", bound="Stored")
 T = TypeVar("T")
-V = TypeVar("V", bound=attrs.AttrsInstance)
 P = ParamSpec("P")
 Work: TypeAlias = Callable[Concatenate[S, Transaction, P], T]
 Step: TypeAlias = Callable[Concatenate[S, P], Coroutine[object, object, T]]
@@ -304,12 +301,6 @@ def get_session(tx: Transaction, session_id: str, owner: Principal) -> Session:
     if row is None:
         raise UnknownName("session", session_id)
     return made(Session, row, owner=owner)
-
-
-def made(cls: type[V], row: Any, **more: object) -> V:
-    """A value of the columns that are named like its fields, and of what is not in the row as it should be."""
-    known = {field.name for field in attrs.fields(cls)}
-    return cls(**{**{name: row[name] for name in row.keys() if name in known}, **more})  # noqa: SIM118 - not a mapping
 
 
 def _row(tx: Transaction, row: sqlite3.Row, owner: Principal) -> SessionRow:

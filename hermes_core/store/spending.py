@@ -6,8 +6,8 @@ from typing import Any
 
 import attrs
 
+from hermes_core.codec import clean
 from hermes_core.database import READ, Transaction
-from hermes_core.store.codec import clean
 from hermes_core.store.sessions import Sessions, owner_number, owner_row, transaction
 from hermes_core.types import Principal, Spent, Usage, UsageRow
 

@@ -55,7 +55,12 @@ class Tables:
 
     async def run(self, work: Callable[[TablesTransaction], T], begin: Begin = WRITE) -> T:
         """Run a unit of work, again if need be. Raises StoreError, Conflict, ContractError, and what it raises."""
-        return await self.database.run(lambda tx: self.unit(work, tx), begin)
+        if begin == READ:
+            return await self.database.run(lambda tx: self.unit(work, tx), READ)
+        die_at("storing")
+        result = await self.database.run(lambda tx: self.unit(work, tx))
+        die_at("stored")
+        return result
 
     def unit(self, work: Callable[[TablesTransaction], T], tx: Transaction) -> T:
         """Run a unit of work inside a transaction that is somebody else's. Raises as ``run``."""

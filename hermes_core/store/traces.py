@@ -4,8 +4,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from hermes_core.codec import clean
 from hermes_core.database import READ, Transaction
-from hermes_core.store.codec import clean
 from hermes_core.store.leases import alive
 from hermes_core.store.sessions import Sessions, owner_number, transaction
 from hermes_core.types import Principal

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from attrs import evolve
 
-from hermes_core.store.codec import dumps, message_to_json
+from hermes_core.codec import dumps, message_to_json
 from hermes_core.types import Message, Part, Role, Text, ToolCall, ToolResult
 
 INTERRUPTED = "(This turn was interrupted before an answer was given.)"

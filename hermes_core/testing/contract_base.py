@@ -50,7 +50,7 @@ import {module}
 new = {{n.partition('.')[0] for n in set(sys.modules) - before}}
 known = set(sys.stdlib_module_names) | {{'hermes_core', 'attr', 'attrs', 'pluggy', '{top}'}}
 private = {{n for n in set(sys.modules) - before if n.startswith('hermes_core.') and n.split('.')[1] in
-    ('plugins', 'config', 'store', 'agent', 'gateway', 'cli', 'embed', 'testing')}}
+    ('plugins', 'config', 'store', 'agent', 'cli', 'embed', 'testing')}}
 print(' '.join(sorted((new - known) | private)))
 """
 
@@ -220,7 +220,7 @@ class PluginContract:
         If this fails: let go of CancelledError. What may take longer is finished by ``run`` when it begins again. A
         service that cannot work here (no key, no network) raises UserError or ends, which is fine.
         """
-        from hermes_core.agent.supervisor import CLOSE
+        from hermes_core.host import CLOSE
 
         for service in contributed.get("services", ()):
             running = asyncio.ensure_future(service.run())

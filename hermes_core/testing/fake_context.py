@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from attrs import evolve
 
@@ -19,6 +19,7 @@ from hermes_core.context import PluginContext, PluginPaths, UrlRules
 from hermes_core.control import ApprovalsBroker, ModelsBroker, PluginsBroker, SessionsBroker, SettingsBroker
 from hermes_core.database import WRITE, Begin, Notifier, Prepared, StoreBroker, TablesTransaction, Transaction
 from hermes_core.errors import NotPermitted, ToolError, UnknownName, UserError
+from hermes_core.host import HostBroker
 from hermes_core.kinds import Conversation, Resource, ToolContext, Workspace
 from hermes_core.slash import SlashBroker
 from hermes_core.testing.fake_approvals import FakeApprovals
@@ -79,6 +80,7 @@ def plugin_context(
     models: ModelsBroker | None = None,
     settings: SettingsBroker | None = None,
     tools: Sequence[ToolRow] = (),
+    host: HostBroker | None = None,
 ) -> PluginContext:
     """A context as the kernel would make it, with an empty past and folders under ``home``.
 
@@ -87,9 +89,9 @@ def plugin_context(
     opened, ``store`` the address of the store's server, ``messages`` what sends them (else there is no chat), ``turns``
     what plays them (else each is answered by what was said), ``documents`` what is kept (else nothing yet),
     ``approvals`` what waits for a yes (else nothing), ``models`` who answers (else nobody), ``settings`` those there
-    are (else none), ``tools`` what ``plugins.tools`` tells, ``conversation`` where slash commands are typed (else
-    nowhere). Permissions are enforced as always. ``migrations`` gives what the plugin registers; its tables are in a
-    file among its data.
+    are (else none), ``tools`` what ``plugins.tools`` tells, ``host`` the kernel it hosts (else none), ``conversation``
+    where slash commands are typed (else nowhere). Permissions are enforced as always. ``migrations`` gives what the
+    plugin registers; its tables are in a file among its data.
     """
     data, cache = home / "data" / manifest.name, home / "cache" / manifest.name
     for folder in (data, cache):
@@ -110,6 +112,7 @@ def plugin_context(
         models=models or ModelsBroker(),
         settings=settings or FakeSettings(manifest=manifest),
         plugins=_Plugins(tools),
+        host=host or cast("HostBroker", None),
         slash=SlashBroker(),
         documents=documents or FakeDocuments(),
         store=_Store(manifest, store, data, migrations),

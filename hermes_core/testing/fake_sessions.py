@@ -90,7 +90,7 @@ class FakeSessions(SessionsBroker):
 
     async def export(self, owner: Principal, session_id: str) -> Sequence[JSON]:
         """In OpenAI's shape."""
-        from hermes_core.store.codec import to_openai
+        from hermes_core.codec import to_openai
 
         return [shape for message in await self.past(owner, session_id) for shape in to_openai(message)]
 
@@ -98,7 +98,7 @@ class FakeSessions(SessionsBroker):
         self, owner: Principal, session_id: str, number: int, *, limit: int = 100
     ) -> Sequence[tuple[int, JSON]]:
         """The same behind a number."""
-        from hermes_core.store.codec import to_openai
+        from hermes_core.codec import to_openai
 
         numbered = list(enumerate(await self.past(owner, session_id), 1))[number : number + limit]
         return [(at, shape) for at, message in numbered for shape in to_openai(message)]

@@ -59,7 +59,9 @@ class FakeTurns(TurnsBroker):
         self._past: dict[tuple[Principal, str], PastTurn] = {}
         self._owners: dict[str, Principal] = {}
 
-    async def take_up(self, session: str = "", *, owner: Principal | None = None, origin: str = "") -> Session:
+    async def take_up(
+        self, session: str = "", *, owner: Principal | None = None, origin: str = "", system: str = ""
+    ) -> Session:
         """One that exists from now on."""
         self._require()
         owner, name = owner or Principal(), session or f"{self._manifest.name}-session-{len(self._owners) + 1}"

@@ -81,7 +81,21 @@ from hermes_core.types.model import (
     Usage,
     UsageDelta,
 )
-from hermes_core.types.people import Approval, Chat, Envelope, Grant, Member, Principal, Question, Sent, Target, Verdict
+from hermes_core.types.people import (
+    Account,
+    Approval,
+    Chat,
+    Envelope,
+    Grant,
+    Member,
+    Principal,
+    Question,
+    Sent,
+    Serving,
+    Target,
+    Verdict,
+    Waiting,
+)
 from hermes_core.types.turns import Limits, Spent, TurnBounds, TurnOrder
 from hermes_core.types.views import (
     Choice,
@@ -98,6 +112,7 @@ from hermes_core.types.work import ExecRequest, ExecResult, Memo, Source
 __all__ = [
     "JSON",
     "ASGIApp",
+    "Account",
     "Approval",
     "Asked",
     "Blob",
@@ -169,6 +184,7 @@ __all__ = [
     "Routes",
     "Said",
     "Sent",
+    "Serving",
     "Session",
     "SessionEnd",
     "SessionRow",
@@ -196,4 +212,5 @@ __all__ = [
     "UsageRow",
     "Used",
     "Verdict",
+    "Waiting",
 ]

@@ -69,6 +69,43 @@ class Envelope:
 
 
 @frozen(kw_only=True)
+class Waiting:
+    """A message that waits in a session. ``mode`` is steer (with the next tool result) or queue (a turn of its own).
+
+    ``envelope`` is how it came, with the message as it waits; None for what waits since before that was stored.
+    """
+
+    id: int
+    message: Message
+    mode: str
+    trace: str = ""
+    envelope: Envelope | None = None
+
+
+@frozen(kw_only=True)
+class Serving:
+    """The right to serve one account, with the token that proves it."""
+
+    platform: str
+    account: str
+    holder: str
+    fence: int
+
+
+@frozen(kw_only=True)
+class Account:
+    """An account as it is shown. ``served`` says whether its holder is still there; ``since`` is seconds since 1970."""
+
+    platform: str
+    account: str
+    holder: str
+    state: str
+    error: str
+    since: float
+    served: bool = False
+
+
+@frozen(kw_only=True)
 class Target:
     """A chat that a message can be sent to. ``address`` names it, as ``name`` does where only one has that.
 

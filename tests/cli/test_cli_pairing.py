@@ -2,10 +2,11 @@
 
 import asyncio
 
-from hermes_core.gateway.people.pairing import code_for
-from hermes_core.gateway.rows.kept import rows_of
+from gateway_house import rows_of
+
 from hermes_core.store.journal import open_store
 from hermes_core.types import Envelope, Message, Text
+from hermes_platform_gateway.people.pairing import code_for
 
 
 def stranger(cli, sender: str, name: str = "Mia") -> str:

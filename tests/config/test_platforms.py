@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from hermes_core.config.paths import Home
-from hermes_core.config.settings import Settings, config_problems, load_settings
-from hermes_core.errors import ConfigError
+from hermes_core.config.settings import Settings, config_problems, get_value, load_settings
+from hermes_core.errors import ConfigError, UnknownName
 from hermes_core.options import option, settings
 
 
@@ -70,23 +70,34 @@ def test_mistakes_are_told_with_their_line_and_what_was_meant(tmp_path: Path) ->
     assert "config.yaml:6 platforms.poll.seconds: must be a whole number, not text" in found
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("people: {Anna: ['telegram:1']}", "'Anna' cannot be a person's name"),
-        ("people: {'a:b': ['telegram:1']}", "'a:b' cannot be a person's name"),
-        ("people: {anna: [1]}", "'1' must be an account with its platform, as telegram:1"),
-        ("people: {anna: ['telegram:1'], ben: ['telegram:1']}", "telegram:1 cannot be both anna and ben"),
-        ("allowed_users: ['@anna:example.org']", "must begin with its platform, as matrix:@anna:example.org does"),
-        ("allowed_users: ['telegram:']", "must begin with its platform"),
-    ],
-)
-def test_people_are_named_in_one_way_only(tmp_path: Path, text: str, told: str) -> None:
-    with pytest.raises(ConfigError, match=r"config.yaml:2 gateway\.(people|allowed_users)") as caught:
-        loaded(tmp_path, f"gateway:\n  {text}\n")
-    assert told in str(caught.value)
+@settings
+class Host:
+    """What a plugin has in the host's section, beside the kernel's keys."""
+
+    streaming: bool = option("Show it.", default=True)
+    people: dict[str, list[str]] = option("Who is who.", factory=dict, ids=True)
 
 
-def test_one_account_may_stand_alone(tmp_path: Path) -> None:
-    gateway = loaded(tmp_path, "gateway:\n  people: {owner: telegram:1}\n  allowed_users: 5\n").config.gateway
-    assert (gateway.people, gateway.allowed_users) == ({"owner": ["telegram:1"]}, ["5"])
+def test_the_hosts_section_is_the_kernels_and_its_plugins(tmp_path: Path) -> None:
+    text = "gateway:\n  trusted_with_shell: 5\n  streaming: false\n  people: {anna: 7}\n"
+    here = loaded(tmp_path, text)
+    assert here.config.gateway.trusted_with_shell == ["5"]
+    assert here.section("gateway", Host) == Host(streaming=False, people={"anna": ["7"]})
+    assert loaded(tmp_path, "").section("gateway", Host).streaming
+    assert (here.idle_sections([]), here.idle_sections(["gateway"])) == (["gateway"], [])
+    assert get_value(here, "gateway.streaming") is False
+    assert get_value(loaded(tmp_path, ""), "gateway.streaming", {"gateway": Host}) is True
+    with pytest.raises(UnknownName):
+        get_value(here, "gateway.streming", {"gateway": Host})
+
+
+def test_mistakes_in_the_hosts_section_are_told(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"config.yaml:2 gateway.approvals: must be one of admin, self"):
+        loaded(tmp_path, "gateway:\n  approvals: nobody\n")
+    with pytest.raises(ConfigError, match=r"config.yaml:1 gatway: no such setting; did you mean gateway"):
+        loaded(tmp_path, "gatway: {streaming: false}\n")
+    tmp_path.joinpath("config.yaml").write_text("gateway:\n  streming: 1\n  trusted_with_shel: [a]\n  streaming: 1\n")
+    found = config_problems(Home(tmp_path), {"gateway": Host})
+    assert "config.yaml:2 gateway.streming: no such setting; did you mean streaming?" in found
+    assert "config.yaml:3 gateway.trusted_with_shel: no such setting; did you mean trusted_with_shell?" in found
+    assert "config.yaml:4 gateway.streaming: must be true or false, not 1" in found

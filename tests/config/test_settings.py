@@ -13,9 +13,10 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from hermes_core.config.paths import Home
-from hermes_core.config.schema import Config, ModelSettings, split_model
+from hermes_core.config.schema import Config, ModelSettings
 from hermes_core.config.secrets import Secrets
 from hermes_core.config.settings import Settings, config_problems, load_settings
+from hermes_core.config.spellings import split_model
 from hermes_core.errors import ConfigError, UserError
 from hermes_core.options import Secret, gt, option, settings
 from hermes_core.plugins.consent import Consent

@@ -4,17 +4,17 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from gateway_house import rows_of
 from statement_deaths import stores_after
 
 from hermes_backend_postgresql.driver import PostgreSQL
 from hermes_backend_postgresql.server import Server
-from hermes_core.gateway.rows.kept import rows_of
-from hermes_core.gateway.rows.values import Outgoing
 from hermes_core.store.engine import Engine
 from hermes_core.store.journal import open_store
 from hermes_core.store.migrate import upgrade
 from hermes_core.store.versions.head import SQL
 from hermes_core.types import Chat, Message, Principal, Text
+from hermes_platform_gateway.rows.values import Outgoing
 
 ME, MIA = Principal(), Principal(profile="work", person="mia")
 SAID = '{"role":"assistant","parts":[{"type":"text","text":"Hi."}]}'

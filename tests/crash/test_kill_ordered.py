@@ -11,7 +11,7 @@ from hermes_core.types import Principal
 pytestmark = pytest.mark.long
 
 OTHER = ("migrating", "sent_on", "compacting", "compacted", "asked", "approved")  # no such turn comes by them
-OTHER += ("acked", "outboxed", "sending", "accepted", "receipted")  # those are tried in tests/delivery
+OTHER += ("storing", "stored")  # those are tried in the gateway's tests
 TEXT = "hello 3"
 
 

@@ -5,14 +5,16 @@ import re
 from pathlib import Path
 from typing import Any
 
+import click
 import kubernetes_validate
 import pytest
 import yaml
 
-from hermes_core.cli.gateway import gateway as gateway_group
+from hermes_core.cli.plugin_commands import find_command
 from hermes_core.cli.scope import Scope
 from hermes_core.config.paths import Home
 from hermes_core.config.settings import load_settings
+from hermes_platform_gateway.config import GatewaySettings
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "deploy" / "kubernetes"
@@ -97,11 +99,14 @@ def test_tools_in_a_pod_get_no_root_and_no_key_to_the_cluster(pod: Any):
 
 
 @pytest.mark.parametrize("pod", pods())
-def test_the_command_is_one_that_hermes_knows(pod: Any):
+def test_the_command_is_one_that_hermes_knows(pod: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("HERMES_HOME", str(tmp_path))
     group, name, *rest = pod["spec"]["containers"][0]["args"]
     assert group == "gateway"
-    with gateway_group.make_context("gateway", [name, *rest], obj=Scope()) as context:
-        command = gateway_group.get_command(context, name)
+    found = find_command(Scope(), group)
+    assert isinstance(found, click.Group)
+    with found.make_context(group, [name, *rest]) as context:
+        command = found.get_command(context, name)
         assert command
         command.make_context(name, rest, parent=context).close()
 
@@ -113,5 +118,6 @@ def test_hermes_takes_the_settings_and_there_is_time_to_drain(tmp_path: Path, mo
     settings = load_settings(Home(tmp_path))
     assert settings.config.store.url == "env:STORE_URL"
     assert settings.config.workers.engine == "procrastinate"
+    drain = settings.section("gateway", GatewaySettings).drain_seconds
     for pod in pods():
-        assert pod.values[0]["spec"]["terminationGracePeriodSeconds"] > settings.config.gateway.drain_seconds + 10
+        assert pod.values[0]["spec"]["terminationGracePeriodSeconds"] > drain + 10

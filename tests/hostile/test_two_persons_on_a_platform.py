@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 from attrs import asdict
+from gateway_house import context_of, rows_of
 from obedient import Obedient, order
 from test_two_persons import MODULES, WORDS, first_difference
 
 from hermes_core import hookimpl
-from hermes_core.gateway.rows.kept import rows_of
-from hermes_core.gateway.service import Gateway
 from hermes_core.testing import FakePlatform
 from hermes_core.testing.bench import Bench
 from hermes_core.types import Chat, Envelope, Message, Principal, Request, Sent, Session, Text
+from hermes_platform_gateway.gateway import Gateway
 
 pytestmark = pytest.mark.long
 
@@ -141,7 +141,7 @@ async def what_ben_sees(home: Path, seed: int, settings: dict[str, Any], *, besi
     service, stop = Service(), asyncio.Event()
     me, other = Person(service, "ben", "deny ID"), Person(service, "anna", "approve ID always")
     async with hermes:
-        running = asyncio.create_task(Gateway(hermes.runtime, [service]).run(stop))
+        running = asyncio.create_task(Gateway(context_of(hermes), [service]).run(stop))
         theirs = iter(script(seed + 1) if beside else [])
         for said in script(seed):
             both = [me.says(*said)]

@@ -11,7 +11,6 @@ PRIVATE = [
     "config",
     "store",
     "agent",
-    "gateway",
     "cli",
     "hermes",
     "product",
@@ -47,19 +46,19 @@ layers =
     distribution
     cli
     hermes
-    gateway
     agent
     product
     plugins
     store | config
     hooks
     context
+    host
     brokers | control | slash
     closed
-    places | autorun
+    places | platforms | autorun
     masking
     kinds | options | tables | database | contents
-    trace | notices
+    codec | trace | notices
     types | errors
     environment
     values | modes

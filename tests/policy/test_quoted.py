@@ -3,9 +3,9 @@
 from attrs import evolve
 
 from hermes_core.agent.policy.taint import Seen
+from hermes_core.codec import message_from_json, message_to_json
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import ToolContext, tool
-from hermes_core.store.codec import message_from_json, message_to_json
 from hermes_core.testing import Call
 from hermes_core.types import Message, Returned, Text
 

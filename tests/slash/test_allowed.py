@@ -32,10 +32,7 @@ def test_what_users_may_use_of_the_kernels_own(hermes: Any) -> None:
     assert sorted(usable(table, "admin", "chat").keys() - usable(table, "user", "chat").keys()) == [
         "config",
         "debug",
-        "pair",
-        "platforms",
         "plugins",
         "profile",
         "reload",
     ]
-    assert "pair" not in usable(table, "admin", "terminal")

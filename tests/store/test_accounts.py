@@ -6,8 +6,8 @@ import sys
 from collections.abc import Callable
 
 import pytest
+from gateway_house import rows_of, unplayed
 
-from hermes_core.gateway.rows.kept import rows_of, unplayed
 from hermes_core.store import leases
 from hermes_core.store.accounts import StaleAccount
 from hermes_core.store.journal import Store

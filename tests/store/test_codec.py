@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes_core.store.codec import clean, dumps, message_from_json, message_to_json, to_openai
+from hermes_core.codec import clean, dumps, message_from_json, message_to_json, to_openai
 from hermes_core.types import Blob, Location, Message, Part, Poll, Reasoning, Text, ToolCall, ToolResult
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=40)

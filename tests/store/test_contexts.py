@@ -2,9 +2,9 @@
 
 import pytest
 
-from hermes_core.errors import UnknownName, UserError
+from hermes_core.errors import Duplicate, UnknownName, UserError
 from hermes_core.store.journal import StaleLease, Store
-from hermes_core.store.leases import Busy, Duplicate
+from hermes_core.store.leases import Busy
 from hermes_core.types import Message, Principal, Session, Text
 
 ME = Principal()

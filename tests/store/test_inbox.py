@@ -6,12 +6,25 @@ from typing import Any
 
 import pytest
 from attrs import evolve
+from gateway_house import rows_of, unplayed
 
-from hermes_core.gateway.rows.kept import rows_of, unplayed
-from hermes_core.gateway.rows.values import Outgoing
+from hermes_core.errors import Duplicate
 from hermes_core.store import inbox
-from hermes_core.store.journal import Duplicate, Store, Waiting
-from hermes_core.types import Blob, Chat, Envelope, Message, Principal, Session, Text, ToolCall, ToolResult, Usage
+from hermes_core.store.journal import Store
+from hermes_core.types import (
+    Blob,
+    Chat,
+    Envelope,
+    Message,
+    Principal,
+    Session,
+    Text,
+    ToolCall,
+    ToolResult,
+    Usage,
+    Waiting,
+)
+from hermes_platform_gateway.rows.values import Outgoing
 
 ME, YOU = Principal(), Principal(person="you")
 FIRST, OTHER = "20260101_000000_aaaaaa", "20260101_000000_bbbbbb"

@@ -9,9 +9,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from hermes_core.errors import StoreError, UnknownName
+from hermes_core.errors import Duplicate, StoreError, UnknownName
 from hermes_core.store import leases
-from hermes_core.store.journal import Busy, Duplicate, StaleLease, Store, Turn
+from hermes_core.store.journal import Busy, StaleLease, Store, Turn
 from hermes_core.store.validity import INTERRUPTED, NO_RESULT, NOT_RUN
 from hermes_core.types import Envelope, Message, Principal, Session, Text, ToolCall, ToolResult, Usage
 

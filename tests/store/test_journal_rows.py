@@ -6,14 +6,14 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from gateway_house import rows_of
 
 from hermes_core.errors import StoreError, UserError
-from hermes_core.gateway.rows.kept import rows_of
-from hermes_core.gateway.rows.values import Outgoing
 from hermes_core.store.engine import Engine
 from hermes_core.store.journal import Store, Turn, open_store
 from hermes_core.store.validity import INTERRUPTED
 from hermes_core.types import Approval, Chat, Message, Principal, Session, Text, ToolCall, ToolResult, Usage
+from hermes_platform_gateway.rows.values import Outgoing
 
 ME, YOU = Principal(), Principal(person="you")
 MINE, THEIRS = "20260101_000000_aaaaaa", "20260101_000000_bbbbbb"

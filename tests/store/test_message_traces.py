@@ -4,13 +4,14 @@ from collections import Counter
 
 import pytest
 from attrs import evolve
+from gateway_house import context_of, rows_of
 
-from hermes_core.gateway.rows.kept import rows_of, sent
-from hermes_core.gateway.rows.values import Outgoing
 from hermes_core.store.journal import Store
 from hermes_core.store.steps import steps, verdict
 from hermes_core.store.traces import MessageRows
 from hermes_core.types import Chat, Envelope, Message, Principal, Session, Text, ToolCall, ToolResult, Usage
+from hermes_platform_gateway.rows.kept import sent
+from hermes_platform_gateway.rows.values import Outgoing
 
 ME, BEN = Principal(), Principal(person="irc:ben")
 TRACE = "00ff00ff00ff00ff"
@@ -54,7 +55,7 @@ async def paths(store: Store, word: str, owner: Principal, *, everybody: bool = 
     whose = None if everybody else owner
     found = await rows_of(store).outbox.named(word.strip(), whose)
     return [
-        evolve(path, outgoing=await sent(store, path.trace, path.turn_id, whose))
+        evolve(path, outgoing=await sent(context_of(store), path.trace, path.turn_id, whose))
         for path in await store.traces(word, owner, everybody=everybody, sent=found)
     ]
 

@@ -5,14 +5,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from gateway_house import rows_of
 
 from hermes_backend_postgresql.driver import PostgreSQL
 from hermes_core.database import Transaction
 from hermes_core.errors import UserError
-from hermes_core.gateway.rows.kept import rows_of
-from hermes_core.gateway.rows.values import Outgoing
 from hermes_core.store.journal import Store, open_store
 from hermes_core.types import Chat, Message, Principal, Text
+from hermes_platform_gateway.rows.values import Outgoing
 
 
 def answer(key: str) -> Outgoing:

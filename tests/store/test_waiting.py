@@ -5,9 +5,9 @@ import asyncio
 import pytest
 from attrs import evolve
 
-from hermes_core.errors import UnknownName
+from hermes_core.errors import Duplicate, UnknownName
 from hermes_core.store.inbox import address_from_json, address_to_json
-from hermes_core.store.journal import Busy, Duplicate, Store, Turn
+from hermes_core.store.journal import Busy, Store, Turn
 from hermes_core.store.validity import NOT_RUN
 from hermes_core.types import Blob, Envelope, Message, Principal, Session, Text, ToolCall, ToolResult, Usage
 

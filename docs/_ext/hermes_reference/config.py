@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from functools import cache
 
 from hermes_core.config.describe import settings_rows
-from hermes_core.config.gateway import PlatformSettings
-from hermes_core.config.schema import PLUGIN_SPACES, SHARED_KEYS, Config
+from hermes_core.config.schema import HOST, PLUGIN_SPACES, SHARED_KEYS, Config
+from hermes_core.platforms import PlatformSettings
 from hermes_core.plugins.manifest import Manifest, read_manifest
 from hermes_core.testing.readme import settings_block
 from hermes_reference.markdown import block, code, joined, table
@@ -23,7 +23,7 @@ def manifests() -> list[Manifest]:
 def sections() -> Iterator[tuple[Manifest, type]]:
     """Each manifest that has settings of its own, with their class."""
     for one in manifests():
-        if one.config_section and one.config_section not in SHARED_KEYS:  # else it reads a section of the kernel
+        if one.config_section not in ("", *SHARED_KEYS):
             module, _, name = one.config_class.partition(":")
             yield one, getattr(importlib.import_module(module), name)
 
@@ -32,7 +32,9 @@ def keys() -> list[str]:
     """Every setting's dotted key."""
     rows = settings_rows(Config, "", named=True)
     rows += settings_rows(PlatformSettings, "platforms.NAME", named=True)
-    return [r.key for r in rows] + [r.key for m, cls in sections() for r in settings_rows(cls, m.config_section)]
+    for manifest, cls in sections():
+        rows += settings_rows(cls, manifest.config_section, named=True)
+    return [row.key for row in rows]
 
 
 def page() -> str:

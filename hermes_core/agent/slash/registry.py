@@ -58,7 +58,7 @@ class Registry(SlashCommands):
         given = runtime.dispatch.contributions("register_slash_commands")
         ours = [(label, command) for label, command in given if runtime.loader.is_own(label)]
         theirs = [(label, command) for label, command in given if not runtime.loader.is_own(label)]
-        mine = [("", command) for command in (*own_commands(self), *runtime.commands())]
+        mine = [("", command) for command in own_commands(self)]
         for label, command in (*mine, *ours, *(("", command) for command in self._more), *theirs):
             self._add(command, label)
         if runtime.settings.config.quick_commands:

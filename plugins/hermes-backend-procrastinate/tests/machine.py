@@ -10,14 +10,17 @@ import signal
 import sys
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parents[3] / "tests" / "house"))
+
 from attrs import frozen
+from gateway_house import context_of
 
 from hermes_core.agent import rows
-from hermes_core.gateway.service import Gateway
 from hermes_core.kinds import Platform, Provider, tool
 from hermes_core.store import leases
 from hermes_core.testing import Bench
 from hermes_core.types import CallDelta, Done, Envelope, Feature, Message, Model, Sent, Text, TextDelta, ToolResult
+from hermes_platform_gateway.gateway import Gateway
 
 STEPS = 4
 ORDER = json.loads(sys.argv[1])
@@ -108,6 +111,7 @@ async def main() -> None:
         leases._place = lambda: ORDER["place"]
         leases.LIFE, rows._BEAT = 3.0, 0.5
     hermes = Bench(FOLDER / ORDER["name"])
+    hermes.tmp_plugin("hermes_platform_gateway")
     hermes.tmp_plugin("hermes_backend_procrastinate")
     hermes.tmp_plugin("hermes_backend_postgresql")
     hermes.tmp_plugin(Stepwise(), step, name="steps")
@@ -124,7 +128,7 @@ async def main() -> None:
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     async with hermes:
         gateway = ORDER["name"].startswith("gateway")
-        service = Gateway(hermes.runtime, [Room()] if gateway else [], work=not gateway)
+        service = Gateway(context_of(hermes), [Room()] if gateway else [], work=not gateway)
         note("starts", os.getpid())
         await service.run(stop)
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from attrs import frozen
 
+from hermes_core.codec import message_to_json
 from hermes_core.kinds import Provider, tool
-from hermes_core.store.codec import message_to_json
 from hermes_core.store.validity import valid
 from hermes_core.testing.bench import Bench
 from hermes_core.types import (

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from gateway_house import rows_of
 
-from hermes_core.gateway.rows.kept import rows_of
 from hermes_core.kinds import tool
 from hermes_core.testing import Bench, Call, ScriptedProvider
 from hermes_core.types import Blob, Envelope, Message, Principal, Question, Text, ToolResult, Verdict
@@ -61,6 +61,7 @@ def text(parts: Sequence[Any]) -> str:
 def person(hermes: Bench, scripted: Any) -> Person:
     provider = scripted()
     hermes.tmp_plugin(provider)
+    hermes.tmp_plugin("hermes_platform_gateway")
     hermes.tmp_plugin("hermes_tool_message")
     hermes.tmp_plugin(browse)
     return Person(hermes, provider)

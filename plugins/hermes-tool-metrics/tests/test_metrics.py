@@ -9,14 +9,15 @@ from contextlib import asynccontextmanager
 
 import pytest
 from click.testing import CliRunner
+from gateway_house import context_of
 from prometheus_client import CollectorRegistry, start_http_server
 from prometheus_client.parser import text_string_to_metric_families
 
 from hermes_core.errors import HermesError, Refused, UserError
-from hermes_core.gateway.service import Gateway
 from hermes_core.kinds import tool
 from hermes_core.testing import Call, Fail, FakePlatform
 from hermes_core.types import Envelope, Fault, Message, Session, Text, ToolCall, TurnEnd, Usage
+from hermes_platform_gateway.gateway import Gateway
 from hermes_tool_metrics import endpoint
 from hermes_tool_metrics.command import make_metrics
 from hermes_tool_metrics.config import Config
@@ -67,7 +68,7 @@ def closed(monkeypatch):
 @asynccontextmanager
 async def serving(hermes, room):
     stop = asyncio.Event()
-    task = asyncio.create_task(Gateway(hermes.runtime, [room]).run(stop))
+    task = asyncio.create_task(Gateway(context_of(hermes), [room]).run(stop))
     try:
         yield
     finally:

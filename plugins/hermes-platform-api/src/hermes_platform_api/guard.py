@@ -21,7 +21,7 @@ from hermes_platform_api.sse import answered
 
 __all__ = ["Guard", "is_loopback"]
 
-log = logging.getLogger(__name__)
+log = logging.getLogger(f"hermes.{__name__}")
 _SAFE = {
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",

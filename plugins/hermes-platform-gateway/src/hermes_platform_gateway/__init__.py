@@ -1,31 +1,45 @@
-"""What a bot needs beside its chat service, and the commands that keep the gateway running."""
+"""The gateway: being reached on chat services, with what is kept of that, and the commands that keep it running."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from hermes_core import hookimpl
-from hermes_core.types import Command
+from hermes_core.types import Command, Migration, SlashCommand
 
 if TYPE_CHECKING:
-    import click
-
+    from hermes_core.brokers import Mailbox
     from hermes_core.context import PluginContext
 
-__all__ = ["register_cli_commands"]
+__all__ = ["register_cli_commands", "register_mailboxes", "register_migrations", "register_slash_commands"]
 
 
 @hookimpl
 def register_cli_commands(ctx: "PluginContext") -> Iterable[Command]:
-    """``gateway install`` and ``gateway uninstall``."""
+    """``hermes gateway``."""
+    from hermes_platform_gateway.cli import commands
 
-    def install() -> "click.Command":
-        from hermes_platform_gateway.service import make_install
+    return commands(ctx)
 
-        return make_install(ctx)
 
-    def uninstall() -> "click.Command":
-        from hermes_platform_gateway.service import make_uninstall
+@hookimpl
+def register_migrations() -> Iterable[Migration]:
+    """What goes out, chats, session keys, and who may talk."""
+    from hermes_platform_gateway.rows.kept import MIGRATION
 
-        return make_uninstall(ctx)
+    return [MIGRATION]
 
-    return [Command(name="gateway install", build=install), Command(name="gateway uninstall", build=uninstall)]
+
+@hookimpl
+def register_mailboxes(ctx: "PluginContext") -> "Iterable[Mailbox]":
+    """Messages to the chats of a person."""
+    from hermes_platform_gateway.messages import Messages
+
+    return [Messages(ctx)]
+
+
+@hookimpl
+def register_slash_commands(ctx: "PluginContext") -> Iterable[SlashCommand]:
+    """Commands about chats."""
+    from hermes_platform_gateway.commands.places import chat_slash_commands
+
+    return chat_slash_commands(ctx)

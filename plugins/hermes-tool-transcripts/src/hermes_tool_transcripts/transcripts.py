@@ -21,7 +21,7 @@ __all__ = ["Transcripts"]
 _AT_ONCE = 50  # messages that are read, masked and written in one go
 _REACH = 65_536  # bytes of the end that are looked at first
 _encode = json.JSONEncoder(ensure_ascii=False).encode
-_log = logging.getLogger(__name__)
+_log = logging.getLogger(f"hermes.{__name__}")
 Rows: TypeAlias = Sequence[tuple[int, JSON]]
 
 

@@ -37,7 +37,7 @@ from hermes_platform_cli.console.typed import outcome
 
 __all__ = ["ConsoleSession"]
 
-log = logging.getLogger(__name__)
+log = logging.getLogger(f"hermes.{__name__}")
 
 
 class ConsoleSession(Chats):

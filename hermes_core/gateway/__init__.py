@@ -1,1 +1,0 @@
-"""Platforms kept alive, and messages carried between them and the agent."""

@@ -1,0 +1,263 @@
+"""What a host asks of the kernel: a program that stays up, hears people elsewhere, and plays what waits for them.
+
+The gateway for chat services is one. ``ctx.host`` is a HostBroker. A plugin that asks for it needs ``host.serve``,
+which is a great deal: whoever hosts says who a person is, and the kernel believes it. What becomes of a message::
+
+    session = await ctx.turns.take_up(owner=owner, origin="pager")
+    await ctx.turns.queue(envelope, owner=owner, order=TurnOrder(session=session.id))  # it lasts from here
+    while await ctx.host.turns.waiting(session.id):
+        async for event in ctx.host.turns.follow(session.id, owner=owner): ...
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import AsyncGenerator, Awaitable, Callable, Container, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from hermes_core.brokers import TurnEnds
+from hermes_core.kinds import Platform, TurnQueue, Workspace
+from hermes_core.kinds.console import AskPerson
+from hermes_core.types import (
+    Account,
+    Approval,
+    Envelope,
+    Event,
+    Message,
+    Principal,
+    Serving,
+    Session,
+    Verdict,
+    Waiting,
+)
+
+if TYPE_CHECKING:
+    from hermes_core.database import Prepared
+
+__all__ = ["CLOSE", "HostBroker", "HostRecords", "HostTurns", "HostedService"]
+
+CLOSE = 2.0  # seconds that a service has to put things down once it is stopped
+
+
+class HostTurns(ABC):
+    """What waits in the sessions of whoever wrote to a host, and how it is played. ``ctx.turns`` lets it wait.
+
+    Every method raises StoreError, and UnknownName for a session that is not the ``owner``'s.
+    """
+
+    @property
+    @abstractmethod
+    def playing(self) -> int:
+        """How many turns run in this process."""
+
+    @abstractmethod
+    async def rest(self) -> None:
+        """Wait until no turn runs in this process."""
+
+    @abstractmethod
+    async def keep(self, session: Session) -> None:
+        """Give a session that was taken up its row, though nothing was said in it."""
+
+    @abstractmethod
+    async def workspace(self, session: Session) -> Workspace:
+        """Where the commands of a session run. Raises UserError when there is none."""
+
+    @abstractmethod
+    async def read(self, session: Session, path: str, most: int, folders: Sequence[str] = ()) -> bytes:
+        """A file that a session may hand out: what its tools may read in its own folder, or in ``folders`` here.
+
+        One byte more than ``most`` at most. Raises OutOfReach, ToolError, OSError, and UserError as ``workspace``.
+        """
+
+    @abstractmethod
+    async def seen(self, session: Session, path: Path) -> str:
+        """Where the tools of a session see a file among its ``outputs``: there, or a copy in their place. ToolError."""
+
+    @abstractmethod
+    async def owner(self, session: str) -> Principal | None:
+        """Whose a session is, for who is only given its id; None when there is none."""
+
+    @abstractmethod
+    async def unplayed(
+        self, came: Container[tuple[Principal, str, str]], *, limit: int = 100
+    ) -> Sequence[tuple[str, Principal]]:
+        """The sessions, oldest first, in which something waits and nobody works, of owners who wrote to the host.
+
+        ``came`` holds each owner with the platform and the account of the envelopes that they sent.
+        """
+
+    @abstractmethod
+    async def cut(self, session: str) -> Waiting | None:
+        """The message whose turn is open: it runs, or a death cut it off."""
+
+    @abstractmethod
+    async def waiting(self, session: str) -> Sequence[Waiting]:
+        """What waits for its turn, in the order it came."""
+
+    @abstractmethod
+    def resume(
+        self,
+        session: str,
+        *,
+        owner: Principal,
+        ask: AskPerson | None = None,
+        ends: TurnEnds | None = None,
+        model: str = "",
+        effort: str = "",
+    ) -> AsyncGenerator[Event, None]:
+        """Play the turn that a death cut off to its end, and nothing else; yields nothing where who plays it lives.
+
+        ``ask`` puts questions to the person, ``ends`` prepares what is stored with the turn's end; ``model`` and
+        ``effort`` are what the conversation chose. Closing it interrupts the turn.
+        """
+
+    @abstractmethod
+    def follow(
+        self,
+        session: str,
+        *,
+        owner: Principal,
+        ask: AskPerson | None = None,
+        ends: TurnEnds | None = None,
+        model: str = "",
+        effort: str = "",
+    ) -> AsyncGenerator[Event, None]:
+        """Play the message that waits longest, as ``resume`` does; yields nothing when none waits."""
+
+    @abstractmethod
+    async def busy(self, session: str, *, elsewhere: bool = False) -> bool:
+        """Whether a turn runs in a session here, or also ``elsewhere``: in any process that lives."""
+
+    @abstractmethod
+    async def interrupt(self, session: str, *, elsewhere: bool = False) -> bool:
+        """Stop the turn that runs; False when none does. One that runs ``elsewhere`` is left word: ``stop_wanted``."""
+
+    @abstractmethod
+    async def stop_wanted(self, session: str) -> bool:
+        """Whether another process left word to stop the turn of a session; told once."""
+
+    @abstractmethod
+    async def asked_from(self, session: str, owner: Principal) -> Envelope | None:
+        """Where a session's last turn was asked for, without what was said; None if nowhere that a host hears."""
+
+    @abstractmethod
+    async def tell(self, session: str, key: str, told: Message, also: "Prepared[bool]") -> bool:
+        """Let a session's model know of what was sent to its chat, in one commit with what ``also`` writes.
+
+        False, and nothing is told, when ``also`` says so: it was there.
+        """
+
+
+class HostRecords(ABC):
+    """What a host writes down besides: commands that it heard, questions to people, and which accounts it serves."""
+
+    @abstractmethod
+    async def answers(self) -> None:
+        """Read something: whether the store answers."""
+
+    @abstractmethod
+    async def hear(self, owner: Principal, envelope: Envelope) -> int:
+        """Write down a command before it is carried out; its row. Raises Duplicate."""
+
+    @abstractmethod
+    async def done(self, row: int, also: "Prepared[object] | None" = None) -> None:
+        """Write down that it was carried out, and what somebody ``also`` writes of it. Raises Duplicate."""
+
+    @abstractmethod
+    async def heard(self, platform: str, account: str) -> Sequence[Waiting]:
+        """The commands of an account that were heard and not carried out."""
+
+    @abstractmethod
+    async def forget(self, before: float) -> None:
+        """Forget what commands said that were carried out before an instant; that they came stays known."""
+
+    @abstractmethod
+    async def over(self, turns: Sequence[str], before: float) -> Sequence[str]:
+        """Those of some turns that ended before an instant."""
+
+    @abstractmethod
+    async def ask(self, session: Session, question: Approval) -> Approval:
+        """Write a question down before anybody is asked, or find it as it stands by now."""
+
+    @abstractmethod
+    async def question(self, owner: Principal, name: str, *, admin: bool = False) -> Approval:
+        """A question by its id or the start of it; as an ``admin`` also one that is put to admins. UnknownName."""
+
+    @abstractmethod
+    async def questions(self, owner: Principal, *, admin: bool = False) -> Sequence[Approval]:
+        """The open ones that somebody may answer, newest first."""
+
+    @abstractmethod
+    async def settle(
+        self, owner: Principal, name: str, verdict: Verdict, *, expired: bool = False
+    ) -> tuple[Approval, bool]:
+        """Settle one by its exact id: how it stands now, and whether this did it. The first answer counts."""
+
+    @abstractmethod
+    async def accounts(self) -> Sequence[Account]:
+        """Every account that was ever served, by platform and name."""
+
+    @abstractmethod
+    async def serve(self, platform: str, account: str) -> Serving | None:
+        """Take the lease on an account; None while another process that lives has it."""
+
+    @abstractmethod
+    async def keep_serving(self, serving: Serving, state: str = "", error: str = "") -> None:
+        """Extend the lease, and write down how it stands, if said. Raises StoreError when another took it."""
+
+    @abstractmethod
+    async def stop_serving(self, serving: Serving) -> None:
+        """Let go of it, so that another takes it at once. Quiet when another has it."""
+
+    @abstractmethod
+    async def leave(self) -> None:
+        """Leave the turns of this process to whoever comes next, at once: nothing it writes counts any more."""
+
+
+class HostedService(NamedTuple):
+    """Work of a plugin that a host keeps up. ``run`` raises what it raises; no fault of it reaches the host otherwise.
+
+    ``health`` says what is wrong, without secrets; ``failed`` records what is its author's to mend.
+    """
+
+    name: str
+    alone: bool
+    run: Callable[[], Awaitable[None]]
+    health: Callable[[], str]
+    failed: Callable[[BaseException], None]
+
+
+class HostBroker(ABC):
+    """A kernel that is hosted. Needs ``host.serve``. Slash commands are ``ctx.slash``'s."""
+
+    turns: HostTurns
+    records: HostRecords
+
+    @abstractmethod
+    async def start(self) -> None:
+        """Make now what every turn will need, and tell plugins that a host begins. Raises HermesError."""
+
+    @abstractmethod
+    def section(self, name: str) -> Any:
+        """The kernel's own settings of a section as they are now; of ``platforms.NAME`` what all have.
+
+        Of ``platforms`` it is what was written, by name.
+        """
+
+    @abstractmethod
+    def platforms(self, names: Sequence[str] = ()) -> tuple[Sequence[Platform], str]:
+        """The platforms of these names, or those that are set up, for a host; and what is wrong with the others.
+
+        Raises UnknownName, and UserError when none that is wanted can be had.
+        """
+
+    @abstractmethod
+    def services(self) -> Sequence[HostedService]:
+        """The services of all enabled plugins. A plugin that cannot say what it has is recorded, and has none."""
+
+    @abstractmethod
+    def queue(self) -> TurnQueue | None:
+        """What hands out the turns that wait, if ``workers.engine`` names a plugin's. Raises UnknownName."""
+
+    @abstractmethod
+    def outputs(self, session: str) -> Path:
+        """The folder of this machine for files that come to a session: its tools may read there."""

@@ -1,0 +1,127 @@
+"""What a chat talks to: its session, found by its key, and what was chosen for it."""
+
+import asyncio
+from collections.abc import Mapping
+from weakref import WeakValueDictionary
+
+from attrs import evolve
+
+from hermes_core.context import PluginContext
+from hermes_core.platforms import ChannelSettings
+from hermes_core.types import Envelope, Principal, Session, Text
+from hermes_platform_gateway.config import ResetSettings, channel_of, gateway_settings, platform_settings
+from hermes_platform_gateway.keys import is_over, session_key
+from hermes_platform_gateway.outward.silence import HINT
+from hermes_platform_gateway.people.access import Access
+from hermes_platform_gateway.rows.kept import rows_of
+from hermes_platform_gateway.rows.values import Route
+
+__all__ = ["ChatConversation", "Conversations", "dressed"]
+
+_QUOTED = 500  # characters of an earlier message that are shown with its answer
+
+
+class ChatConversation:
+    """A chat's side of a conversation. ``envelope`` is the message that is being seen to.
+
+    ``begins`` says why a new conversation begins with it, where an earlier one ended by itself; ``wish`` is how it is
+    to reach a running turn, where it says so.
+    """
+
+    def __init__(self, ctx: PluginContext, envelope: Envelope, owner: Principal, key: str, route: Route | None) -> None:
+        self._ctx, self.envelope, self.owner, self.key = ctx, envelope, owner, key
+        self.overrides = {name: str(value) for name, value in route.overrides.items()} if route else {}
+        self.wanted = route.session_id if route else ""
+        self.session: Session | None = None
+        self.begins, self.wish = "", ""
+
+    def _told(self) -> str:
+        """What the model of a new conversation is told of where it speaks."""
+        return "\n\n".join(filter(None, (HINT, self._channel().prompt)))
+
+    async def take_up(self) -> Session:
+        """The session of this chat, made when first needed."""
+        if self.session is None:
+            fresh, origin = not self.wanted, self.envelope.platform
+            self.session = await self._ctx.turns.take_up(
+                self.wanted, origin=origin, owner=self.owner, system=self._told()
+            )
+            self.wanted = self.session.id
+            if fresh:
+                await self._lead()
+        return self.session
+
+    def _channel(self) -> ChannelSettings:
+        here = platform_settings(self._ctx, self.envelope.platform)
+        return channel_of(here, self.envelope.chat, self.envelope.thread)
+
+    async def switch(self, session_id: str = "") -> Session:
+        """Go on in another session, or in a new one."""
+        self.session, self.wanted = None, session_id
+        session = await self.take_up()
+        if session_id:
+            await self._lead()
+        return session
+
+    async def choose(self, **overrides: str) -> None:
+        """Keep what was chosen for this chat: ``model``, ``effort``; an empty text takes it back."""
+        known = {**self.overrides, **overrides}
+        self.overrides = {name: value for name, value in known.items() if value}
+        await self.take_up()
+        await self._lead()
+
+    async def _lead(self) -> None:
+        await rows_of(self._ctx).routes.lead(self.key, self.wanted, self.owner, self.overrides)
+
+
+class Conversations:
+    """Finds the conversation of each message."""
+
+    def __init__(self, ctx: PluginContext) -> None:
+        self._ctx, self._config = ctx, gateway_settings(ctx)
+        self._finding: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    async def find(self, envelope: Envelope, access: Access) -> ChatConversation:
+        """The conversation a message belongs to; a new one where there was none, or the last one is over."""
+        config = self._config
+        alone = config.thread_sessions_per_user if envelope.thread else config.group_sessions_per_user
+        shared = envelope.kind != "dm" and not alone
+        owner = access.owner(envelope, shared=shared)
+        key = session_key(envelope, owner, shared=shared)
+        lock = self._finding.setdefault(key, asyncio.Lock())
+        async with lock:
+            routes = rows_of(self._ctx).routes
+            route = await routes.route(key, owner)
+            found = ChatConversation(self._ctx, envelope, owner, key, route)
+            policy = self._reset(envelope)
+            why = is_over(route, policy) if route else ""
+            if route and why and not await self._ctx.host.turns.busy(route.session_id):
+                found.begins = why if policy.notify else ""
+                await found.switch()
+            elif route:
+                await routes.used(key)
+            await found.take_up()
+        return found
+
+    def _reset(self, envelope: Envelope) -> ResetSettings:
+        given: Mapping[str, ResetSettings] = self._config.resets
+        special = given.get(f"{envelope.platform}.{envelope.kind}") or given.get(envelope.platform)
+        return special or self._config.reset
+
+
+def dressed(envelope: Envelope, *, shared: bool) -> Envelope:
+    """The message as its model should read it: who says it where several speak, and what it answers."""
+    lines = []
+    if shared:
+        lines.append(f"[{_one_line(envelope.sender_name or envelope.sender)}]")
+    if envelope.quote:
+        quoted = envelope.quote if len(envelope.quote) <= _QUOTED else f"{envelope.quote[:_QUOTED]}…"
+        lines += [f"> {line}" for line in quoted.splitlines()]
+    if not lines:
+        return envelope
+    head = Text(text="\n".join(lines) + "\n")
+    return evolve(envelope, message=evolve(envelope.message, parts=(head, *envelope.message.parts)))
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split()).replace("]", ")")[:80]

@@ -1,0 +1,177 @@
+"""The gateway: platforms kept alive, what they hear played, and what is to be said sent, until it is told to stop."""
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Sequence
+
+from hermes_core.context import PluginContext
+from hermes_core.errors import DeliveryError, HermesError
+from hermes_core.kinds import Console, Platform, TurnQueue
+from hermes_core.types import Chat, Envelope
+from hermes_platform_gateway.asks import Asks
+from hermes_platform_gateway.commands.chats import ChatCommands
+from hermes_platform_gateway.config import gateway_settings
+from hermes_platform_gateway.inbound import Inbound
+from hermes_platform_gateway.outward.outgoing import said
+from hermes_platform_gateway.outward.senders import Senders
+from hermes_platform_gateway.people.access import Access, AccessRules, admit
+from hermes_platform_gateway.people.pairing import code_for
+from hermes_platform_gateway.platforms import PlatformSupervisor
+from hermes_platform_gateway.queue import LocalQueue, open_queue
+from hermes_platform_gateway.rows.kept import rows_of, unplayed
+from hermes_platform_gateway.rows.values import KEPT
+from hermes_platform_gateway.supervision.services import Services
+from hermes_platform_gateway.turn_worker import TurnWorker
+from hermes_platform_gateway.turns import Turns
+
+__all__ = ["Gateway"]
+
+log = logging.getLogger(f"hermes.{__name__}")
+_HOUR = 3600.0
+_LOOK = 0.05  # seconds between two looks at whether all is done
+_FLUSH = 1.5  # seconds for what is to be sent when everything stops
+
+
+class Gateway:
+    """One process of the gateway. Without ``platforms`` it only plays; without ``work`` it only listens and sends."""
+
+    def __init__(
+        self,
+        ctx: PluginContext,
+        platforms: Sequence[Platform],
+        *,
+        queue: TurnQueue | None = None,
+        work: bool = True,
+    ) -> None:
+        self._ctx, self._work = ctx, work
+        self._queue = queue or open_queue(ctx)
+        turns = Turns(ctx, elsewhere=self._queue.name != LocalQueue.name)
+        self._rules: dict[str, AccessRules] = {}
+        self._senders = Senders(ctx)
+        self.commands = ChatCommands(ctx, self._queue, turns, self._senders, self.told, self._try_again)
+        asks = Asks(ctx, turns, self._senders.wake)
+        self._inbound = Inbound(ctx, self._queue, turns, asks, self.commands, self._admit, self._senders.wake)
+        self._worker = TurnWorker(ctx, turns, asks, self._senders.wake, self._senders.show)
+        self._services = Services(ctx)
+        self.platforms = [
+            PlatformSupervisor(
+                platform,
+                Console(self.commands.menu),
+                ctx.host.records,
+                gateway_settings(ctx),
+                self._inbound.hear,
+                self._senders.send,
+                self._inbound.begin,
+            )
+            for platform in platforms
+        ]
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Serve until ``stop`` is set or every platform has nothing more to say. Raises HermesError at the start."""
+        await self._ctx.host.start()
+        self._services.start()
+        keeping = [asyncio.create_task(one.serve(), name=one.platform.name) for one in self.platforms]
+        playing = [asyncio.create_task(self._play()), asyncio.create_task(self._sweep())] if self._work else []
+        stopped = asyncio.create_task(stop.wait())
+        ended = asyncio.gather(*keeping) if keeping else asyncio.get_running_loop().create_future()
+        try:
+            await asyncio.wait({stopped, ended, *playing}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            if stop.is_set():
+                self._queue.rest()
+            stopping = asyncio.create_task(self._services.stop())
+            await self._drain(keeping, playing)
+            stopped.cancel()
+            ended.cancel()
+            await asyncio.gather(stopping, *keeping, *playing, stopped, ended, return_exceptions=True)
+            await self._queue.close()
+        for task in playing:
+            if not task.cancelled() and (error := task.exception()):
+                raise error
+
+    def told(self) -> Sequence[str]:
+        """How each platform and each service is, a line each."""
+        return [str(one) for one in (*self.platforms, *self._services.supervisors)]
+
+    def _try_again(self, name: str) -> bool:
+        service = next((one for one in self._services.supervisors if one.name == name), None)
+        supervisor = self.platform(name) or service
+        return supervisor is not None and supervisor.resume()
+
+    def platform(self, name: str) -> PlatformSupervisor | None:
+        """Who keeps a platform alive."""
+        return next((one for one in self.platforms if one.platform.name == name), None)
+
+    # --- in ---------------------------------------------------------------------------------------------------------
+
+    async def _admit(self, platform: Platform, envelope: Envelope) -> Access | None:
+        """Who speaks; None when nobody may. A stranger is given a code, where the settings say so."""
+        rules = self._rules.get(envelope.platform) or AccessRules.of(self._ctx, envelope.platform)
+        self._rules[envelope.platform] = rules
+        rows = rows_of(self._ctx)
+        access = admit(envelope, rules, await rows.people.person(envelope.platform, envelope.sender))
+        if access.outcome == "in":
+            return access
+        log.info("not let in: %s %s: %s", envelope.platform, envelope.sender, access.by)
+        words = await code_for(rows, envelope, brand=self._ctx.program) if access.outcome == "pair" else ""
+        if words:
+            key = f"{envelope.platform}:{envelope.account}:{envelope.event_id}:code"
+            with contextlib.suppress(DeliveryError):  # not through the outbox, where its row would tell the code
+                await platform.send(Chat(envelope.chat, envelope.thread), said(words), key)
+        return None
+
+    # --- turns ------------------------------------------------------------------------------------------------------
+
+    async def _play(self) -> None:
+        await self._queue.work(self._worker.play, self._ctx.host.section("workers").count)
+
+    async def _sweep(self) -> None:
+        """Put what waits and is in no queue: from before the start, of a worker that died, of another machine."""
+        forgot = 0.0
+        while True:
+            try:
+                if time.time() - forgot > _HOUR:
+                    forgot = time.time()
+                    await self._ctx.host.records.forget(forgot - KEPT)
+                for session_id, _ in await unplayed(self._ctx):
+                    if not await self._ctx.host.turns.busy(session_id):
+                        await self._queue.put(session_id)
+            except HermesError as error:
+                log.warning("what waits could not be looked for: %s", error)
+            await asyncio.sleep(self._ctx.host.section("workers").poll_seconds)
+
+    # --- the end ----------------------------------------------------------------------------------------------------
+
+    async def _drain(self, keeping: Sequence["asyncio.Task[None]"], playing: Sequence["asyncio.Task[None]"]) -> None:
+        """Hear nothing new, let turns end, send what they said; what is cut off is resumed at the next start."""
+        for platform in self.platforms:
+            platform.deaf()
+        seconds = gateway_settings(self._ctx).drain_seconds
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._inbound.settle()
+                await self._worker.rest()
+                await self._ctx.host.turns.rest()
+        cut = self._ctx.host.turns.playing
+        with contextlib.suppress(TimeoutError, HermesError):
+            async with asyncio.timeout(_FLUSH):
+                await self._all_sent()
+        if cut:
+            log.warning("%d turns are cut off; they go on at the next start", cut)
+        with contextlib.suppress(HermesError):  # else they are taken over when this process is gone
+            await self._ctx.host.records.leave()
+        for task in (*playing, *keeping):
+            task.cancel()
+        await self._inbound.close()
+
+    async def _all_sent(self) -> None:
+        """Wait until nothing is to be sent by a platform that is connected."""
+        mine = {(k.platform.name, k.platform.account) for k in self.platforms if k.state == "connected"}
+        outbox = rows_of(self._ctx).outbox
+        while True:
+            counts = await outbox.outbox_counts()
+            if not any((name, account) in mine and state in ("waiting", "sending") for name, account, state in counts):
+                return
+            await asyncio.sleep(_LOOK)

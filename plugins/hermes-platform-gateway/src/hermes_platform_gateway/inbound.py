@@ -1,0 +1,226 @@
+"""The way in: who it is from, which conversation it belongs to, and what happens to it now.
+
+A message is a row before its service hears that it was received, and before anything is done about it. So a death at
+any moment loses nothing, and what a service delivers again is known.
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable
+from functools import partial
+
+from attrs import evolve
+
+from hermes_core import trace
+from hermes_core.codec import plain_text
+from hermes_core.context import PluginContext
+from hermes_core.errors import Duplicate, HermesError, StoreError
+from hermes_core.kinds import Platform, TurnQueue
+from hermes_core.slash import QUEUED, STEERED
+from hermes_core.types import Chat, Envelope, Feature, Message, Principal, TurnOrder, Waiting
+from hermes_platform_gateway.asks import Asks
+from hermes_platform_gateway.commands.chats import ChatCommands
+from hermes_platform_gateway.config import gateway_settings, mask_of
+from hermes_platform_gateway.conversations import ChatConversation, Conversations, dressed
+from hermes_platform_gateway.keyed_queue import KeyedQueue
+from hermes_platform_gateway.media_in import keep_files
+from hermes_platform_gateway.outward.outgoing import answer_to, said
+from hermes_platform_gateway.people.access import Access
+from hermes_platform_gateway.rows.kept import rows_of
+from hermes_platform_gateway.turns import Turns
+
+__all__ = ["Inbound"]
+
+log = logging.getLogger(f"hermes.{__name__}")
+_PAUSE = 1.0  # seconds between two tries to write a message down
+_HEARD, _BEHIND = "👀", "⏳"
+
+
+class Inbound:
+    """Takes what platforms receive. ``admit`` says whose a message is, or None: then it has been seen to.
+
+    ``wake`` tells the sender that something is to be said where a message came from.
+    """
+
+    def __init__(
+        self,
+        ctx: PluginContext,
+        queue: TurnQueue,
+        turns: Turns,
+        asks: Asks,
+        commands: ChatCommands,
+        admit: Callable[[Platform, Envelope], Awaitable[Access | None]],
+        wake: Callable[[Envelope], None],
+    ) -> None:
+        self._ctx, self._queue, self._commands, self._admit = ctx, queue, commands, admit
+        self._turns, self._asks = turns, asks
+        self._wake = wake
+        self._conversations = Conversations(ctx)
+        self._in_order = KeyedQueue()
+
+    def hear(self, platform: Platform, envelope: Envelope) -> None:
+        """Take a message in, after those of the same chat that came before; what ends or answers a turn at once."""
+        work = partial(self._hear, platform, envelope)
+        if self._commands.at_once(envelope):
+            self._in_order.beside(work)
+        else:
+            self._in_order.put(f"{envelope.platform} {envelope.account} {envelope.chat} {envelope.thread}", work)
+
+    async def begin(self, platform: Platform) -> None:
+        """Carry out the commands that were heard before a death."""
+        for waiting in await self._ctx.host.records.heard(platform.name, platform.account):
+            if waiting.envelope:
+                work = partial(self._again, platform, waiting)
+                self._in_order.put(f"{platform.name} {platform.account} {waiting.envelope.chat}", work)
+
+    async def settle(self) -> None:
+        """Wait until everything that was heard has its row."""
+        await self._in_order.settle()
+
+    async def close(self) -> None:
+        """Stop whatever is being done."""
+        await self._in_order.close()
+
+    async def _hear(self, platform: Platform, envelope: Envelope) -> None:
+        with trace.using(trace.new()):
+            while True:
+                try:
+                    return await self._heard(platform, envelope)
+                except StoreError as error:  # nothing can be written down, nor told; a service may not ask us again
+                    log.warning("message %s of %s waits for the store: %s", envelope.event_id, platform.name, error)
+                    await asyncio.sleep(_PAUSE)
+
+    async def _heard(self, platform: Platform, envelope: Envelope) -> None:
+        acked = False
+        try:
+            access = await self._admit(platform, envelope)
+            acked = access is not None and await self._take(platform, envelope, access)
+        except Duplicate:  # delivered again; it was seen to, or will be
+            log.info("message %s of %s came again", envelope.event_id, platform.name)
+        except HermesError as error:
+            log.warning("message %s of %s was not taken: %s", envelope.event_id, platform.name, error)
+            await self._tell(envelope, str(error))
+        except Exception:  # one that is never acknowledged keeps those behind it from being heard
+            log.exception("message %s of %s could not be taken", envelope.event_id, platform.name)
+            await self._tell(envelope, "This message could not be taken. The log of the gateway says why.")
+        if not acked:
+            await platform.ack(envelope)
+        self._wake(envelope)
+
+    async def _take(self, platform: Platform, envelope: Envelope, access: Access) -> bool:
+        """See to a message; whether its service was told that it was received."""
+        records = self._ctx.host.records
+        conversation = await self._conversations.find(envelope, access)
+        owner = conversation.owner
+        await rows_of(self._ctx).chats.remember_chat(owner, envelope, access.principal)
+        if self._commands.is_command(envelope):
+            row = await records.hear(owner, envelope)
+            await platform.ack(envelope)
+            await self._command(platform, envelope, conversation, access, row)
+            return True
+        text = plain_text(envelope.message.parts).strip()
+        if text and await self._asks.waits(owner, conversation.wanted):
+            await self._answer(envelope, conversation, await records.hear(owner, envelope))
+            return False
+        await self._say(platform, conversation, envelope)
+        if conversation.begins:
+            await self._tell(envelope, f"A new conversation begins: {conversation.begins}.", owner=owner, mark="begins")
+        return True
+
+    async def _say(
+        self, platform: Platform, conversation: ChatConversation, envelope: Envelope, wish: str = ""
+    ) -> None:
+        """Let a message have its turn, or reach the one that runs, as is set up or is the ``wish``."""
+        host, session = self._ctx.host, await conversation.take_up()
+        busy = await self._turns.busy(session.id)
+        mode = (wish or host.section("agent").busy) if busy else "queue"
+        kept = await keep_files(envelope, host.outputs(session.id), partial(host.turns.seen, session))
+        whole = dressed(kept, shared=_shared(envelope))
+        if mode == "steer":
+            await self._ctx.turns.steer(session.id, whole, owner=session.owner)
+        elif not await self._ctx.turns.queue(whole, owner=session.owner, order=TurnOrder(session=session.id)):
+            raise Duplicate("This message was received before.")
+        await platform.ack(envelope)
+        if busy and mode == "interrupt":
+            await self._turns.interrupt(session.id)
+        await self._queue.put(session.id)
+        words = {"queue": QUEUED, "steer": STEERED}.get(mode, "") if busy else ""
+        self._in_order.beside(partial(self._receipt, platform, envelope, session.owner, words))  # nothing waits for it
+
+    async def _receipt(self, platform: Platform, envelope: Envelope, owner: Principal, words: str) -> None:
+        """Show that a message was heard, and, where it has to wait, say so in ``words`` if there is no sign for it."""
+        if not await self._react(platform, envelope, _BEHIND if words else _HEARD) and words:
+            await self._tell(envelope, words, owner=owner, mark="receipt")
+            self._wake(envelope)
+
+    async def _command(
+        self, platform: Platform, envelope: Envelope, conversation: ChatConversation, access: Access, row: int
+    ) -> None:
+        """Carry out a command; its answer is stored with the fact that it was."""
+        try:
+            answer = await self._commands.run(conversation, envelope, access)
+        except Duplicate:  # all but its answer was stored before a death
+            answer = "This was done before the gateway was started again."
+        except HermesError as error:
+            answer = str(error)
+        except Exception:  # of a plugin, mostly; not answered, it would be carried out again at every start
+            log.exception("a command broke")
+            answer = "This command broke. The log of the gateway says how."
+        key = f"{envelope.platform}:{envelope.account}:{envelope.event_id}"
+        if isinstance(answer, Message) and answer.role == "user":  # what the model is to hear
+            again = evolve(envelope, event_id=f"{envelope.event_id}#said", message=answer)
+            with contextlib.suppress(Duplicate):
+                await self._say(platform, conversation, again, conversation.wish)
+            answer = ""
+        known = {"key": f"{key}:answer", "trace": trace.current(), "session_id": conversation.wanted}
+        shown = said(answer) if isinstance(answer, str) else answer
+        answers = [answer_to(envelope, conversation.owner, shown, **known)] if answer else []
+        await self._ctx.host.records.done(row, await rows_of(self._ctx).outbox.sending(answers) if answers else None)
+
+    async def _answer(self, envelope: Envelope, conversation: ChatConversation, row: int) -> None:
+        """Let a message answer the question that waits for words."""
+        if question := await self._asks.waits(conversation.owner, conversation.wanted):
+            text, by = plain_text(envelope.message.parts).strip(), envelope.sender_name or envelope.sender
+            await self._asks.answer(question, conversation.owner, text, by)
+        await self._ctx.host.records.done(row)
+
+    async def _again(self, platform: Platform, waiting: Waiting) -> None:
+        envelope = waiting.envelope
+        assert envelope
+        with trace.using(waiting.trace):
+            access = await self._admit(platform, envelope)
+            if access is None:
+                return
+            conversation = await self._conversations.find(envelope, access)
+            if self._commands.is_command(envelope):
+                await self._command(platform, envelope, conversation, access, waiting.id)
+            else:  # words for a question, which the turn that was cut off puts again
+                await self._answer(envelope, conversation, waiting.id)
+
+    async def _react(self, platform: Platform, envelope: Envelope, sign: str) -> bool:
+        """Show that a message was heard; False where that cannot be seen."""
+        if not (gateway_settings(self._ctx).reactions and envelope.message_id):
+            return False
+        if Feature.REACTIONS not in platform.features:
+            return False
+        try:
+            async with asyncio.timeout(10):
+                await platform.react(Chat(envelope.chat, envelope.thread), envelope.message_id, sign)
+        except Exception as error:  # noqa: BLE001 - a sign that is not seen is no reason to stop
+            log.info("no reaction on %s: %s", platform.name, error)
+            return False
+        return True
+
+    async def _tell(self, envelope: Envelope, text: str, owner: Principal | None = None, mark: str = "failed") -> None:
+        """Say something to whoever wrote a message, once."""
+        key = f"{envelope.platform}:{envelope.account}:{envelope.event_id}:{mark}"
+        owner = owner or Principal(profile=self._ctx.owner.profile, person=f"{envelope.platform}:{envelope.sender}")
+        text = mask_of(self._ctx)(text)
+        message = answer_to(envelope, owner, said(text), key=key, trace=trace.current())
+        await rows_of(self._ctx).outbox.send_later(message)
+
+
+def _shared(envelope: Envelope) -> bool:
+    """Whether others may speak in the same conversation."""
+    return envelope.kind != "dm"

@@ -1,0 +1,60 @@
+"""All rows of the gateway in one store; each part is reached by name, and each of its methods is one transaction."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hermes_core.database import StoreBroker
+from hermes_core.types import Migration
+
+if TYPE_CHECKING:
+    from hermes_core.context import PluginContext
+    from hermes_core.types import Message, Principal
+
+__all__ = ["MIGRATION", "Rows", "end_drafts", "rows_of", "sent", "unplayed"]
+
+MIGRATION = Migration(folder=Path(__file__).parent / "versions", head="0001")
+
+
+class Rows:
+    """What the gateway keeps: what has to go out, where people are reached, which session a chat has, who may talk."""
+
+    def __init__(self, store: StoreBroker) -> None:
+        from hermes_platform_gateway.rows.chats import Chats  # with SQLAlchemy, which a terminal starts without
+        from hermes_platform_gateway.rows.outbox import Outbox
+        from hermes_platform_gateway.rows.people import People
+        from hermes_platform_gateway.rows.routes import Routes
+
+        self.outbox, self.chats, self.routes, self.people = Outbox(store), Chats(store), Routes(store), People(store)
+
+
+def rows_of(ctx: "PluginContext") -> Rows:
+    """The rows of the gateway in the store of its kernel."""
+    if "rows" not in ctx.state:
+        ctx.state["rows"] = Rows(ctx.store)
+    found: Rows = ctx.state["rows"]
+    return found
+
+
+async def end_drafts(ctx: "PluginContext", platform: str, account: str, message: "Message", before: float) -> int:
+    """Let a message stand for the answers that were shown and never came: their turns ended before an instant."""
+    outbox = rows_of(ctx).outbox
+    over = await ctx.host.records.over(await outbox.drafts(platform, account), before)
+    return await outbox.end_drafts(platform, account, message, over)
+
+
+async def sent(
+    ctx: "PluginContext", trace: str, turn_id: str, owner: "Principal | None"
+) -> Sequence[Mapping[str, Any]]:
+    """What went out of a trace or a turn, as far as an owner, or anybody, may see it; with how its account is."""
+    rows = await rows_of(ctx).outbox.on_the_way(trace, turn_id, owner)
+    accounts = await ctx.host.records.accounts() if rows else ()
+    how = {(one.platform, one.account): (one.state, one.error) for one in accounts}
+    states = [how.get((row["platform"], row["account"]), (None, None)) for row in rows]
+    return [{**row, "account_state": s, "account_error": e} for row, (s, e) in zip(rows, states, strict=True)]
+
+
+async def unplayed(ctx: "PluginContext", *, limit: int = 100) -> "Sequence[tuple[str, Principal]]":
+    """The sessions in which something came from a chat, waits, and nobody works: the oldest first."""
+    chats = await rows_of(ctx).chats.list_chats(None)
+    return await ctx.host.turns.unplayed({(chat.owner, chat.platform, chat.account) for chat in chats}, limit=limit)

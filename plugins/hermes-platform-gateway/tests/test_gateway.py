@@ -1,0 +1,737 @@
+"""The gateway as people meet it: a message comes in, an answer goes out, once, whatever happens between."""
+
+import asyncio
+import time
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+import pytest
+from attrs import frozen
+from gateway_house import context_of, rows_of
+
+from hermes_core.embed import Hermes
+from hermes_core.errors import ConfigError, StoreError, UserError
+from hermes_core.kinds import ToolContext, tool
+from hermes_core.testing import Call, FakePlatform
+from hermes_core.testing.bench import Bench
+from hermes_core.types import Blob, Buttons, Effect, Envelope, Feature, Message, Principal, Question, Text
+from hermes_platform_gateway import inbound
+from hermes_platform_gateway.gateway import Gateway
+
+
+class Room(FakePlatform):
+    """A chat service that shows what it is sent, and can say everything an envelope can."""
+
+    def __init__(self, **options) -> None:
+        super().__init__(features=options.pop("features", ()), **options)
+        self.account = "bot"
+        self.number = 0
+
+    def write(self, text: str, **known) -> None:
+        self.number += 1
+        values = {
+            "platform": self.name,
+            "account": "bot",
+            "event_id": f"e{self.number}",
+            "chat": "c1",
+            "sender": "anna",
+        }
+        values |= {"message_id": f"m{self.number}", **known}
+        parts = (Text(text=text), *values.pop("more", ()))
+        self._inbox.put_nowait(Envelope(**values, message=Message(role="user", parts=parts)))
+
+    async def until(self, *texts: str) -> list[str]:
+        """What was sent, once as much was as is wanted."""
+        seen: list[str] = []
+        with suppress(TimeoutError):
+            async with asyncio.timeout(20):
+                while not self._says(seen, texts):
+                    await asyncio.sleep(0.01)
+                    seen = list(await self.seen())
+        assert self._says(seen, texts), seen
+        return seen
+
+    @staticmethod
+    def _says(seen: list[str], texts: tuple[str, ...]) -> bool:
+        return len(seen) >= len(texts) and all(one in got for one, got in zip(texts, seen, strict=False))
+
+
+@asynccontextmanager
+async def serving(hermes: Hermes, *platforms: Room):
+    gateway, stop = Gateway(context_of(hermes), platforms), asyncio.Event()
+    task = asyncio.create_task(gateway.run(stop))
+    try:
+        yield gateway
+    finally:
+        stop.set()
+        await task
+
+
+OPEN = {"gateway.allow_all_users": True}
+
+
+async def test_a_message_is_answered_where_it_came_from(hermes, scripted):
+    hermes.configure(OPEN)
+    hermes.tmp_plugin(scripted("Hello Anna.", "Hello Ben."))
+    room = Room()
+    async with serving(hermes, room):
+        room.write("Hi.")
+        await room.until("Hello Anna.")
+        room.write("Hi.", chat="c2", sender="ben")
+        await room.until("Hello Anna.", "Hello Ben.")
+    assert room.acked == ["e1", "e2"]
+
+
+async def test_what_is_delivered_again_is_answered_once(hermes, scripted):
+    hermes.configure(OPEN)
+    hermes.tmp_plugin(scripted("Once.", "Twice."))
+    room = Room()
+    async with serving(hermes, room):
+        for _ in range(3):
+            room.write("Hi.", event_id="same")
+        await room.until("Once.")
+        room.write("And now?")
+        await room.until("Once.", "Twice.")
+    assert room.acked == ["same", "same", "same", "e4"]
+
+
+async def test_strangers_get_nothing(hermes, scripted):
+    hermes.configure({"gateway.allowed_users": ["anna"]})
+    hermes.tmp_plugin(scripted("Hello Anna."))
+    room = Room()
+    async with serving(hermes, room):
+        room.write("Let me in.", sender="mallory", chat="c9")
+        room.write("Hi.")
+        assert await room.until("Hello Anna.") == ["Hello Anna."]
+    assert sorted(room.acked) == ["e1", "e2"]  # two chats, heard side by side
+    assert await room.seen() == ["Hello Anna."]
+
+
+async def test_commands_work_where_a_slash_does_and_where_it_does_not(hermes, scripted):
+    hermes.configure(OPEN)
+    hermes.tmp_plugin(scripted())
+    room = Room()
+    async with serving(hermes, room):
+        room.write("/whoami@bot", sender_name="Anna")
+        room.write("!status")
+        room.write("/nothing")
+        seen = await room.until("", "", "")  # some wait for nothing, so any may be first
+    starts = ("Conversation: ", "There is no command /nothing.", "You are anna (Anna) on fake")
+    assert [text.startswith(start) for text, start in zip(sorted(seen), starts, strict=True)] == [True] * 3
+
+
+async def test_a_new_conversation_knows_nothing_of_the_last(hermes, scripted):
+    hermes.configure(OPEN)
+    provider = scripted("One.", "Two.", "Three.")
+    hermes.tmp_plugin(provider)
+    room = Room()
+    async with serving(hermes, room):
+        room.write("First.")
+        await room.until("One.")
+        room.write("Second.")
+        await room.until("One.", "Two.")
+        room.write("/new")
+        await room.until("One.", "Two.", "New session")
+        room.write("Third.")
+        await room.until("One.", "Two.", "New session", "Three.")
+    lengths = [len(request.messages) for request in provider.requests]
+    assert lengths == [2, 4, 2]
+
+
+@frozen
+class Nothing:
+    pass
+
+
+class Work:
+    """A tool that waits until the test lets it go."""
+
+    def __init__(self) -> None:
+        self.running, self.go = asyncio.Event(), asyncio.Event()
+
+        @tool(idempotent=True)
+        async def work(_: Nothing) -> str:
+            """Work."""
+            self.running.set()
+            await self.go.wait()
+            return "worked"
+
+        self.tool = work
+
+
+async def test_what_comes_while_a_turn_runs_waits_and_says_so(hermes, scripted):
+    hermes.configure(OPEN)
+    work, room = Work(), Room()
+    hermes.tmp_plugin(scripted([Call("work")], "First.", "Second."))
+    hermes.tmp_plugin(work.tool)
+    async with serving(hermes, room):
+        room.write("One.")
+        await work.running.wait()
+        room.write("Two.")
+        await room.until("Queued")
+        work.go.set()
+        await room.until("Queued", "First.", "Second.")
+
+
+async def test_the_receipt_is_a_reaction_where_there_are_some(hermes, scripted):
+    hermes.configure(OPEN)
+    work, room = Work(), Room(features={Feature.REACTIONS})
+    room.signs = []
+
+    async def react(chat, message_id, sign):
+        room.signs.append((message_id, sign))
+
+    room.react = react
+    hermes.tmp_plugin(scripted([Call("work")], "First.", "Second."))
+    hermes.tmp_plugin(work.tool)
+    async with serving(hermes, room):
+        room.write("One.")
+        await work.running.wait()
+        room.write("Two.")
+        while len(room.signs) < 2:
+            await asyncio.sleep(0.01)
+        work.go.set()
+        await room.until("First.", "Second.")
+    assert room.signs == [("m1", "👀"), ("m2", "⏳")]
+
+
+async def test_an_interrupting_message_ends_the_turn_and_has_its_own(hermes, scripted):
+    hermes.configure(OPEN | {"agent.busy": "interrupt"})
+    work, room = Work(), Room()
+    hermes.tmp_plugin(scripted([Call("work")], "Second."))
+    hermes.tmp_plugin(work.tool)
+    async with serving(hermes, room):
+        room.write("One.")
+        await work.running.wait()
+        room.write("Two.")
+        assert await room.until("Second.") == ["Second."]
+
+
+async def test_a_turn_is_stopped_from_the_chat(hermes, scripted):
+    hermes.configure(OPEN)
+    work, room = Work(), Room()
+    hermes.tmp_plugin(scripted([Call("work")]))
+    hermes.tmp_plugin(work.tool)
+    async with serving(hermes, room):
+        room.write("One.")
+        await work.running.wait()
+        room.write("/stop")
+        assert await room.until("Stopped.") == ["Stopped."]
+
+
+@pytest.mark.parametrize(("said", "ran"), [("/approve", True), ("/deny", False)])
+async def test_a_question_is_answered_in_the_chat(hermes, scripted, said, ran):
+    hermes.configure(OPEN)
+    room, done = Room(features={Feature.BUTTONS}), []
+
+    @tool(effects={Effect.SEND})
+    async def post(_: Nothing) -> str:
+        """Post."""
+        done.append(True)
+        return "posted"
+
+    hermes.tmp_plugin(scripted([Call("post")], "Well."))
+    hermes.tmp_plugin(post)
+    async with serving(hermes, room):
+        room.write("Post it.")
+        [question] = await room.until("May I do this?")
+        [buttons] = [part for part in next(iter(room.outbox.values())).parts if isinstance(part, Buttons)]
+        assert all(len(button.says.encode()) <= 60 for button in buttons.buttons)
+        assert "/approve" in question
+        room.write(said)
+        await room.until("May I do this?", "")
+        async with asyncio.timeout(10):
+            while len(room.outbox) < 3:
+                await asyncio.sleep(0.01)
+        assert "Well." in await room.seen()
+    assert bool(done) is ran
+
+
+async def test_a_button_says_which_question_it_answers(hermes, scripted):
+    hermes.configure(OPEN)
+    room = Room(features={Feature.BUTTONS})
+
+    @tool(effects={Effect.SEND})
+    async def post(_: Nothing) -> str:
+        """Post."""
+        return "posted"
+
+    hermes.tmp_plugin(scripted([Call("post")], "Well."))
+    hermes.tmp_plugin(post)
+    async with serving(hermes, room):
+        room.write("Post it.")
+        await room.until("May I do this?")
+        [buttons] = [part for part in next(iter(room.outbox.values())).parts if isinstance(part, Buttons)]
+        room.write(buttons.buttons[0].says, sender="mallory")  # somebody else presses
+        await room.until("May I do this?", "There is no approval")
+        room.write(buttons.buttons[0].says)
+        async with asyncio.timeout(10):
+            while "Well." not in await room.seen():
+                await asyncio.sleep(0.01)
+
+
+async def test_words_answer_a_question_of_a_tool(hermes, scripted):
+    hermes.configure(OPEN)
+    room, heard = Room(), []
+
+    @tool(effects={Effect.ASK})
+    async def which(context: ToolContext, _: Nothing) -> str:
+        """Ask."""
+        verdict = await context.ask(Question(id="q", kind="choice", subject="Which?", choices=("red", "blue")))
+        heard.append(verdict.choice)
+        return verdict.choice
+
+    hermes.tmp_plugin(scripted([Call("which")], "Good."))
+    hermes.tmp_plugin(which)
+    async with serving(hermes, room):
+        room.write("Paint it.")
+        await room.until("Which?\n\n1. red\n2. blue")
+        room.write("2")
+        await room.until("Which?", "Good.")
+    assert heard == ["blue"]
+
+
+async def test_what_is_cut_off_goes_on_at_the_next_start(hermes, scripted, tmp_path):
+    hermes.configure(OPEN | {"gateway.drain_seconds": 0.1})
+    work, room, provider = Work(), Room(), scripted([Call("work")], "Done at last.")
+    hermes.tmp_plugin(provider)
+    hermes.tmp_plugin(work.tool)
+    async with serving(hermes, room):
+        room.write("One.")
+        await work.running.wait()
+    assert not room.outbox
+    work.go.set()
+    again, room = Bench(tmp_path / "home"), Room()
+    again.tmp_plugin("hermes_tool_commands")
+    again.configure(OPEN)
+    again.tmp_plugin(provider)
+    again.tmp_plugin(work.tool)
+    async with serving(again, room):
+        await room.until("Done at last.")
+    await again.close()
+
+
+async def test_a_platform_that_falls_is_tried_again_and_no_other_falls_with_it(hermes, scripted):
+    hermes.configure(OPEN | {"gateway.retry_seconds": 0.01})
+    hermes.tmp_plugin(scripted("Hello."))
+    room, shaky = Room(), Room(name="shaky")
+    failures = [OSError("no network"), OSError("no network")]
+    opened = shaky.open
+
+    async def open_(console):
+        if failures:
+            raise failures.pop()
+        await opened(console)
+
+    shaky.open = open_
+    async with serving(hermes, room, shaky) as gateway:
+        room.write("Hi.")
+        await room.until("Hello.")
+        while gateway.platform("shaky").state != "connected":
+            await asyncio.sleep(0.01)
+        assert gateway.platform("fake").state == "connected"
+
+
+async def test_what_only_a_person_can_mend_is_parked_and_shown(hermes, scripted):
+    hermes.configure(OPEN | {"platforms.fake.admins": ["boss"]})
+    hermes.tmp_plugin(scripted())
+    shaky, room = Room(name="shaky"), Room()
+    wrong = [True]
+    opened = shaky.open
+
+    async def open_(console):
+        if wrong:
+            raise UserError("The token is wrong.", hint="Get another one.")
+        await opened(console)
+
+    shaky.open = open_
+    async with serving(hermes, shaky, room) as gateway:
+        while gateway.platform("shaky").state != "parked":
+            await asyncio.sleep(0.01)
+        [line] = [line for line in gateway.told() if line.startswith("shaky")]
+        assert "The token is wrong." in line
+        wrong.clear()
+        room.write("/platforms resume shaky", sender="boss")
+        await room.until("shaky is tried again.")
+        while gateway.platform("shaky").state != "connected":
+            await asyncio.sleep(0.01)
+
+
+async def test_what_holds_for_everybody_is_refused_to_who_is_no_admin(hermes, scripted):
+    hermes.configure(OPEN)
+    hermes.tmp_plugin(scripted())
+    room = Room()
+    async with serving(hermes, room):
+        room.write("/model scripted-1 --global")
+        await room.until("only an admin changes it")
+        room.write("/reasoning high --global")
+        await room.until("only an admin changes it", "only an admin changes it")
+        room.write("/yolo")
+        said = await room.until("", "", "Only the owner of this Hermes changes what needs a yes")
+    assert len(said) == 3
+    assert not (hermes.runtime.home.root / "config.yaml").exists()
+
+
+async def test_each_chat_has_the_model_it_chose(hermes, scripted):
+    hermes.configure(OPEN)
+    provider = scripted("One.", "Two.")
+    hermes.tmp_plugin(provider)
+    room = Room()
+    async with serving(hermes, room):
+        room.write("/model other-model")
+        await room.until("other-model")
+        room.write("Hi.")
+        await room.until("", "One.")
+        room.write("Hi.", chat="c2", sender="ben")
+        await room.until("", "One.", "Two.")
+    assert [request.model for request in provider.requests] == ["other-model", "scripted-1"]
+
+
+async def test_a_channel_has_a_prompt_and_a_model_of_its_own(hermes, scripted):
+    channels = {"c1": {"prompt": "Answer in verse.", "model": "other-model"}, "c1:t2": {"prompt": "Answer in prose."}}
+    hermes.configure(OPEN | {"platforms.fake.channels": channels})
+    provider = scripted("One.", "Two.", "Three.")
+    hermes.tmp_plugin(provider)
+    room = Room()
+    async with serving(hermes, room):
+        room.write("Hi.")
+        await room.until("One.")
+        room.write("Hi.", thread="t2")
+        await room.until("One.", "Two.")
+        room.write("Hi.", chat="c2")
+        await room.until("One.", "Two.", "Three.")
+    prompts = [request.messages[0].parts[0].text for request in provider.requests]
+    assert ["verse" in p for p in prompts] == [True, False, False]
+    assert ["prose" in p for p in prompts] == [False, True, False]
+    assert [request.model for request in provider.requests] == ["other-model", "other-model", "scripted-1"]
+
+
+async def test_a_conversation_ends_by_itself_where_it_is_wanted(hermes, scripted, monkeypatch):
+    hermes.configure(OPEN | {"gateway.reset": {"mode": "idle", "idle_minutes": 60}})
+    provider = scripted("One.", "Two.")
+    hermes.tmp_plugin(provider)
+    room = Room()
+    async with serving(hermes, room):
+        room.write("Hi.")
+        await room.until("One.")
+        now = time.time()
+        monkeypatch.setattr("hermes_platform_gateway.keys.time.time", lambda: now + 3601)
+        room.write("Hi again.")
+        await room.until("One.", "", "")
+    assert [len(request.messages) for request in provider.requests] == [2, 2]
+    assert any("A new conversation begins: nothing was said for 1 hour" in text for text in await room.seen())
+
+
+async def test_a_group_hears_who_speaks_and_each_has_a_conversation_of_their_own(hermes, scripted):
+    hermes.configure(OPEN)
+    provider = scripted("One.", "Two.")
+    hermes.tmp_plugin(provider)
+    room = Room()
+    async with serving(hermes, room):
+        room.write("Not for you.", kind="group", addressed=False)
+        room.write("Hi.", kind="group", sender_name="Anna", quote="What was said")
+        await room.until("One.")
+        room.write("Hi.", kind="group", sender="ben", sender_name="Ben")
+        await room.until("One.", "Two.")
+    said = [request.messages[-1].parts for request in provider.requests]
+    assert "".join(p.text for p in said[0]) == "[Anna]\n> What was said\nHi."
+    assert "".join(p.text for p in said[1]) == "[Ben]\nHi."
+    assert [len(request.messages) for request in provider.requests] == [2, 2]
+
+
+async def test_files_are_where_tools_may_read_them(hermes, scripted, tmp_path):
+    hermes.configure(OPEN)
+    provider = scripted("Nice.")
+    hermes.tmp_plugin(provider)
+    room = Room()
+    async with serving(hermes, room):
+        file = Blob(media_type="text/csv", data=b"a,b\n", name="../../etc/passwd")
+        room.write("Look.", more=(file,))
+        await room.until("Nice.")
+    text = "".join(p.text for p in provider.requests[0].messages[-1].parts if isinstance(p, Text))
+    path = text.partition("[A file, text/csv: ")[2].rstrip("]")
+    assert await hermes.workspace.read(path) == b"a,b\n"
+    assert ".." not in path
+
+
+async def test_something_is_done_beside_the_conversation(hermes, scripted):
+    hermes.configure(OPEN)
+    hermes.tmp_plugin(scripted("Found it."))
+    room = Room()
+    async with serving(hermes, room):
+        room.write("/background Find it.")
+        await room.until("", "")
+    seen = await room.seen()
+    assert any("Begun beside this conversation" in text for text in seen)
+    assert "Found it." in seen
+
+
+async def test_an_answer_is_shown_while_it_is_written_and_then_sent_once(hermes, scripted):
+    hermes.configure({**OPEN, "gateway.edit_seconds": 0.001, "gateway.edit_chars": 1})
+    hermes.tmp_plugin(scripted("A long answer that is written word by word."))
+    room = Room(features={Feature.EDIT, Feature.TYPING})
+    async with serving(hermes, room):
+        room.write("Hi.")
+        await room.until("A long answer that is written word by word.")
+        async with asyncio.timeout(20):
+            while (await room.seen())[0] != "A long answer that is written word by word.":
+                await asyncio.sleep(0.01)
+    assert len(await room.seen()) == 1
+    assert await room.typing() >= 1
+
+
+async def test_a_word_for_silence_is_no_answer_and_a_file_is_one(hermes, scripted, tmp_path):
+    (tmp_path / "desk").mkdir()
+    (tmp_path / "desk" / "a.txt").write_text("of the desk")
+    hermes.configure(
+        {**OPEN, "terminal.cwd": str(tmp_path / "desk"), "gateway.media_folders": [str(tmp_path / "desk")]}
+    )
+    hermes.configure({"gateway.people": {"owner": ["fake:anna"]}})
+    hermes.tmp_plugin(scripted("[SILENT]", f"Here.\nMEDIA:{tmp_path}/desk/a.txt\nMEDIA:/etc/shadow"))
+    room = Room(features={Feature.MEDIA})
+    async with serving(hermes, room):
+        room.write("Nothing to say?")
+        room.write("The file, please.", chat="c2")
+        seen = await room.until("Here.\n\n(shadow was not sent: ")
+        async with asyncio.timeout(20):
+            while len(room.outbox) < 2:
+                await asyncio.sleep(0.01)
+    assert not [text for text in seen if "SILENT" in text]
+    [blob] = [part for message in room.outbox.values() for part in message.parts if isinstance(part, Blob)]
+    assert Path(blob.path).read_text() == "of the desk"
+
+
+async def test_what_a_command_passes_on_is_answered_in_the_chat(hermes, scripted):
+    hermes.configure(OPEN)
+    hermes.tmp_plugin(scripted("One.", "Two."))
+    room = Room()
+    async with serving(hermes, room):
+        room.write("/queue Say one.")
+        await room.until("One.")
+        room.write("/steer Say two.")
+        await room.until("One.", "Two.")
+
+
+async def test_a_command_wins_over_what_is_set_up_for_a_running_turn(hermes, scripted):
+    hermes.configure(OPEN | {"agent.busy": "interrupt"})
+    work, room = Work(), Room()
+    provider = scripted([Call("work")], "Done.", "And that.")
+    hermes.tmp_plugin(provider)
+    hermes.tmp_plugin(work.tool)
+    async with serving(hermes, room):
+        room.write("One.")
+        await work.running.wait()
+        room.write("/queue Two.")
+        await room.until("Queued: it has its turn")
+        work.go.set()
+        await room.until("Queued", "Done.", "And that.")
+
+
+async def test_a_command_that_breaks_says_so_and_is_over(hermes, scripted):
+    hermes.configure(OPEN)
+    hermes.tmp_plugin(scripted())
+    room = Room()
+    async with serving(hermes, room):
+        room.write("/sessions 99999999999999999999")
+        words = (
+            "Plugin tool/commands: /sessions failed: OverflowError: Python int too large to convert to SQLite INTEGER"
+        )
+        await room.until(words)
+        assert not await (await hermes.runtime.store()).commands_waiting("fake", "bot")
+
+
+async def test_what_stands_below_a_command_belongs_to_it(hermes, scripted):
+    hermes.configure(OPEN)
+    hermes.tmp_plugin(scripted())
+    room = Room()
+    async with serving(hermes, room):
+        room.write("/title\nOslo")
+        await room.until("This session is now called 'Oslo'.")
+
+
+async def test_what_waits_when_the_gateway_stops_is_begun_by_the_next_one(hermes, scripted, tmp_path):
+    hermes.configure(OPEN)
+    work, provider = Work(), scripted([Call("work")], "One.", [Call("work")], "Two.")
+
+    class Slow(Room):
+        async def send(self, *given):  # what follows would have time to begin
+            work.running.clear()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(0.3):
+                    await work.running.wait()
+            return await super().send(*given)
+
+    hermes.tmp_plugin(provider)
+    hermes.tmp_plugin(work.tool)
+    room = Slow()
+    gateway, stop = Gateway(context_of(hermes), [room]), asyncio.Event()
+    running = asyncio.create_task(gateway.run(stop))
+    room.write("Say one.")
+    await work.running.wait()
+    room.write("Say two.")
+    await room.until("Queued")
+    stop.set()
+    await asyncio.sleep(0)
+    work.go.set()
+    await running
+    again, room = Bench(tmp_path / "home"), Room()
+    again.tmp_plugin("hermes_tool_commands")
+    again.configure(OPEN)
+    again.tmp_plugin(provider)
+    again.tmp_plugin(work.tool)
+    async with serving(again, room):
+        await room.until("Two.")
+    await again.close()
+
+
+async def test_words_for_a_question_that_were_heard_before_a_death_answer_it(hermes, scripted, tmp_path):
+    hermes.configure(OPEN | {"gateway.drain_seconds": 0.1})
+    room, heard = Room(), []
+
+    @tool(effects={Effect.ASK}, idempotent=True)
+    async def which(context: ToolContext, _: Nothing) -> str:
+        """Ask."""
+        verdict = await context.ask(Question(id="q", kind="text", subject="Which?"))
+        heard.append(verdict.choice)
+        return verdict.choice
+
+    provider = scripted([Call("which")], "Good.")
+    hermes.tmp_plugin(provider)
+    hermes.tmp_plugin(which)
+    async with serving(hermes, room):
+        room.write("Paint it.")
+        await room.until("Which?")
+    store = await hermes.runtime.store()
+    words = Message(role="user", parts=(Text(text="blue"),))
+    known = {"platform": "fake", "account": "bot", "event_id": "late", "chat": "c1", "sender": "anna"}
+    await store.hear_command(Principal(person="fake:anna"), Envelope(**known, message=words), "")
+    again, room = Bench(tmp_path / "home"), Room()
+    again.tmp_plugin("hermes_tool_commands")
+    again.configure(OPEN)
+    again.tmp_plugin(provider)
+    again.tmp_plugin(which)
+    async with serving(again, room):
+        async with asyncio.timeout(20):
+            while "Good." not in await room.seen():
+                await asyncio.sleep(0.01)
+        assert "There is no command" not in "".join(await room.seen())
+    await again.close()
+    assert heard == ["blue"]
+
+
+async def test_a_message_waits_for_a_store_that_is_away(hermes, scripted, monkeypatch):
+    hermes.configure(OPEN)
+    hermes.tmp_plugin(scripted("Hello."))
+    monkeypatch.setattr(inbound, "_PAUSE", 0)
+    room = Room()
+    rows = rows_of(hermes)
+    for part, name in ((rows.people, "person"), (rows.outbox, "send_later")):
+        monkeypatch.setattr(part, name, _away_once(getattr(part, name)))
+    async with serving(hermes, room):
+        room.write("Hi.")
+        assert await room.until("Hello.") == ["Hello."]
+    assert room.acked == ["e1"]
+
+
+async def test_a_message_that_breaks_something_is_acknowledged_and_told(hermes, scripted, monkeypatch):
+    hermes.configure(OPEN)
+    hermes.tmp_plugin(scripted("Hello."))
+    room = Room()
+    chats = rows_of(hermes).chats
+    monkeypatch.setattr(chats, "remember_chat", _away_once(chats.remember_chat, ValueError("a fault")))
+    async with serving(hermes, room):
+        room.write("Hi.")
+        await room.until("This message could not be taken.")
+        room.write("Hi.")
+        await room.until("", "Hello.")
+    assert room.acked == ["e1", "e2"]
+
+
+def _away_once(call, error=None):
+    faults = [error or StoreError("The disk is full.")]
+
+    async def called(*given, **known):
+        if faults:
+            raise faults.pop()
+        return await call(*given, **known)
+
+    return called
+
+
+def test_a_day_has_no_hour_24(hermes):
+    hermes.configure({"gateway.reset": {"mode": "daily", "at_hour": 24}})
+    with pytest.raises(ConfigError, match=r"at_hour: must be below 24|at_hour"):
+        context_of(hermes)
+
+
+async def test_an_account_that_could_not_be_let_go_of_keeps_nobody_out(hermes, scripted, monkeypatch):
+    hermes.configure(OPEN | {"gateway.retry_seconds": 0.01})
+    hermes.tmp_plugin(scripted("Hello."))
+    room, store = Room(), await hermes.runtime.store()
+    monkeypatch.setattr(store, "stop_serving", _away_once(store.stop_serving))
+    monkeypatch.setattr(store, "commands_waiting", _away_once(store.commands_waiting))  # it falls when connected
+    async with serving(hermes, room) as gateway:
+        room.write("Hi.")
+        async with asyncio.timeout(20):
+            while gateway.platform("fake").state not in ("standby", "connected") or not room.acked:
+                assert gateway.platform("fake").state != "standby"
+                await asyncio.sleep(0.01)
+
+
+async def test_a_turn_without_a_sign_of_life_is_stopped_and_told(hermes, scripted):
+    hermes.configure(OPEN | {"gateway.idle_seconds": 2.0})
+    work, room = Work(), Room()
+    hermes.tmp_plugin(scripted([Call("work")], "Next."))
+    hermes.tmp_plugin(work.tool)
+    async with serving(hermes, room):
+        room.write("One.")
+        await room.until("Nothing happened for 0 minutes")
+        room.write("Two.")
+        async with asyncio.timeout(20):
+            while "Next." not in await room.seen():
+                await asyncio.sleep(0.01)
+
+
+@pytest.mark.parametrize(("exclusive", "states"), [(True, ["connected", "standby"]), (False, ["connected"] * 2)])
+async def test_an_account_is_served_once_unless_several_may(hermes, scripted, exclusive, states):
+    hermes.configure(OPEN)
+    hermes.tmp_plugin(scripted())
+    one, two = Room(), Room()
+    one.exclusive = two.exclusive = exclusive
+    async with serving(hermes, one) as first:
+        while first.platform("fake").state != "connected":
+            await asyncio.sleep(0.01)
+        async with serving(hermes, two) as second:
+            while second.platform("fake").state not in ("connected", "standby"):
+                await asyncio.sleep(0.01)
+            assert [first.platform("fake").state, second.platform("fake").state] == states
+
+
+async def test_what_was_begun_beside_before_a_death_is_begun_once(hermes, scripted, tmp_path, monkeypatch):
+    hermes.configure(OPEN)
+    provider = scripted("Found it.")
+    hermes.tmp_plugin(provider)
+    room, store = Room(), await hermes.runtime.store()
+    monkeypatch.setattr(store, "done_command", _away_once(store.done_command))
+    async with serving(hermes, room):
+        room.write("/background Find it.")
+        await room.until("", "")
+    again, room = Bench(tmp_path / "home"), Room()
+    again.tmp_plugin("hermes_tool_commands")
+    again.configure(OPEN)
+    again.tmp_plugin(provider)
+    async with serving(again, room):
+        assert await room.until("This was done before") == ["This was done before the gateway was started again."]
+    await again.close()
+
+
+async def test_a_file_without_a_name_has_an_ending(hermes, scripted, tmp_path):
+    hermes.configure(OPEN)
+    provider = scripted("Thanks.")
+    hermes.tmp_plugin(provider)
+    room = Room()
+    async with serving(hermes, room):
+        room.write("Listen.", more=[Blob(media_type="text/csv", data=b"a,b\n", name="")])
+        await room.until("Thanks.")
+    text = "".join(p.text for p in provider.requests[0].messages[-1].parts if isinstance(p, Text))
+    assert text.endswith("-file.csv]")

@@ -1,0 +1,169 @@
+"""What a host is given: what waits, how it is played, stopped and told of, and nothing without the permission."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hermes_core.context import PluginContext
+from hermes_core.database import Transaction
+from hermes_core.errors import Duplicate, NotPermitted, OutOfReach, UnknownName, UserError
+from hermes_core.plugins.index import Installed
+from hermes_core.plugins.manifest import Manifest
+from hermes_core.testing import Bench, FakePlatform
+from hermes_core.types import Approval, Ended, Envelope, Event, Message, Principal, Text, TurnOrder, TurnResult, Verdict
+
+MIA, BEN = Principal(person="pager:mia"), Principal(person="pager:ben")
+
+
+def context(hermes: Bench, *permissions: str) -> PluginContext:
+    made = {"api": 1, "name": "pager", "kind": "platform", "summary": "Hears.", "permissions": {"kernel": permissions}}
+    return hermes.runtime.plugin_context(
+        Installed(label="platform/pager", manifest=Manifest(made), module="pager", path="")
+    )
+
+
+@pytest.fixture
+def provider(hermes: Bench, scripted: Any) -> Any:
+    provider = scripted()
+    hermes.tmp_plugin(provider)
+    return provider
+
+
+@pytest.fixture
+def ctx(hermes: Bench, provider: Any) -> PluginContext:
+    return context(hermes, "host.serve", "turns.run")
+
+
+def envelope(event: str, text: str = "Hi.", sender: str = "mia") -> Envelope:
+    said = Message(role="user", parts=(Text(text=text),))
+    return Envelope(platform="pager", account="p", event_id=event, chat=sender, sender=sender, message=said)
+
+
+async def hear(ctx: PluginContext, event: str, owner: Principal = MIA, session: str = "s") -> str:
+    await ctx.turns.take_up(session, owner=owner, origin="pager", system="Be short.")
+    return await ctx.turns.queue(envelope(event), owner=owner, order=TurnOrder(session=session))
+
+
+async def ended(events: Any) -> list[Ended]:
+    found: list[Event] = [event async for event in events]
+    return [event for event in found if isinstance(event, Ended)]
+
+
+async def test_without_the_permission_there_is_no_host(hermes: Bench, provider: Any) -> None:
+    with pytest.raises(NotPermitted, match=r"host\.serve"):
+        context(hermes, "turns.run").host.section("agent")
+
+
+async def test_what_waits_is_played_one_after_another(ctx: PluginContext, provider: Any) -> None:
+    provider.add("One.", "Two.")
+    assert await hear(ctx, "1") == "s"
+    assert await hear(ctx, "1") == ""  # it came before
+    await hear(ctx, "2")
+    turns = ctx.host.turns
+    assert await turns.owner("s") == MIA
+    assert [one.envelope and one.envelope.event_id for one in await turns.waiting("s")] == ["1", "2"]
+    assert await turns.unplayed({(MIA, "pager", "p")}) == [("s", MIA)]
+    assert await turns.unplayed({(BEN, "pager", "p")}) == []
+    [one] = await ended(turns.follow("s", owner=MIA))
+    [two] = await ended(turns.follow("s", owner=MIA))
+    assert (one.answer, two.answer, await turns.waiting("s")) == ("One.", "Two.", [])
+    assert await ended(turns.follow("s", owner=MIA)) == []
+    assert "Be short." in str(provider.requests[0].messages)
+    asked = await turns.asked_from("s", MIA)
+    assert asked is not None
+    assert (asked.chat, asked.message.parts) == ("mia", ())
+
+
+async def test_nobody_plays_what_waits_for_another(ctx: PluginContext) -> None:
+    await hear(ctx, "1")
+    [refused] = await ended(ctx.host.turns.follow("s", owner=BEN))
+    assert (refused.reason, refused.turn_id) == ("failed", "")
+
+
+async def test_to_resume_plays_what_was_cut_off_and_nothing_that_waits(ctx: PluginContext) -> None:
+    await hear(ctx, "1")
+    assert await ctx.host.turns.cut("s") is None
+    assert await ended(ctx.host.turns.resume("s", owner=MIA)) == []
+    assert len(await ctx.host.turns.waiting("s")) == 1
+
+
+async def test_the_end_of_a_turn_and_what_tells_of_it_are_one_commit(ctx: PluginContext, provider: Any) -> None:
+    provider.add("Done.")
+    told: list[str] = []
+
+    async def ends(result: TurnResult) -> Any:
+        def work(tx: Transaction) -> None:
+            told.append(result.answer)
+
+        return work
+
+    await hear(ctx, "1")
+    await ended(ctx.host.turns.follow("s", owner=MIA, ends=ends, effort="low"))
+    assert told == ["Done."]
+
+
+async def test_a_command_is_carried_out_once(ctx: PluginContext) -> None:
+    records = ctx.host.records
+    row = await records.hear(MIA, envelope("c1", "/new"))
+    with pytest.raises(Duplicate):
+        await records.hear(MIA, envelope("c1", "/new"))
+    assert [one.id for one in await records.heard("pager", "p")] == [row]
+    await records.done(row)
+    with pytest.raises(Duplicate):
+        await records.done(row)
+    assert await records.heard("pager", "p") == []
+
+
+async def test_a_question_is_settled_once(ctx: PluginContext) -> None:
+    records, session = ctx.host.records, await ctx.turns.take_up("s", owner=MIA, origin="pager")
+    await ctx.host.turns.keep(session)
+    await records.ask(session, Approval(id="q", session_id="s", turn_id="", subject="Which?", kind="text"))
+    assert [one.id for one in await records.questions(MIA)] == ["q"]
+    assert await records.questions(BEN) == []
+    settled, mine = await records.settle(MIA, "q", Verdict(outcome="allow", choice="blue", by="Mia"))
+    assert (settled.choice, mine) == ("blue", True)
+    again, mine = await records.settle(MIA, "q", Verdict(outcome="deny"), expired=True)
+    assert (again.choice, mine) == ("blue", False)
+    assert (await records.question(MIA, "q")).state == "answered"
+    with pytest.raises(UnknownName):
+        await records.question(BEN, "q")
+
+
+async def test_one_process_serves_an_account(ctx: PluginContext) -> None:
+    records = ctx.host.records
+    serving = await records.serve("pager", "p")
+    assert serving
+    assert await records.serve("pager", "p") is None
+    await records.keep_serving(serving, "connected")
+    [account] = await records.accounts()
+    assert (account.state, account.served) == ("connected", True)
+    await records.stop_serving(serving)
+    assert await records.serve("pager", "p")
+
+
+async def test_a_file_is_handed_out_when_its_session_may_read_it(ctx: PluginContext, hermes: Bench) -> None:
+    hermes.workspace.folder.joinpath("a.txt").write_text("hello")
+    session, turns = await ctx.turns.take_up("s", owner=MIA, origin="pager"), ctx.host.turns
+    cwd = (await turns.workspace(session)).cwd
+    assert (await turns.read(session, f"{cwd}/a.txt", 3))[:4] == b"hell"
+    with pytest.raises((OutOfReach, OSError, UserError)):
+        await turns.read(session, str(Path(hermes.runtime.home.config_file)), 100)
+
+
+async def test_platforms_are_those_that_are_set_up(ctx: PluginContext, hermes: Bench) -> None:
+    assert ctx.host.platforms() == ([], "")
+    with pytest.raises(UnknownName, match="pip install hermes-platform-nowhere"):
+        ctx.host.platforms(["nowhere"])
+
+
+async def test_a_platform_is_given_by_name(hermes: Bench, provider: Any) -> None:
+    room = FakePlatform(features=())
+    hermes.tmp_plugin(room, name="room")
+    hermes.configure({f"platforms.{room.name}.enabled": True})
+    host = context(hermes, "host.serve").host
+    assert host.platforms() == ([room], "")
+    assert host.section(f"platforms.{room.name}").enabled is True
+    assert host.section("agent").busy == "queue"
+    assert host.queue() is None
+    assert host.services() == []
