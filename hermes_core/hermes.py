@@ -17,10 +17,9 @@ from hermes_core.values import frozen
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.agent.runtime import Runtime
-    from hermes_core.brokers import Mailbox
     from hermes_core.kinds.console import AskPerson
     from hermes_core.plugins.index import Index, Installed
-    from hermes_core.types import JSON, Event, Message, Principal, SlashCommand
+    from hermes_core.types import JSON, Event, Message, Principal
 
 __all__ = ["Answer", "Hermes"]
 

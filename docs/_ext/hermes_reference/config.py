@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from hermes_core.config.describe import settings_rows
-from hermes_core.config.schema import HOST, PLUGIN_SPACES, SHARED_KEYS, Config
+from hermes_core.config.schema import PLUGIN_SPACES, SHARED_KEYS, Config
 from hermes_core.platforms import PlatformSettings
 from hermes_core.plugins.manifest import Manifest, read_manifest
 from hermes_core.testing.readme import settings_block

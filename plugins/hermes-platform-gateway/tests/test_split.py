@@ -7,10 +7,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from hermes_platform_gateway.outward.pieces import is_text, marked, pieces_of, text_of
-from hermes_platform_gateway.outward.split import split_text
 from hermes_core.testing import FakePlatform
 from hermes_core.types import Feature, Location, Message, Poll, Text
+from hermes_platform_gateway.outward.pieces import is_text, marked, pieces_of, text_of
+from hermes_platform_gateway.outward.split import split_text
 
 FENCE = re.compile(r"^ *(`{3,}|~{3,})[^`\n]*$", re.MULTILINE)
 
