@@ -29,6 +29,7 @@ _ENFORCED = {
     "approvals.settle": "say yes and no for you",
     "conversation.change": "act in the conversation you type its commands into",
     "routes.serve": "serve over the network what plugins show",
+    "models.route": "stand between you and your models: see what they are asked, and the keys of your providers",
     "store.connect": "open the database that holds the sessions of everybody",
     "store.tables": "keep tables of its own in the database of Hermes",
     "tools.override": "replace tools of other plugins",
