@@ -306,7 +306,7 @@ def _working(scope: Scope, label: str) -> list[Row]:
 
 async def _at_work(scope: Scope, *, deep: bool) -> list[Row]:
     """Whether anybody can answer, and whether tools have a place to work in; ``deep`` asks the model's service."""
-    from hermes_core.console.registry import Registry
+    from hermes_core.agent.slash.registry import Registry
 
     rows = []
     for look in (_model, _backend):

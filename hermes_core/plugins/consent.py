@@ -30,6 +30,7 @@ _ENFORCED = {
     "conversation.change": "act in the conversation you type its commands into",
     "routes.serve": "serve over the network what plugins show",
     "host.serve": "serve those who write to you, with what others' commands and platforms give them",
+    "models.route": "stand between you and your models: see what they are asked, and the keys of your providers",
     "store.connect": "open the database that holds the sessions of everybody",
     "store.tables": "keep tables of its own in the database of Hermes",
     "tools.override": "replace tools of other plugins",

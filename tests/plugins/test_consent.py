@@ -227,3 +227,10 @@ def test_where_the_lock_file_cannot_be_written_nothing_is_granted(site, look):
     with pytest.raises(UserError, match=r"Cannot write .*a file stands where a folder is needed"):
         consent.enable(board)
     assert consent.state(board) == "never_asked"
+
+
+def test_every_permission_is_said_in_words() -> None:
+    from hermes_core.context import KERNEL_PERMISSIONS
+    from hermes_core.plugins import consent
+
+    assert set(consent._ENFORCED) >= set(KERNEL_PERMISSIONS)
