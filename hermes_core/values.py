@@ -1,15 +1,19 @@
-"""Classes of attrs that share their comparison, hash and text instead of having each its own compiled.
+"""Classes of attrs that are quick to import: they share their methods, and each has its ``__init__`` when it is used.
 
-attrs writes and compiles these methods for every class, which is half of what importing a class costs, and every start
-of a program imports more than a hundred. They behave as those of attrs.
+attrs writes and compiles these methods for every class, which is most of what importing a class costs. Every start of a
+program imports two hundred and makes values of half of them. They behave as those of attrs.
 """
 
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import attrs
+from attrs import NOTHING
 
 __all__ = ["define", "frozen"]
+
+_FACTORY: Any = type(attrs.Factory(list))
+_set = object.__setattr__  # these values are frozen, and so are the fields of attrs
 
 
 def _equal(self: Any, other: Any) -> Any:
@@ -37,6 +41,47 @@ def _shown(cls: Any) -> tuple[tuple[str, Any], ...]:
     return tuple((f.name, f.repr if callable(f.repr) else repr) for f in attrs.fields(cls) if f.repr)
 
 
+class _Init:
+    """Stands where the ``__init__`` of a class will be, and puts it there when it is first asked for."""
+
+    def __get__(self, one: Any, cls: Any) -> Any:
+        owner = next(base for base in cls.__mro__ if base.__dict__.get("__init__") is self)
+        owner.__init__ = made = _written(owner)
+        return made.__get__(one, cls)
+
+
+def _written(cls: Any) -> Any:
+    """The ``__init__`` that attrs would have written."""
+    known: dict[str, Any] = {"setter": _set.__get__, "NOTHING": NOTHING, "off": attrs.validators.get_disabled}
+    places, names, lines, checks = [], [], [], []
+    free = cls.__setattr__ is _set  # nothing keeps or judges what is set
+    for at, field in enumerate(attrs.fields(cls)):
+        if not field.init and field.default is NOTHING:
+            continue
+        factory: Any = field.default if type(field.default) is _FACTORY else None
+        known |= {f"default{at}": factory.factory if factory else field.default, f"converter{at}": field.converter}
+        known |= {f"field{at}": field, f"validator{at}": field.validator}
+        default = f"default{at}({'self' if factory.takes_self else ''})" if factory else f"default{at}"
+        value = default
+        if field.init:
+            value = field.alias if not factory else f"{default} if {field.alias} is NOTHING else {field.alias}"
+            given = "" if field.default is NOTHING else "=NOTHING" if factory else f"={default}"
+            (names if field.kw_only else places).append(f"{field.alias}{given}")
+        value = f"converter{at}({value})" if field.converter else value
+        lines.append(f"self.{field.name} = {value}" if free else f"put({field.name!r}, {value})")
+        if field.validator:
+            checks.append(f"validator{at}(self, field{at}, self.{field.name})")
+    if not free:
+        lines.insert(0, "put = setter(self)")
+    lines += ["if not off():", *(f" {check}" for check in checks)] if checks else []
+    lines += ["self.__attrs_post_init__()"] if hasattr(cls, "__attrs_post_init__") else []
+    head = ", ".join(["self", *places, *(["*", *names] if names else [])])
+    exec("\n ".join([f"def __init__({head}):", *(lines or ["pass"])]), known)  # noqa: S102 - names of fields
+    made = known["__init__"]
+    made.__module__, made.__qualname__ = cls.__module__, f"{cls.__qualname__}.__init__"
+    return made
+
+
 if TYPE_CHECKING:
     from attrs import define, frozen  # what type checkers know
 else:
@@ -45,20 +90,40 @@ else:
         """As ``attrs.frozen``: a class whose values are equal when all they hold is, and stay as they were made."""
         if cls is None:
             return lambda made: frozen(made, **options)
-        return attrs.frozen(_shared(cls, options, _hash), eq=False, repr=False, **options)
+        return _made(attrs.frozen, cls, options, _hash)
 
     def define(cls: Any = None, /, **options: Any) -> Any:
         """As ``attrs.define``: a class whose values may change, and are no keys of a dictionary for that."""
         if cls is None:
             return lambda made: define(made, **options)
-        return attrs.define(_shared(cls, options, None), eq=False, repr=False, **options)
+        return _made(attrs.define, cls, options, None)
 
 
-def _shared(cls: Any, options: dict[str, Any], hashed: Any) -> Any:
+def _made(make: Any, cls: Any, options: dict[str, Any], hashed: Any) -> Any:
     """The class with the shared methods, but for those that it has itself or does not want."""
     if options.pop("eq", True):
         for name, method in (("__eq__", _equal), ("__hash__", hashed)):
             setattr(cls, name, cls.__dict__.get(name) or method)
     if "__repr__" not in cls.__dict__:
         cls.__repr__ = _text
-    return cls
+    if "__init__" in cls.__dict__:
+        return make(cls, eq=False, repr=False, **options)
+    hidden: list[tuple[Any, bool, Any]] = []
+
+    def hide(_: type, fields: list[Any]) -> list[Any]:
+        """Show attrs fields that are no arguments: it writes nothing for them."""
+        if "__match_args__" not in cls.__dict__:
+            cls.__match_args__ = tuple(one.name for one in fields if one.init and not one.kw_only)
+        for one in fields:
+            hidden.append((one, one.init, one.default))
+            _set(one, "init", False)
+            _set(one, "default", NOTHING)
+        return fields
+
+    cls.__init__ = _Init()
+    made = make(cls, eq=False, repr=False, field_transformer=hide, **options)
+    del made.__attrs_init__
+    for one, init, default in hidden:
+        _set(one, "init", init)
+        _set(one, "default", default)
+    return made

@@ -4,9 +4,8 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 
-from attrs import frozen
-
 from hermes_core.types import JSON, Blob, Message, Part, Reasoning, Text, ToolCall, ToolResult
+from hermes_core.values import frozen
 from hermes_provider_openai.entry import Entry
 from hermes_provider_openai.pictures import describe, picture_url
 

@@ -5,10 +5,11 @@ import os
 from collections.abc import Sequence
 from typing import Literal
 
-from attrs import Attribute, field, frozen
+from attrs import Attribute, field
 
 from hermes_core.kinds import Tool, ToolContext, tool
 from hermes_core.types import Effect, Question, Verdict
+from hermes_core.values import frozen
 
 OTHER = "something else"  # the choice that leads to an answer in the person's own words
 WAIT = 3600.0  # seconds a person may take to answer

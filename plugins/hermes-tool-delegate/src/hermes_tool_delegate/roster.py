@@ -6,9 +6,10 @@ from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from attrs import define, field
+from attrs import field
 
 from hermes_core.types import Session, SlashCommand
+from hermes_core.values import define
 from hermes_tool_delegate.child import Result
 
 WAITS = "waits for a place"

@@ -5,11 +5,12 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Literal, TypeAlias
 
-from attrs import field, frozen
+from attrs import field
 
 from hermes_core.errors import ToolError
 from hermes_core.kinds import Tool, ToolContext, tool
 from hermes_core.types import Effect
+from hermes_core.values import frozen
 from hermes_tool_delegate.child import Result, Wish
 from hermes_tool_delegate.config import Config
 from hermes_tool_delegate.report import report

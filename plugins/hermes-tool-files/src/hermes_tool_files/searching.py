@@ -5,11 +5,10 @@ import re
 from collections.abc import Callable, Sequence
 from itertools import groupby
 
-from attrs import frozen
-
 from hermes_core.errors import ToolError
 from hermes_core.kinds import Workspace
 from hermes_core.types import ExecRequest
+from hermes_core.values import frozen
 
 SECONDS = 60.0
 OUTPUT = 2_000_000

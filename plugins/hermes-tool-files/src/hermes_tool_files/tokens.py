@@ -7,7 +7,7 @@ non-breaking space). Words, numbers, operators and whole string literals may not
 import re
 import unicodedata
 
-from attrs import frozen
+from hermes_core.values import frozen
 
 _LOOKALIKES = str.maketrans(
     {

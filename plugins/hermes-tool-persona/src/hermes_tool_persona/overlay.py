@@ -9,11 +9,12 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from hermes_core.brokers import DocumentsBroker
 from hermes_core.errors import Conflict, UserError
 from hermes_core.types import JSON, Envelope, Message, Principal, Text
+from hermes_core.values import frozen
 
 NAME = "overlay"
 

@@ -2,11 +2,12 @@
 
 from typing import Literal
 
-from attrs import field, frozen
+from attrs import field
 
 from hermes_core.control import SessionsBroker
 from hermes_core.kinds import Tool, ToolContext, tool
 from hermes_core.types import Effect, Session
+from hermes_core.values import frozen
 from hermes_tool_recall.search import discover
 from hermes_tool_recall.views import browse, scroll
 from hermes_tool_recall.watched import Watched

@@ -8,10 +8,11 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from attrs import Factory, asdict, frozen
+from attrs import Factory, asdict
 
 from hermes_core.errors import UserError
 from hermes_core.types import JSON
+from hermes_core.values import frozen
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 MOST_NAME = 64

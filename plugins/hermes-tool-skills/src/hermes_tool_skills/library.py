@@ -11,11 +11,12 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from attrs import asdict, evolve, frozen
+from attrs import asdict, evolve
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.types import JSON
+from hermes_core.values import frozen
 from hermes_tool_skills.disk import add_line, drop_folder, held, put_tree, write_json
 from hermes_tool_skills.lock import Entry, Lock, read_lock, write_lock
 from hermes_tool_skills.tree import BadTree, Tree, digest, hashes, read_tree

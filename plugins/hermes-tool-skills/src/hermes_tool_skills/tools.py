@@ -4,12 +4,13 @@ import asyncio
 from collections.abc import Sequence
 from typing import Literal
 
-from attrs import field, frozen
+from attrs import field
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import ToolError, UserError
 from hermes_core.kinds import Tool, ToolContext, tool
 from hermes_core.types import Effect, Feature, Principal, Question, Session
+from hermes_core.values import frozen
 from hermes_tool_skills.desk import catalogue_for
 
 
