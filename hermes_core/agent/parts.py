@@ -172,6 +172,11 @@ class Parts:
 
     # --- parts, made when first needed --------------------------------------------------------------------------
 
+    @property
+    def stored(self) -> bool:
+        """Whether the store is open."""
+        return self._store is not None and self._store.done()
+
     async def store(self) -> "Store":
         """The open store. It is opened in a thread, so that a request that is under way is not held up."""
         if self._store is None or (self._store.done() and self._store.exception()):  # it may go well by now

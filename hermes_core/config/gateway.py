@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
 from hermes_core.options import ge, gt, lt, option, settings
+from hermes_core.patterns import pattern
 
 __all__ = [
     "PERSON",
@@ -18,7 +19,7 @@ __all__ = [
 ]
 
 PERSON = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
-_PLATFORM = re.compile(r"[a-z0-9][a-z0-9_-]*")
+_PLATFORM = pattern(r"[a-z0-9][a-z0-9_-]*")
 
 
 def listed(entries: Iterable[str]) -> Iterator[str]:
