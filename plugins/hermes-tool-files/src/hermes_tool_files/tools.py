@@ -1,7 +1,9 @@
-"""The five file tools. All go through the session's workspace, so they work wherever it is."""
+"""The five file tools. All go through the session's workspace, so they work wherever it is.
+
+What they do is imported when one is called.
+"""
 
 from collections.abc import Iterable, Sequence
-from difflib import unified_diff
 from pathlib import Path
 from typing import Literal
 
@@ -9,11 +11,7 @@ from hermes_core.errors import ToolError
 from hermes_core.kinds import Tool, ToolContext, tool
 from hermes_core.options import ge, le, option, settings
 from hermes_core.types import Effect
-from hermes_tool_files import searching
-from hermes_tool_files.content import decode, is_binary
-from hermes_tool_files.matching import edit
 from hermes_tool_files.places import Places, Seen, key_of
-from hermes_tool_files.reading import numbered
 
 DIFF_LINES = 200
 LISTED = 500
@@ -81,6 +79,8 @@ def _read(places: Places, seen: Seen) -> Tool:
     @tool(toolset="files", effects={Effect.READ_FILES}, idempotent=True, touches=lambda params: [key_of(params.path)])
     async def read_file(context: ToolContext, params: Read) -> str:
         """Read a text file as LINE|text."""
+        from hermes_tool_files.reading import numbered
+
         data = await places.read(context.workspace, params.path)
         seen.remember(context.session.id, await places.resolve(context.workspace, params.path), data)
         return numbered(params.path, data, params.offset, params.limit)
@@ -111,6 +111,9 @@ def _edit(places: Places, seen: Seen) -> Tool:
     )
     async def edit_file(context: ToolContext, params: Change) -> str:
         """Replace text in a file. It must fit one place; only white space may be off, else nothing is changed."""
+        from hermes_tool_files.content import decode, is_binary
+        from hermes_tool_files.matching import edit
+
         full = await places.resolve(context.workspace, params.path)
         data = await places.read(context.workspace, params.path)
         if is_binary(data):
@@ -133,6 +136,8 @@ def _search(places: Places) -> Tool:
     @tool(toolset="files", effects={Effect.READ_FILES}, idempotent=True, touches=lambda params: [key_of(params.path)])
     async def search_files(context: ToolContext, params: Find) -> str:
         """Search file contents or names, leaving out what .gitignore names."""
+        from hermes_tool_files import searching
+
         root = await places.resolve(context.workspace, params.path)
         ripgrep = await places.has_ripgrep(context.workspace)
         search = searching.Search(
@@ -153,6 +158,8 @@ def _list(places: Places) -> Tool:
     @tool(toolset="files", effects={Effect.READ_FILES}, idempotent=True, touches=lambda params: [key_of(params.path)])
     async def list_files(context: ToolContext, params: Listing) -> str:
         """List a folder; folders end in a slash."""
+        from hermes_tool_files import searching
+
         root = await places.resolve(context.workspace, params.path)
         is_open = places.opener(context.workspace, root, names=True)
         return await searching.list_folder(context.workspace, root, params.depth, LISTED, is_open)
@@ -175,6 +182,8 @@ def _encoded(text: str) -> bytes:
 
 
 def _diff(before: str, after: str) -> str:
+    from difflib import unified_diff
+
     lines = [line.rstrip("\r") for line in unified_diff(before.split("\n"), after.split("\n"), n=2, lineterm="")][2:]
     if len(lines) > DIFF_LINES:
         lines = [*lines[:DIFF_LINES], f"[{len(lines) - DIFF_LINES:,} more lines of difference]"]

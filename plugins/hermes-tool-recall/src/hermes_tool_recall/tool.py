@@ -1,6 +1,6 @@
 """The tool ``recall``: one tool, four modes, chosen by which arguments are given."""
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from attrs import field
 
@@ -8,9 +8,9 @@ from hermes_core.control import SessionsBroker
 from hermes_core.kinds import Tool, ToolContext, tool
 from hermes_core.types import Effect, Session
 from hermes_core.values import frozen
-from hermes_tool_recall.search import discover
-from hermes_tool_recall.views import browse, scroll
-from hermes_tool_recall.watched import Watched
+
+if TYPE_CHECKING:
+    from hermes_tool_recall.watched import Watched
 
 
 @frozen(kw_only=True)
@@ -31,6 +31,8 @@ def recall_tool(sessions: SessionsBroker) -> Tool:
     @tool(name="recall", toolset="recall", effects=[Effect.RECALL], idempotent=True, touches=lambda _: ())
     async def run(context: ToolContext, wanted: Recall) -> str:
         """Look into past conversations: query searches, session reads one, around scrolls, nothing lists recent."""
+        from hermes_tool_recall.watched import Watched
+
         past = Watched(sessions)
         try:
             return await _look(past, context.session, wanted)
@@ -41,7 +43,10 @@ def recall_tool(sessions: SessionsBroker) -> Tool:
     return run
 
 
-async def _look(past: Watched, current: Session, wanted: Recall) -> str:
+async def _look(past: "Watched", current: Session, wanted: Recall) -> str:
+    from hermes_tool_recall.search import discover
+    from hermes_tool_recall.views import browse, scroll
+
     limit, window = min(max(wanted.limit, 1), 10), min(max(wanted.window, 1), 20)
     if wanted.query.strip():
         return await discover(

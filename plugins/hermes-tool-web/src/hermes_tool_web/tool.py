@@ -1,16 +1,17 @@
 """The tool ``web_fetch``."""
 
-import http
+from typing import TYPE_CHECKING
 
 from hermes_core.context import PluginContext, UrlRules
 from hermes_core.errors import ToolError
 from hermes_core.kinds import Tool, ToolContext, tool
 from hermes_core.options import ge, option, settings
 from hermes_core.types import Effect
-from hermes_tool_kit.addresses import check_url
-from hermes_tool_kit.fetching import Answer, fetch
 from hermes_tool_web.config import Config
 from hermes_tool_web.paging import LONGEST, Shelf, piece
+
+if TYPE_CHECKING:
+    from hermes_tool_kit.fetching import Answer
 
 ACCEPT = "text/html,application/xhtml+xml,text/markdown,text/plain,application/json;q=0.9,*/*;q=0.5"
 
@@ -33,6 +34,7 @@ def make_tool(ctx: PluginContext) -> Tool:
     async def web_fetch(context: ToolContext, params: Fetch) -> str:
         """Fetch a web page as Markdown, or a text or JSON file as it is. Nothing of the person's is sent along."""
         session = context.session.id
+        from hermes_tool_kit.fetching import fetch
         from hermes_tool_web.readable import readable
 
         page = shelf.get(session, params.url, params.links) if params.offset else None
@@ -53,10 +55,14 @@ def make_tool(ctx: PluginContext) -> Tool:
 
 def hosts(params: Fetch) -> list[str]:
     """The resource key of a call: the host it opens. Raises OutOfReach for what is no URL."""
+    from hermes_tool_kit.addresses import check_url
+
     return [f"host:{check_url(params.url, UrlRules(allow_private=True)).host}"]
 
 
-def _must_be_fine(answer: Answer) -> None:
+def _must_be_fine(answer: "Answer") -> None:
+    import http
+
     if 200 <= answer.status < 300:
         return
     try:
