@@ -19,6 +19,7 @@ for observe and transform. Generator wrappers, ``historic`` and ``firstresult`` 
 """
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 
 from hermes_core.brokers import Mailbox
 from hermes_core.context import PluginContext
@@ -390,6 +391,7 @@ async def approve(ctx: PluginContext, session: Session, question: Question) -> V
     """
 
 
+@cache
 def modes() -> dict[str, Mode]:
     """Every hook's name and mode, in the order of this file."""
     return {name: mode_of(spec) for name, spec in globals().items() if hasattr(spec, "hermes_mode")}

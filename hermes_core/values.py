@@ -4,7 +4,7 @@ attrs writes and compiles these methods for every class, which is most of what i
 program imports two hundred and makes values of half of them. They behave as those of attrs.
 """
 
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -12,6 +12,7 @@ from attrs import NOTHING
 
 __all__ = ["define", "frozen"]
 
+_FEW = 3  # values of a class; for more its ``__init__`` is compiled
 _FACTORY: Any = type(attrs.Factory(list))
 _set = object.__setattr__  # these values are frozen, and so are the fields of attrs
 
@@ -42,12 +43,40 @@ def _shown(cls: Any) -> tuple[tuple[str, Any], ...]:
 
 
 class _Init:
-    """Stands where the ``__init__`` of a class will be, and puts it there when it is first asked for."""
+    """Stands where the ``__init__`` of a class will be, and puts it there when it is worth it: most have few values."""
+
+    def __init__(self) -> None:
+        self._left = _FEW
 
     def __get__(self, one: Any, cls: Any) -> Any:
         owner = next(base for base in cls.__mro__ if base.__dict__.get("__init__") is self)
-        owner.__init__ = made = _written(owner)
-        return made.__get__(one, cls)
+        self._left -= 1
+        if one is None or self._left < 0:
+            owner.__init__ = _written(owner)
+            return owner.__init__.__get__(one, cls)
+        return partial(_filled, owner, one)
+
+
+def _filled(cls: Any, one: Any, /, *given: Any, **named: Any) -> None:
+    """Do once what the ``__init__`` of a class would."""
+    fields = [f for f in attrs.fields(cls) if f.init or f.default is not NOTHING]
+    places = [f.alias for f in fields if f.init and not f.kw_only]
+    known = {**dict(zip(places, given, strict=False)), **named}
+    asked = {f.alias: f.default for f in fields if f.init}
+    missing = [name for name, default in asked.items() if default is NOTHING and name not in known]
+    if missing or len(known) < len(given) + len(named) or len(given) > len(places) or not known.keys() <= asked.keys():
+        _written(cls)(one, *given, **named)  # it says what is wrong
+    for field in fields:
+        value = known.get(field.alias, NOTHING) if field.init else NOTHING
+        value = field.default if value is NOTHING else value
+        if type(value) is _FACTORY:
+            value = value.factory(one) if value.takes_self else value.factory()
+        _set(one, field.name, field.converter(value) if field.converter else value)
+    for field in fields if not attrs.validators.get_disabled() else ():
+        if field.validator:
+            field.validator(one, field, getattr(one, field.name))
+    if hasattr(cls, "__attrs_post_init__"):
+        one.__attrs_post_init__()
 
 
 def _written(cls: Any) -> Any:
