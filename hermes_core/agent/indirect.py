@@ -25,8 +25,8 @@ CALL = "tool_call"
 class Call:
     """What to call."""
 
-    name: str = option("The tool's name.")
-    arguments: dict[str, Any] = option("Its arguments.", factory=dict)
+    name: str = option("")
+    arguments: dict[str, Any] = option("", factory=dict)
 
 
 def call_tool() -> Tool:

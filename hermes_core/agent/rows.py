@@ -44,7 +44,10 @@ class Rows:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._needed.wait(), _PAUSE)
                 break
-        return await opening
+        opened = await opening
+        if looks:  # the end of each turn is logged
+            self._sessions.parts.settings.masks.prepare()
+        return opened
 
     @property
     def there(self) -> bool:
@@ -54,7 +57,8 @@ class Rows:
     async def get(self) -> "tuple[Store, Turn]":
         """The store and this turn's row. A turn that is interrupted still gets its row: what was said is kept."""
         self._needed.set()
-        await asyncio.wait([self._opening])
+        if not self._opening.done():
+            await asyncio.wait([self._opening])
         return self._opening.result()
 
     async def open(

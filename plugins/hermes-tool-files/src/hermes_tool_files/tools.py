@@ -22,47 +22,47 @@ CHANGED = "\nWarning: the file had changed on disk since you last saw it; check 
 class Read:
     """What to read."""
 
-    path: str = option("File; relative to the working folder.")
-    offset: int = option("First line.", default=1, validator=ge(1))
-    limit: int = option("Lines.", default=500, validator=[ge(1), le(2000)])
+    path: str = option("")
+    offset: int = option("first line", default=1, validator=ge(1))
+    limit: int = option("lines", default=500, validator=[ge(1), le(2000)])
 
 
 @settings
 class Write:
     """What to write."""
 
-    path: str = option("File.")
-    content: str = option("The whole new content.")
+    path: str = option("")
+    content: str = option("")
 
 
 @settings
 class Change:
     """What to change."""
 
-    path: str = option("File.")
-    old: str = option("Text to replace, without line numbers, with enough around it to be unique.")
-    new: str = option("Text to put there.")
-    replace_all: bool = option("Replace every occurrence.", default=False)
+    path: str = option("")
+    old: str = option("without line numbers, enough to be unique")
+    new: str = option("")
+    replace_all: bool = option("", default=False)
 
 
 @settings
 class Find:
     """What to find."""
 
-    pattern: str = option("Regular expression; for target=files a name or glob.")
-    path: str = option("Where to look.", default=".")
-    glob: str = option("Only files like this, e.g. *.py", default="")
-    target: Literal["content", "files"] = option("Lines in files, or file names, newest first.", default="content")
-    limit: int = option("Most results.", default=50, validator=[ge(1), le(500)])
-    context: int = option("Lines around a match.", default=0, validator=[ge(0), le(20)])
+    pattern: str = option("regex; for files a name or glob")
+    path: str = option("", default=".")
+    glob: str = option("e.g. *.py", default="")
+    target: Literal["content", "files"] = option("files: names, newest first", default="content")
+    limit: int = option("", default=50, validator=[ge(1), le(500)])
+    context: int = option("lines around", default=0, validator=[ge(0), le(20)])
 
 
 @settings
 class Listing:
     """What to list."""
 
-    path: str = option("Folder.", default=".")
-    depth: int = option("Levels.", default=1, validator=[ge(1), le(5)])
+    path: str = option("", default=".")
+    depth: int = option("", default=1, validator=[ge(1), le(5)])
 
 
 def make_tools(guarded: Iterable[Path] = (), home: Path | None = None) -> Sequence[Tool]:
@@ -110,7 +110,7 @@ def _edit(places: Places, seen: Seen) -> Tool:
         toolset="files", effects={Effect.READ_FILES, Effect.WRITE_FILES}, touches=lambda params: [key_of(params.path)]
     )
     async def edit_file(context: ToolContext, params: Change) -> str:
-        """Replace text in a file. It must fit one place; only white space may be off, else nothing is changed."""
+        """Replace text in a file. It must fit one place, but for white space, else nothing is changed."""
         from hermes_tool_files.content import decode, is_binary
         from hermes_tool_files.matching import edit
 

@@ -20,9 +20,9 @@ TIMED_OUT = 124
 class Arguments:
     """What the model gives."""
 
-    command: str = option("Command line.")
-    timeout: int = option("Seconds; at most 600.", default=180, validator=[ge(1), le(LONGEST)])
-    workdir: str = option("Folder to run in.", default="")
+    command: str = option("")
+    timeout: int = option("seconds, at most 600", default=180, validator=[ge(1), le(LONGEST)])
+    workdir: str = option("", default="")
 
 
 def make_terminal() -> Tool:

@@ -20,9 +20,9 @@ ACCEPT = "text/html,application/xhtml+xml,text/markdown,text/plain,application/j
 class Fetch:
     """What to fetch."""
 
-    url: str = option("Address; https:// or http://.")
-    offset: int = option("First character, to go on in a long page.", default=0, validator=ge(0))
-    links: bool = option("Keep the addresses of links.", default=False)
+    url: str = option("")
+    offset: int = option("first character, in a long page", default=0, validator=ge(0))
+    links: bool = option("keep their addresses", default=False)
 
 
 def make_tool(ctx: PluginContext) -> Tool:
@@ -32,7 +32,7 @@ def make_tool(ctx: PluginContext) -> Tool:
 
     @tool(toolset="web", effects={Effect.NETWORK}, idempotent=True, untrusted=True, touches=hosts)
     async def web_fetch(context: ToolContext, params: Fetch) -> str:
-        """Fetch a web page as Markdown, or a text or JSON file as it is. Nothing of the person's is sent along."""
+        """Fetch a web page as Markdown; text and JSON as they are. It has no cookies."""
         session = context.session.id
         from hermes_tool_kit.fetching import fetch
         from hermes_tool_web.readable import readable
