@@ -69,5 +69,6 @@ def wrapped(messages: Sequence[Message]) -> list[Message]:
                 parts.append(evolve(part, name=CALL))
             else:
                 parts.append(part)
-        shown.append(evolve(message, parts=tuple(parts)))
+        same = all(now is before for now, before in zip(parts, message.parts, strict=True))
+        shown.append(message if same else evolve(message, parts=tuple(parts)))
     return shown

@@ -14,7 +14,7 @@ class Meter:
     def __init__(self) -> None:
         self._ratios: dict[str, float] = {}
         self._seen: dict[str, Request] = {}
-        self._sized: tuple[Request | None, int] = (None, 0)  # a request is looked at before it leaves, and after
+        self._sized: tuple[object, object, int] = (None, None, 0)  # it is asked before a request leaves, and after
 
     def learn(self, session_id: str, request: Request, usage: Usage) -> None:
         """Compare an estimate with the count that came with the reply."""
@@ -25,9 +25,11 @@ class Meter:
 
     def size(self, request: Request) -> int:
         """The estimated tokens of a request."""
-        if self._sized[0] is not request:
-            self._sized = request, tokens.of_request(request)
-        return self._sized[1]
+        messages, tools, size = self._sized
+        if messages is not request.messages or tools is not request.tools:
+            size = tokens.of_request(request)
+            self._sized = request.messages, request.tools, size
+        return size
 
     def ratio(self, session_id: str) -> float:
         """Real tokens for each estimated one."""
