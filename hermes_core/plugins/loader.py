@@ -169,6 +169,7 @@ def import_plugin(installed: Installed) -> Any:
     The quick way: no metadata is read. Raises whatever the plugin raises.
     """
     if installed.origin == "package":
+        _import_near(installed)
         return import_object(installed.module, installed.attribute)
     if installed.module in sys.modules:
         return sys.modules[installed.module]
@@ -183,6 +184,26 @@ def import_plugin(installed: Installed) -> Any:
     module = sys.modules[installed.module] = module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def _import_near(installed: Installed) -> None:
+    """Import a package from where the index saw it; else all that the search path holds before is looked through.
+
+    What is not there any more is left to who looks everywhere. Raises whatever the plugin raises.
+    """
+    from importlib.machinery import PathFinder
+    from importlib.util import module_from_spec
+
+    name, above = installed.module, str(Path(installed.path).parent)
+    spec = None if name in sys.modules or "." in name else PathFinder.find_spec(name, [above])
+    if spec is None or spec.loader is None or not spec.origin:  # a bare folder has no origin
+        return
+    module = sys.modules[name] = module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        sys.modules.pop(name, None)
+        raise
 
 
 def inspect_plugin(installed: Installed) -> Any:
