@@ -82,7 +82,7 @@ def _filled(cls: Any, one: Any, /, *given: Any, **named: Any) -> None:
 def _written(cls: Any) -> Any:
     """The ``__init__`` that attrs would have written."""
     known: dict[str, Any] = {"setter": _set.__get__, "NOTHING": NOTHING, "off": attrs.validators.get_disabled}
-    places, names, lines, checks = [], [], [], []
+    places, names, lines, checks = list[str](), list[str](), list[str](), list[str]()
     free = cls.__setattr__ is _set  # nothing keeps or judges what is set
     for at, field in enumerate(attrs.fields(cls)):
         if not field.init and field.default is NOTHING:
@@ -142,7 +142,7 @@ def _made(make: Any, cls: Any, options: dict[str, Any], hashed: Any) -> Any:
     def hide(_: type, fields: list[Any]) -> list[Any]:
         """Show attrs fields that are no arguments: it writes nothing for them."""
         if "__match_args__" not in cls.__dict__:
-            cls.__match_args__ = tuple(one.name for one in fields if one.init and not one.kw_only)
+            type.__setattr__(cls, "__match_args__", tuple(f.name for f in fields if f.init and not f.kw_only))
         for one in fields:
             hidden.append((one, one.init, one.default))
             _set(one, "init", False)

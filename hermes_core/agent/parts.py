@@ -170,10 +170,8 @@ class Parts:
         """Who sends to chats. Raises UserError when nobody does, or two plugins would."""
         return mailbox_of(self.loader, self.dispatch, self.messages)
 
-    # --- parts, made when first needed --------------------------------------------------------------------------
-
     @property
-    def stored(self) -> bool:
+    def has_store(self) -> bool:
         """Whether the store is open."""
         return self._store is not None and self._store.done()
 

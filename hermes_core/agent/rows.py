@@ -39,14 +39,14 @@ class Rows:
 
         A request is put together and sent in a few steps of the loop, of which one may be long, as it imports.
         """
-        looks = 0 if self._sessions.parts.stored else _LOOKS
+        looks = 0 if self._sessions.parts.has_store else _LOOKS
         for _ in range(looks):
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._needed.wait(), _PAUSE)
                 break
         opened = await opening
-        if looks:  # the end of each turn is logged
-            self._sessions.parts.settings.masks.prepare()
+        if looks:  # what masks is imported now: the end of each turn is logged
+            self._sessions.parts.settings.masks.always("")
         return opened
 
     @property

@@ -64,10 +64,6 @@ class Masks:
                     self._maskers = found
         return self._maskers
 
-    def prepare(self) -> None:
-        """Load now what masks, in a moment when nobody waits."""
-        self.always("")
-
     @cached_property
     def known(self) -> Known:
         """The values that this process was told."""

@@ -168,42 +168,24 @@ def import_plugin(installed: Installed) -> Any:
 
     The quick way: no metadata is read. Raises whatever the plugin raises.
     """
-    if installed.origin == "package":
-        _import_near(installed)
+    top = Path(installed.path, "" if installed.origin == "file" else "__init__.py")
+    package = installed.origin == "package"
+    if installed.module in sys.modules or (package and ("." in installed.module or not top.is_file())):
         return import_object(installed.module, installed.attribute)
-    if installed.module in sys.modules:
-        return sys.modules[installed.module]
     from importlib.util import module_from_spec, spec_from_file_location
 
-    folder = installed.origin == "folder"
-    path = Path(installed.path, "__init__.py") if folder else Path(installed.path)
-    inside = [installed.path] if folder else None
-    spec = spec_from_file_location(installed.module, path, submodule_search_locations=inside)
+    # From where the index saw it: a package would else be looked for in all that the search path holds before.
+    inside = None if installed.origin == "file" else [installed.path]
+    spec = spec_from_file_location(installed.module, top, submodule_search_locations=inside)
     if spec is None or spec.loader is None:
-        raise ImportError(f"{path} is not a Python file")
+        raise ImportError(f"{top} is not a Python file")
     module = sys.modules[installed.module] = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def _import_near(installed: Installed) -> None:
-    """Import a package from where the index saw it; else all that the search path holds before is looked through.
-
-    What is not there any more is left to who looks everywhere. Raises whatever the plugin raises.
-    """
-    from importlib.machinery import PathFinder
-    from importlib.util import module_from_spec
-
-    name, above = installed.module, str(Path(installed.path).parent)
-    spec = None if name in sys.modules or "." in name else PathFinder.find_spec(name, [above])
-    if spec is None or spec.loader is None or not spec.origin:  # a bare folder has no origin
-        return
-    module = sys.modules[name] = module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
     except BaseException:
-        sys.modules.pop(name, None)
+        sys.modules.pop(installed.module, None)
         raise
+    return import_object(installed.module, installed.attribute) if package else module
 
 
 def inspect_plugin(installed: Installed) -> Any:
