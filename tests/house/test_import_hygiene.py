@@ -74,7 +74,7 @@ def test_a_one_shot_imports_only_the_hot_path(start: Start) -> None:
 
 def test_what_tools_do_is_imported_when_one_is_called(start: Start) -> None:
     loaded = start.modules("-z", "hello")
-    kernel = "hermes_core.agent.tools hermes_core.agent.calls hermes_core.agent.policy.judge difflib"
+    kernel = "hermes_core.agent.tools hermes_core.agent.calls hermes_core.agent.policy.judge"
     tools = "hermes_tool_files.searching hermes_tool_files.matching hermes_tool_terminal.shellwords"
     tools += " hermes_tool_delegate.child hermes_tool_recall.search hermes_tool_kit.fetching"
     assert forbidden(loaded, f"{kernel} {tools}") == set()
