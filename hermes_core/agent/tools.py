@@ -28,7 +28,7 @@ from hermes_core.errors import ContractError, HermesError, OutOfReach, ToolError
 from hermes_core.kinds import Tool, ToolOutput, Workspace
 from hermes_core.masking import MASKED
 from hermes_core.patterns import pattern
-from hermes_core.plugins.fence import begun, fenced
+from hermes_core.plugins.fence import fenced
 from hermes_core.store.codec import canonical, clean
 from hermes_core.store.killpoints import die_at
 from hermes_core.store.outside import result_of
@@ -330,10 +330,9 @@ class CallRunner:
         async def run() -> ToolOutput:
             return await tool.run(context, params)
 
-        task = begun(fenced(run, held))
+        task = asyncio.ensure_future(fenced(run, held))
         try:
-            if not task.done():
-                await asyncio.wait({task}, timeout=limit)
+            await asyncio.wait({task}, timeout=limit)
         except asyncio.CancelledError:
             await grace.stop(task, _CANCEL_GRACE)
             raise
