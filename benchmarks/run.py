@@ -76,23 +76,23 @@ def notes(url: str) -> list[dict[str, float]]:
 def figures(url: str, env: Mapping[str, str], rounds: int) -> Iterator[Figure]:
     """Measure, one after another."""
     version = paired([HERMES, "--version"], [PYTHON, "-c", "pass"], env, rounds=rounds * 2)
-    yield Figure("--version / python -c pass", version.ratio, 1.3, f"{version.ours.wall * 1000:.0f} ms")
+    yield Figure("--version / python -c pass", version.ratio, 1.1, f"{version.ours.wall * 1000:.0f} ms")
     bare = [PYTHON, str(HERE / "bare.py"), url]
-    for model, bound in (("echo", 3.0), ("echo-l300", 1.25)):
+    for model, bound in (("echo", 1.9), ("echo-l300", 1.25)):
         got = paired([HERMES, "-z", "hello", "-m", model], [*bare, model], env, rounds=rounds)
         absolute = f"{got.ours.wall * 1000:.0f} ms / {got.baseline.wall * 1000:.0f} ms"
         yield Figure(f"-z {model} / bare httpx2", got.ratio, bound, absolute)
         if model == "echo":
-            yield Figure("its peak memory, MB", got.ours.peak, 60, f"bare {got.baseline.peak:.0f} MB")
+            yield Figure("its peak memory, MB", got.ours.peak, 45, f"bare {got.baseline.peak:.0f} MB")
     notes(url)
     run([HERMES, "-z", "hello", "-m", "echo"], env)
-    yield Figure("first request's body, bytes", notes(url)[0]["bytes"], 16_000, "default toolsets")
+    yield Figure("first request's body, bytes", notes(url)[0]["bytes"], 9_000, "default toolsets")
     gaps = []
     for _ in range(3):
         run([HERMES, "--yolo", "-z", "go", "-m", "tools-20"], env)
         seen = notes(url)
         gaps.append(statistics.median(b["start"] - a["end"] for a, b in pairwise(seen)) * 1000)
-    yield Figure("tools-20: gap, ms", statistics.median(gaps), 6.0, "every step committed")
+    yield Figure("tools-20: gap, ms", statistics.median(gaps), 5.0, "every step committed")
     medians = []
     for model in ("tools-1-s200", "parallel-8-s200"):
         taken = []

@@ -32,7 +32,6 @@
 Messages say who, what and what now, in that order.
 """
 
-import difflib
 from collections.abc import Iterable, Sequence
 
 __all__ = [
@@ -96,6 +95,8 @@ REASONS = {
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """The known name most like ``name``, or an empty string when none is close."""
+    import difflib  # a name is seldom wrong
+
     close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
     return close[0] if close else ""
 

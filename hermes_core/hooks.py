@@ -18,6 +18,7 @@ plugin; ``tryfirst`` and ``trylast`` work for observe and transform. Wrappers, `
 """
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 
 from hermes_core.brokers import Mailbox
 from hermes_core.context import PluginContext
@@ -398,6 +399,7 @@ async def approve(ctx: PluginContext, session: Session, question: Question) -> V
     """
 
 
+@cache
 def modes() -> dict[str, Mode]:
     """Every hook's name and mode, in the order of this file."""
     return {name: mode_of(spec) for name, spec in globals().items() if hasattr(spec, "hermes_mode")}

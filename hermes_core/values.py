@@ -1,15 +1,20 @@
-"""Classes of attrs that share their comparison, hash and text instead of having each its own compiled.
+"""Classes of attrs that are quick to import: they share their methods, and each has its ``__init__`` when it is used.
 
-attrs writes and compiles these methods for every class, which is half of what importing a class costs, and every start
-of a program imports more than a hundred. They behave as those of attrs.
+attrs writes and compiles these methods for every class, which is most of what importing a class costs. Every start of a
+program imports two hundred and makes values of half of them. They behave as those of attrs.
 """
 
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import attrs
+from attrs import NOTHING
 
 __all__ = ["define", "frozen"]
+
+_FEW = 3  # values of a class; for more its ``__init__`` is compiled
+_FACTORY: Any = type(attrs.Factory(list))
+_set = object.__setattr__  # these values are frozen, and so are the fields of attrs
 
 
 def _equal(self: Any, other: Any) -> Any:
@@ -37,6 +42,75 @@ def _shown(cls: Any) -> tuple[tuple[str, Any], ...]:
     return tuple((f.name, f.repr if callable(f.repr) else repr) for f in attrs.fields(cls) if f.repr)
 
 
+class _Init:
+    """Stands where the ``__init__`` of a class will be, and puts it there when it is worth it: most have few values."""
+
+    def __init__(self) -> None:
+        self._left = _FEW
+
+    def __get__(self, one: Any, cls: Any) -> Any:
+        owner = next(base for base in cls.__mro__ if base.__dict__.get("__init__") is self)
+        self._left -= 1
+        if one is None or self._left < 0:
+            owner.__init__ = _written(owner)
+            return owner.__init__.__get__(one, cls)
+        return partial(_filled, owner, one)
+
+
+def _filled(cls: Any, one: Any, /, *given: Any, **named: Any) -> None:
+    """Do once what the ``__init__`` of a class would."""
+    fields = [f for f in attrs.fields(cls) if f.init or f.default is not NOTHING]
+    places = [f.alias for f in fields if f.init and not f.kw_only]
+    known = {**dict(zip(places, given, strict=False)), **named}
+    asked = {f.alias: f.default for f in fields if f.init}
+    missing = [name for name, default in asked.items() if default is NOTHING and name not in known]
+    if missing or len(known) < len(given) + len(named) or len(given) > len(places) or not known.keys() <= asked.keys():
+        _written(cls)(one, *given, **named)  # it says what is wrong
+    for field in fields:
+        value = known.get(field.alias, NOTHING) if field.init else NOTHING
+        value = field.default if value is NOTHING else value
+        if type(value) is _FACTORY:
+            value = value.factory(one) if value.takes_self else value.factory()
+        _set(one, field.name, field.converter(value) if field.converter else value)
+    for field in fields if not attrs.validators.get_disabled() else ():
+        if field.validator:
+            field.validator(one, field, getattr(one, field.name))
+    if hasattr(cls, "__attrs_post_init__"):
+        one.__attrs_post_init__()
+
+
+def _written(cls: Any) -> Any:
+    """The ``__init__`` that attrs would have written."""
+    known: dict[str, Any] = {"setter": _set.__get__, "NOTHING": NOTHING, "off": attrs.validators.get_disabled}
+    places, names, lines, checks = list[str](), list[str](), list[str](), list[str]()
+    free = cls.__setattr__ is _set  # nothing keeps or judges what is set
+    for at, field in enumerate(attrs.fields(cls)):
+        if not field.init and field.default is NOTHING:
+            continue
+        factory: Any = field.default if type(field.default) is _FACTORY else None
+        known |= {f"default{at}": factory.factory if factory else field.default, f"converter{at}": field.converter}
+        known |= {f"field{at}": field, f"validator{at}": field.validator}
+        default = f"default{at}({'self' if factory.takes_self else ''})" if factory else f"default{at}"
+        value = default
+        if field.init:
+            value = field.alias if not factory else f"{default} if {field.alias} is NOTHING else {field.alias}"
+            given = "" if field.default is NOTHING else "=NOTHING" if factory else f"={default}"
+            (names if field.kw_only else places).append(f"{field.alias}{given}")
+        value = f"converter{at}({value})" if field.converter else value
+        lines.append(f"self.{field.name} = {value}" if free else f"put({field.name!r}, {value})")
+        if field.validator:
+            checks.append(f"validator{at}(self, field{at}, self.{field.name})")
+    if not free:
+        lines.insert(0, "put = setter(self)")
+    lines += ["if not off():", *(f" {check}" for check in checks)] if checks else []
+    lines += ["self.__attrs_post_init__()"] if hasattr(cls, "__attrs_post_init__") else []
+    head = ", ".join(["self", *places, *(["*", *names] if names else [])])
+    exec("\n ".join([f"def __init__({head}):", *(lines or ["pass"])]), known)  # noqa: S102 - names of fields
+    made = known["__init__"]
+    made.__module__, made.__qualname__ = cls.__module__, f"{cls.__qualname__}.__init__"
+    return made
+
+
 if TYPE_CHECKING:
     from attrs import define, frozen  # what type checkers know
 else:
@@ -45,20 +119,40 @@ else:
         """As ``attrs.frozen``: a class whose values are equal when all they hold is, and stay as they were made."""
         if cls is None:
             return lambda made: frozen(made, **options)
-        return attrs.frozen(_shared(cls, options, _hash), eq=False, repr=False, **options)
+        return _made(attrs.frozen, cls, options, _hash)
 
     def define(cls: Any = None, /, **options: Any) -> Any:
         """As ``attrs.define``: a class whose values may change, and are no keys of a dictionary for that."""
         if cls is None:
             return lambda made: define(made, **options)
-        return attrs.define(_shared(cls, options, None), eq=False, repr=False, **options)
+        return _made(attrs.define, cls, options, None)
 
 
-def _shared(cls: Any, options: dict[str, Any], hashed: Any) -> Any:
+def _made(make: Any, cls: Any, options: dict[str, Any], hashed: Any) -> Any:
     """The class with the shared methods, but for those that it has itself or does not want."""
     if options.pop("eq", True):
         for name, method in (("__eq__", _equal), ("__hash__", hashed)):
             setattr(cls, name, cls.__dict__.get(name) or method)
     if "__repr__" not in cls.__dict__:
         cls.__repr__ = _text
-    return cls
+    if "__init__" in cls.__dict__:
+        return make(cls, eq=False, repr=False, **options)
+    hidden: list[tuple[Any, bool, Any]] = []
+
+    def hide(_: type, fields: list[Any]) -> list[Any]:
+        """Show attrs fields that are no arguments: it writes nothing for them."""
+        if "__match_args__" not in cls.__dict__:
+            type.__setattr__(cls, "__match_args__", tuple(f.name for f in fields if f.init and not f.kw_only))
+        for one in fields:
+            hidden.append((one, one.init, one.default))
+            _set(one, "init", False)
+            _set(one, "default", NOTHING)
+        return fields
+
+    cls.__init__ = _Init()
+    made = make(cls, eq=False, repr=False, field_transformer=hide, **options)
+    del made.__attrs_init__
+    for one, init, default in hidden:
+        _set(one, "init", init)
+        _set(one, "default", default)
+    return made

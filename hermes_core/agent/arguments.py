@@ -45,7 +45,7 @@ def schema_of(cls: type) -> dict[str, JSON]:
             described["description"] = text
         if item.default is attrs.NOTHING:
             required.append(item.name)
-        elif isinstance(item.default, str | int | float) and item.default not in ("", None):
+        elif isinstance(item.default, str | int | float) and item.default:
             described["default"] = item.default
         properties[item.name] = described
     schema: dict[str, JSON] = {"type": "object", "properties": properties}
@@ -99,7 +99,8 @@ def _schema(kind: Any) -> dict[str, JSON]:
     if origin in (list, tuple, Sequence):
         return {"type": "array", "items": _schema(inner[0])}
     if origin in (dict, Mapping):
-        return {"type": "object", "additionalProperties": _schema(inner[1])}
+        values = _schema(inner[1])
+        return {"type": "object"} | ({"additionalProperties": values} if values else {})
     if origin in (Union, UnionType):
         some = [i for i in inner if i is not NoneType]
         return _schema(some[0]) if len(some) == 1 else {"anyOf": [_schema(i) for i in some]}

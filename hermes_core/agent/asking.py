@@ -11,15 +11,16 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from attrs import evolve
 
-from hermes_core.agent.policy.grants import Offer
-from hermes_core.agent.policy.judge import AskPerson, Permit
 from hermes_core.errors import HermesError
+from hermes_core.kinds.console import AskPerson
 from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.store.killpoints import die_at
 from hermes_core.types import Approval, Asked, Event, Question, Session, Verdict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from hermes_core.agent.policy.grants import Offer
+    from hermes_core.agent.policy.judge import Permit
     from hermes_core.store.journal import Store, Turn
 
 __all__ = ["Asker"]
@@ -57,10 +58,10 @@ class Asker:
             self._emit(Asked(question=question, verdict=verdict))
         return verdict
 
-    def permit(self, session: Session, turn: "Turn", call_id: str) -> Permit:
+    def permit(self, session: Session, turn: "Turn", call_id: str) -> "Permit":
         """How a call of the turn asks for a yes. The same call asks the same question, in whichever process."""
 
-        async def ask(question: Question, lasting: Offer) -> Verdict | None:
+        async def ask(question: Question, lasting: "Offer") -> Verdict | None:
             row = await (await self._store()).call_row(turn, call_id)
             words = f"{turn.id} {row} {question.subject} {question.risk}"
             known = evolve(question, id=hashlib.sha256(words.encode("utf-8", "replace")).hexdigest()[:12])

@@ -25,8 +25,8 @@ CALL = "tool_call"
 class Call:
     """What to call."""
 
-    name: str = option("The tool's name.")
-    arguments: dict[str, Any] = option("Its arguments.", factory=dict)
+    name: str = option("")
+    arguments: dict[str, Any] = option("", factory=dict)
 
 
 def call_tool() -> Tool:
@@ -70,5 +70,6 @@ def wrapped(messages: Sequence[Message]) -> list[Message]:
                 parts.append(evolve(part, name=CALL))
             else:
                 parts.append(part)
-        shown.append(evolve(message, parts=tuple(parts)))
+        same = all(now is before for now, before in zip(parts, message.parts, strict=True))
+        shown.append(message if same else evolve(message, parts=tuple(parts)))
     return shown

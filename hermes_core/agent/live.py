@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from weakref import WeakValueDictionary
 
-from attrs import define, evolve, field
+from attrs import evolve, field
 
 from hermes_core import trace
 from hermes_core.agent.capabilities import Permitted
@@ -20,6 +20,7 @@ from hermes_core.errors import UnknownName, UserError
 from hermes_core.kinds import Workspace
 from hermes_core.patterns import pattern
 from hermes_core.types import Message, Principal, Session, SessionEnd, ToolSpec, TurnBounds
+from hermes_core.values import define
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -174,7 +174,10 @@ class Parts:
         """Who limits what is spent. Raises PluginError when one that should cannot."""
         return purses_of(self.index, self.consent, self.loader, self.dispatch)
 
-    # --- parts, made when first needed --------------------------------------------------------------------------
+    @property
+    def has_store(self) -> bool:
+        """Whether the store is open."""
+        return self._store is not None and self._store.done()
 
     async def store(self) -> "Store":
         """The open store. It is opened in a thread, so that a request that is under way is not held up."""

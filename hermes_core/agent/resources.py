@@ -6,12 +6,13 @@ from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
-from attrs import define, field
+from attrs import field
 
 from hermes_core.agent.parts import Parts
 from hermes_core.errors import UnknownName
 from hermes_core.kinds import Jobs, Resource, Workspace
 from hermes_core.types import Job, Session
+from hermes_core.values import define
 
 __all__ = ["Resources"]
 

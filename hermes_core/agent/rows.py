@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Rows"]
 
 _BEAT = 10.0  # seconds between heartbeats of the session's lease
+_LOOKS, _PAUSE = 6, 0.005  # how often, after how many seconds each, a first request may be found not to have left yet
 
 
 class Rows:
@@ -26,11 +27,27 @@ class Rows:
     def __init__(self, sessions: LiveSessions, live: Live) -> None:
         self._sessions, self._live = sessions, live
         self._fence = 0
+        self._needed = asyncio.Event()
 
     def begin(self, opening: "Coroutine[None, None, tuple[Store, Turn]]") -> None:
         """Open the rows beside whatever comes next, and keep the lease from now on."""
-        self._opening = asyncio.create_task(opening)
+        self._opening = asyncio.create_task(self._beside(opening))
         self._beating = asyncio.create_task(self._beat())
+
+    async def _beside(self, opening: "Coroutine[None, None, tuple[Store, Turn]]") -> "tuple[Store, Turn]":
+        """Open them; where there is no store yet, in the time that the model takes, unless they are needed before.
+
+        A request is put together and sent in a few steps of the loop, of which one may be long, as it imports.
+        """
+        looks = 0 if self._sessions.parts.has_store else _LOOKS
+        for _ in range(looks):
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._needed.wait(), _PAUSE)
+                break
+        opened = await opening
+        if looks:  # what masks is imported now: the end of each turn is logged
+            self._sessions.parts.settings.masks.always("")
+        return opened
 
     @property
     def there(self) -> bool:
@@ -39,7 +56,9 @@ class Rows:
 
     async def get(self) -> "tuple[Store, Turn]":
         """The store and this turn's row. A turn that is interrupted still gets its row: what was said is kept."""
-        await asyncio.wait([self._opening])
+        self._needed.set()
+        if not self._opening.done():
+            await asyncio.wait([self._opening])
         return self._opening.result()
 
     async def open(
@@ -94,7 +113,8 @@ class Rows:
     async def _beat(self) -> None:
         """Say again and again that this turn's holder lives, so that nobody takes the session over."""
         with contextlib.suppress(Exception):  # whoever lost the session is told so by the next write
-            store, turn = await self.get()
+            await asyncio.wait([self._opening])
+            store, turn = self._opening.result()
             while True:
                 await asyncio.sleep(_BEAT)
                 await store.beat(turn)

@@ -27,6 +27,7 @@ from hermes_core.codec import canonical, clean
 from hermes_core.errors import ContractError, HermesError, OutOfReach, ToolError, nearest
 from hermes_core.kinds import Tool, ToolOutput, Workspace
 from hermes_core.masking import MASKED
+from hermes_core.patterns import pattern
 from hermes_core.plugins.fence import fenced
 from hermes_core.store.killpoints import die_at
 from hermes_core.store.outside import result_of
@@ -56,9 +57,9 @@ __all__ = ["CallRunner"]
 
 log = logging.getLogger(__name__)
 _PIECE = 1_000_000  # characters written at once of an output that is too long for the model
-_FENCE = re.compile("[<＜﹤‹〈]([\\W_]{0,20}untrusted)", re.IGNORECASE)
+_FENCE = pattern("[<＜﹤‹〈]([\\W_]{0,20}untrusted)", re.IGNORECASE)
 _CANCEL_GRACE, _LATE_GRACE = 0.3, 5.0  # seconds for a tool to end when the turn was stopped, or its own time is over
-_NOTE = re.compile(r"<(?=/?note-from-user)", re.IGNORECASE)  # no tool may speak as the user
+_NOTE = pattern(r"<(?=/?note-from-user)", re.IGNORECASE)  # no tool may speak as the user
 
 
 @frozen(kw_only=True, eq=False)

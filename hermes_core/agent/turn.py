@@ -22,14 +22,11 @@ from hermes_core.agent.exchange import Exchange
 from hermes_core.agent.failed import cause, failed, given_up
 from hermes_core.agent.live import Live, LiveSessions
 from hermes_core.agent.meter import Meter
-from hermes_core.agent.outputs import output_room
-from hermes_core.agent.policy.taint import Seen
 from hermes_core.agent.reply_assembler import has_calls, text_of
 from hermes_core.agent.rows import Rows
 from hermes_core.agent.shown import Shown
 from hermes_core.agent.stepping import ended
 from hermes_core.agent.surface import Surface
-from hermes_core.agent.tools import CallRunner
 from hermes_core.errors import BoundReached, HermesError, ProviderError
 from hermes_core.store.killpoints import die_at
 from hermes_core.store.outside import by_person
@@ -277,6 +274,10 @@ class TurnRun:
         return answer
 
     async def _call(self, calls: Sequence[ToolCall], started: AbstractSet[str] = frozenset()) -> None:
+        from hermes_core.agent.outputs import output_room
+        from hermes_core.agent.policy.taint import Seen
+        from hermes_core.agent.tools import CallRunner  # many turns call nothing
+
         for call in calls:
             self._emit(Called(call=call))
         parts, live, route = self._parts, self._live, self._model.route

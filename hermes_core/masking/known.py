@@ -1,22 +1,23 @@
 """Values that the process was told: always secret, however they are written."""
 
-import re
 from collections.abc import Iterable
+
+from hermes_core.patterns import pattern
 
 __all__ = ["Known"]
 
 _SHORT = 6  # characters; a shorter value would be found everywhere
 _LONG = 18  # characters; of a shorter value nothing is shown
 # What only stands for a secret, or says where it lies: hidden, it would make holes in any text.
-_HOLE = re.compile(
+_HOLE = pattern(
     r"(?i)\s*(?:(.)\1{3,}|[*x•.…]+|change[\s_-]?(?:me|it|this)\w{0,4}|(?:your|insert|enter|example|dummy|fake|sample)[\s_-].*"
     r"|<.*>|\[.*\]|\{.*\}|\$\{.*|\$[a-z_]\w*|%\w+%|(?:env|file|vault|secret|op|keyring|ref):.*|https?://[^\s:@]*"
     r"|(?:/|\./|\.\./|~/)(?:[\w.@-]+/)*[\w.@-]*|not[\s_-]?(?:set|found|needed|configured)|default|hidden|masked|missing"
     r"|required|optional|unknown|undefined|disabled|enabled|present|absent|invalid|expired|revoked|redacted|placeholder"
     r"|string|object|number|username|keyring|keychain|environment|interactive|manual|prompt|example|sample|testing)\s*"
 )
-_WORDS = re.compile(r"[A-Za-z]?[a-z]{3,}")
-_TURNS = re.compile(r"(?=[A-Za-z]\d|\d[A-Za-z]|[a-z][A-Z])")
+_WORDS = pattern(r"[A-Za-z]?[a-z]{3,}")
+_TURNS = pattern(r"(?=[A-Za-z]\d|\d[A-Za-z]|[a-z][A-Z])")
 
 
 class Known:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from hermes_core.masking.known import Known
 from hermes_core.masking.watched import UNJUDGED, Span, Watched
+from hermes_core.patterns import pattern
 
 __all__ = ["Mask", "MaskingStream", "hidden", "mask", "masked_text"]
 
@@ -13,8 +14,8 @@ Mask = Callable[[str, bool], str]
 _LINE = 131_072  # characters of a line that are looked at together
 _GAP = 4_096  # how far back a place is looked for at which a longer line can be cut
 _SHOWN = 18  # characters; a shorter secret is hidden as a whole
-_MARKS = re.compile(r"\\(?:u00|(?:x1b|033|e)\[)")
-_SEQUENCE = re.compile(
+_MARKS = pattern(r"\\(?:u00|(?:x1b|033|e)\[)")
+_SEQUENCE = pattern(
     r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)|\\+(?:x1b|u001[bB]|033|e)\[[0-9;]*[mK]"
     r"|\\+u00(?P<code>[2-7][0-9a-fA-F])"
 )

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import sys
 import threading
 import types
 from collections.abc import Callable, Coroutine, Generator
@@ -82,18 +83,26 @@ async def call_in_time(
     A task, because code that swallows its cancellation would outlive ``asyncio.timeout`` around a plain await. What
     is late is cancelled and ``left_behind``, where it is kept until it ends.
     """
-    task = asyncio.ensure_future(fenced(function, on_blocking))
+    task = begun(fenced(function, on_blocking))
     try:
-        done, _ = await asyncio.wait({task}, timeout=seconds)
+        if not task.done():
+            await asyncio.wait({task}, timeout=seconds)
     except asyncio.CancelledError:
         task.cancel()
         raise
-    if not done:
+    if not task.done():
         left_behind.add(task)
         task.add_done_callback(left_behind.discard)
         task.cancel()
         return None, Late(f"no answer within {seconds:g} s")
     return (None, asyncio.CancelledError()) if task.cancelled() else task.result()
+
+
+def begun(work: Coroutine[Any, Any, T]) -> "asyncio.Task[T]":
+    """A task that is done already, if its work waits for nothing: most of what plugins do is so little."""
+    if sys.version_info < (3, 12):
+        return asyncio.ensure_future(work)
+    return asyncio.Task(work, loop=asyncio.get_running_loop(), eager_start=True)
 
 
 async def fenced(function: Call, on_blocking: Callable[[float], None]) -> Outcome:

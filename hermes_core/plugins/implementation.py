@@ -7,6 +7,7 @@ arguments, wrappers) is refused here, before anything is registered, so that reg
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import pluggy
@@ -72,7 +73,8 @@ class Implementation:
         self.installed, self.label, self.context = installed, installed.label, context
         self.hook, self.function = hook, function
         self.mode = hooks.mode_of(getattr(hooks, hook))
-        self.wanted = tuple(inspect.signature(function).parameters)
+        self.parameters = inspect.signature(function).parameters
+        self.wanted = tuple(self.parameters)
         self.order: tuple[Any, ...] = ()
         self.given: list[Any] | None = None
         self.suspended = False
@@ -153,6 +155,11 @@ def expected(hook: str) -> str:
     return f"{'async ' if inspect.iscoroutinefunction(spec) else ''}def {hook}{plain}"
 
 
+@cache
+def _arguments(hook: str) -> frozenset[str]:
+    return frozenset(inspect.signature(getattr(hooks, hook)).parameters)
+
+
 def _complaint(one: Implementation, options: Mapping[str, Any]) -> str:
     if options.get("wrapper") or options.get("hookwrapper"):
         return "generator wrappers are not used"
@@ -163,8 +170,8 @@ def _complaint(one: Implementation, options: Mapping[str, Any]) -> str:
             return "must be a plain 'def'"
     elif not inspect.iscoroutinefunction(one.function):
         return "must be an 'async def' that returns its answer"
-    known = inspect.signature(getattr(hooks, one.hook)).parameters
-    for name, parameter in inspect.signature(one.function).parameters.items():
+    known = _arguments(one.hook)
+    for name, parameter in one.parameters.items():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.POSITIONAL_ONLY):
             return f"the argument {name!r} must be a plain named one"
         if name not in known:

@@ -194,7 +194,7 @@ def _place(distribution: str, patterns: list[str]) -> int:
 
     if distribution:
         for place, pattern in enumerate(patterns):
-            if fnmatchcase(distribution, pattern):
+            if pattern == distribution or (not {*"*?["}.isdisjoint(pattern) and fnmatchcase(distribution, pattern)):
                 return place
     return len(patterns)
 

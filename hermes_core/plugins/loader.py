@@ -169,21 +169,24 @@ def import_plugin(installed: Installed) -> Any:
 
     The quick way: no metadata is read. Raises whatever the plugin raises.
     """
-    if installed.origin == "package":
+    top = Path(installed.path, "" if installed.origin == "file" else "__init__.py")
+    package = installed.origin == "package"
+    if installed.module in sys.modules or (package and ("." in installed.module or not top.is_file())):
         return import_object(installed.module, installed.attribute)
-    if installed.module in sys.modules:
-        return sys.modules[installed.module]
     from importlib.util import module_from_spec, spec_from_file_location
 
-    folder = installed.origin == "folder"
-    path = Path(installed.path, "__init__.py") if folder else Path(installed.path)
-    inside = [installed.path] if folder else None
-    spec = spec_from_file_location(installed.module, path, submodule_search_locations=inside)
+    # From where the index saw it: a package would else be looked for in all that the search path holds before.
+    inside = None if installed.origin == "file" else [installed.path]
+    spec = spec_from_file_location(installed.module, top, submodule_search_locations=inside)
     if spec is None or spec.loader is None:
-        raise ImportError(f"{path} is not a Python file")
+        raise ImportError(f"{top} is not a Python file")
     module = sys.modules[installed.module] = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        sys.modules.pop(installed.module, None)
+        raise
+    return import_object(installed.module, installed.attribute) if package else module
 
 
 def inspect_plugin(installed: Installed) -> Any:

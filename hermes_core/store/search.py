@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Sequence
 
 from hermes_core.codec import canonical, plain_text
+from hermes_core.patterns import pattern
 from hermes_core.types import Message, Part, Text, ToolCall, ToolResult
 
 LONGEST_QUERY = 2048
@@ -18,9 +19,9 @@ _CJK = (
     "\u1100-\u11ff\u3005-\u3007\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f"
     "\uac00-\ud7a3\ud7b0-\ud7fb\uf900-\ufaff\U00020000-\U0003ffff"
 )
-_RUN = re.compile(f"[{_CJK}]+")
-_PIECE = re.compile(f"[{_CJK}]+|[^{_CJK}]+")
-_WANTED = re.compile(r'"([^"]*)"|([^\s"]+)')
+_RUN = pattern(f"[{_CJK}]+")
+_PIECE = pattern(f"[{_CJK}]+|[^{_CJK}]+")
+_WANTED = pattern(r'"([^"]*)"|([^\s"]+)')
 _OWNER = "\ue000"
 _BEFORE, _AFTER, _FOLDED = 60, 160, 4000
 _LONGEST_WORD = 500  # characters; an index page of PostgreSQL takes 2,700 bytes

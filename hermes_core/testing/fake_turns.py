@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, cast
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from hermes_core.brokers import TurnEnds, TurnsBroker
 from hermes_core.errors import NotPermitted, UnknownName
@@ -24,6 +24,7 @@ from hermes_core.types import (
     TurnResult,
     Usage,
 )
+from hermes_core.values import frozen
 
 if TYPE_CHECKING:
     from hermes_core.database import Transaction

@@ -7,10 +7,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from attrs import define, field
+from attrs import field
 
 from hermes_core.testing.wire_replies import error_of
 from hermes_core.testing.wire_rules import refusal_of, wire_of
+from hermes_core.values import define
 
 __all__ = ["Answer", "Asked", "ModelService", "http", "model_service"]
 

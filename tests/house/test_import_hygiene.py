@@ -72,6 +72,14 @@ def test_a_one_shot_imports_only_the_hot_path(start: Start) -> None:
     assert "hermes_core.store.journal" in loaded  # the probe did see a whole turn
 
 
+def test_what_tools_do_is_imported_when_one_is_called(start: Start) -> None:
+    loaded = start.modules("-z", "hello")
+    kernel = "hermes_core.agent.tools hermes_core.agent.calls hermes_core.agent.policy.judge"
+    tools = "hermes_tool_files.searching hermes_tool_files.matching hermes_tool_terminal.shellwords"
+    tools += " hermes_tool_delegate.child hermes_tool_recall.search hermes_tool_kit.fetching"
+    assert forbidden(loaded, f"{kernel} {tools}") == set()
+
+
 def test_a_one_shot_loads_no_platform(start: Start) -> None:
     loaded = start.modules("-z", "hello")
     assert not {m for m in loaded if m.startswith("hermes_platform_")}

@@ -1,5 +1,6 @@
 """Values behave as those of attrs do, though they share their methods."""
 
+import inspect
 import re
 
 import attrs
@@ -95,3 +96,42 @@ def test_a_pattern_finds_what_a_compiled_one_does():
     assert pattern(rb"b+").findall(b"abba") == [b"bb"]
     with pytest.raises(re.error):
         pattern("(").match("")
+
+
+@pytest.mark.parametrize("decorate", [frozen, define, attrs.frozen, attrs.define])
+def test_each_value_is_made_alike_whether_it_is_the_first_or_one_of_many(decorate):
+    def judged(_one, _field, value):
+        if value < 0:
+            raise ValueError("too small")
+
+    @decorate
+    class Base:
+        name: str
+        size: int = field(default=1, validator=judged)
+        _hidden: list[int] = Factory(list)
+        twice: int = field(init=False, default=Factory(lambda self: self.size * 2, takes_self=True))
+        later: int = field(init=False)
+
+        def __attrs_post_init__(self):
+            object.__setattr__(self, "later", 7)
+
+    @decorate
+    class Below(Base):
+        mood: str = field(default="good", converter=str.upper, kw_only=True)
+
+    for _ in range(6):
+        one = Below("a", 2, hidden=[1], mood="bad")
+        assert (one.name, one.size, one._hidden, one.twice, one.later, one.mood) == ("a", 2, [1], 4, 7, "BAD")
+        assert Below("b")._hidden is not Below("b")._hidden
+        for wrong in ((), ("a", 1, [], 9)):
+            with pytest.raises(TypeError, match=r"Below\.__init__\(\)"):
+                Below(*wrong)
+        for named in ({"name": "x"}, {"colour": 1}, {"_hidden": []}, {"twice": 1}):
+            with pytest.raises(TypeError, match=r"Below\.__init__\(\) got"):
+                Below("a", **named)
+        with pytest.raises(ValueError, match="too small"):
+            Below("a", -1)
+        with attrs.validators.disabled():
+            assert Below("a", -1).size == -1
+    assert Below.__match_args__ == ("name", "size", "_hidden")
+    assert list(inspect.signature(Below).parameters) == ["name", "size", "hidden", "mood"]

@@ -9,11 +9,12 @@ from contextlib import suppress
 from pathlib import Path
 
 from hermes_core.environment import MARK
+from hermes_core.patterns import pattern
 from hermes_core.plugins.records import KERNEL, CommandRecord, for_a_person
 
 __all__ = ["run_by_tool", "widens"]
 
-_PYTHON = re.compile(r"(python|pypy)[\d.]*$")
+_PYTHON = pattern(r"(python|pypy)[\d.]*$")
 
 
 def widens(words: Sequence[str], records: Iterable[CommandRecord] = KERNEL) -> bool:

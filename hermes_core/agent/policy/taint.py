@@ -16,6 +16,7 @@ from hermes_core.agent.policy.grants import Case
 from hermes_core.agent.policy.risks import OWN_CODE, inside, writes_own_code
 from hermes_core.autorun import runs_by_itself
 from hermes_core.kinds import Tool, Workspace
+from hermes_core.patterns import pattern
 from hermes_core.store.outside import by_person, outside
 from hermes_core.types import JSON, Effect, Feature, Message, Text, ToolCall, ToolResult
 from hermes_core.values import frozen
@@ -32,8 +33,8 @@ _CONCERNS = {
     Effect.EXECUTE: "runs a command on this machine",
 }
 _WHY = "and this conversation holds text from outside, which may have asked for it"
-_ADDRESS = re.compile(r"https?://[^\s<>\"'`\\^{|}]+", re.IGNORECASE)
-_DOMAIN = re.compile(r"(?<![\w@./-])(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}(?![\w-])", re.IGNORECASE)
+_ADDRESS = pattern(r"https?://[^\s<>\"'`\\^{|}]+", re.IGNORECASE)
+_DOMAIN = pattern(r"(?<![\w@./-])(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}(?![\w-])", re.IGNORECASE)
 
 
 @frozen(kw_only=True)

@@ -257,7 +257,7 @@ async def test_what_was_compacted_away_is_told_again(scene: Scene) -> None:
     assert "change 1: pirate" in await scene.say("a")
     documents = KeptDocuments("tool/persona", scene.hermes.runtime.store)
     overlays = Overlays(documents, scene.home / "nowhere", Principal())
-    await overlays.check("s1", [Message(role="user", parts=(Text(text="a summary"),))])
+    await overlays.heard("s1", [Message(role="user", parts=(Text(text="a summary"),))])
     assert "change 1: pirate" in await scene.say("b")
     assert await scene.say("c") == "c"
 

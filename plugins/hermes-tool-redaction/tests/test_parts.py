@@ -83,7 +83,9 @@ def test_what_surely_holds_nothing_is_let_go_without_a_look() -> None:
     assert may_hold(plain + "a"), "a long text is looked at in any case"
     for text, held in (
         ("nothing to see", False), ("+1 415", True), ("my PassWord", True), ("env X", True), ("run -x", True),
-        ("\x1b[1m", True), ("abcdefghijklmn", False), ("abcdefghijklmno", True), ("abcdefabcdefabcdef", False),
+        ("\x1b[1m", True), ("abcdefghijklmn", False), ("abcdefghijklmnO", True), ("abcdefabcdefabcdef", False),
+        ("abcdefghijklmno", False), ("ghp_abcdefghijkl", True), ("/usr/local/bin/python3", False),
+        ("20261123_092344_a82f7785", False), ("20261123_092344_a82f7785x", True),
         ("0123456789-abcdef", False), ("0123456789-abcdeg", True), ("пароль", True), ("", False), ("word " * 9, False),
         ("x://y", True), ("a@b", False),
     ):  # fmt: skip

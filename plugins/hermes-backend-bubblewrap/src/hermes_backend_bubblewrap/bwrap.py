@@ -5,9 +5,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from attrs import frozen
-
 from hermes_core.errors import UserError
+from hermes_core.values import frozen
 
 OLDEST = (0, 8, 0)  # --disable-userns came with it
 INSTALL = "Install it: apt install bubblewrap, dnf install bubblewrap, pacman -S bubblewrap or apk add bubblewrap."

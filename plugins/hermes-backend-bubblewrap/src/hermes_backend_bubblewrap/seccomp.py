@@ -8,7 +8,7 @@ import platform
 import struct
 from collections.abc import Iterable, Sequence
 
-from attrs import frozen
+from hermes_core.values import frozen
 
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06  # opcodes of classic BPF
 _ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000

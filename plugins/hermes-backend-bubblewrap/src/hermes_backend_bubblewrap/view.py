@@ -11,10 +11,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from attrs import frozen
-
 from hermes_backend_bubblewrap.config import Config
 from hermes_core.errors import UserError
+from hermes_core.values import frozen
 
 SYSTEM = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 STORES = ("/nix/store", "/gnu/store")  # where other systems keep what /usr holds elsewhere

@@ -5,13 +5,14 @@ import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from uuid import uuid4
 
-from attrs import field, frozen
+from attrs import field
 
 from hermes_backend_docker import scripts
 from hermes_backend_docker.daemon import Address
 from hermes_backend_docker.marks import Marks
 from hermes_backend_docker.wire import Attached, attach
 from hermes_backend_kit.files import sh
+from hermes_core.values import frozen
 
 __all__ = ["Command", "Site", "wrapped"]
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from hermes_backend_docker.config import Config
 from hermes_backend_docker.daemon import Address, said
@@ -19,6 +19,7 @@ from hermes_backend_docker.mounts import inside, mountable
 from hermes_backend_docker.scripts import MAIN
 from hermes_backend_kit.files import sh
 from hermes_core.errors import UserError
+from hermes_core.values import frozen
 
 __all__ = ["Plan", "ensure", "plan", "sweep"]
 

@@ -8,9 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from attrs import frozen
-
 from hermes_core.errors import UserError
+from hermes_core.values import frozen
 
 _T = TypeVar("_T")
 PATIENCE = 60  # seconds for an answer to anything that is not a command or a pull

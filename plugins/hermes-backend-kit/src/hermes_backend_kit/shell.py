@@ -10,13 +10,14 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 
 from hermes_core.environment import MARK
+from hermes_core.patterns import pattern
 
 __all__ = ["NOT_KEPT", "TELL", "Shell", "is_shell", "parse_exports", "trapped"]
 
 # The folder, a NUL, and the variables as `parse_exports` reads them. Without the mark they are the same each time.
 TELL = f'set +x; builtin export -n {MARK}; builtin printf "%s\\0" "$PWD"; builtin export -p'
 NOT_KEPT = frozenset({"_", "SHLVL", "PWD", MARK})
-_DECLARED = re.compile(
+_DECLARED = pattern(
     rb"""declare\ -[a-wyzA-Z]*x[a-zA-Z]*\ (?P<name>[A-Za-z_][A-Za-z0-9_]*)
          =(?: "(?P<plain>(?:[^"\\]|\\.)*)" | \$'(?P<coded>(?:[^'\\]|\\.)*)' )\n""",
     re.VERBOSE | re.DOTALL,

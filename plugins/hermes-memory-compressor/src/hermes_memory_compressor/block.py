@@ -4,9 +4,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from attrs import Factory, field, frozen
+from attrs import Factory, field
 
 from hermes_core.types import JSON, Message, Role, Text
+from hermes_core.values import frozen
 
 KEY = "compressor"  # in ``Message.meta``: text that a person types cannot look like one of these messages
 START = "<<<earlier messages, summarised"

@@ -7,11 +7,12 @@ from collections.abc import Callable, Sequence
 from datetime import date
 from typing import Any, Literal
 
-from attrs import define, evolve, frozen
+from attrs import evolve
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import ContextTooLong, HermesError, UserError
 from hermes_core.types import Message, Request, Response, Session, Text, ToolResult
+from hermes_core.values import define, frozen
 from hermes_memory_compressor import tokens
 from hermes_memory_compressor.block import Block, assemble, is_ours
 from hermes_memory_compressor.config import Config, Limits

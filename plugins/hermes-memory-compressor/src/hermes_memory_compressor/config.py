@@ -1,8 +1,7 @@
 """The settings under ``memories.compressor``, and what they come to for one model."""
 
-from attrs import frozen
-
 from hermes_core.options import ge, le, option, settings
+from hermes_core.values import frozen
 
 LARGE = 512_000  # tokens; smaller windows are filled further before anything is compacted
 

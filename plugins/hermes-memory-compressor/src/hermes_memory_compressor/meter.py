@@ -14,13 +14,22 @@ class Meter:
     def __init__(self) -> None:
         self._ratios: dict[str, float] = {}
         self._seen: dict[str, Request] = {}
+        self._sized: tuple[object, object, int] = (None, None, 0)  # it is asked before a request leaves, and after
 
     def learn(self, session_id: str, request: Request, usage: Usage) -> None:
         """Compare an estimate with the count that came with the reply."""
         self._seen[session_id] = request
-        ratio = usage.input / max(1, tokens.of_request(request))
+        ratio = usage.input / max(1, self.size(request))
         if 1 / _CREDIBLE <= ratio <= _CREDIBLE:
             self._ratios[session_id] = ratio
+
+    def size(self, request: Request) -> int:
+        """The estimated tokens of a request."""
+        messages, tools, size = self._sized
+        if messages is not request.messages or tools is not request.tools:
+            size = tokens.of_request(request)
+            self._sized = request.messages, request.tools, size
+        return size
 
     def ratio(self, session_id: str) -> float:
         """Real tokens for each estimated one."""
@@ -47,6 +56,6 @@ def limits_of(config: Config, request: Request) -> Limits:
 
 def is_due(ctx: PluginContext, session: Session, request: Request) -> bool:
     """Whether a request is over the threshold."""
-    size = int(tokens.of_request(request) * meter_of(ctx).ratio(session.id))
+    size = int(meter_of(ctx).size(request) * meter_of(ctx).ratio(session.id))
     config: Config = ctx.config
     return config.enabled and size >= limits_of(config, request).threshold

@@ -3,9 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-from attrs import frozen
-
 from hermes_core.types import Message, ToolCall, ToolResult
+from hermes_core.values import frozen
 from hermes_memory_compressor import tokens
 from hermes_memory_compressor.block import Block, is_ours, read_block
 from hermes_memory_compressor.config import Config, Limits

@@ -4,9 +4,10 @@ import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import cast
 
-from attrs import define, evolve
+from attrs import evolve
 
 from hermes_core.types import JSON, Blob, Message, Part, Reasoning, Text, ToolCall, ToolResult
+from hermes_core.values import define
 
 LONG = 400  # characters; shorter outputs stay as they are
 LONG_ARGUMENT = 200

@@ -7,7 +7,9 @@ of a text that every later session starts with.
 import re
 from functools import cache
 
-_INVISIBLE = re.compile(
+from hermes_core.patterns import pattern
+
+_INVISIBLE = pattern(
     "[\u00ad\u180e\u200b\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
 

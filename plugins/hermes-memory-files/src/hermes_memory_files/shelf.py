@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from attrs import field, frozen
+from attrs import field
 
 from hermes_core.errors import ToolError
 from hermes_core.types import JSON, Source
+from hermes_core.values import frozen
 from hermes_memory_files.entries import join_entries, memo_id, split_entries
 
 FILES: Mapping[str, str] = {"memory": "MEMORY.md", "user": "USER.md"}

@@ -3,11 +3,12 @@
 import asyncio
 from typing import Literal
 
-from attrs import field, frozen
+from attrs import field
 
 from hermes_core.errors import ToolError
 from hermes_core.kinds import Tool, ToolContext, tool
 from hermes_core.types import Effect, Source
+from hermes_core.values import frozen
 from hermes_memory_files.entries import fullness
 from hermes_memory_files.memory import FilesMemory, clean_entry, fit, one_entry
 from hermes_memory_files.shelf import FILES, Shelf

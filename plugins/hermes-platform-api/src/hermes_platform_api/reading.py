@@ -6,9 +6,8 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from attrs import frozen
-
 from hermes_core.types import Blob, Message, Text, ToolCall, ToolResult
+from hermes_core.values import frozen
 from hermes_platform_api.errors import ApiError
 
 __all__ = ["Said", "read_chat", "read_input", "read_items", "refuse_files"]

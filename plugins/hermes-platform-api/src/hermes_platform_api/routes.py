@@ -3,10 +3,10 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeAlias
 
-from attrs import frozen
 from starlette.requests import Request
 from starlette.responses import Response
 
+from hermes_core.values import frozen
 from hermes_platform_api import about, chat, responses, runs, sessions
 from hermes_platform_api.service import Service
 

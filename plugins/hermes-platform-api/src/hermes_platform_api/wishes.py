@@ -7,10 +7,11 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from attrs import evolve, frozen
+from attrs import evolve
 from starlette.requests import Request
 
 from hermes_core.types import Message
+from hermes_core.values import frozen
 from hermes_platform_api.errors import ApiError
 from hermes_platform_api.reading import Said
 

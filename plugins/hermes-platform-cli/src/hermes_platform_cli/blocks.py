@@ -3,7 +3,7 @@
 import re
 from typing import Literal
 
-from attrs import frozen
+from hermes_core.values import frozen
 
 __all__ = ["Block", "Blocks", "Lines"]
 

@@ -10,7 +10,9 @@ from collections import deque
 from collections.abc import Mapping
 from typing import TextIO
 
-from attrs import Factory, frozen
+from attrs import Factory
+
+from hermes_core.values import frozen
 
 __all__ = ["Lines", "Sink", "Streams"]
 

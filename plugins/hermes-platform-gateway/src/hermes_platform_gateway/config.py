@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from hermes_core.context import PluginContext
 from hermes_core.options import ge, gt, listed, lt, option, settings
+from hermes_core.patterns import pattern
 from hermes_core.platforms import ChannelSettings, PlatformSettings
 
 __all__ = [
@@ -14,7 +15,7 @@ __all__ = [
 ]  # fmt: skip
 
 PERSON = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
-_PLATFORM = re.compile(r"[a-z0-9][a-z0-9_-]*")
+_PLATFORM = pattern(r"[a-z0-9][a-z0-9_-]*")
 
 
 def _accounts(_instance: Any, _attribute: Any, value: list[str]) -> None:

@@ -5,9 +5,8 @@ import logging
 from collections.abc import Callable
 from pathlib import Path
 
-from attrs import define
-
 from hermes_core.errors import UserError
+from hermes_core.values import define
 from hermes_platform_matrix.config import Config
 from hermes_platform_matrix.e2ee.account import OwnDevice
 from hermes_platform_matrix.e2ee.cross_signing import BadRecoveryKey, CrossSigning

@@ -7,8 +7,9 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from attrs import define, field
+from attrs import field
 
+from hermes_core.values import define
 from hermes_platform_matrix.e2ee.machine import Machine
 from hermes_platform_matrix.homeserver import Cut, Homeserver, Refused, path
 from hermes_platform_matrix.rooms import Rooms

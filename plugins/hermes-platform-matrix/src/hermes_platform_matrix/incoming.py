@@ -6,9 +6,8 @@ from html import unescape
 from typing import Any
 from urllib.parse import unquote
 
-from attrs import frozen
-
 from hermes_core.types import Blob, Text
+from hermes_core.values import frozen
 from hermes_platform_matrix.markup import sound
 
 __all__ = ["FILES", "Said", "addresses", "parts", "read", "replied_to", "thread_of", "without_name"]

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from attrs import asdict, evolve, frozen
+from attrs import asdict, evolve
 
 from hermes_core.errors import UserError
+from hermes_core.values import frozen
 from hermes_platform_matrix.config import Config
 from hermes_platform_matrix.homeserver import Homeserver, Refused, path
 

@@ -4,9 +4,8 @@ import logging
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from attrs import frozen
-
 from hermes_core.types import Blob, Envelope, Message
+from hermes_core.values import frozen
 from hermes_platform_matrix.config import Config
 from hermes_platform_matrix.connection import Connection
 from hermes_platform_matrix.e2ee.machine import NoKey, Plain, Unreadable

@@ -4,8 +4,9 @@ import asyncio
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from attrs import define, field
+from attrs import field
 
+from hermes_core.values import define
 from hermes_platform_matrix.homeserver import Homeserver, Refused, path
 from hermes_platform_matrix.markup import sound
 from hermes_platform_matrix.shelf import Shelf

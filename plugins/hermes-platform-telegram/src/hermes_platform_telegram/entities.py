@@ -10,9 +10,10 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from hermes_core.types import JSON
+from hermes_core.values import frozen
 
 __all__ = ["Entity", "Formatted", "clean", "cut", "lawful", "units"]
 

@@ -5,9 +5,10 @@ import logging
 from collections.abc import Mapping
 from contextlib import suppress
 
-from attrs import evolve, field, frozen
+from attrs import evolve, field
 
 from hermes_core.types import JSON, Blob, Envelope, Message, Text
+from hermes_core.values import frozen
 from hermes_platform_telegram.albums import Albums
 from hermes_platform_telegram.media import Media
 from hermes_platform_telegram.pending import Pending

@@ -8,9 +8,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from attrs import frozen
-
 from hermes_core.types import JSON
+from hermes_core.values import frozen
 
 __all__ = ["ALLOWED", "Attached", "Incoming", "Me", "read_message", "read_update"]
 

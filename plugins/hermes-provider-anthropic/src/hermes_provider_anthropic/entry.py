@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from attrs import fields, frozen
+from attrs import fields
 
 from hermes_core.types import JSON
+from hermes_core.values import frozen
 
 __all__ = ["FOLDER", "Card", "Entry", "load_entry", "parse_entry"]
 

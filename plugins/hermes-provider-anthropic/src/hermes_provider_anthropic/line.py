@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from attrs import evolve, field, frozen
+from attrs import evolve, field
 
 from hermes_core.errors import AuthError, UserError
 from hermes_core.types import JSON, Endpoint
+from hermes_core.values import frozen
 from hermes_provider_anthropic.entry import Entry
 from hermes_provider_kit.failures import Service
 from hermes_provider_kit.transport import Connection, check_address, is_loopback, request_headers

@@ -3,9 +3,10 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from attrs import field, frozen
+from attrs import field
 
 from hermes_core.types import JSON, Blob, Message, Part, Text, ToolCall, ToolResult
+from hermes_core.values import frozen
 from hermes_provider_anthropic.blobs import blob_block
 from hermes_provider_anthropic.thoughts import THINKING, kept_layout, rebuild, thinking_only
 

@@ -4,8 +4,7 @@
 import re
 from collections.abc import Generator
 
-from attrs import frozen
-
+from hermes_core.values import frozen
 from hermes_provider_offline.desk import Act, Desk, sorry
 from hermes_provider_offline.outputs import is_empty, unwrap
 from hermes_provider_offline.past import Outcome

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 
-from attrs import frozen
+from hermes_core.values import frozen
 
 _OPEN, _CLOSE = "\ue000", "\ue001"
 TOKEN = re.compile(f"{_OPEN}(\\d+){_CLOSE}")

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from attrs import frozen
+from hermes_core.values import frozen
 
 _SIZE = re.compile(
     r"^(?P<name>.*?\S)[\t ]+\(?(?P<size>\d[\d,.]*) ?(?P<unit>bytes?|[KMG]i?B|[BKMG])?\)?(?:[\t ].*)?$", re.IGNORECASE

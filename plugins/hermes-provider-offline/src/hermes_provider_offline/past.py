@@ -3,9 +3,8 @@
 import json
 from collections.abc import Mapping, Sequence
 
-from attrs import frozen
-
 from hermes_core.types import JSON, Message, Text, ToolCall, ToolResult
+from hermes_core.values import frozen
 
 PATHS = ("path", "file_path", "filename", "file", "directory", "folder")
 

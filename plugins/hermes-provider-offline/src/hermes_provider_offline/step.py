@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 
-from attrs import field, frozen
+from attrs import field
+
+from hermes_core.values import frozen
 
 
 @frozen(kw_only=True)

@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from shlex import quote
 
-from attrs import frozen
-
 from hermes_core.types import JSON, ToolSpec
+from hermes_core.values import frozen
 
 ROLES: Mapping[str, Sequence[str]] = {
     "path": ("path", "file_path", "filename", "file", "directory", "dir", "folder"),

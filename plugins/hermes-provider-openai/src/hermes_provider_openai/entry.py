@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from attrs import Factory, fields, frozen
+from attrs import Factory, fields
 
 from hermes_core.types import JSON
+from hermes_core.values import frozen
 
 __all__ = ["FOLDER", "Entry", "load_entry", "parse_entry"]
 

@@ -1,18 +1,17 @@
 """Messages of a conversation as the chat-completions wire wants them."""
 
 import json
-import re
 from collections.abc import Iterable, Sequence
 
-from attrs import frozen
-
+from hermes_core.patterns import pattern
 from hermes_core.types import JSON, Blob, Message, Part, Reasoning, Text, ToolCall, ToolResult
+from hermes_core.values import frozen
 from hermes_provider_openai.entry import Entry
 from hermes_provider_openai.pictures import describe, picture_url
 
 __all__ = ["Conversion", "function_name", "to_messages"]
 
-_NAME = re.compile(r"[^A-Za-z0-9_-]")
+_NAME = pattern(r"[^A-Za-z0-9_-]")
 
 
 @frozen(kw_only=True)

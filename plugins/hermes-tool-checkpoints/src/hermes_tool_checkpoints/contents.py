@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from attrs import Factory, frozen
+from attrs import Factory
 
+from hermes_core.values import frozen
 from hermes_tool_checkpoints.config import Config
 from hermes_tool_checkpoints.git import Git, GitFailed
 

@@ -8,12 +8,13 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from attrs import define, evolve
+from attrs import evolve
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError
 from hermes_core.kinds import Workspace
 from hermes_core.types import Feature, Session, Text, ToolCall, ToolResult, Verdict
+from hermes_core.values import define
 from hermes_tool_checkpoints.config import Config
 from hermes_tool_checkpoints.contents import TooMuch
 from hermes_tool_checkpoints.git import Job

@@ -5,8 +5,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from attrs import frozen
-
+from hermes_core.values import frozen
 from hermes_tool_checkpoints.git import Git, GitFailed, Job, locked
 from hermes_tool_checkpoints.store import Snapshot, Store, read, replace
 

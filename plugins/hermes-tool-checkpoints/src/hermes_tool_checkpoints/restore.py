@@ -11,9 +11,10 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from attrs import define, field, frozen
+from attrs import field
 
 from hermes_core.errors import UserError
+from hermes_core.values import define, frozen
 from hermes_tool_checkpoints.contents import Contents
 from hermes_tool_checkpoints.git import Git, GitFailed, Job
 from hermes_tool_checkpoints.store import About, Snapshot, Store, read, replace

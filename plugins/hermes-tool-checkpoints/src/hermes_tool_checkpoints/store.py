@@ -21,9 +21,10 @@ from pathlib import Path
 from tempfile import gettempdir, mkstemp
 from typing import Any
 
-from attrs import field, frozen
+from attrs import field
 
 from hermes_core.errors import HermesError, UserError
+from hermes_core.values import frozen
 from hermes_tool_checkpoints.config import Config
 from hermes_tool_checkpoints.contents import Contents, look
 from hermes_tool_checkpoints.git import (

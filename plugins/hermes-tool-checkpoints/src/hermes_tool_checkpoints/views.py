@@ -4,8 +4,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from attrs import frozen
-
+from hermes_core.values import frozen
 from hermes_tool_checkpoints.git import Git, Job
 from hermes_tool_checkpoints.restore import Restored
 from hermes_tool_checkpoints.store import Snapshot, Store

@@ -5,10 +5,11 @@ import os
 from collections.abc import Sequence
 from typing import Literal
 
-from attrs import Attribute, field, frozen
+from attrs import Attribute, field
 
 from hermes_core.kinds import Tool, ToolContext, tool
-from hermes_core.types import Effect, Question, Verdict
+from hermes_core.types import Effect, Question, Session, Verdict
+from hermes_core.values import frozen
 
 OTHER = "something else"  # the choice that leads to an answer in the person's own words
 WAIT = 3600.0  # seconds a person may take to answer
@@ -41,11 +42,16 @@ class Clarify:
             raise ValueError(f"choices[{wrong[0]}] needs 1 to {_CHOICE} characters")
 
 
+def _somebody(session: Session) -> str | None:
+    """What is missing where an answer is printed and the program ends."""
+    return "somebody who can answer: this program prints its answer, and ends" if session.origin == "oneshot" else None
+
+
 def clarify_tool(*, wait: float = WAIT) -> Tool:
     """The tool; ``wait`` is how many seconds a person may take."""
 
     # touches stays None: whoever is being asked should not see other work go on beside the question.
-    @tool(name="clarify", toolset="clarify", effects=[Effect.ASK], seconds=wait + 60)
+    @tool(name="clarify", toolset="clarify", effects=[Effect.ASK], seconds=wait + 60, needs=_somebody)
     async def run(context: ToolContext, wanted: Clarify) -> str:
         """Ask the person when you cannot sensibly go on without their decision. Never for permission."""
         try:

@@ -5,12 +5,12 @@ import re
 import stat
 from pathlib import Path
 
-from attrs import frozen
-
+from hermes_core.patterns import pattern
 from hermes_core.types import Principal
+from hermes_core.values import frozen
 
 _MOST = 2_000_000  # bytes read of one file
-_FRONTMATTER = re.compile(r"\A---[ \t]*\r?\n.*?^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
+_FRONTMATTER = pattern(r"\A---[ \t]*\r?\n.*?^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 
 
 @frozen(kw_only=True)

@@ -47,8 +47,7 @@ async def with_hint(
     if Feature.LOCAL not in workspace.features or not workspace.cwd:
         return None
     cwd = Path(workspace.cwd).resolve()
-    root = await asyncio.to_thread(root_of, cwd, session.owner)
-    folders = await asyncio.to_thread(lambda: list(_candidates(call.arguments, cwd, root)))
+    root, folders = await asyncio.to_thread(_looked_at, call, cwd, session)
     if not folders:
         return None
     told = _TOLD_IN.setdefault(ctx, {}).setdefault(session.id, Told())
@@ -63,6 +62,12 @@ async def with_hint(
         return None
     text = "\n\n".join(_shown(n, root, MOST // len(found)) for n in found)
     return evolve(result, parts=(*result.parts, Text(text=f"\n\n{text}")))
+
+
+def _looked_at(call: ToolCall, cwd: Path, session: Session) -> tuple[Path, list[Path]]:
+    """The root of the project, and the folders in it that a call works in."""
+    root = root_of(cwd, session.owner)
+    return root, list(_candidates(call.arguments, cwd, root))
 
 
 def told_in(messages: Iterable[Message]) -> set[str]:

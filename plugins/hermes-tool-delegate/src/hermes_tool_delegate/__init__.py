@@ -6,11 +6,12 @@ from weakref import WeakKeyDictionary
 
 from hermes_core.context import PluginContext
 from hermes_core.hooks import hookimpl
-from hermes_core.kinds import Jobs, Tool
+from hermes_core.kinds import Jobs, Tool, ToolContext
 from hermes_core.types import SlashCommand
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from hermes_tool_delegate.child import Result, Wish
     from hermes_tool_delegate.roster import Roster
 
 _rosters: "WeakKeyDictionary[PluginContext, Roster]" = WeakKeyDictionary()  # one for each kernel of this process
@@ -19,11 +20,10 @@ _rosters: "WeakKeyDictionary[PluginContext, Roster]" = WeakKeyDictionary()  # on
 @hookimpl
 def register_tools(ctx: PluginContext) -> Sequence[Tool]:
     """The tool ``delegate``."""
-    from hermes_tool_delegate.child import work
     from hermes_tool_delegate.config import Config
     from hermes_tool_delegate.tool import delegate_tool
 
-    return [delegate_tool(ctx.config or Config(), _roster(ctx), partial(work, ctx))]
+    return [delegate_tool(ctx.config or Config(), _roster(ctx), partial(_work, ctx))]
 
 
 @hookimpl
@@ -40,6 +40,12 @@ def register_jobs(ctx: PluginContext) -> Sequence[Jobs]:
     from hermes_tool_delegate.jobs import Children
 
     return [Children(_roster(ctx))]
+
+
+async def _work(ctx: PluginContext, call: ToolContext, wish: "Wish") -> "Result":
+    from hermes_tool_delegate.child import work
+
+    return await work(ctx, call, wish)
 
 
 def _roster(ctx: PluginContext) -> "Roster":

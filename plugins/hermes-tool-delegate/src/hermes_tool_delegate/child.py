@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Literal, TypeAlias
 
-from attrs import define, field, frozen
+from attrs import field
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError, ToolError
@@ -25,6 +25,7 @@ from hermes_core.types import (
     TurnOrder,
     Usage,
 )
+from hermes_core.values import define, frozen
 
 Status: TypeAlias = Literal["done", "failed", "interrupted", "timeout", "budget", "refused"]
 

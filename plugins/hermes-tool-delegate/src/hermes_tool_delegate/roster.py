@@ -5,11 +5,15 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
 
-from attrs import define, field
+from attrs import field
 
 from hermes_core.types import Session, SlashCommand
-from hermes_tool_delegate.child import Result
+from hermes_core.values import define
+
+if TYPE_CHECKING:
+    from hermes_tool_delegate.child import Result
 
 WAITS = "waits for a place"
 _KEPT = 100  # sessions whose turns are counted

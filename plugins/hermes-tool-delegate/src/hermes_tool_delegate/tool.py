@@ -3,19 +3,23 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal
 
-from attrs import field, frozen
+from attrs import field
 
 from hermes_core.errors import ToolError
 from hermes_core.kinds import Tool, ToolContext, tool
 from hermes_core.types import Effect
-from hermes_tool_delegate.child import Result, Wish
+from hermes_core.values import frozen
 from hermes_tool_delegate.config import Config
-from hermes_tool_delegate.report import report
-from hermes_tool_delegate.roster import Roster, Worker
 
-Work: TypeAlias = Callable[[ToolContext, Wish], Awaitable[Result]]  # has a child do it
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from hermes_tool_delegate.child import Result, Wish
+    from hermes_tool_delegate.roster import Roster, Worker
+
+    Work: TypeAlias = Callable[[ToolContext, Wish], Awaitable[Result]]  # has a child do it
 
 MOST = 64  # children of one turn
 _MARGIN = 5.0  # seconds the kernel waits longer than the children, so that what they came to is told
@@ -42,7 +46,7 @@ class Delegate:
     tasks: list[Task] = field(factory=list)
 
 
-def delegate_tool(config: Config, roster: Roster, work: Work) -> Tool:
+def delegate_tool(config: Config, roster: "Roster", work: "Work") -> Tool:
     """The tool, with the children of all sessions in one roster. ``work`` has a child do what is wished."""
 
     # An answer may repeat what the child has read, and where that came from cannot be told here: it is untrusted.
@@ -57,6 +61,8 @@ def delegate_tool(config: Config, roster: Roster, work: Work) -> Tool:
     )
     async def run(context: ToolContext, wanted: Delegate) -> str:
         """Hand work to child agents, which start without your context; get their reports. `tasks` run side by side."""
+        from hermes_tool_delegate.report import report
+
         until = time.monotonic() + config.seconds
         tasks = enumerate(_tasks(wanted, config), 1)
         children = [_one(context, number, task, config, roster, work, until) for number, task in tasks]
@@ -78,9 +84,11 @@ def _tasks(wanted: Delegate, config: Config) -> Sequence[Task]:
 
 
 async def _one(
-    context: ToolContext, number: int, task: Task, config: Config, roster: Roster, work: Work, until: float
-) -> Result:
+    context: ToolContext, number: int, task: Task, config: Config, roster: "Roster", work: "Work", until: float
+) -> "Result":
     """See one child through, unless a person stops it."""
+    from hermes_tool_delegate.child import Result
+
     if not roster.begin(context.session, MOST):
         return Result(status="refused", error=f"This turn has started {MOST} children; that is the most.")
     begin: asyncio.Future[Worker] = asyncio.get_running_loop().create_future()
@@ -106,7 +114,9 @@ async def _one(
     return child.result()
 
 
-def _wish(context: ToolContext, number: int, task: Task, config: Config, worker: Worker, until: float) -> Wish:
+def _wish(context: ToolContext, number: int, task: Task, config: Config, worker: "Worker", until: float) -> "Wish":
+    from hermes_tool_delegate.child import Wish
+
     def step(session_id: str, text: str) -> None:
         worker.step(session_id, text)
         context.progress(f"{worker.number} ▸ {text}\n")

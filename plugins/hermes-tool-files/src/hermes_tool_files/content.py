@@ -2,9 +2,8 @@
 
 import codecs
 
-from attrs import frozen
-
 from hermes_core.errors import ToolError
+from hermes_core.values import frozen
 
 _PROBED = 8_192
 

@@ -3,7 +3,9 @@
 import re
 from collections.abc import Iterator
 
-_ESCAPE = re.compile(r"\\([nt\"'])")
+from hermes_core.patterns import pattern
+
+_ESCAPE = pattern(r"\\([nt\"'])")
 _MEANING = {"n": "\n", "t": "\t", '"': '"', "'": "'"}
 
 

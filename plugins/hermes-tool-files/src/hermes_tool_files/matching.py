@@ -8,9 +8,8 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
-from attrs import frozen
-
 from hermes_core.errors import ToolError
+from hermes_core.values import frozen
 from hermes_tool_files.escapes import unescaped
 from hermes_tool_files.indent import find_rebase
 from hermes_tool_files.nearest import describe_nearest

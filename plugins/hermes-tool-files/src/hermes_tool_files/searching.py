@@ -5,17 +5,17 @@ import re
 from collections.abc import Callable, Sequence
 from itertools import groupby
 
-from attrs import frozen
-
 from hermes_core.errors import ToolError
 from hermes_core.kinds import Workspace
+from hermes_core.patterns import pattern
 from hermes_core.types import ExecRequest
+from hermes_core.values import frozen
 
 SECONDS = 60.0
 OUTPUT = 2_000_000
 WIDTH = 500  # characters shown of one line
 SKIPPED = (".git", "node_modules", "__pycache__", ".venv", ".tox", ".mypy_cache", ".pytest_cache", ".ruff_cache")
-_ROW = re.compile(r"(?P<path>[^\0\n]+)\0(?P<number>\d+)(?P<mark>[:-])(?P<text>.*)")
+_ROW = pattern(r"(?P<path>[^\0\n]+)\0(?P<number>\d+)(?P<mark>[:-])(?P<text>.*)")
 
 # Newest first over the whole tree; ripgrep's own --sort=modified orders only within each folder.
 _STAT = "if stat -c %Y / >/dev/null 2>&1; then flag=-c; form='%Y %n'; else flag=-f; form='%m %N'; fi; "

@@ -4,10 +4,10 @@ Spaces between tokens may differ, and so may characters that only look different
 non-breaking space). Words, numbers, operators and whole string literals may not.
 """
 
-import re
 import unicodedata
 
-from attrs import frozen
+from hermes_core.patterns import pattern
+from hermes_core.values import frozen
 
 _LOOKALIKES = str.maketrans(
     {
@@ -19,7 +19,7 @@ _LOOKALIKES = str.maketrans(
 )
 # A literal with its prefix is one token, so the spaces inside it count. A run of operator characters is one token too:
 # "a --b" is not "a - -b". Brackets, commas and semicolons stand alone.
-_TOKEN = re.compile(
+_TOKEN = pattern(
     r"""(?:\b[A-Za-z]{1,2})?(?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`[^`]*`)|\d[\w.]*|\w+|[-+*/%=<>!&|^~?:.@\#$\\]+|\S"""
 )
 

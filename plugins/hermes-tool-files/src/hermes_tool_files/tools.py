@@ -1,7 +1,9 @@
-"""The five file tools. All go through the session's workspace, so they work wherever it is."""
+"""The five file tools. All go through the session's workspace, so they work wherever it is.
+
+What they do is imported when one is called.
+"""
 
 from collections.abc import Iterable, Sequence
-from difflib import unified_diff
 from pathlib import Path
 from typing import Literal
 
@@ -9,11 +11,7 @@ from hermes_core.errors import ToolError
 from hermes_core.kinds import Tool, ToolContext, tool
 from hermes_core.options import ge, le, option, settings
 from hermes_core.types import Effect
-from hermes_tool_files import searching
-from hermes_tool_files.content import decode, is_binary
-from hermes_tool_files.matching import edit
 from hermes_tool_files.places import Places, Seen, key_of
-from hermes_tool_files.reading import numbered
 
 DIFF_LINES = 200
 LISTED = 500
@@ -24,47 +22,47 @@ CHANGED = "\nWarning: the file had changed on disk since you last saw it; check 
 class Read:
     """What to read."""
 
-    path: str = option("File; relative to the working folder.")
-    offset: int = option("First line.", default=1, validator=ge(1))
-    limit: int = option("Lines.", default=500, validator=[ge(1), le(2000)])
+    path: str = option("")
+    offset: int = option("first line", default=1, validator=ge(1))
+    limit: int = option("lines", default=500, validator=[ge(1), le(2000)])
 
 
 @settings
 class Write:
     """What to write."""
 
-    path: str = option("File.")
-    content: str = option("The whole new content.")
+    path: str = option("")
+    content: str = option("")
 
 
 @settings
 class Change:
     """What to change."""
 
-    path: str = option("File.")
-    old: str = option("Text to replace, without line numbers, with enough around it to be unique.")
-    new: str = option("Text to put there.")
-    replace_all: bool = option("Replace every occurrence.", default=False)
+    path: str = option("")
+    old: str = option("without line numbers, enough to be unique")
+    new: str = option("")
+    replace_all: bool = option("", default=False)
 
 
 @settings
 class Find:
     """What to find."""
 
-    pattern: str = option("Regular expression; for target=files a name or glob.")
-    path: str = option("Where to look.", default=".")
-    glob: str = option("Only files like this, e.g. *.py", default="")
-    target: Literal["content", "files"] = option("Lines in files, or file names, newest first.", default="content")
-    limit: int = option("Most results.", default=50, validator=[ge(1), le(500)])
-    context: int = option("Lines around a match.", default=0, validator=[ge(0), le(20)])
+    pattern: str = option("regex; for files a name or glob")
+    path: str = option("", default=".")
+    glob: str = option("e.g. *.py", default="")
+    target: Literal["content", "files"] = option("files: names, newest first", default="content")
+    limit: int = option("", default=50, validator=[ge(1), le(500)])
+    context: int = option("lines around", default=0, validator=[ge(0), le(20)])
 
 
 @settings
 class Listing:
     """What to list."""
 
-    path: str = option("Folder.", default=".")
-    depth: int = option("Levels.", default=1, validator=[ge(1), le(5)])
+    path: str = option("", default=".")
+    depth: int = option("", default=1, validator=[ge(1), le(5)])
 
 
 def make_tools(guarded: Iterable[Path] = (), home: Path | None = None) -> Sequence[Tool]:
@@ -81,6 +79,8 @@ def _read(places: Places, seen: Seen) -> Tool:
     @tool(toolset="files", effects={Effect.READ_FILES}, idempotent=True, touches=lambda params: [key_of(params.path)])
     async def read_file(context: ToolContext, params: Read) -> str:
         """Read a text file as LINE|text."""
+        from hermes_tool_files.reading import numbered
+
         data = await places.read(context.workspace, params.path)
         seen.remember(context.session.id, await places.resolve(context.workspace, params.path), data)
         return numbered(params.path, data, params.offset, params.limit)
@@ -110,7 +110,10 @@ def _edit(places: Places, seen: Seen) -> Tool:
         toolset="files", effects={Effect.READ_FILES, Effect.WRITE_FILES}, touches=lambda params: [key_of(params.path)]
     )
     async def edit_file(context: ToolContext, params: Change) -> str:
-        """Replace text in a file. It must fit one place; only white space may be off, else nothing is changed."""
+        """Replace text in a file. It must fit one place, but for white space, else nothing is changed."""
+        from hermes_tool_files.content import decode, is_binary
+        from hermes_tool_files.matching import edit
+
         full = await places.resolve(context.workspace, params.path)
         data = await places.read(context.workspace, params.path)
         if is_binary(data):
@@ -133,6 +136,8 @@ def _search(places: Places) -> Tool:
     @tool(toolset="files", effects={Effect.READ_FILES}, idempotent=True, touches=lambda params: [key_of(params.path)])
     async def search_files(context: ToolContext, params: Find) -> str:
         """Search file contents or names, leaving out what .gitignore names."""
+        from hermes_tool_files import searching
+
         root = await places.resolve(context.workspace, params.path)
         ripgrep = await places.has_ripgrep(context.workspace)
         search = searching.Search(
@@ -153,6 +158,8 @@ def _list(places: Places) -> Tool:
     @tool(toolset="files", effects={Effect.READ_FILES}, idempotent=True, touches=lambda params: [key_of(params.path)])
     async def list_files(context: ToolContext, params: Listing) -> str:
         """List a folder; folders end in a slash."""
+        from hermes_tool_files import searching
+
         root = await places.resolve(context.workspace, params.path)
         is_open = places.opener(context.workspace, root, names=True)
         return await searching.list_folder(context.workspace, root, params.depth, LISTED, is_open)
@@ -175,6 +182,8 @@ def _encoded(text: str) -> bytes:
 
 
 def _diff(before: str, after: str) -> str:
+    from difflib import unified_diff
+
     lines = [line.rstrip("\r") for line in unified_diff(before.split("\n"), after.split("\n"), n=2, lineterm="")][2:]
     if len(lines) > DIFF_LINES:
         lines = [*lines[:DIFF_LINES], f"[{len(lines) - DIFF_LINES:,} more lines of difference]"]

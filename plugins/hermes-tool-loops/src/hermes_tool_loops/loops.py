@@ -6,9 +6,8 @@ Waiting is no circle: a call whose result changes begins anew, and one that look
 import json
 from collections.abc import Iterable
 
-from attrs import define
-
 from hermes_core.types import Text, ToolCall, ToolResult
+from hermes_core.values import define
 
 __all__ = ["Loops"]
 

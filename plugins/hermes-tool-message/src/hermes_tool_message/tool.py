@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal
 
-from attrs import field, frozen
+from attrs import field
 
 from hermes_core.brokers import MessagesBroker
 from hermes_core.context import PluginPaths
@@ -13,6 +13,7 @@ from hermes_core.errors import ToolError, UserError
 from hermes_core.kinds import Tool, ToolContext, tool
 from hermes_core.places import PathRules, check_path, spell
 from hermes_core.types import Blob, Effect, Feature, Message, Part, Session, Target, Text
+from hermes_core.values import frozen
 
 _LONGEST = 20_000  # characters of a text
 _MOST_FILES = 10

@@ -2,9 +2,9 @@
 
 import logging
 
-from attrs import frozen
 from prometheus_client import start_http_server
 
+from hermes_core.values import frozen
 from hermes_tool_metrics.config import Config
 from hermes_tool_metrics.measures import Measures
 

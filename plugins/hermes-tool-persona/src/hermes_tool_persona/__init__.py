@@ -38,16 +38,8 @@ async def transform_incoming(
 
 
 @hookimpl
-async def pre_llm_call(ctx: PluginContext, session: Session, request: Request) -> None:
-    """Notice that a compacted conversation does not say any more how to speak."""
-    from hermes_tool_persona.overlay import Overlays
-
-    await Overlays(ctx.documents, ctx.paths.data, session.owner).check(session.id, request.messages)
-
-
-@hookimpl
 async def post_llm_call(ctx: PluginContext, session: Session, request: Request) -> None:
-    """What a model has answered to, it has heard."""
+    """What a model has answered to, it has heard; what a compacted conversation does not say any more, it has not."""
     from hermes_tool_persona.overlay import Overlays
 
     await Overlays(ctx.documents, ctx.paths.data, session.owner).heard(session.id, request.messages)

@@ -9,11 +9,12 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from hermes_core.brokers import DocumentsBroker
 from hermes_core.errors import Conflict, UserError
 from hermes_core.types import JSON, Envelope, Message, Principal, Text
+from hermes_core.values import frozen
 
 NAME = "overlay"
 
@@ -73,16 +74,10 @@ class Overlays:
         return evolve(envelope, message=evolve(envelope.message, parts=(*envelope.message.parts, part)))
 
     async def heard(self, session_id: str, messages: Sequence[Message]) -> None:
-        """A model answered these messages: what is in them it was told."""
+        """A model answered these messages: what is in them it was told; what is not is told with the next message."""
         overlay = await self.get(session_id)
-        if overlay and not overlay.told and _holds(messages, overlay):
-            await self._edit(session_id, lambda now: evolve(overlay, told=True) if now == overlay else now)
-
-    async def check(self, session_id: str, messages: Sequence[Message]) -> None:
-        """What a model is about to read does not say it any more: tell it again with the next message."""
-        overlay = await self.get(session_id)
-        if overlay and overlay.told and not _holds(messages, overlay):
-            await self._edit(session_id, lambda now: evolve(overlay, told=False) if now == overlay else now)
+        if overlay and overlay.told != (told := _holds(messages, overlay)):
+            await self._edit(session_id, lambda now: evolve(overlay, told=told) if now == overlay else now)
 
     async def _edit(self, session_id: str, edit: Callable[[Overlay | None], Overlay | None]) -> None:
         def changed(before: JSON | None) -> JSON | None:

@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from attrs import frozen
-
 from hermes_core.types import JSON
+from hermes_core.values import frozen
 from hermes_tool_persona.config import FIELDS, Config
 
 

@@ -2,10 +2,11 @@
 
 from typing import TYPE_CHECKING, Literal
 
-from attrs import field, frozen
+from attrs import field
 
 from hermes_core.kinds import Tool, ToolContext, tool
 from hermes_core.types import Effect, Session
+from hermes_core.values import frozen
 
 if TYPE_CHECKING:
     from hermes_core.control import SessionsBroker

@@ -4,6 +4,7 @@ from functools import lru_cache
 
 from hermes_tool_redaction.patterns import compiled as _re
 from hermes_tool_redaction.patterns import rule as _rule
+from hermes_tool_redaction.quick import is_session
 
 __all__ = ["Where", "drawn_by_lot", "is_pair", "is_placeholder", "is_secret_value"]
 
@@ -69,7 +70,7 @@ def is_secret_value(value: str, strength: str, where: Where) -> bool:
                 value
             )
         )
-    if size < 3 or is_placeholder(value) or _re(r"\d{8}_\d{6}_[0-9a-f]{6,8}").fullmatch(value):  # a session's id here
+    if size < 3 or is_session(value) or is_placeholder(value):
         return False
     code = not where.quoted and not where.env and _rule("look.code").fullmatch(value)
     if code and not (drawn_by_lot(value, 14) and not _re(r"[(\[<]|^\D+\.|\.\D+$").search(value)):

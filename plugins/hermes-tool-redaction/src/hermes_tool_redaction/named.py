@@ -9,6 +9,7 @@ from hermes_tool_redaction.patterns import compiled as _re
 from hermes_tool_redaction.patterns import rule as _rule
 from hermes_tool_redaction.patterns import words
 from hermes_tool_redaction.places import just_before, line_begin, line_end
+from hermes_tool_redaction.quick import is_session
 from hermes_tool_redaction.values import PLAIN, between_quotes, judged, trimmed
 
 __all__ = ["Found", "behind", "is_named_secret"]
@@ -92,6 +93,8 @@ def _near(text: str, first: int, last: int) -> list[tuple[int, int, bool]]:
 
 def is_named_secret(name: str, value: str) -> bool:
     """Whether the value of a field is a secret, by the field's name."""
+    if is_session(value):
+        return False
     kind = strength(name)
     return kind not in ("", "C") and is_secret_value(value, kind, Where(quoted=True))
 

@@ -4,6 +4,7 @@ from functools import lru_cache
 
 from hermes_tool_redaction.patterns import compiled as _re
 from hermes_tool_redaction.patterns import rule as _rule
+from hermes_tool_redaction.patterns import words
 
 __all__ = ["strength"]
 
@@ -21,6 +22,8 @@ def strength(name: str) -> str:
         return "P"
     plain = _re(_CAMEL).sub("_", name.strip("-_.: "))
     plain = _re(r"[^a-z0-9]+").sub("_", plain.lower().replace("ñ", "n")).strip("_")
+    if not any(stem in plain for stem in words("stems")):
+        return ""
     if _rule("names.recovery").fullmatch(plain):
         return "R"
     if _rule("names.harmless").fullmatch(plain):

@@ -1,10 +1,16 @@
 """Whether a short text is worth a look at all: without a pattern, as a start that redacts nothing compiles nothing."""
 
+from functools import cache
+
 from hermes_tool_redaction.patterns import table, words
 
-__all__ = ["may_hold"]
+__all__ = ["LETTERS", "RUN", "is_session", "may_hold"]
 
-_LONG = 14  # characters of the shortest word that may be a token
+RUN = b"a" * 15  # the shortest word that may be a token, in a text whose letters, digits, _ and - are all written so
+LETTERS = bytes(97 if chr(i).isalnum() or chr(i) in "_-" else 32 for i in range(256))
+_LONG = 14
+_HEX = "0123456789abcdef"
+_PATH = "abcdefghijklmnopqrstuvwxyz0123456789_-./:"
 _BLANKS = (" -", "\n-", "env ", "arg ", "set ", "setx ", "\x1b")
 
 
@@ -19,4 +25,29 @@ def may_hold(text: str) -> bool:
         return True
     if any(literal.lstrip("=") in low for literal, _, _ in table("sayings", "\t")):
         return True
-    return any(len(word) > _LONG and word.strip("0123456789abcdef-") for word in text.split())
+    return any(len(word) > _LONG and word.strip(_HEX + "-") and not _is_plain(word) for word in text.split())
+
+
+def _is_plain(word: str) -> bool:
+    """Whether this is a path, a row of paths, a name or a session's id, in which no token would be found."""
+    low = word.lower()
+    if low.strip(_PATH) or ".eyj" in low or "value" in low:
+        return False
+    if low == word and not any(map(str.isdigit, word)):  # in small letters alone few tokens are written
+        return not any(literal in word for literal in _literals())
+    return RUN not in word.encode("ascii", "replace").translate(LETTERS) or is_session(word)
+
+
+def is_session(word: str) -> bool:
+    """Whether this is the id of a session of ours."""
+    day, _, rest = word.partition("_")
+    time, _, mark = rest.partition("_")
+    made = len(day) == 8 and len(time) == 6 and 6 <= len(mark) <= 8
+    return made and (day + time).isdigit() and word.isascii() and not mark.strip(_HEX)
+
+
+@cache
+def _literals() -> list[str]:
+    """What tokens begin with that may be without a digit and a capital."""
+    rows = (row for row in table("formats") if row[0] not in ("digits", "random") and not row[0].startswith("(?="))
+    return [word.replace("\\s", " ") for _, *rest in rows for word in rest if word == word.lower()]

@@ -11,12 +11,11 @@ from hermes_tool_redaction.patterns import compiled as _re
 from hermes_tool_redaction.patterns import rule as _rule
 from hermes_tool_redaction.patterns import table, tree, words
 from hermes_tool_redaction.places import just_before, line_begin, line_end
+from hermes_tool_redaction.quick import LETTERS, RUN
 
 __all__ = ["token_spans"]
 
 Span = tuple[int, int, bool]  # start, end, and whether nothing of it may be shown
-_RUN = b"a" * 15
-_TABLE = bytes(97 if chr(i).isalnum() or chr(i) in "_-" else 32 for i in range(256))
 _HEX = "0123456789abcdef"
 _UUID = _HEX + "-"
 _JOINS = frozenset("./$+:~#^!")
@@ -59,10 +58,10 @@ def _rules() -> dict[str, list[tuple[str, str, str]]]:
 
 def token_spans(text: str, start: int) -> list[Span]:
     """Where tokens are in a text, from ``start`` on."""
-    flat = text.encode("ascii", "replace").translate(_TABLE) + b" "
+    flat = text.encode("ascii", "replace").translate(LETTERS) + b" "
     found: list[Span] = []
     first, digit, turns, find = _begins().match, _re(_MIXED).match, _re(_TURNS).match, flat.find
-    at, after = find(_RUN, start), start
+    at, after = find(RUN, start), start
     while at >= 0:
         end = find(b" ", at)
         back = text[at - 1 : at] in _JOINS
@@ -77,7 +76,7 @@ def token_spans(text: str, start: int) -> list[Span]:
             found.append(span)
             end = max(end, span[1])
         after = end
-        at = find(_RUN, end)
+        at = find(RUN, end)
     return found
 
 

@@ -2,7 +2,7 @@
 
 import re
 
-from attrs import frozen
+from hermes_core.values import frozen
 
 _FENCE = re.compile("[<＜﹤‹〈]([\\W_]{0,20}untrusted)", re.IGNORECASE)
 _NOTE = re.compile(r"<(?=/?note-from-user)", re.IGNORECASE)  # what is quoted does not speak as the person

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Literal, TypeAlias, get_args
 
-from attrs import frozen
+from hermes_core.values import frozen
 
 Kind: TypeAlias = Literal["file", "folder", "diff", "staged", "git", "url", "session", "path"]
 KINDS: tuple[str, ...] = get_args(Kind)[:-1]  # as they are written; a path alone has no kind before it

@@ -12,10 +12,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import UnknownName
+from hermes_core.values import frozen
 from hermes_tool_skills.frontmatter import BadSkill, Head, from_plain, name_problem, parse, to_plain
 from hermes_tool_skills.library import Library
 from hermes_tool_skills.lock import BadLock, Entry, Lock

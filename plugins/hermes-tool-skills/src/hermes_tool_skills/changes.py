@@ -1,8 +1,9 @@
 """What the agent changes: held against format and scan, then made, or kept for a person to decide."""
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from hermes_core.errors import ToolError, UserError
+from hermes_core.values import frozen
 from hermes_tool_skills.catalogue import Catalogue, Skill
 from hermes_tool_skills.draft import Action, Draft, edited, usable
 from hermes_tool_skills.frontmatter import name_problem

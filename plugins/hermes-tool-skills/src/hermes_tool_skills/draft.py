@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import Literal, TypeAlias
 
-from attrs import frozen
-
 from hermes_core.errors import ToolError
+from hermes_core.values import frozen
 from hermes_tool_skills.frontmatter import BadSkill, Head, parse
 from hermes_tool_skills.scan import Report, scan
 from hermes_tool_skills.tree import MAIN, BadTree, Tree, check_tree, path_problem, text_of

@@ -11,10 +11,9 @@ import socket
 import urllib.parse
 from pathlib import Path
 
-from attrs import frozen
-
 from hermes_core.context import UrlRules
 from hermes_core.errors import ToolError, UserError
+from hermes_core.values import frozen
 from hermes_tool_kit.fetching import fetch as fetch_page
 from hermes_tool_skills.tree import BadTree, read_tree
 from hermes_tool_skills.unpack import MOST_ARCHIVE, unpack

@@ -8,10 +8,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from attrs import Factory, asdict, frozen
+from attrs import Factory, asdict
 
 from hermes_core.errors import UserError
+from hermes_core.patterns import pattern
 from hermes_core.types import JSON
+from hermes_core.values import frozen
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 MOST_NAME = 64
@@ -21,8 +23,8 @@ PLATFORMS = {"macos": "darwin", "linux": "linux", "windows": "win32"}
 ENVIRONMENTS = ("kanban", "docker", "s6")
 _MOST_HEAD = 16_000  # characters of frontmatter
 _DEEPEST = 50  # lists and tables in one another; the time that YAML takes grows with the square of it
-_FENCE = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
+_FENCE = pattern(r"\A\ufeff?---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
+_VARIABLE = pattern(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 _HERMES_LISTS = (
     "tags", "related_skills", "requires_toolsets", "requires_tools", "fallback_for_toolsets", "fallback_for_tools",
 )  # fmt: skip

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from attrs import frozen
-
 from hermes_core.errors import UserError
+from hermes_core.values import frozen
 from hermes_tool_skills.catalogue import Catalogue
 from hermes_tool_skills.disk import drop_folder
 from hermes_tool_skills.draft import Draft, checked

@@ -5,22 +5,23 @@ holds it, so a change that was cut off is finished by whoever looks next.
 """
 
 import json
-import re
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from attrs import asdict, evolve, frozen
+from attrs import asdict, evolve
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import UnknownName, UserError
+from hermes_core.patterns import pattern
 from hermes_core.types import JSON
+from hermes_core.values import frozen
 from hermes_tool_skills.disk import add_line, drop_folder, held, put_tree, write_json
 from hermes_tool_skills.lock import Entry, Lock, read_lock, write_lock
 from hermes_tool_skills.tree import BadTree, Tree, digest, hashes, read_tree
 
-_NUMBER = re.compile(r"\d{6}")
+_NUMBER = pattern(r"\d{6}")
 
 
 @frozen(kw_only=True)

@@ -1,12 +1,12 @@
 """The list of skills in the prompt: a line each, bounded, and the same bytes as long as the session lives."""
 
 import asyncio
-import re
 from collections.abc import Sequence
 
 from attrs import evolve
 
 from hermes_core.context import PluginContext
+from hermes_core.patterns import pattern
 from hermes_core.types import Prompt, PromptBlock, Session
 from hermes_tool_skills.catalogue import Skill
 from hermes_tool_skills.desk import catalogue_for
@@ -14,7 +14,7 @@ from hermes_tool_skills.offered import offered
 
 HEAD = "Skills: when one fits the task, read it with skill_view before you begin, and follow it."
 _SHORTER = (300, 160, 80, 40)  # characters of a description, tried until all fit
-_MARKS = re.compile(r"<\|[^|>]{0,40}\|>|[<>`\[\]]")
+_MARKS = pattern(r"<\|[^|>]{0,40}\|>|[<>`\[\]]")
 
 
 async def with_skills(ctx: PluginContext, session: Session, prompt: Prompt) -> Prompt | None:

@@ -5,10 +5,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from attrs import Factory, asdict, evolve, frozen
+from attrs import Factory, asdict, evolve
 
 from hermes_core.errors import UserError
 from hermes_core.types import JSON
+from hermes_core.values import frozen
 from hermes_tool_skills.disk import write_json
 from hermes_tool_skills.tree import digest
 

@@ -6,9 +6,10 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from attrs import asdict, frozen
+from attrs import asdict
 
 from hermes_core.errors import UnknownName, UserError
+from hermes_core.values import frozen
 from hermes_tool_skills.disk import drop_folder, put_tree, write_json
 from hermes_tool_skills.library import Library
 from hermes_tool_skills.tree import BadTree, Tree, hashes, read_tree

@@ -4,12 +4,13 @@ import asyncio
 from collections.abc import Sequence
 from typing import Literal
 
-from attrs import field, frozen
+from attrs import field
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import ToolError, UserError
 from hermes_core.kinds import Tool, ToolContext, tool
 from hermes_core.types import Effect, Feature, Principal, Question, Session
+from hermes_core.values import frozen
 from hermes_tool_skills.desk import catalogue_for
 
 
@@ -31,7 +32,7 @@ class Manage:
     file: str = field(default="", metadata={"help": "none: SKILL.md"})
     old: str = field(default="", metadata={"help": "patch: a unique piece"})
     new: str = ""
-    why: str = field(default="", metadata={"help": "for the history"})
+    why: str = ""
 
 
 def skill_tools(ctx: PluginContext) -> Sequence[Tool]:
@@ -42,7 +43,7 @@ def skill_tools(ctx: PluginContext) -> Sequence[Tool]:
         touches=lambda view: (f"skill:{view.name or '*'}",),
     )  # fmt: skip
     async def view(context: ToolContext, wanted: View) -> str:
-        """Read a skill before you do what it is for; other files when it sends you there."""
+        """Read a skill, or a file that it sends you to."""
         from hermes_tool_skills.reading import listed, viewed
 
         catalogue, here = catalogue_for(ctx), Feature.LOCAL in context.workspace.features

@@ -7,8 +7,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 
-from attrs import frozen
-
+from hermes_core.values import frozen
 from hermes_tool_skills.tree import MOST_BYTES, MOST_FILE, MOST_FILES, BadTree, path_problem
 
 MOST_ARCHIVE = 20 * 1024 * 1024  # bytes of an archive

@@ -1,10 +1,9 @@
 """The shell of a session."""
 
-from attrs import define
-
 from hermes_core.errors import ToolError
 from hermes_core.kinds import Resource, Workspace
 from hermes_core.types import ExecRequest, Feature, Session
+from hermes_core.values import define
 
 
 @define(eq=False)

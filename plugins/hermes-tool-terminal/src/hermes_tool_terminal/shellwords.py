@@ -5,13 +5,15 @@ This is advice for the model, not a wall: whoever wants to hide a background pro
 
 import re
 
-_HEREDOC = re.compile(r"(?<!<)<<-?\s*(['\"]?)(\w+)\1")
-_QUOTED = re.compile(r"\\.|'[^']*'|\"(?:\\.|[^\"\\])*\"|\$?\(\(.{0,500}?\)\)|(?<![^\s;|&(])#[^\n]*", re.DOTALL)
-_AMPERSAND = re.compile(r"(?<![&<>|;])&(?![&>])")
-_DETACHER = re.compile(r"(?:^\s*|(?:[;|&(\n]|\b(?:then|do|else|exec|sudo|env|time)\s)[^\S\n]*)(nohup|setsid|disown)\b")
-_WAIT = re.compile(r"(?:^\s*|[;&|\n(][^\S\n]*)wait\b")
-_SEPARATOR = re.compile(r"\|\|?|&&|[;\n]")
-_ASSIGNMENT = re.compile(r"^\w+=")
+from hermes_core.patterns import pattern
+
+_HEREDOC = pattern(r"(?<!<)<<-?\s*(['\"]?)(\w+)\1")
+_QUOTED = pattern(r"\\.|'[^']*'|\"(?:\\.|[^\"\\])*\"|\$?\(\(.{0,500}?\)\)|(?<![^\s;|&(])#[^\n]*", re.DOTALL)
+_AMPERSAND = pattern(r"(?<![&<>|;])&(?![&>])")
+_DETACHER = pattern(r"(?:^\s*|(?:[;|&(\n]|\b(?:then|do|else|exec|sudo|env|time)\s)[^\S\n]*)(nohup|setsid|disown)\b")
+_WAIT = pattern(r"(?:^\s*|[;&|\n(][^\S\n]*)wait\b")
+_SEPARATOR = pattern(r"\|\|?|&&|[;\n]")
+_ASSIGNMENT = pattern(r"^\w+=")
 _PREFIXES = frozenset({"sudo", "time", "env", "command", "exec", "!", "then", "do", "else", "if", "while"})
 
 

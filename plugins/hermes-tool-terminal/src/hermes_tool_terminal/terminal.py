@@ -1,15 +1,15 @@
 """The tool ``terminal``: one command in the foreground, its output as text a model can read."""
 
 from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
 
 from hermes_core.errors import ToolError
 from hermes_core.kinds import Tool, ToolContext, tool
 from hermes_core.options import ge, le, option, settings
 from hermes_core.types import Effect, ExecRequest, ExecResult
-from hermes_tool_terminal.shell import Shell
-from hermes_tool_terminal.shellwords import background_part, last_program
-from hermes_tool_terminal.status import explain
-from hermes_tool_terminal.text import Cleaner, clean, cut
+
+if TYPE_CHECKING:
+    from hermes_tool_terminal.shell import Shell
 
 KEPT = 5_000_000  # bytes of output kept for the spill file
 LONGEST = 600
@@ -20,9 +20,9 @@ TIMED_OUT = 124
 class Arguments:
     """What the model gives."""
 
-    command: str = option("Command line.")
-    timeout: int = option("Seconds; at most 600.", default=180, validator=[ge(1), le(LONGEST)])
-    workdir: str = option("Folder to run in.", default="")
+    command: str = option("")
+    timeout: int = option("seconds, at most 600", default=180, validator=[ge(1), le(LONGEST)])
+    workdir: str = option("", default="")
 
 
 def make_terminal() -> Tool:
@@ -35,6 +35,9 @@ def make_terminal() -> Tool:
 
     async def terminal(context: ToolContext, arguments: Arguments) -> str:
         """Run a shell command to its end; gives output and exit status. No stdin or tty: use flags such as -y."""
+        from hermes_tool_terminal.shellwords import background_part
+        from hermes_tool_terminal.text import Cleaner
+
         part = background_part(arguments.command)
         if part:
             raise ToolError(
@@ -57,6 +60,8 @@ def make_terminal() -> Tool:
 
 
 async def _told(context: ToolContext, arguments: Arguments, result: ExecResult) -> str:
+    from hermes_tool_terminal.text import clean, cut
+
     text = clean(result.output.decode(errors="replace"))
     ending = _ending(arguments, result.status)
     short = cut(text, "")
@@ -72,5 +77,8 @@ def _ending(arguments: Arguments, status: int) -> str:
     if status == TIMED_OUT:
         # The command itself may have given 124; saying both is cheaper than a wrong certainty.
         return f"exit 124 (timed out: ended after {arguments.timeout} s with all it started)"
+    from hermes_tool_terminal.shellwords import last_program
+    from hermes_tool_terminal.status import explain
+
     why = explain(last_program(arguments.command), status)
     return f"exit {status} ({why})" if why else f"exit {status}"

@@ -1,20 +1,21 @@
 """Terminal output as plain text: no escape sequences, no overwritten lines, no more than a model should read."""
 
 import codecs
-import re
+
+from hermes_core.patterns import pattern
 
 BUDGET = 50_000  # bytes; the kernel's own bound, so that nothing is cut twice
 LINES = 2_000
 NOTICE = 400  # room for the line that says what is missing
 
-_ESCAPE = re.compile(
+_ESCAPE = pattern(
     r"\x1b(?:\][^\x07\x1b]*(?:\x07|\x1b\\)|[PX^_][^\x1b]*\x1b\\|\[[0-?]*[ -/]*[@-~]|[ -/]*[0-OQ-WYZ\\`a-~])"
     r"|\x9b[0-?]*[ -/]*[@-~]"
 )
 _LONGEST = 64  # characters of an escape that is waited for
-_BEGUN = re.compile(r"(?:\x1b(?:\][^\x07\x1b]*\x1b?|[PX^_][^\x1b]*\x1b?|\[[0-?]*[ -/]*|[ -/]*)|\x9b[0-?]*[ -/]*|\r)\Z")
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-_OVERSTRUCK = re.compile(r"[^\b\n]\x08")
+_BEGUN = pattern(r"(?:\x1b(?:\][^\x07\x1b]*\x1b?|[PX^_][^\x1b]*\x1b?|\[[0-?]*[ -/]*|[ -/]*)|\x9b[0-?]*[ -/]*|\r)\Z")
+_CONTROL = pattern(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_OVERSTRUCK = pattern(r"[^\b\n]\x08")
 
 
 def clean(text: str) -> str:

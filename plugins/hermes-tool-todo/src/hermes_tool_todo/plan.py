@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from hermes_core.errors import ToolError
+from hermes_core.values import frozen
 
 Status: TypeAlias = Literal["pending", "in_progress", "completed", "cancelled"]
 STATUSES: tuple[Status, ...] = ("pending", "in_progress", "completed", "cancelled")

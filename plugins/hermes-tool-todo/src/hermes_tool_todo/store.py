@@ -3,7 +3,6 @@
 import asyncio
 import hashlib
 import json
-import re
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -11,12 +10,13 @@ from typing import Any
 
 from hermes_core.brokers import DocumentsBroker
 from hermes_core.errors import Conflict, ToolError, UserError
+from hermes_core.patterns import pattern
 from hermes_core.types import JSON, Session
 from hermes_tool_todo.plan import STATUSES, Item, Plan
 
 NAME = "plan"
 _VERSION = 1
-_PLAIN = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")
+_PLAIN = pattern(r"[a-z0-9][a-z0-9_-]{0,79}")
 
 
 class Plans:

@@ -1,9 +1,10 @@
 """The tool ``todo`` for the model, and ``/todo`` for the person."""
 
-from attrs import field, frozen
+from attrs import field
 
 from hermes_core.kinds import Tool, ToolContext, tool
 from hermes_core.types import Session, SlashCommand
+from hermes_core.values import frozen
 from hermes_tool_todo.plan import Change, apply, for_model, for_person
 from hermes_tool_todo.store import Plans
 

@@ -3,9 +3,8 @@
 import html
 import re
 
-from attrs import frozen
-
 from hermes_core.errors import ToolError
+from hermes_core.values import frozen
 from hermes_tool_kit.fetching import Answer
 from hermes_tool_web.charset import decode, is_binary
 from hermes_tool_web.visible import without_invisible

@@ -1,16 +1,17 @@
 """The tool ``web_fetch``."""
 
-import http
+from typing import TYPE_CHECKING
 
 from hermes_core.context import PluginContext, UrlRules
 from hermes_core.errors import ToolError
 from hermes_core.kinds import Tool, ToolContext, tool
 from hermes_core.options import ge, option, settings
 from hermes_core.types import Effect
-from hermes_tool_kit.addresses import check_url
-from hermes_tool_kit.fetching import Answer, fetch
 from hermes_tool_web.config import Config
 from hermes_tool_web.paging import LONGEST, Shelf, piece
+
+if TYPE_CHECKING:
+    from hermes_tool_kit.fetching import Answer
 
 ACCEPT = "text/html,application/xhtml+xml,text/markdown,text/plain,application/json;q=0.9,*/*;q=0.5"
 
@@ -19,9 +20,9 @@ ACCEPT = "text/html,application/xhtml+xml,text/markdown,text/plain,application/j
 class Fetch:
     """What to fetch."""
 
-    url: str = option("Address; https:// or http://.")
-    offset: int = option("First character, to go on in a long page.", default=0, validator=ge(0))
-    links: bool = option("Keep the addresses of links.", default=False)
+    url: str = option("")
+    offset: int = option("first character, in a long page", default=0, validator=ge(0))
+    links: bool = option("keep their addresses", default=False)
 
 
 def make_tool(ctx: PluginContext) -> Tool:
@@ -31,8 +32,9 @@ def make_tool(ctx: PluginContext) -> Tool:
 
     @tool(toolset="web", effects={Effect.NETWORK}, idempotent=True, untrusted=True, touches=hosts)
     async def web_fetch(context: ToolContext, params: Fetch) -> str:
-        """Fetch a web page as Markdown, or a text or JSON file as it is. Nothing of the person's is sent along."""
+        """Fetch a web page as Markdown; text and JSON as they are. It has no cookies."""
         session = context.session.id
+        from hermes_tool_kit.fetching import fetch
         from hermes_tool_web.readable import readable
 
         page = shelf.get(session, params.url, params.links) if params.offset else None
@@ -53,10 +55,14 @@ def make_tool(ctx: PluginContext) -> Tool:
 
 def hosts(params: Fetch) -> list[str]:
     """The resource key of a call: the host it opens. Raises OutOfReach for what is no URL."""
+    from hermes_tool_kit.addresses import check_url
+
     return [f"host:{check_url(params.url, UrlRules(allow_private=True)).host}"]
 
 
-def _must_be_fine(answer: Answer) -> None:
+def _must_be_fine(answer: "Answer") -> None:
+    import http
+
     if 200 <= answer.status < 300:
         return
     try:

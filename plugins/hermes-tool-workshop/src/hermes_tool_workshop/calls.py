@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from attrs import frozen
-
 from hermes_core.errors import ToolError
 from hermes_core.kinds import Workspace
 from hermes_core.types import JSON, ExecRequest, Feature
+from hermes_core.values import frozen
 from hermes_tool_workshop.config import Config
 from hermes_tool_workshop.permissions import Permissions
 

@@ -8,9 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from attrs import frozen
-
 from hermes_core.errors import ToolError
+from hermes_core.values import frozen
 from hermes_tool_workshop.offer import Example, Write
 from hermes_tool_workshop.permissions import Permissions, tidy
 from hermes_tool_workshop.rules import findings

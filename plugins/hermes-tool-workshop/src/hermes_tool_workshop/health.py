@@ -4,8 +4,9 @@ import json
 from contextlib import suppress
 from pathlib import Path
 
-from attrs import field, frozen
+from attrs import field
 
+from hermes_core.values import frozen
 from hermes_tool_workshop import disk
 
 

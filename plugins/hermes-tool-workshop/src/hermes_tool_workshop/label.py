@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from attrs import asdict, frozen
+from attrs import asdict
 
+from hermes_core.values import frozen
 from hermes_tool_workshop.permissions import Permissions
 
 

@@ -5,11 +5,12 @@ import logging
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from hermes_core.errors import HermesError, ToolError
 from hermes_core.kinds import Tool, ToolContext
 from hermes_core.types import JSON, Effect, Session, Text
+from hermes_core.values import frozen
 from hermes_tool_workshop.calls import Interpreters, Outcome, Work, call
 from hermes_tool_workshop.config import Config
 from hermes_tool_workshop.draft import read_code

@@ -30,7 +30,7 @@ class Example:
     """A call that must work before the tool is kept."""
 
     arguments: dict[str, Any] = option("", factory=dict)
-    result: Any = option("What it must return; default: anything.", default=None)
+    result: Any = option("default: anything", default=None)
 
 
 @settings
@@ -38,15 +38,15 @@ class Write:
     """What the model gives."""
 
     name: str = option("")
-    code: str = option("One public function: typed arguments, docstring, JSON result; raise ToolError('…').")
-    examples: list[Example] = option("Tried before it is kept.")
+    code: str = option("one public function: typed arguments, docstring, JSON result; raise ToolError('…')")
+    examples: list[Example] = option("")
     why: str = option("", default="")
-    hosts: list[str] = option("It may connect to these, else none.", factory=list)
+    hosts: list[str] = option("it may connect to", factory=list)
     programs: list[str] = option("", factory=list)
-    reads: list[str] = option("Paths it reads; . is the working folder.", factory=list)
+    reads: list[str] = option("paths; . is the working folder", factory=list)
     writes: list[str] = option("", factory=list)
     packages: list[str] = option("", factory=list)
-    calls: list[str] = option("Tools its code calls: text = call_tool(name, arguments).", factory=list)
+    calls: list[str] = option("tools: text = call_tool(name, arguments)", factory=list)
     seconds: int = option("", default=30, validator=ge(1))
 
 

@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from attrs import asdict, frozen
+from attrs import asdict
+
+from hermes_core.values import frozen
 
 _MOST = 20  # entries of one kind; nobody reads more
 _HOST = re.compile(r"(?!-)[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})*")

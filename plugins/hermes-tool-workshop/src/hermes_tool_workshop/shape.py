@@ -7,9 +7,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, Optional, Union, get_args, get_origin
 
-from attrs import frozen
-
 from hermes_core.types import JSON
+from hermes_core.values import frozen
 
 PREFIX = "own_"
 RESERVED = {"own_versions", "own_rollback"}  # the workshop's own

@@ -10,11 +10,12 @@ from shutil import get_terminal_size
 from typing import Any
 
 import click
-from attrs import Factory, define
+from attrs import Factory
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.types import JSON, Setting
+from hermes_core.values import define
 
 __all__ = ["Changes", "ask", "asked_one_of", "begin", "check", "confirm", "settle", "tell"]
 

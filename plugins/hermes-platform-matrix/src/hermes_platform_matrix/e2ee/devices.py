@@ -4,8 +4,9 @@ import logging
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from attrs import asdict, frozen
+from attrs import asdict
 
+from hermes_core.values import frozen
 from hermes_platform_matrix.e2ee.account import MEGOLM, OLM
 from hermes_platform_matrix.e2ee.signing import is_signed
 from hermes_platform_matrix.homeserver import Homeserver, path

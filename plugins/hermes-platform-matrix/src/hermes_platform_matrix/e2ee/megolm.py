@@ -5,8 +5,9 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from attrs import field, frozen
+from attrs import field
 
+from hermes_core.values import frozen
 from hermes_platform_matrix.e2ee.account import MEGOLM, OwnDevice
 from hermes_platform_matrix.e2ee.olm import Secret, Unreadable
 

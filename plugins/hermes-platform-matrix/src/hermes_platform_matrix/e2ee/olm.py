@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from attrs import field, frozen
+from attrs import field
 
+from hermes_core.values import frozen
 from hermes_platform_matrix.e2ee.account import OLM, OwnDevice
 from hermes_platform_matrix.e2ee.devices import Device
 from hermes_platform_matrix.e2ee.signing import decoded, encoded, is_signed

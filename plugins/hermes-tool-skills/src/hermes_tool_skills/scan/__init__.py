@@ -6,8 +6,7 @@ What a skill may make the agent do is decided by the policy, call by call, whate
 from collections.abc import Iterable, Sequence
 from typing import Literal, TypeAlias
 
-from attrs import frozen
-
+from hermes_core.values import frozen
 from hermes_tool_skills.tree import MAIN, Tree, text_of, visible
 
 Level: TypeAlias = Literal["note", "caution", "dangerous"]

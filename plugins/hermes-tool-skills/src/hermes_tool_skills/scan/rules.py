@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from attrs import frozen
-
+from hermes_core.values import frozen
 from hermes_tool_skills.scan import Level
 from hermes_tool_skills.scan.text import flowing
 
