@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from attrs import evolve
 
 from hermes_core.agent.surface import CHILD
+from hermes_core.codec import clean
 from hermes_core.config.settings import Settings
 from hermes_core.kinds import Memory, Tool
 from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.plugins.index import Index
 from hermes_core.plugins.loader import Loader
-from hermes_core.codec import clean
 from hermes_core.store.outside import outside
 from hermes_core.types import Message, Session, Text
 
