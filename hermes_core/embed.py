@@ -89,7 +89,7 @@ class Agent:
 
         async def read() -> "list[HistoryEntry]":
             store = await runtime.store()
-            return await store.tool_history(runtime.owner, session_id=self.session, limit=10_000)
+            return await store.history.tool_calls(runtime.owner, session_id=self.session, limit=10_000)
 
         return list(reversed(self._runner.run(read())))
 

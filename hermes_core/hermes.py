@@ -118,7 +118,7 @@ class Hermes:
 
     async def interrupted(self) -> "list[str]":
         """The sessions with such a turn, oldest first; then those in which a message waits."""
-        return await (await self.runtime.store()).interrupted(self.runtime.owner)
+        return await (await self.runtime.store()).journal.interrupted(self.runtime.owner)
 
     async def run(self, message: "str | Message", *, session: str = "", origin: str = "embed") -> Answer:
         """Answer one message as a whole. Raises HermesError when the turn fails."""

@@ -100,7 +100,7 @@ class Exchange:
         self.compacted = rewriting.summary(before=len(self.messages))
         context = [indirect.unwrapped(message) for message in rewriting.context]
         await self._parts.memory.compacting(self._live.session, self.messages)
-        self.messages = await store.compact(turn, context, rewriting.by)
+        self.messages = await store.history.compact(turn, context, rewriting.by)
         die_at("compacted")
         return evolve(request, messages=(request.messages[0], *self._said(), *appended))
 
@@ -122,7 +122,7 @@ class Exchange:
         response = evolve(response, message=said, usage=unbooked)
         store, turn = await self._rows.get()
         request, seconds = self._calls[-1].request, sum(call.seconds for call in self._calls)
-        await store.add_reply(turn, response.message, unbooked, response.reason, calls=self._booked())
+        await store.journal.add_reply(turn, response.message, unbooked, response.reason, calls=self._booked())
         self._meter.book()
         die_at("replied")
         self.messages.append(response.message)
@@ -158,7 +158,7 @@ class Exchange:
         if self._meter.unbooked.calls:
             with contextlib.suppress(HermesError):
                 store, turn = await self._rows.get()
-                await store.spend(turn, self._meter.unbooked, calls=self._booked())
+                await store.journal.spend(turn, self._meter.unbooked, calls=self._booked())
                 self._meter.book()
 
     def _booked(self) -> list[tuple[str, str, Usage, float]]:

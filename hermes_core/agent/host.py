@@ -36,7 +36,7 @@ from hermes_core.types import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.database import Prepared
-    from hermes_core.store.journal import Store
+    from hermes_core.store.store import Store
 
 __all__ = ["Host"]
 
@@ -159,18 +159,18 @@ class _Turns(HostTurns):
         return await seen_in(await self._runtime.place(session), path)
 
     async def owner(self, session: str) -> Principal | None:
-        return await (await self._runtime.store()).session_owner(session)
+        return await (await self._runtime.store()).sessions.owner(session)
 
     async def unplayed(
         self, came: Container[tuple[Principal, str, str]], *, limit: int = 100
     ) -> Sequence[tuple[str, Principal]]:
-        return await (await self._runtime.store()).unplayed(came, limit=limit)
+        return await (await self._runtime.store()).journal.unplayed(came, limit=limit)
 
     async def cut(self, session: str) -> Waiting | None:
-        return await (await self._runtime.store()).begun_by(session)
+        return await (await self._runtime.store()).inbox.begun_by(session)
 
     async def waiting(self, session: str) -> Sequence[Waiting]:
-        return await (await self._runtime.store()).waiting(session)
+        return await (await self._runtime.store()).inbox.waiting(session)
 
     def resume(self, session: str, *, owner: Principal, **origin: Any) -> AsyncGenerator[Event, None]:
         return self._runtime.resume(session, owner=owner, surface=Surface(**origin))
@@ -180,29 +180,29 @@ class _Turns(HostTurns):
 
     async def busy(self, session: str, *, elsewhere: bool = False) -> bool:
         here = self._runtime.busy(session)
-        return here or (elsewhere and await (await self._runtime.store()).is_held(session))
+        return here or (elsewhere and await (await self._runtime.store()).journal.is_held(session))
 
     async def interrupt(self, session: str, *, elsewhere: bool = False) -> bool:
         if self._runtime.interrupt(session):
             return True
         store = await self._runtime.store()
-        if not elsewhere or not await store.is_held(session):
+        if not elsewhere or not await store.journal.is_held(session):
             return False
         wish = Message(role="user", parts=(Text(text="/stop"),))
         envelope = Envelope(
             platform="gateway", account="", event_id=os.urandom(16).hex(), chat="", sender="", message=wish
         )
-        await store.wait(session, wish, mode="stop", envelope=envelope)
+        await store.inbox.wait(session, wish, mode="stop", envelope=envelope)
         return True
 
     async def stop_wanted(self, session: str) -> bool:
-        return await (await self._runtime.store()).stop_wanted(session)
+        return await (await self._runtime.store()).inbox.stop_wanted(session)
 
     async def asked_from(self, session: str, owner: Principal) -> Envelope | None:
-        return await (await self._runtime.store()).asked_from(session, owner)
+        return await (await self._runtime.store()).inbox.asked_from(session, owner)
 
     async def tell(self, session: str, key: str, told: Message, also: "Prepared[bool]") -> bool:
-        return await (await self._runtime.store()).post(session, key, told, also)
+        return await (await self._runtime.store()).notes.post(session, key, told, also)
 
 
 class _Records(HostRecords):
@@ -216,47 +216,47 @@ class _Records(HostRecords):
         await (await self._store()).answers()
 
     async def hear(self, owner: Principal, envelope: Envelope) -> int:
-        return await (await self._store()).hear_command(owner, envelope, trace.current())
+        return await (await self._store()).commands.hear(owner, envelope, trace.current())
 
     async def done(self, row: int, also: "Prepared[object] | None" = None) -> None:
-        await (await self._store()).done_command(row, also)
+        await (await self._store()).commands.done(row, also)
 
     async def heard(self, platform: str, account: str) -> Sequence[Waiting]:
-        return await (await self._store()).commands_waiting(platform, account)
+        return await (await self._store()).commands.waiting(platform, account)
 
     async def forget(self, before: float) -> None:
-        await (await self._store()).forget_commands(before)
+        await (await self._store()).commands.forget(before)
 
     async def over(self, turns: Sequence[str], before: float) -> Sequence[str]:
-        return await (await self._store()).over(turns, before)
+        return await (await self._store()).journal.over(turns, before)
 
     async def ask(self, session: Session, question: Approval) -> Approval:
-        return await (await self._store()).ask_approval(session, question)
+        return await (await self._store()).approvals.ask(session, question)
 
     async def question(self, owner: Principal, name: str, *, admin: bool = False) -> Approval:
-        return await (await self._store()).find_approval(owner, name, admin=admin)
+        return await (await self._store()).approvals.find(owner, name, admin=admin)
 
     async def questions(self, owner: Principal, *, admin: bool = False) -> Sequence[Approval]:
-        return await (await self._store()).list_approvals(owner, admin=admin)
+        return await (await self._store()).approvals.list(owner, admin=admin)
 
     async def settle(
         self, owner: Principal, name: str, verdict: Verdict, *, expired: bool = False
     ) -> tuple[Approval, bool]:
         store = await self._store()
-        return await store.settle_approval(owner, name, verdict, state="expired" if expired else "answered")
+        return await store.approvals.settle(owner, name, verdict, state="expired" if expired else "answered")
 
     async def accounts(self) -> Sequence[Account]:
-        return await (await self._store()).accounts()
+        return await (await self._store()).accounts.list()
 
     async def serve(self, platform: str, account: str) -> Serving | None:
-        return await (await self._store()).serve(platform, account, holder=self._runtime.sessions.holder)
+        return await (await self._store()).accounts.serve(platform, account, holder=self._runtime.sessions.holder)
 
     async def keep_serving(self, serving: Serving, state: str = "", error: str = "") -> None:
         store = await self._store()
-        await (store.tell_account(serving, state, error) if state else store.keep_serving(serving))
+        await (store.accounts.tell(serving, state, error) if state else store.accounts.keep(serving))
 
     async def stop_serving(self, serving: Serving) -> None:
-        await (await self._store()).stop_serving(serving)
+        await (await self._store()).accounts.stop(serving)
 
     async def leave(self) -> None:
-        await (await self._store()).leave(self._runtime.sessions.holder)
+        await (await self._store()).journal.leave(self._runtime.sessions.holder)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from hermes_core.plugins.loader import Loader
     from hermes_core.plugins.records import CommandRecord
     from hermes_core.product import Product
-    from hermes_core.store.journal import Store
+    from hermes_core.store.store import Store
     from hermes_core.types import Principal
 
     T = TypeVar("T")

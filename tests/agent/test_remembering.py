@@ -59,8 +59,8 @@ async def test_what_it_knows_to_a_message_is_stored_with_it(hermes, scripted) ->
     assert thanked[0] == asked[0]  # the same bytes in later requests
     assert texts(thanked[-1]) == ["thanks"]
     store = await hermes.runtime.store()
-    assert texts((await store.history("s"))[0]) == texts(asked[0])
-    assert not any(message.untrusted for message in await store.history("s"))
+    assert texts((await store.history.load("s"))[0]) == texts(asked[0])
+    assert not any(message.untrusted for message in await store.history.load("s"))
 
 
 async def test_what_came_from_outside_stays_from_outside(hermes, scripted) -> None:
@@ -68,7 +68,7 @@ async def test_what_came_from_outside_stays_from_outside(hermes, scripted) -> No
     hermes.tmp_plugin(scripted("one"))
     hermes.tmp_plugin(Diary(memo(READ)))
     await play(hermes, "some tea?")
-    first = (await (await hermes.runtime.store()).history("s"))[0]
+    first = (await (await hermes.runtime.store()).history.load("s"))[0]
     assert first.untrusted
     assert "[came from outside, unverified] Takes tea" in texts(first)[1]
 

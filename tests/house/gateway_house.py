@@ -8,7 +8,7 @@ from hermes_core.agent.host import _Records, _Turns
 from hermes_core.context import PluginContext
 from hermes_core.embed import Hermes
 from hermes_core.plugins.own_tables import PluginStore
-from hermes_core.store.journal import Store
+from hermes_core.store.store import Store
 from hermes_core.testing.bench import Bench
 from hermes_platform_gateway.config import GatewaySettings
 from hermes_platform_gateway.rows import kept
@@ -61,4 +61,4 @@ async def end_drafts(store: Store, *known: Any, **more: Any) -> int:
 
 async def unplayed(of: Hermes | Store, **known: Any) -> Any:
     """See the rows."""
-    return await kept.unplayed(context_of(of), **known)
+    return await kept.journal.unplayed(context_of(of), **known)

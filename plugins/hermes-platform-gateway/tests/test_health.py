@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hermes_core.errors import UserError
-from hermes_core.store.journal import Store, open_store
+from hermes_core.store.store import Store, open_store
 from hermes_platform_gateway.supervision.health import Health
 from hermes_platform_gateway.supervision.notify import Pulse
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hermes_core.errors import StoreError
-from hermes_core.store.journal import open_store
+from hermes_core.store.store import open_store
 from hermes_platform_gateway.supervision.notify import Pulse, ServiceManager
 
 

@@ -81,7 +81,7 @@ async def test_no_more_than_the_limit_and_one_call(hermes, scope, what, limit) -
     assert f"budget.{scope}.{what}" in failed.text
     assert f"hermes config set budget.{scope}.{what}" in failed.hint
     assert provider.asked == 3
-    roles = [m.role for m in await (await hermes.runtime.store()).history("s")]
+    roles = [m.role for m in await (await hermes.runtime.store()).history.load("s")]
     assert roles == ["user", "assistant", "tool", "assistant", "tool", "assistant", "tool"]
 
 
@@ -147,7 +147,7 @@ async def test_calls_that_led_to_nothing_are_booked_too(hermes, scripted) -> Non
     assert isinstance(ended, Ended)
     assert "nothing" in failed.text
     store = await hermes.runtime.store()
-    spent = await store.spent(owner=hermes.runtime.owner, session_id="s")
+    spent = await store.spending.spent(owner=hermes.runtime.owner, session_id="s")
     assert (spent.usage.calls, spent.usage.input) == (4, 40)
 
 

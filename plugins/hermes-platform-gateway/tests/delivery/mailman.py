@@ -14,7 +14,7 @@ from mortal import serve
 from post import Clock, outgoing, send_all
 
 from hermes_backend_postgresql.driver import PostgreSQL
-from hermes_core.store.journal import open_store
+from hermes_core.store.store import open_store
 from hermes_platform_gateway.outward.sender import Sender
 
 
