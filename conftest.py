@@ -252,7 +252,7 @@ def clusters() -> Iterator[object]:
 def cluster(clusters) -> Cluster:  # type: ignore[no-untyped-def]
     """The server that most tests share, with a database ``hermes`` that holds the tables at head."""
     from hermes_backend_postgresql.driver import PostgreSQL
-    from hermes_core.store.journal import open_store
+    from hermes_core.store.store import open_store
 
     made: Cluster = clusters()
     made.start()

@@ -19,7 +19,8 @@ from typing import Any, get_origin, get_type_hints
 
 from hermes_core.errors import UnknownName
 from hermes_core.kinds import tool
-from hermes_core.store.journal import Store, Turn
+from hermes_core.store.leases import Turn
+from hermes_core.store.store import Store
 from hermes_core.testing import Bench, Call, ScriptedProvider
 from hermes_core.types import Ended, Message
 

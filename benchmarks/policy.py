@@ -16,9 +16,8 @@ from guard import CORPUS, long_ones
 from hermes_core.distribution import HERMES
 from hermes_core.embed import Hermes
 from hermes_core.kinds import Tool
-from hermes_core.store.approvals import Approval
 from hermes_core.testing import FakeWorkspace
-from hermes_core.types import Effect, Principal, Session, ToolCall, Verdict
+from hermes_core.types import Approval, Effect, Principal, Session, ToolCall, Verdict
 
 
 async def _run(*_: object) -> str:
@@ -54,12 +53,12 @@ async def milliseconds(hermes: Hermes, commands: Sequence[str], rounds: int) -> 
 async def fill(hermes: Hermes) -> None:
     """Fifty grants that fit nothing."""
     store, session = await hermes.runtime.store(), Session(id="s", origin="cli", owner=Principal())
-    await store.create_session(session)
+    await store.sessions.create(session)
     for number in range(50):
         rule = f'{{"kind":"exact","effects":["execute"],"machine":"local","folder":"/x","words":["a{number}"]}}'
         asked = Approval(id=str(number), session_id="s", subject="x", choices=("always",), rules=((rule, "x", "/x"),))
-        await store.ask_approval(session, asked)
-        await store.settle_approval(session.owner, asked.id, Verdict(outcome="allow", choice="always"))
+        await store.approvals.ask(session, asked)
+        await store.approvals.settle(session.owner, asked.id, Verdict(outcome="allow", choice="always"))
 
 
 async def measure(rounds: int) -> None:

@@ -14,7 +14,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from hermes_core.store.journal import Store, open_store
+from hermes_core.store.history import append
+from hermes_core.store.store import Store, open_store
 from hermes_core.types import Message, Principal, Session, Text
 
 ME = Principal()
@@ -90,10 +91,10 @@ async def ours(store: Store, rows: list[str]) -> dict[str, float]:
     for number, text in enumerate(rows):
         name = f"20260101_{number // 100:06d}_abcdef"
         if number % 100 == 0:
-            await store.create_session(Session(id=name, origin="cli", owner=ME))
+            await store.sessions.create(Session(id=name, origin="cli", owner=ME))
         message = Message(role="user" if number % 2 == 0 else "assistant", parts=(Text(text=text),))
         start = time.perf_counter()
-        await store.add_message(name, message)
+        await store.history.add(name, message)
         times.append(time.perf_counter() - start)
     return figures(times)
 
@@ -101,7 +102,7 @@ async def ours(store: Store, rows: list[str]) -> dict[str, float]:
 async def fill(store: Store, have: int, want: int) -> None:
     """Bring a store to a million rows, many to a commit: only the search is timed there."""
     name = "20270101_000000_abcdef"
-    await store.create_session(Session(id=name, origin="cli", owner=ME))
+    await store.sessions.create(Session(id=name, origin="cli", owner=ME))
     lot: list[Message] = []
     for text in texts(want - have, seed=2):
         lot.append(Message(role="user", parts=(Text(text=text),)))
@@ -114,9 +115,9 @@ async def fill(store: Store, have: int, want: int) -> None:
 async def _many(store: Store, name: str, lot: list[Message]) -> None:
     def work(tx):  # type: ignore[no-untyped-def]
         for message in lot:
-            store._append(tx, name, message, "")
+            append(tx, name, message, "")
 
-    await store._engine.run(work)
+    await store.engine.run(work)
 
 
 async def searches(store: Store, repeats: int = 50) -> dict[str, dict[str, float]]:
@@ -126,7 +127,7 @@ async def searches(store: Store, repeats: int = 50) -> dict[str, dict[str, float
         times, hits = [], 0
         for _ in range(repeats):
             start = time.perf_counter()
-            hits = len(await store.search(ME, words))
+            hits = len(await store.history.search(ME, words))
             times.append(time.perf_counter() - start)
         times.sort()
         at = int(len(times) * 0.99)
@@ -144,11 +145,11 @@ def _writer(
     async def run() -> list[float]:
         store = open_store(database)
         name = f"20260101_00000{number}_abcdef"
-        await store.create_session(Session(id=name, origin="cli", owner=ME))
+        await store.sessions.create(Session(id=name, origin="cli", owner=ME))
         times = []
         for text in texts(commits, seed=number):
             start = time.perf_counter()
-            await store.add_message(name, Message(role="user", parts=(Text(text=text),)))
+            await store.history.add(name, Message(role="user", parts=(Text(text=text),)))
             times.append(time.perf_counter() - start)
         store.close()
         return times

@@ -128,7 +128,7 @@ class Hermes:
 
     async def interrupted(self) -> "list[str]":
         """The sessions with such a turn, oldest first; then those in which a message waits."""
-        return await (await self.runtime.store()).interrupted(self.runtime.owner)
+        return await (await self.runtime.store()).journal.interrupted(self.runtime.owner)
 
     async def run(self, message: "str | Message", *, session: str = "", origin: str = "embed") -> Answer:
         """Answer one message as a whole. Raises HermesError when the turn fails."""
@@ -287,7 +287,7 @@ class Agent:
 
         async def read() -> "list[HistoryEntry]":
             store = await runtime.store()
-            return await store.tool_history(runtime.owner, session_id=self.session, limit=10_000)
+            return await store.history.tool_calls(runtime.owner, session_id=self.session, limit=10_000)
 
         return list(reversed(self._runner.run(read())))
 

@@ -20,7 +20,8 @@ from hermes_core.types import Approval, Asked, Event, Question, Session, Verdict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hermes_core.store.journal import Store, Turn
+    from hermes_core.store.leases import Turn
+    from hermes_core.store.store import Store
 
 __all__ = ["Asker"]
 
@@ -61,7 +62,7 @@ class Asker:
         """How a call of the turn asks for a yes. The same call asks the same question, in whichever process."""
 
         async def ask(question: Question, lasting: Offer) -> Verdict | None:
-            row = await (await self._store()).call_row(turn, call_id)
+            row = await (await self._store()).journal.call_row(turn, call_id)
             words = f"{turn.id} {row} {question.subject} {question.risk}"
             known = evolve(question, id=hashlib.sha256(words.encode("utf-8", "replace")).hexdigest()[:12])
             rules = [(rule.text(), said, folder) for rule, said, folder in lasting.rules]
@@ -72,7 +73,7 @@ class Asker:
     async def _settled(self, session: Session, question: Question, wanted: "Approval") -> Verdict | None:
         """The answer to a question for a yes, as it was settled."""
         store = await self._store()
-        row = await store.ask_approval(session, wanted)
+        row = await store.approvals.ask(session, wanted)
         die_at("asked")
         if row.state == "open":
             row = await self._wait(session, question, store)
@@ -97,7 +98,7 @@ class Asker:
     async def _asked(self, session: Session, question: Question, store: "Store") -> "Approval":
         """Ask on the surfaces of this process, and settle the question with what they say."""
         async with self._one:
-            row = await store.approval(session.owner, question.id)
+            row = await store.approvals.get(session.owner, question.id)
             if row is not None and row.state != "open":  # settled while another question was being answered
                 return row
             state = "answered"
@@ -109,7 +110,7 @@ class Asker:
                 verdict, state = Verdict(outcome="deny", reason=reason, by="policy.ask_seconds"), "expired"
             if verdict is None:
                 verdict, state = Verdict(outcome="deny", reason="nobody was there to ask"), "withdrawn"
-            return (await store.settle_approval(session.owner, question.id, verdict, state=state))[0]
+            return (await store.approvals.settle(session.owner, question.id, verdict, state=state))[0]
 
     async def _surfaces(self, session: Session, question: Question) -> Verdict | None:
         """The person of the turn; where there is none, or no longer, the surfaces of plugins."""
@@ -129,7 +130,7 @@ async def _answered(store: "Store", session: Session, approval_id: str) -> "Appr
     while True:
         await asyncio.sleep(_LOOK)
         try:
-            row = await store.approval(session.owner, approval_id)
+            row = await store.approvals.get(session.owner, approval_id)
         except HermesError:  # it will be told by whoever writes; a question is not lost to it
             continue
         if row is not None and row.state != "open":

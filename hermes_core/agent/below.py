@@ -26,7 +26,7 @@ from hermes_core.types import Ended, Event, Failed, Message, Question, Started, 
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hermes_core.store.sessions import LastTurn
+    from hermes_core.store.journal import LastTurn
 
 __all__ = ["Below"]
 
@@ -55,7 +55,7 @@ class Below:
         runner, runtime, order = self._runner, self._runtime, self._order
         said = message if isinstance(message, Message) else Message(role="user", parts=(Text(text=message),))
         self._about = " ".join(" ".join(p.text for p in said.parts if isinstance(p, Text)).split())[:80]
-        row = await runner.store.call_row(runner.turn, self._call.call_id)
+        row = await runner.store.journal.call_row(runner.turn, self._call.call_id)
         place = json.dumps([self._label, runner.session.id, runner.turn.id, row, order.event])
         self.id = f"{CHILD}_{hashlib.sha256(place.encode('utf-8', 'replace')).hexdigest()[:16]}"
         if self.id in self._call.at_work:
@@ -70,7 +70,7 @@ class Below:
 
     async def _played(self, said: Message) -> AsyncGenerator[Event, None]:
         runner, runtime, order = self._runner, self._runtime, self._order
-        last = await runner.store.last_turn(self.id)
+        last = await runner.store.journal.last_turn(self.id)
         if last is not None and last.state != "open":
             async for event in self._told(last):
                 yield event
@@ -134,7 +134,7 @@ class Below:
 
     async def _mark(self) -> None:
         """What the turn saw from outside is from outside for the call, too."""
-        if outside(await self._runner.store.history(self.id)):
+        if outside(await self._runner.store.history.load(self.id)):
             self._call.from_outside()
 
     async def _settle(self) -> None:

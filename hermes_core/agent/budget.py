@@ -17,7 +17,7 @@ from hermes_core.types import Session, Usage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hermes_core.store.journal import Store
+    from hermes_core.store.store import Store
 
 __all__ = ["Allowance", "Budgets"]
 
@@ -49,7 +49,10 @@ class Budgets:
     async def spent(self, session: Session, store: "Store") -> dict[str, Scope]:
         """What is booked for the session, and for its owner since midnight."""
         midnight = datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
-        of = await store.spent(session_id=session.id), await store.spent(owner=session.owner, since=midnight)
+        of = (
+            await store.spending.spent(session_id=session.id),
+            await store.spending.spent(owner=session.owner, since=midnight),
+        )
         return {name: _amounts(one.usage, one.seconds) for name, one in zip(("session", "day"), of, strict=True)}
 
     async def left(self, session: Session, store: "Store") -> dict[str, float]:

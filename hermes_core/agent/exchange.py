@@ -93,7 +93,7 @@ class Exchange:
         appended = request.messages[1 + len(rewriting.context) :]
         self.compacted = rewriting.summary(before=len(self.messages))
         context = [indirect.unwrapped(message) for message in rewriting.context]
-        self.messages = await store.compact(turn, context, rewriting.by)
+        self.messages = await store.history.compact(turn, context, rewriting.by)
         die_at("compacted")
         return evolve(request, messages=(request.messages[0], *self._said(), *appended))
 
@@ -116,7 +116,7 @@ class Exchange:
             response = evolve(response, message=said, usage=unbooked)
             store, turn = await self._rows.get()
             request, seconds = self._calls[-1].request, sum(call.seconds for call in self._calls)
-            await store.add_reply(turn, response.message, unbooked, response.reason, calls=self._booked())
+            await store.journal.add_reply(turn, response.message, unbooked, response.reason, calls=self._booked())
             self._allowance.booked = self._allowance.used
         die_at("replied")
         self.messages.append(response.message)
@@ -151,7 +151,7 @@ class Exchange:
         if self._allowance.unbooked.calls:
             with contextlib.suppress(HermesError):
                 store, turn = await self._rows.get()
-                await store.spend(turn, self._allowance.unbooked, calls=self._booked())
+                await store.journal.spend(turn, self._allowance.unbooked, calls=self._booked())
                 self._allowance.booked = self._allowance.used
 
     def _booked(self) -> list[tuple[str, str, Usage, float]]:

@@ -24,7 +24,7 @@ from hermes_core.types import Message, Principal, Session, SessionEnd, ToolSpec,
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.agent.resources import Resources
-    from hermes_core.store.journal import Store
+    from hermes_core.store.store import Store
 
 __all__ = ["Live", "LiveSessions", "new_session_id"]
 
@@ -123,10 +123,10 @@ class LiveSessions:
         if session_id:
             store = await parts.store()
             try:
-                session = await store.session(session_id, owner)
-                stored = await store.load_prompt(session_id)
+                session = await store.sessions.get(session_id, owner)
+                stored = await store.sessions.load_prompt(session_id)
             except UnknownName:
-                if not await store.is_free(session_id):
+                if not await store.sessions.is_free(session_id):
                     raise _not_yours(session_id) from None
         known = session is not None
         if session_id and not known and not _ID.fullmatch(session_id):
@@ -161,7 +161,7 @@ class LiveSessions:
         session = evolve(live.session, bounds=bounds)
         if live.came == (came := frozenset(self.parts.toolbox().sourced(session))):
             return
-        stored = await (await self.parts.store()).load_prompt(session.id) if live.known else None
+        stored = await (await self.parts.store()).sessions.load_prompt(session.id) if live.known else None
         begun = _read_specs(stored[1]) if stored else live.specs
         live.specs, live.came = tuple((await offered(self.parts, session, begun)).tools), came
         live.stored = stored is not None and begun == live.specs
@@ -192,18 +192,18 @@ class LiveSessions:
     ) -> Session:
         """A new session with the prompt and history of another, until the end of the turn ``upto``, if given."""
         store = await self.parts.store()
-        known = await store.session(source, owner)
+        known = await store.sessions.get(source, owner)
         copy = evolve(known, id=new_session_id(), title=title, created=0.0, parent="", turn="")
         copy = evolve(copy, origin=origin or known.origin)
-        await store.fork_session(owner, source, copy, upto=upto)
-        return await store.session(copy.id, owner)
+        await store.sessions.fork(owner, source, copy, upto=upto)
+        return await store.sessions.get(copy.id, owner)
 
     async def rename(self, session: Session, title: str) -> Session:
         """Give a session a title, in the store and here. Raises UserError when another one has it."""
         store = await self.parts.store()
         live = await self.take(session.id, session.origin, session.owner)
         await self.keep(live, store)
-        await store.rename_session(session.id, title, session.owner)
+        await store.sessions.rename(session.id, title, session.owner)
         live.session = evolve(live.session, title=title)
         return live.session
 
@@ -212,10 +212,10 @@ class LiveSessions:
         self._live[live.session.id] = live  # it may have been let go before its turn began
         async with live.keeping:
             if not live.known:
-                await store.begin_session(live.session, live.prompt, _specs_json(live.specs), history)
+                await store.sessions.begin(live.session, live.prompt, _specs_json(live.specs), history)
                 live.known = live.stored = True
             if not live.stored:
-                await store.save_prompt(live.session.id, live.prompt, _specs_json(live.specs))
+                await store.sessions.save_prompt(live.session.id, live.prompt, _specs_json(live.specs))
                 live.stored = True
             live.begun = live.specs
 
@@ -228,7 +228,9 @@ class LiveSessions:
         """What a person said in a turn that ends now waits as the next message."""
         envelope = enveloped(words, "", live.session.origin, live.session.owner)
         store = await self.parts.store()
-        await store.wait(live.session.id, envelope.message, mode="queue", envelope=envelope, trace=trace.current())
+        await store.inbox.wait(
+            live.session.id, envelope.message, mode="queue", envelope=envelope, trace=trace.current()
+        )
 
     async def close(self) -> None:
         """End what this process did in its sessions; they can be taken up again."""

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from hermes_core.agent.asking import Asker
     from hermes_core.agent.policy.judge import Policy
     from hermes_core.agent.toolbox import Toolbox
-    from hermes_core.store.journal import Store
+    from hermes_core.store.store import Store
 
 __all__ = ["Parts"]
 
@@ -181,7 +181,7 @@ class Parts:
         return await asyncio.shield(self._store)
 
     def _open_store(self, url: str, driver: StoreDriver | None) -> "Store":
-        from hermes_core.store.journal import open_store
+        from hermes_core.store.store import open_store
 
         return open_store(self.home.database, url=url, driver=driver, durability=self.settings.config.store.durability)
 
@@ -340,7 +340,7 @@ class Parts:
         """Write down what a call beside a turn used."""
         store, owner = await self.store(), session.owner if session else self.owner
         where = {"session_id": session.id, "turn_id": session.turn} if session else {}
-        await store.add_model_call(owner, usage, seconds=time.monotonic() - began, **who, **where)
+        await store.spending.add(owner, usage, seconds=time.monotonic() - began, **who, **where)
 
     def options(self) -> dict[str, JSON]:
         """How the user wants models to be asked."""

@@ -13,7 +13,8 @@ from hermes_core.types import Envelope, Message
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.database import Prepared
-    from hermes_core.store.journal import Store, Turn
+    from hermes_core.store.leases import Turn
+    from hermes_core.store.store import Store
 
 __all__ = ["Rows"]
 
@@ -54,7 +55,7 @@ class Rows:
         """Write the session and a new turn with what was said."""
         store, live = await self._sessions.parts.store(), self._live
         await self._sessions.keep(live, store)
-        turn = await store.open_turn(
+        turn = await store.journal.open_turn(
             live.session.id,
             message,
             turn_id=turn_id,
@@ -82,7 +83,7 @@ class Rows:
         raises."""
         try:
             store, turn = await self.get()
-            await store.close_turn(turn, state=state, error=error, also=also)
+            await store.journal.close_turn(turn, state=state, error=error, also=also)
         except BaseException:
             self._live.left = self._fence or self._live.left
             raise
@@ -97,4 +98,4 @@ class Rows:
             store, turn = await self.get()
             while True:
                 await asyncio.sleep(_BEAT)
-                await store.beat(turn)
+                await store.journal.beat(turn)

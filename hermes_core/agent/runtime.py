@@ -85,7 +85,7 @@ class Runtime(Parts):
     async def delete_session(self, session_id: str, owner: Principal) -> None:
         """Delete a session and those of its child agents, and tell plugins. Raises UnknownName, Busy."""
         self.loader.load_hooks("on_session_deleted")
-        for gone in await (await self.store()).delete_session(session_id, owner):
+        for gone in await (await self.store()).sessions.delete(session_id, owner):
             await self.sessions.forget(gone.id)
             await self.dispatch.observe("on_session_deleted", session=gone)
 
@@ -254,7 +254,7 @@ class Runtime(Parts):
         store = await self.store()
         await self.sessions.keep(live, store)
         with trace.using() as known:
-            row = await store.wait(live.session.id, message, mode=mode, envelope=original, trace=known)
+            row = await store.inbox.wait(live.session.id, message, mode=mode, envelope=original, trace=known)
         die_at("received")
         return row
 
@@ -313,7 +313,7 @@ class Runtime(Parts):
         """Where a session works, also one that is not taken up here yet."""
         if session_id and not self.sessions.holds(session_id):
             with contextlib.suppress(UnknownName):
-                return (await (await self.store()).session(session_id, owner)).cwd
+                return (await (await self.store()).sessions.get(session_id, owner)).cwd
         return self.sessions.folder(session_id, owner)
 
     def _quoting(self, message: Message) -> Message:
@@ -338,10 +338,10 @@ class Runtime(Parts):
         self, session_id: str, owner: Principal, surface: Surface, row: int, emit: _Emit
     ) -> "TurnRun | None":
         store = await self.store()
-        waiting = [one for one in await store.waiting(session_id) if row in (0, one.id)]
+        waiting = [one for one in await store.inbox.waiting(session_id) if row in (0, one.id)]
         if not waiting:  # nor does anything in a session that has no row yet
             return None
-        await store.session(session_id, owner)  # nobody plays what waits for another
+        await store.sessions.get(session_id, owner)  # nobody plays what waits for another
         with trace.using(waiting[0].trace):
             run = await self._run(session_id, "", owner, ordered(self, surface, owner, waiting[0].envelope), emit)
             await run.play(waiting[0].message, waited=waiting[0].id)
@@ -349,13 +349,13 @@ class Runtime(Parts):
 
     async def _finish(self, session_id: str, owner: Principal, surface: Surface, emit: _Emit) -> "TurnRun | None":
         store = await self.store()
-        session = await store.session(session_id, owner)  # one that is not there is not made
+        session = await store.sessions.get(session_id, owner)  # one that is not there is not made
         if session.origin == CHILD and surface.above is None:
             return None  # whoever it works for goes on with it, and knows what it may do
-        last = await store.last_turn(session_id)
+        last = await store.journal.last_turn(session_id)
         if last is None or last.state != "open":
             return None
-        begun = await store.begun_by(session_id)
+        begun = await store.inbox.begun_by(session_id)
         surface = ordered(self, surface, owner, begun.envelope if begun else None)
         run = await self._run(session_id, "", owner, surface, emit)
         return run if await run.resume() else None

@@ -16,7 +16,7 @@ from hermes_core.types import JSON, HistoryEntry, Hit, Message, MessageTrace, Pr
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hermes_core.store.journal import Store
+    from hermes_core.store.store import Store
 
 __all__ = ["Sessions"]
 
@@ -34,35 +34,35 @@ class Sessions(SessionsBroker):
     async def search(
         self, owner: Principal, words: str, *, limit: int = 10, sort: Literal["newest", "oldest"] = "newest"
     ) -> Sequence[Hit]:
-        return await (await self._open()).search(owner, words, limit=limit, sort=sort)
+        return await (await self._open()).history.search(owner, words, limit=limit, sort=sort)
 
     async def rows(
         self, owner: Principal, *, limit: int = 20, origin: str = "", children: bool = False
     ) -> Sequence[SessionRow]:
-        return await (await self._open()).list_sessions(owner, limit=limit, origin=origin, children=children)
+        return await (await self._open()).sessions.list(owner, limit=limit, origin=origin, children=children)
 
     async def get(self, owner: Principal, session_id: str) -> Session:
-        return await (await self._open()).session(session_id, owner)
+        return await (await self._open()).sessions.get(session_id, owner)
 
     async def find(self, owner: Principal, words: str) -> Session:
-        return await (await self._open()).find_session(words, owner)
+        return await (await self._open()).sessions.find(words, owner)
 
     async def read(
         self, owner: Principal, session_id: str, *, around: int = 0, window: int = 10
     ) -> Sequence[tuple[int, Message]]:
-        return await (await self._open()).messages(owner, session_id, around=around, window=window)
+        return await (await self._open()).history.messages(owner, session_id, around=around, window=window)
 
     async def tool_history(
         self, owner: Principal, session_id: str = "", *, tool: str = "", limit: int = 50
     ) -> Sequence[HistoryEntry]:
-        return await (await self._open()).tool_history(owner, session_id=session_id, name=tool, limit=limit)
+        return await (await self._open()).history.tool_calls(owner, session_id=session_id, name=tool, limit=limit)
 
     async def past(self, owner: Principal, session_id: str) -> Sequence[Message]:
         store = await self._open()
-        return await store.history((await store.session(session_id, owner)).id, whole=True)
+        return await store.history.load((await store.sessions.get(session_id, owner)).id, whole=True)
 
     async def export(self, owner: Principal, session_id: str) -> Sequence[JSON]:
-        past, prompt = await self.past(owner, session_id), await (await self._open()).load_prompt(session_id)
+        past, prompt = await self.past(owner, session_id), await (await self._open()).sessions.load_prompt(session_id)
         began = [{"role": "system", "content": prompt[0]}] if prompt and prompt[0] else []
         return [*began, *(shape for message in past for shape in to_openai(message))]
 
@@ -70,7 +70,7 @@ class Sessions(SessionsBroker):
         self, owner: Principal, session_id: str, number: int, *, limit: int = 100
     ) -> Sequence[tuple[int, JSON]]:
         store = await self._open()
-        rows = await store.messages(owner, session_id, around=max(number, 1), window=limit)
+        rows = await store.history.messages(owner, session_id, around=max(number, 1), window=limit)
         behind = [(at, message) for at, message in rows if at > number][:limit]
         return [(at, shape) for at, message in behind for shape in to_openai(message)]
 
@@ -85,13 +85,13 @@ class Sessions(SessionsBroker):
         with suppress(UserError):  # without a gateway nothing went out
             mailbox = runtime.mailbox()
         sent = await mailbox.named(word.strip(), whose) if mailbox else ()
-        found = await store.traces(word, owner, everybody=everybody, sent=sent)
+        found = await store.traces.find(word, owner, everybody=everybody, sent=sent)
         if mailbox:
             found = [evolve(one, outgoing=await mailbox.sent(one.trace, one.turn_id, whose)) for one in found]
         return [traced(path, settings.home.brand, settings.masks) for path in found]
 
     async def usage(self, owner: Principal, *, days: int = 30) -> Sequence[UsageRow]:
-        return await (await self._open()).usage(owner, days=days)
+        return await (await self._open()).spending.usage(owner, days=days)
 
     async def _change(self) -> "Store":
         return await self._open("sessions.write", "changed past conversations")
@@ -106,7 +106,7 @@ class Sessions(SessionsBroker):
         history: Sequence[Message] = (),
     ) -> Session:
         store, sessions = await self._change(), self._runtime.sessions
-        if session_id and not await store.is_free(session_id):
+        if session_id and not await store.sessions.is_free(session_id):
             raise UserError(f"The name {session_id} cannot be used here.", hint="Choose another one.")
         live = await sessions.take(session_id or new_session_id(), self._origin, owner, clean(system))
         await sessions.keep(live, store, history)
@@ -119,9 +119,9 @@ class Sessions(SessionsBroker):
     async def rename(self, owner: Principal, session_id: str, title: str) -> Session:
         store = await self._change()
         if self._runtime.sessions.holds(session_id):
-            return await self._runtime.sessions.rename(await store.session(session_id, owner), title)
-        await store.rename_session(session_id, title, owner)
-        return await store.session(session_id, owner)
+            return await self._runtime.sessions.rename(await store.sessions.get(session_id, owner), title)
+        await store.sessions.rename(session_id, title, owner)
+        return await store.sessions.get(session_id, owner)
 
     async def delete(self, owner: Principal, session_id: str) -> None:
         await self._change()
@@ -135,7 +135,7 @@ class Sessions(SessionsBroker):
         from hermes_core.store.leases import Busy
 
         gone = []
-        for session_id in await (await self._change()).unused_sessions(owner, before):
+        for session_id in await (await self._change()).sessions.unused(owner, before):
             with suppress(Busy, UnknownName):  # in use again, or deleted by somebody else meanwhile
                 if not dry_run:
                     await self.delete(owner, session_id)

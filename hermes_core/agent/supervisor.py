@@ -13,7 +13,7 @@ from hermes_core.errors import HermesError, UserError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.store.accounts import Serving
-    from hermes_core.store.journal import Store
+    from hermes_core.store.store import Store
 
 __all__ = ["CLOSE", "State", "Supervisor"]
 
@@ -103,7 +103,7 @@ class Supervisor:
             return
         with contextlib.suppress(HermesError):  # a store that cannot be written says so itself, in other places
             if await self.lead() and self._serving:
-                await (await self._store()).tell_account(self._serving, state, error)
+                await (await self._store()).accounts.tell(self._serving, state, error)
 
     # --- the lease ------------------------------------------------------------------------------------------------
 
@@ -112,7 +112,7 @@ class Supervisor:
         store = await self._store()
         if self._serving is None or self._serving.account != self.lease:
             await self.release()
-            self._serving = await store.serve(self.kind, self.lease, holder=self._holder)
+            self._serving = await store.accounts.serve(self.kind, self.lease, holder=self._holder)
         return self._serving is not None
 
     async def led(self, why: str) -> None:
@@ -125,7 +125,7 @@ class Supervisor:
         """Keep the lease, and ``look`` each time, until cancelled. Raises StaleAccount when another has taken it."""
         while True:
             if self._serving:
-                await (await self._store()).keep_serving(self._serving)
+                await (await self._store()).accounts.keep(self._serving)
             if look:
                 await look()
             await asyncio.sleep(_BEAT)
@@ -134,5 +134,5 @@ class Supervisor:
         """Let go of the lease, so that another takes it at once."""
         if self._serving is not None:
             with contextlib.suppress(HermesError):  # else it is still ours: forgotten, it would keep ourselves out
-                await (await self._store()).stop_serving(self._serving)
+                await (await self._store()).accounts.stop(self._serving)
                 self._serving = None

@@ -52,7 +52,8 @@ from hermes_core.values import frozen
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.agent.live import LiveSessions
-    from hermes_core.store.journal import Store, Turn
+    from hermes_core.store.leases import Turn
+    from hermes_core.store.store import Store
 
 __all__ = ["CallRunner"]
 
@@ -126,7 +127,7 @@ class CallRunner:
 
     async def below(self, above: str, call: ToolCall) -> ToolResult:
         """The result of a call that the running call ``above`` makes; where that is run again, as it was stored."""
-        state, result = await self.store.add_call(self.turn, above, call)
+        state, result = await self.store.journal.add_call(self.turn, above, call)
         if result is not None:
             return result
         started = frozenset({call.id} if state == "started" else ())
@@ -175,7 +176,9 @@ class CallRunner:
             log.warning("no second opinion came: %s", error.text)
             return "escalate"
         used, seconds = response.usage, time.monotonic() - began
-        await self.store.spend(self.turn, used, calls=[(route.name, route.model, used, seconds)], task="approval")
+        await self.store.journal.spend(
+            self.turn, used, calls=[(route.name, route.model, used, seconds)], task="approval"
+        )
         self.book(used)
         return advice_in(response)
 
@@ -269,7 +272,7 @@ class CallRunner:
             judged = (self.session, call, tool, params, self.workspace, ask, self.advise, self.seen)
             verdict = await self.parts.policy.judge(*judged)
             if verdict.outcome == "allow":
-                await self.store.start_call(self.turn, call.id, again=again)
+                await self.store.journal.start_call(self.turn, call.id, again=again)
                 die_at("tool_started")
                 began = time.monotonic()
                 outside = self.parts.policy.brings_in(self.session, tool, params, self.workspace, verdict)
@@ -301,7 +304,9 @@ class CallRunner:
         parts = [evolve(p, text=_NOTE.sub("&lt;", p.text)) if isinstance(p, Text) else p for p in result.parts]
         result = evolve(result, parts=tuple(parts))
         used = self.meter.take(self.spent.pop(call.id, ()))
-        result = await self.store.finish_call(self.turn, call, result, outcome=outcome, seconds=seconds, used=used)
+        result = await self.store.journal.finish_call(
+            self.turn, call, result, outcome=outcome, seconds=seconds, used=used
+        )
         self.book(used)
         die_at("tool_stored")
         if outcome == "ok":

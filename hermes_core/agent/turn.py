@@ -56,7 +56,8 @@ from hermes_core.types import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hermes_core.store.journal import Store, Turn
+    from hermes_core.store.leases import Turn
+    from hermes_core.store.store import Store
 
 __all__ = ["TurnRun", "text_of"]
 
@@ -126,7 +127,7 @@ class TurnRun:
         await self._live.closed()
         await self._sessions.renew(self._live, self._surface.bounds)
         self._model.specs = self._live.specs
-        history = await (await parts.store()).history(session.id) if self._live.known else []
+        history = await (await parts.store()).history.load(session.id) if self._live.known else []
         self._model.messages = valid([*history, message])
         await self._run(self._rows.open(self._id, self._model.route, message, original, waited, stored), self._steps())
 
@@ -136,7 +137,7 @@ class TurnRun:
         self._model.route = await parts.routed()
         await live.closed()
         store = await parts.store()
-        taken = await store.resume_turn(live.session.id, holder=self._sessions.holder, left=live.left)
+        taken = await store.journal.resume_turn(live.session.id, holder=self._sessions.holder, left=live.left)
         if taken is None:
             return False
         self._id, self._model.messages = taken.turn.id, list(taken.history)
@@ -231,7 +232,7 @@ class TurnRun:
             return await self._steps(1 + self._allowance.used.calls)
         if waiting := [call for call in asked if call.id in calls]:
             await self._call(waiting, started={i for i, state in calls.items() if state == "started"})
-            self._model.messages = await store.history(turn.session_id)
+            self._model.messages = await store.history.load(turn.session_id)
         return await self._steps(1 + self._allowance.used.calls)
 
     async def _steps(self, step: int = 1) -> str:
@@ -264,7 +265,7 @@ class TurnRun:
         if more is None:
             return False
         store, turn = await self._rows.get()
-        await store.add_word(turn, more)
+        await store.journal.add_word(turn, more)
         die_at("sent_on")
         self._model.messages.append(more)
         self._ends.tell(more)
@@ -295,7 +296,7 @@ class TurnRun:
         if words:
             await self._sessions.say_next(self._live, words)
         message = Message(role="assistant", parts=(Text(text=answer),))
-        await store.add_reply(turn, message, Usage(), "stop")
+        await store.journal.add_reply(turn, message, Usage(), "stop")
         self._model.messages.append(message)
         self._emit(Said(text=answer))
         return answer
@@ -310,7 +311,7 @@ class TurnRun:
         if live.workspace is None:
             live.workspace = await parts.workspace(live.session)
         if not live.ran:
-            live.ran |= await store.tools_that_ran(turn.session_id)
+            live.ran |= await store.history.tools_that_ran(turn.session_id)
         runner = CallRunner(
             store=store,
             turn=turn,

@@ -85,7 +85,7 @@ class Turns(TurnsBroker):
     async def busy(self, session: str, *, owner: Principal | None = None) -> bool:
         """See TurnsBroker."""
         await self._checked(session, owner)
-        return self._runtime.busy(session) or await (await self._runtime.store()).is_held(session)
+        return self._runtime.busy(session) or await (await self._runtime.store()).journal.is_held(session)
 
     async def resume(
         self,
@@ -109,31 +109,31 @@ class Turns(TurnsBroker):
     async def interrupted(self, *, owner: Principal | None = None) -> Sequence[str]:
         """See TurnsBroker."""
         self._require()
-        return await (await self._runtime.store()).interrupted(owner or self._runtime.owner)
+        return await (await self._runtime.store()).journal.interrupted(owner or self._runtime.owner)
 
     async def drop(self, session: str, *, owner: Principal | None = None) -> tuple[str, int]:
         """See TurnsBroker."""
         await self._checked(session, owner)
         store = await self._runtime.store()
-        waited = await store.drop_waiting(session)
-        taken = await store.resume_turn(session, holder=self._runtime.sessions.holder)
+        waited = await store.inbox.drop(session)
+        taken = await store.journal.resume_turn(session, holder=self._runtime.sessions.holder)
         if taken is None:
             return "", waited
-        await store.close_turn(taken.turn, state="interrupted")
+        await store.journal.close_turn(taken.turn, state="interrupted")
         return taken.turn.id, waited
 
     async def past(self, event: str, *, owner: Principal | None = None) -> PastTurn | None:
         """See TurnsBroker."""
         self._require()
         owner = owner or self._runtime.owner
-        return await (await self._runtime.store()).past_turn(owner, **self._event(event, owner))
+        return await (await self._runtime.store()).traces.past_turn(owner, **self._event(event, owner))
 
     async def forget(self, event: str, *, owner: Principal | None = None) -> bool:
         """See TurnsBroker."""
         self._require()
         self._installed.require("permissions", "kernel", "sessions.write", "changed past conversations")
         owner = owner or self._runtime.owner
-        return await (await self._runtime.store()).forget_event(owner, **self._event(event, owner))
+        return await (await self._runtime.store()).traces.forget_event(owner, **self._event(event, owner))
 
     # --- how it is written down -----------------------------------------------------------------------------------
 
@@ -151,7 +151,7 @@ class Turns(TurnsBroker):
         """Whose session it is, which is theirs. Raises UnknownName."""
         self._require()
         owner = owner or self._runtime.owner
-        await (await self._runtime.store()).session(session, owner)
+        await (await self._runtime.store()).sessions.get(session, owner)
         return owner
 
     async def _write(self, message: str | Message, owner: Principal, order: TurnOrder) -> tuple[str, int] | None:
@@ -163,8 +163,8 @@ class Turns(TurnsBroker):
         _refuse_unsound(order)
         if order.session and order.fork:
             raise UserError("A turn is in a session, or in a fork of one: give one of both.")
-        if order.session and not await store.is_free(order.session):
-            await store.session(order.session, owner)
+        if order.session and not await store.sessions.is_free(order.session):
+            await store.sessions.get(order.session, owner)
         if order.folder and (order.session or order.fork):
             raise UserError("Only a new session is given a folder; others have theirs.")
         if order.folder and runtime.guests.is_guest(owner):

@@ -143,7 +143,7 @@ async def _session(scope: Scope, hermes: Hermes) -> str:
         return ""
     store = await hermes.runtime.store()
     try:
-        return (await store.find_session(words, hermes.runtime.owner)).id
+        return (await store.sessions.find(words, hermes.runtime.owner)).id
     except UnknownName:
         if words == "latest":
             raise UserError("There is no session to go on with.", hint="Start one without -c.") from None

@@ -129,7 +129,7 @@ async def _store(scope: Scope) -> list[Row]:
     try:
         async with scope.hermes() as hermes:
             store = await hermes.runtime.store()
-            rows = await store.list_sessions(hermes.runtime.owner, limit=1)
+            rows = await store.sessions.list(hermes.runtime.owner, limit=1)
             cut = len(await hermes.interrupted())
             installed = {OWNER, *(plugin.label for plugin in scope.index.plugins)}
             owners = sorted(await store.engine.run(owners_of_tables, READ) - installed)

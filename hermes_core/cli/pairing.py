@@ -16,7 +16,7 @@ from hermes_core.types import Principal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hermes_core.store.journal import Store
+    from hermes_core.store.store import Store
 
 __all__ = ["pair"]
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from hermes_core.plugins.index import Index
     from hermes_core.plugins.loader import Loader
     from hermes_core.plugins.records import CommandRecord
-    from hermes_core.store.journal import Store
+    from hermes_core.store.store import Store
     from hermes_core.types import JSON, Principal
 
     T = TypeVar("T")

@@ -25,7 +25,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.agent.runtime import Runtime
     from hermes_core.kinds import Platform
-    from hermes_core.store.journal import Store
+    from hermes_core.store.store import Store
     from hermes_core.types import Principal
 
 __all__ = ["run", "serve", "start", "status", "stop", "work"]
@@ -210,7 +210,7 @@ def status(scope: Scope, as_json: bool) -> None:
         states: Counter[str] = Counter()
         for (_, _, state), number in (await rows_of(store).outbox.outbox_counts()).items():
             states[state] += number
-        rows = [one for one in await store.accounts() if one.served or one.state == "parked"]
+        rows = [one for one in await store.accounts.list() if one.served or one.state == "parked"]
         return {
             "processes": running(_folder(scope)),
             "accounts": [

@@ -55,7 +55,7 @@ class AtHand(Conversation):
 
     async def switch(self, session_id: str = "") -> Session:
         if session_id:
-            await (await self._runtime.store()).session(session_id, self.session.owner)
+            await (await self._runtime.store()).sessions.get(session_id, self.session.owner)
         before, new = self.session, await self._talk.switch(session_id)
         if new.id != before.id and not self._runtime.busy(before.id):
             await self._runtime.sessions.end_resources(before.id)
@@ -72,7 +72,7 @@ class AtHand(Conversation):
     async def undo(self, exchanges: int = 1) -> Sequence[Message]:
         by, self._talk.last = f"undo {self._talk.event or os.urandom(8).hex()}", None
         try:
-            return await (await self._runtime.store()).undo(self.session.owner, self.session.id, exchanges, by)
+            return await (await self._runtime.store()).history.undo(self.session.owner, self.session.id, exchanges, by)
         except UnknownName:
             return ()
 
@@ -81,15 +81,15 @@ class AtHand(Conversation):
 
         if self._talk.last:
             return self._talk.last.message
-        rows = await (await self._runtime.store()).history(self.session.id)
+        rows = await (await self._runtime.store()).history.load(self.session.id)
         return next((message for message in reversed(rows) if by_person(message)), None)
 
     async def waiting(self) -> Sequence[tuple[Literal["queue", "steer"], Message]]:
-        found = await (await self._runtime.store()).waiting(self.session.id)
+        found = await (await self._runtime.store()).inbox.waiting(self.session.id)
         return [("steer" if one.mode == "steer" else "queue", one.message) for one in found]
 
     async def drop_waiting(self) -> int:
-        return await (await self._runtime.store()).drop_waiting(self.session.id)
+        return await (await self._runtime.store()).inbox.drop(self.session.id)
 
     async def jobs(self) -> Sequence[Job]:
         return await work.jobs(self._runtime, self.session)
@@ -221,7 +221,7 @@ class TypedHere(AtHand):
         route = await self._runtime.routed()
         if wanted:
             store = await self._runtime.store()
-            await store.update_session(self.session.id, provider=route.name, model=route.model)
+            await store.sessions.update(self.session.id, provider=route.name, model=route.model)
         return route
 
     async def effort(self, wanted: str = "") -> str:

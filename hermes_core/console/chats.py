@@ -50,7 +50,7 @@ class Chats(Console):
 
     async def open(self, chat: str, session: str) -> Session:
         self._require("sessions.read", "read past conversations")
-        found = await (await self._runtime.store()).session(session, self._runtime.owner)
+        found = await (await self._runtime.store()).sessions.get(session, self._runtime.owner)
         self._conversation(chat).go_on(found)
         return found
 

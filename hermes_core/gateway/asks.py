@@ -53,26 +53,26 @@ class Asks:
         store = await self._runtime.store()
         session = await self._runtime.take_up(of.session_id, origin="", owner=of.owner)
         wanted = Approval(id=number, session_id=session.id, turn_id=session.turn, subject=question.subject)
-        await store.ask_approval(session, evolve(wanted, kind=question.kind, choices=tuple(question.choices)))
+        await store.approvals.ask(session, evolve(wanted, kind=question.kind, choices=tuple(question.choices)))
         await self._send(of, question)
         try:
             async with asyncio.timeout(self._seconds):
                 while True:
-                    row = await store.approval(of.owner, number)
+                    row = await store.approvals.get(of.owner, number)
                     if row is not None and row.state != "open":
                         return row.answer if row.state == "answered" else None
                     await asyncio.sleep(_LOOK)
         except TimeoutError:
-            await store.settle_approval(of.owner, number, Verdict(outcome="deny"), state="expired")
+            await store.approvals.settle(of.owner, number, Verdict(outcome="deny"), state="expired")
             return None
 
     async def waits(self, owner: Principal, session_id: str) -> Approval | None:
         """The question that waits for words in a session: of a turn that runs, or was cut off and is to go on."""
         store = await self._runtime.store()
-        if not await self._turns.busy(session_id) and await store.begun_by(session_id) is None:
+        if not await self._turns.busy(session_id) and await store.inbox.begun_by(session_id) is None:
             return None
         rows = [
-            row for row in await store.list_approvals(owner) if row.session_id == session_id and row.kind != "approval"
+            row for row in await store.approvals.list(owner) if row.session_id == session_id and row.kind != "approval"
         ]
         return rows[-1] if rows else None  # the one asked first
 
@@ -81,7 +81,7 @@ class Asks:
         number = int(text) if text.isdecimal() and len(text) < 4 else 0
         choice = row.choices[number - 1] if 0 < number <= len(row.choices) else text
         verdict = Verdict(outcome="allow", choice=choice, by=by)
-        await (await self._runtime.store()).settle_approval(owner, row.id, verdict)
+        await (await self._runtime.store()).approvals.settle(owner, row.id, verdict)
 
     async def _send(self, of: Asked, question: Question) -> None:
         key = question_key(of.address, question.id)

@@ -72,7 +72,7 @@ class Inbound:
     async def begin(self, platform: Platform) -> None:
         """Carry out the commands that were heard before a death."""
         store = await self._runtime.store()
-        for waiting in await store.commands_waiting(platform.name, platform.account):
+        for waiting in await store.commands.waiting(platform.name, platform.account):
             if waiting.envelope:
                 work = partial(self._again, platform, waiting)
                 self._in_order.put(f"{platform.name} {platform.account} {waiting.envelope.chat}", work)
@@ -118,14 +118,14 @@ class Inbound:
         owner = conversation.owner
         await rows_of(store).chats.remember_chat(owner, envelope, access.principal)
         if self._commands.is_command(envelope):
-            row = await store.hear_command(owner, envelope, trace.current())
+            row = await store.commands.hear(owner, envelope, trace.current())
             await platform.ack(envelope)
             die_at("acked")
             await self._command(platform, envelope, conversation, access, row)
             return True
         text = plain_text(envelope.message.parts).strip()
         if text and await self._asks.waits(owner, conversation.wanted):
-            await self._answer(envelope, conversation, await store.hear_command(owner, envelope, trace.current()))
+            await self._answer(envelope, conversation, await store.commands.hear(owner, envelope, trace.current()))
             return False
         await self._say(platform, conversation, envelope)
         if conversation.begins:
@@ -181,14 +181,14 @@ class Inbound:
         shown = said(answer) if isinstance(answer, str) else answer
         answers = [answer_to(envelope, conversation.owner, shown, **known)] if answer else []
         store = await self._runtime.store()
-        await store.done_command(row, await rows_of(store).outbox.sending(answers) if answers else None)
+        await store.commands.done(row, await rows_of(store).outbox.sending(answers) if answers else None)
 
     async def _answer(self, envelope: Envelope, conversation: ChatConversation, row: int) -> None:
         """Let a message answer the question that waits for words."""
         if question := await self._asks.waits(conversation.owner, conversation.wanted):
             text, by = plain_text(envelope.message.parts).strip(), envelope.sender_name or envelope.sender
             await self._asks.answer(question, conversation.owner, text, by)
-        await (await self._runtime.store()).done_command(row)
+        await (await self._runtime.store()).commands.done(row)
 
     async def _again(self, platform: Platform, waiting: Waiting) -> None:
         envelope = waiting.envelope

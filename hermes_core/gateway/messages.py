@@ -63,7 +63,7 @@ class Messages(Mailbox):
                 turn_id=session.turn if session else "",
             )
             if told:
-                await store.post(there, outgoing.key, told, await rows.outbox.sending([outgoing]))
+                await store.notes.post(there, outgoing.key, told, await rows.outbox.sending([outgoing]))
             else:
                 await rows.outbox.send_later(outgoing)
         return await self._shown(chats)
@@ -95,8 +95,8 @@ class Messages(Mailbox):
     ) -> tuple[list[KnownChat], KnownChat | None]:
         """The chats that are meant, and the one that asks. A conversation that has no row yet was asked in no chat."""
         store = await self._runtime.store()
-        asked = session is not None and not await store.is_free(session.id)
-        envelope = await store.asked_from(session.id, owner) if session and asked else None
+        asked = session is not None and not await store.sessions.is_free(session.id)
+        envelope = await store.inbox.asked_from(session.id, owner) if session and asked else None
         chats = rows_of(store).chats
         origin = await chats.at(owner, envelope) if envelope else None
         return resolve(target, await chats.list_chats(owner), origin), origin
@@ -111,7 +111,7 @@ class Messages(Mailbox):
 
     async def _shown(self, chats: Sequence[KnownChat]) -> Sequence[Target]:
         store = await self._runtime.store()
-        accounts = await store.accounts() if chats else ()
+        accounts = await store.accounts.list() if chats else ()
         served = {(one.platform, one.account) for one in accounts if one.served and one.state == "connected"}
         return [
             Target(

@@ -12,7 +12,7 @@ from hermes_core.types import Envelope
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hermes_core.store.journal import Store
+    from hermes_core.store.store import Store
 
 __all__ = ["PlatformSupervisor"]
 

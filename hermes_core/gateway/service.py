@@ -137,7 +137,7 @@ class Gateway:
             try:
                 if time.time() - forgot > _HOUR:
                     forgot = time.time()
-                    await (await self._runtime.store()).forget_commands(forgot - KEPT)
+                    await (await self._runtime.store()).commands.forget(forgot - KEPT)
                 for session_id, _ in await unplayed(await self._runtime.store()):
                     if not self._runtime.busy(session_id):
                         await self._queue.put(session_id)
@@ -164,7 +164,7 @@ class Gateway:
         if cut:
             log.warning("%d turns are cut off; they go on at the next start", cut)
         with contextlib.suppress(HermesError):  # else they are taken over when this process is gone
-            await (await self._runtime.store()).leave(self._runtime.sessions.holder)
+            await (await self._runtime.store()).journal.leave(self._runtime.sessions.holder)
         for task in (*playing, *keeping):
             task.cancel()
         await self._inbound.close()

@@ -67,13 +67,13 @@ class TurnWorker:
 
     async def _all(self, session_id: str) -> None:
         store = await self._runtime.store()
-        owner = await store.session_owner(session_id)
+        owner = await store.sessions.owner(session_id)
         if owner is None:
             return
-        cut = await store.begun_by(session_id)
+        cut = await store.inbox.begun_by(session_id)
         if cut is not None and not await self._one(session_id, owner, cut, self._runtime.resume):
             return  # whoever plays it lives
-        while not self._resting and (waiting := await store.waiting(session_id)):
+        while not self._resting and (waiting := await store.inbox.waiting(session_id)):
             if not await self._one(session_id, owner, waiting[0], self._runtime.follow):
                 return
 
@@ -143,7 +143,7 @@ class TurnWorker:
         if waiting.envelope is not None and waiting.envelope.account:
             return waiting.envelope
         store = await self._runtime.store()
-        asked = await store.asked_from(session_id, owner)
+        asked = await store.inbox.asked_from(session_id, owner)
         chat = await rows_of(store).chats.at(owner, asked) if asked else None
         return envelope_of(chat) if chat else None  # else it was said in a terminal, and is answered there
 

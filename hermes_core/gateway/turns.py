@@ -24,7 +24,7 @@ class Turns:
         """Whether a turn runs in a session."""
         if self._runtime.busy(session_id):
             return True
-        return self.elsewhere and await (await self._runtime.store()).is_held(session_id)
+        return self.elsewhere and await (await self._runtime.store()).journal.is_held(session_id)
 
     async def interrupt(self, session_id: str, owner: Principal) -> bool:
         """Stop the turn that runs in a session; False when none runs."""
@@ -36,7 +36,7 @@ class Turns:
         event, sender = os.urandom(16).hex(), owner.person
         envelope = Envelope(platform="gateway", account="", event_id=event, chat="", sender=sender, message=wish)
         store = await self._runtime.store()
-        await store.wait(session_id, wish, mode="stop", envelope=envelope)
+        await store.inbox.wait(session_id, wish, mode="stop", envelope=envelope)
         return True
 
     @contextlib.asynccontextmanager
@@ -53,5 +53,5 @@ class Turns:
         while True:
             await asyncio.sleep(_LOOK)
             with contextlib.suppress(HermesError):  # the store is away for a moment; the next look sees it
-                if await (await self._runtime.store()).stop_wanted(session_id):
+                if await (await self._runtime.store()).inbox.stop_wanted(session_id):
                     self._runtime.interrupt(session_id)

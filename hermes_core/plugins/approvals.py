@@ -9,7 +9,7 @@ from hermes_core.types import Approval, Grant, Principal, Verdict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hermes_core.store.journal import Store
+    from hermes_core.store.store import Store
 
 __all__ = ["Approvals"]
 
@@ -30,21 +30,21 @@ class Approvals(ApprovalsBroker):
 
     async def list(self, owner: Principal, *, closed: bool = False, limit: int = 20) -> Sequence[Approval]:
         store = await self._read()
-        return await store.list_approvals(owner, closed=closed, limit=limit, admin=owner == self._host)
+        return await store.approvals.list(owner, closed=closed, limit=limit, admin=owner == self._host)
 
     async def find(self, owner: Principal, words: str) -> Approval:
-        return await (await self._read()).find_approval(owner, words, admin=owner == self._host)
+        return await (await self._read()).approvals.find(owner, words, admin=owner == self._host)
 
     async def settle(self, owner: Principal, approval_id: str, verdict: Verdict) -> Approval:
         store = await self._change()
-        found = await store.find_approval(owner, approval_id, admin=owner == self._host)
-        settled, mine = await store.settle_approval(found.owner, found.id, verdict)
+        found = await store.approvals.find(owner, approval_id, admin=owner == self._host)
+        settled, mine = await store.approvals.settle(found.owner, found.id, verdict)
         if not mine:
             raise UserError(f"{found.id} is already {settled.told}.", hint="The first answer counts.")
         return settled
 
     async def grants(self, owner: Principal) -> Sequence[Grant]:
-        return await (await self._read()).grants(owner, every=True)
+        return await (await self._read()).approvals.grants(owner, every=True)
 
     async def revoke(self, owner: Principal, grant_id: int) -> bool:
-        return await (await self._change()).forget_grant(owner, grant_id)
+        return await (await self._change()).approvals.forget_grant(owner, grant_id)

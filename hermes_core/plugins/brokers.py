@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from hermes_core.control import ApprovalsBroker
     from hermes_core.database import StoreBroker
     from hermes_core.store.documents import Documents, Scope
-    from hermes_core.store.journal import Store
+    from hermes_core.store.store import Store
 
     OpenStore = Callable[[], Awaitable[Store]]
 Complete = Callable[[Request, str, Session | None], Awaitable[Response]]
@@ -107,10 +107,10 @@ class _History(HistoryBroker):
 
     async def read(self, owner: Principal, session_id: str) -> Sequence[Message]:
         store = await self._open()
-        return await store.history((await store.session(session_id, owner)).id)
+        return await store.history.load((await store.sessions.get(session_id, owner)).id)
 
     async def replace(self, owner: Principal, session_id: str, messages: Sequence[Message]) -> None:
-        await (await self._open()).replace_context(owner, session_id, messages, self._installed.label)
+        await (await self._open()).history.replace(owner, session_id, messages, self._installed.label)
 
 
 class _Messages(MessagesBroker):

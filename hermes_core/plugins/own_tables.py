@@ -11,7 +11,7 @@ from hermes_core.plugins.index import Installed
 from hermes_core.types import Migration
 
 if TYPE_CHECKING:
-    from hermes_core.store.journal import Store
+    from hermes_core.store.store import Store
     from hermes_core.store.tables import Tables
 
 __all__ = ["PluginStore"]

@@ -8,7 +8,7 @@ import attrs
 
 from hermes_core.database import READ, Transaction
 from hermes_core.store.codec import clean
-from hermes_core.store.sessions import Sessions, owner_number, owner_row, transaction
+from hermes_core.store.transactions import Stored, owner_number, owner_row, transaction
 from hermes_core.types import Principal, Usage, UsageRow
 from hermes_core.values import frozen
 
@@ -21,7 +21,7 @@ class Spent:
     seconds: float
 
 
-class Spending(Sessions):
+class Spending(Stored):
     """The half of the store that counts."""
 
     @transaction(READ)
@@ -39,7 +39,7 @@ class Spending(Sessions):
         )
 
     @transaction()
-    def add_model_call(
+    def add(
         self,
         tx: Transaction,
         owner: Principal,

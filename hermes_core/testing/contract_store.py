@@ -13,7 +13,7 @@ from hermes_core.kinds import StoreDriver
 from hermes_core.types import Message, Principal, Session, Text
 
 if TYPE_CHECKING:
-    from hermes_core.store.journal import Store
+    from hermes_core.store.store import Store
 
 __all__ = ["StoreDriverContract"]
 
@@ -41,7 +41,7 @@ class StoreDriverContract:
     @pytest.fixture
     def reopen(self, driver: StoreDriver, url: str) -> "Callable[[], Store]":
         """What opens the store, as another process would."""
-        from hermes_core.store.journal import open_store
+        from hermes_core.store.store import open_store
 
         return lambda: open_store(Path("not-a-file"), url=url, driver=driver)
 
@@ -55,7 +55,7 @@ class StoreDriverContract:
     @pytest.fixture
     def database(self, store: "Store") -> Database:
         """What the driver opened, with the kernel's tables in it."""
-        return store._engine
+        return store.engine
 
     def test_an_address_that_is_none_is_refused_without_a_word_of_it(self, driver: StoreDriver) -> None:
         """An address may hold a password, so what is said of it shows nothing of it.
@@ -80,18 +80,20 @@ class StoreDriverContract:
         If this fails: a statement was not understood, or ``add``, ``hits`` or ``rows`` do not answer as promised.
         """
         for name in ("one", "two"):
-            await store.create_session(Session(id=name, origin="cli"))
+            await store.sessions.create(Session(id=name, origin="cli"))
             text = f"Pack the Needle, then meet in the café {name}"
-            await store.add_message(name, Message(role="user", parts=(Text(text=text),)))
-        newest = await store.search(ME, "needle")
+            await store.history.add(name, Message(role="user", parts=(Text(text=text),)))
+        newest = await store.history.search(ME, "needle")
         assert [hit.session_id for hit in newest] == ["two", "one"]
-        assert [hit.session_id for hit in await store.search(ME, '"the needle"', limit=1, sort="oldest")] == ["one"]
-        assert [hit.session_id for hit in await store.search(ME, "cafe one")] == ["one"]
-        await store.delete_session("two", ME)
+        assert [hit.session_id for hit in await store.history.search(ME, '"the needle"', limit=1, sort="oldest")] == [
+            "one"
+        ]
+        assert [hit.session_id for hit in await store.history.search(ME, "cafe one")] == ["one"]
+        await store.sessions.delete("two", ME)
         other = await asyncio.to_thread(reopen)
-        assert [row.session.id for row in await other.list_sessions(ME)] == ["one"]
-        assert len(await other.history("one")) == 1
-        assert [hit.session_id for hit in await other.search(ME, "needle")] == ["one"]
+        assert [row.session.id for row in await other.sessions.list(ME)] == ["one"]
+        assert len(await other.history.load("one")) == 1
+        assert [hit.session_id for hit in await other.history.search(ME, "needle")] == ["one"]
         other.close()
 
     async def test_several_may_make_the_tables_at_once(self, reopen: "Callable[[], Store]") -> None:

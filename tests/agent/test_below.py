@@ -56,7 +56,7 @@ def results(events):
 
 
 async def sessions(hermes, **known):
-    return await (await hermes.runtime.store()).list_sessions(hermes.runtime.owner, **known)
+    return await (await hermes.runtime.store()).sessions.list(hermes.runtime.owner, **known)
 
 
 async def test_it_has_a_session_below_that_of_the_call_which_no_list_shows(hermes, below) -> None:

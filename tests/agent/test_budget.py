@@ -80,7 +80,7 @@ async def test_no_more_than_the_limit_and_one_call(hermes, scope, what, limit) -
     assert f"budget.{scope}.{what}" in failed.text
     assert f"hermes config set budget.{scope}.{what}" in failed.hint
     assert provider.asked == 3
-    roles = [m.role for m in await (await hermes.runtime.store()).history("s")]
+    roles = [m.role for m in await (await hermes.runtime.store()).history.load("s")]
     assert roles == ["user", "assistant", "tool", "assistant", "tool", "assistant", "tool"]
 
 
@@ -128,7 +128,7 @@ async def test_calls_that_led_to_nothing_are_booked_too(hermes, scripted) -> Non
     ended, failed = await play(hermes)
     assert isinstance(ended, Ended)
     assert "nothing" in failed.text
-    spent = await (await hermes.runtime.store()).spent(session_id="s")
+    spent = await (await hermes.runtime.store()).spending.spent(session_id="s")
     assert (spent.usage.calls, spent.usage.input) == (4, 40)
 
 

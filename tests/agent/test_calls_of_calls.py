@@ -115,7 +115,9 @@ async def said(hermes, **more):
 
 async def rows(hermes, name=""):
     store = await hermes.runtime.store()
-    return [(e.name, e.outcome, e.output) for e in await store.tool_history(hermes.runtime.owner, name=name)][::-1]
+    return [(e.name, e.outcome, e.output) for e in await store.history.tool_calls(hermes.runtime.owner, name=name)][
+        ::-1
+    ]
 
 
 async def test_a_call_of_a_call_is_made_and_written_down_below_it(hermes, scripted, shop):
@@ -125,10 +127,10 @@ async def test_a_call_of_a_call_is_made_and_written_down_below_it(hermes, script
     written = [("steps", "ok", "sent a | sent a"), ("send", "ok", "sent a"), ("send", "ok", "sent a")]
     assert await rows(hermes) == written
     store = await hermes.runtime.store()
-    ids = [e.call_id for e in await store.tool_history(hermes.runtime.owner)]
+    ids = [e.call_id for e in await store.history.tool_calls(hermes.runtime.owner)]
     assert ids[0].startswith(f"{ids[2]}/")
     assert len({*ids}) == 3
-    names = [p.name for m in await store.history("s") for p in m.parts if hasattr(p, "call_id")]
+    names = [p.name for m in await store.history.load("s") for p in m.parts if hasattr(p, "call_id")]
     assert names == ["steps"], "the model is told of its own calls only"
     assert [len(r.messages) for r in provider.requests] == [2, 4]
 
@@ -198,7 +200,7 @@ async def test_what_it_brings_from_outside_taints_the_calls_after_it_and_its_own
     assert text_of(shop.results[1]) == "page p", "a tool reads it without the fence"
     assert "holds text from outside" in text_of(shop.results[2])
     assert text.startswith("<untrusted from='steps'>")
-    assert (await (await hermes.runtime.store()).history("s"))[2].untrusted
+    assert (await (await hermes.runtime.store()).history.load("s"))[2].untrusted
 
 
 async def test_calls_go_so_deep_and_are_so_many(hermes, scripted, shop):

@@ -61,7 +61,7 @@ async def test_the_first_request_of_a_conversation_is_made_and_not_sent(hermes, 
     assert request.model == "scripted-1"
     assert await made.body(request) == b"", "a script is sent nothing"
     store = await hermes.runtime.store()
-    assert await store.list_sessions(hermes.runtime.owner) == []
+    assert await store.sessions.list(hermes.runtime.owner) == []
 
 
 async def test_nobody_looks_at_models_without_the_permission(models) -> None:

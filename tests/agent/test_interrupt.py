@@ -78,12 +78,12 @@ async def check(hermes, events, *, after: str = "one two") -> list[Message]:
     again = [event async for event in hermes.turn("again", session="s")]
     assert (again[-1].reason, again[-1].answer) == ("done", after)
     store = await hermes.runtime.store()
-    rows = [m for _, m in await store.messages(hermes.runtime.owner, "s", window=100)]
-    assert rows == await store.history("s"), "nothing had to be mended for the reader"
+    rows = [m for _, m in await store.history.messages(hermes.runtime.owner, "s", window=100)]
+    assert rows == await store.history.load("s"), "nothing had to be mended for the reader"
     made = [p.id for m in rows for p in m.parts if isinstance(p, ToolCall)]
     assert made == [p.call_id for m in rows for p in m.parts if isinstance(p, ToolResult)]
     assert not [m for m in rows if m.parts == (Text(text="one "),)], "half a reply is none"
-    assert await store.interrupted(hermes.runtime.owner) == []
+    assert await store.journal.interrupted(hermes.runtime.owner) == []
     return rows
 
 
@@ -120,7 +120,7 @@ async def test_while_a_tool_runs(hermes, scripted, stubborn) -> None:
     rows = await check(hermes, events, after="fine")
     said = [p.parts[0].text for m in rows for p in m.parts if isinstance(p, ToolResult)]
     assert said == [NO_RESULT, NOT_RUN]
-    outcomes = [e.outcome for e in await (await hermes.runtime.store()).tool_history(hermes.runtime.owner)]
+    outcomes = [e.outcome for e in await (await hermes.runtime.store()).history.tool_calls(hermes.runtime.owner)]
     assert outcomes == ["refused", "unknown"]
     free.set()
 
@@ -188,7 +188,7 @@ async def test_while_another_program_holds_the_store(hermes, monkeypatch) -> Non
     monkeypatch.setattr(turns, "_CLOSE_GRACE", 0.05)
     hermes.tmp_plugin(Slow("mid-stream", reached))
     store = await hermes.runtime.store()
-    other = sqlite3.connect(store._engine.place, isolation_level=None)
+    other = sqlite3.connect(store.engine.place, isolation_level=None)
 
     async def lock() -> None:
         await reached.wait()
@@ -219,7 +219,7 @@ async def test_a_tool_that_outlives_its_time_is_left_to_itself(hermes, scripted,
     hermes.tmp_plugin(hang)
     events = [event async for event in hermes.turn("go", session="s")]
     assert events[-1].answer == "I see"
-    [entry] = await (await hermes.runtime.store()).tool_history(hermes.runtime.owner)
+    [entry] = await (await hermes.runtime.store()).history.tool_calls(hermes.runtime.owner)
     assert entry.outcome == "unknown"
     assert "cannot be stopped" in entry.output
     free.set()

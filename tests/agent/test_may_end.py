@@ -47,7 +47,7 @@ async def test_a_model_goes_on_with_the_reason_and_everyone_sees_it(hermes, scri
     assert isinstance(ended, Ended)
     assert (ended.answer, ended.reason) == ("tested", "done")
     assert ended.note == f"The turn went on after an answer: {words}"
-    stored = await (await hermes.runtime.store()).history("s")
+    stored = await (await hermes.runtime.store()).history.load("s")
     assert [text_of(m) for m in stored] == ["go", "I think so", words, "tested"]
 
 
@@ -84,6 +84,6 @@ async def test_what_was_said_by_plugins_is_no_word_of_the_person(hermes, scripte
     await play(hermes)
     runtime = hermes.runtime
     store = await runtime.store()
-    taken = await store.undo(runtime.owner, "s", 1, "test")
+    taken = await store.history.undo(runtime.owner, "s", 1, "test")
     assert [text_of(message) for message in taken] == ["go"]
-    assert await store.history("s") == []
+    assert await store.history.load("s") == []

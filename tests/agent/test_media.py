@@ -74,7 +74,7 @@ async def nothing() -> str:
 
 
 async def booked(hermes):
-    rows = await (await hermes.runtime.store()).usage(hermes.runtime.owner, days=1)
+    rows = await (await hermes.runtime.store()).spending.usage(hermes.runtime.owner, days=1)
     return [(row.task, row.provider, row.model, row.usage.calls, row.usage.cost) for row in rows]
 
 
@@ -166,7 +166,7 @@ async def test_a_voice_note_is_text_before_the_turn_has_its_row(hermes):
     events = [event async for event in hermes.runtime.turn(said, session="s", envelope=envelope)]
     assert events[-1].answer == "Heard."
     store = await hermes.runtime.store()
-    first, *_ = await store.history("s")
+    first, *_ = await store.history.load("s")
     assert [part.text for part in first.parts] == ["4 bytes of noise"]
     assert [part.text for part in ears.requests[0].messages[-1].parts] == ["4 bytes of noise"]
     assert [row[0] for row in await booked(hermes) if row[0]] == ["transcribe"]

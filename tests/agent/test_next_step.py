@@ -50,7 +50,7 @@ async def play(hermes, session="s"):
 
 
 async def roles(hermes):
-    return [m.role for m in await (await hermes.runtime.store()).history("s")]
+    return [m.role for m in await (await hermes.runtime.store()).history.load("s")]
 
 
 async def test_a_gate_is_told_what_it_needs_to_decide(hermes, scripted) -> None:
@@ -97,7 +97,7 @@ async def test_without_a_person_a_question_ends_the_turn_with_its_reason(hermes,
     kit(hermes, scripted, judging("ask"), Call("look"), "next")
     ended, failed = await play(hermes)
     assert (ended.reason, ended.answer, failed) == ("done", "I stopped. it is enough", None)
-    said = (await (await hermes.runtime.store()).history("s"))[-1]
+    said = (await (await hermes.runtime.store()).history.load("s"))[-1]
     assert (said.role, said.parts) == ("assistant", (Text(text=ended.answer),))
     assert (await hermes.run("and now", session="s")).text == "next"
 

@@ -42,7 +42,7 @@ async def test_an_empty_reply_is_nudged_and_roles_alternate(hermes, scripted) ->
     assert (await play(hermes))[-1].answer == "here"
     assert [roles(r) for r in provider.requests] == [["system", "user"]] * 3
     assert "was empty" in provider.requests[2].messages[-1].parts[-1].text
-    stored = await (await hermes.runtime.store()).history("s")
+    stored = await (await hermes.runtime.store()).history.load("s")
     assert [m.parts for m in stored] == [(Text(text="go"),), (Text(text="here"),)]
 
 
@@ -65,7 +65,7 @@ async def test_a_cut_reply_is_gone_on_with_and_stored_as_one(hermes, scripted) -
     assert isinstance(ended, Ended)
     assert (ended.answer, ended.note) == ("Once upon a time.", "")
     assert roles(provider.requests[1]) == ["system", "user", "assistant", "user"]
-    stored = await (await hermes.runtime.store()).history("s")
+    stored = await (await hermes.runtime.store()).history.load("s")
     assert stored[-1].parts == (Text(text="Once upon a time."),)
 
 

@@ -55,7 +55,7 @@ class Stage:
         return [fault.error for fault in self.hermes.runtime.dispatch.faults]
 
     async def history(self, **options):
-        return texts(await (await self.hermes.runtime.store()).history("s", **options))
+        return texts(await (await self.hermes.runtime.store()).history.load("s", **options))
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ async def test_a_smaller_context_takes_the_place_of_the_old_for_good(stage):
     assert requests[2:] == [["so far", "ok", "c"], ["so far", "ok", "c", "three", "d"]]
     assert await stage.history() == ["so far", "ok", "c", "three", "d", "four"]
     assert await stage.history(whole=True) == ["a", "one " * 50, "b", "two", "c", "three", "d", "four"]
-    hits = await (await stage.hermes.runtime.store()).search(stage.hermes.runtime.owner, "one")
+    hits = await (await stage.hermes.runtime.store()).history.search(stage.hermes.runtime.owner, "one")
     assert len(hits) == 1, "what was compacted can still be searched"
 
 
@@ -154,7 +154,7 @@ async def test_without_the_permission_what_was_said_in_earlier_turns_cannot_be_c
 async def test_what_ran_before_is_known_after_a_compaction_and_a_restart(stage):
     await stage.play(lambda old: [old[0], old[-1]], steps=(Call("look"), "one", "two"), says=("a", "b"), at=3)
     assert await stage.history() == ["b", "two"]
-    assert await (await stage.hermes.runtime.store()).tools_that_ran("s") == {"look"}
+    assert await (await stage.hermes.runtime.store()).history.tools_that_ran("s") == {"look"}
 
 
 async def test_a_turn_after_one_that_failed_is_valid_and_the_same_bytes_later(hermes, scripted):

@@ -135,7 +135,7 @@ async def test_another_model_answers_and_the_person_is_told_once(chain, hermes, 
     assert end.answer == "from two"
     assert end.note.startswith("scripted-1 from two answered, because scripted-1 from one could not: ")
     assert (len(one.requests), len(two.requests)) == (1, 1)
-    reply = (await (await hermes.runtime.store()).history("s"))[-1]
+    reply = (await (await hermes.runtime.store()).history.load("s"))[-1]
     assert reply.meta["hermes"] == {"provider": "two", "model": "scripted-1"}
 
 
@@ -373,7 +373,7 @@ async def test_a_task_has_its_own_model_and_its_use_is_booked(chain, hermes) -> 
     response = await hermes.runtime.complete(Request(model="", messages=()), "title")
     assert response.message.parts[0].text == "a title"
     assert two.requests[0].options["effort"] == "low"
-    (row,) = await (await hermes.runtime.store()).usage(hermes.runtime.owner, days=1)
+    (row,) = await (await hermes.runtime.store()).spending.usage(hermes.runtime.owner, days=1)
     assert (row.provider, row.task, row.turns, row.usage.output) == ("two", "title", 0, 2)
 
 
@@ -512,7 +512,7 @@ async def test_effort_is_the_models_own_the_conversations_or_the_usual_one(chain
 async def test_every_call_of_a_turn_is_booked_under_who_answered(chain, hermes) -> None:
     chain([Fail(POLICY), Say("end")], [Call("nothing")])
     end = await ended(hermes, session="s")
-    rows = await (await hermes.runtime.store()).usage(hermes.runtime.owner, days=1)
+    rows = await (await hermes.runtime.store()).spending.usage(hermes.runtime.owner, days=1)
     assert [(r.provider, r.usage.calls, r.turns, r.unpriced) for r in rows] == [("one", 1, 1, 1), ("two", 1, 1, 1)]
     assert end.usage.calls == 2
 

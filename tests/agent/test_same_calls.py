@@ -29,5 +29,5 @@ async def test_what_only_looks_runs_once_for_the_same_call_of_one_reply(hermes, 
     assert [
         "".join(p.text for p in e.result.parts if isinstance(p, Text)) for e in events if isinstance(e, Returned)
     ] == ["saw a", "saw b", "saw a"]
-    history = await (await hermes.runtime.store()).tool_history(hermes.runtime.owner)
+    history = await (await hermes.runtime.store()).history.tool_calls(hermes.runtime.owner)
     assert [(e.outcome, e.output) for e in history] == [("ok", "saw a"), ("ok", "saw b"), ("ok", "saw a")]

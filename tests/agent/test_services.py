@@ -57,7 +57,7 @@ async def until(services, state):
 
 async def told(hermes):
     store = await hermes.runtime.store()
-    return [(row.account.partition("@")[0], row.state, row.served) for row in await store.accounts()]
+    return [(row.account.partition("@")[0], row.state, row.served) for row in await store.accounts.list()]
 
 
 async def test_it_runs_until_it_is_stopped_and_is_told_of(hermes):

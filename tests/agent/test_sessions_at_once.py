@@ -76,7 +76,7 @@ async def test_fifty_sessions_at_once(hermes) -> None:
     assert provider.most == 50
     store = await hermes.runtime.store()
     for number in range(50):
-        rows = await store.history(f"s{number}")
+        rows = await store.history.load(f"s{number}")
         texts = [p.text for m in rows if m.role in ("user", "assistant") for p in m.parts if hasattr(p, "text")]
         assert texts == [f"a{number}", f"said a{number}", f"b{number}", f"said b{number}"]
     assert hermes.runtime._playing == {}
@@ -94,7 +94,7 @@ async def test_turns_of_one_session_never_interleave(hermes) -> None:
     answers = await asyncio.gather(*(one(number) for number in range(8)))
     assert answers == [f"said m{number}" for number in range(8)]
     assert provider.most == 1
-    roles = [m.role for m in await (await hermes.runtime.store()).history("s")]
+    roles = [m.role for m in await (await hermes.runtime.store()).history.load("s")]
     assert roles == ["user", "assistant", "tool", "assistant"] * 8
 
 

@@ -98,7 +98,7 @@ async def test_a_made_tool_can_be_called_at_once_and_changes_nothing_that_was_se
     for before, after in zip(provider.requests, provider.requests[1:], strict=False):
         assert list(after.messages[: len(before.messages)]) == list(before.messages)
         assert after.tools == before.tools
-    history = await (await hermes.runtime.store()).tool_history(hermes.runtime.owner, name="own_x")
+    history = await (await hermes.runtime.store()).history.tool_calls(hermes.runtime.owner, name="own_x")
     assert [e.outcome for e in history] == ["ok"]
 
 
@@ -168,7 +168,7 @@ async def test_a_turn_that_is_taken_up_goes_on_with_what_it_began_with(hermes, s
     shop.names.append("own_b")
     store = await hermes.runtime.store()
     said = Message(role="user", parts=(Text(text="go"),))
-    await store.open_turn("s", said, turn_id="t", holder="dead", provider="scripted", model="m")
+    await store.journal.open_turn("s", said, turn_id="t", holder="dead", provider="scripted", model="m")
     monkeypatch.setattr("hermes_core.store.leases.is_running", lambda pid: False)
     assert [event async for event in hermes.resume("s")]
     assert names(provider.requests[2]) == names(provider.requests[1]) == ["make", "own_taken", "tool_call", "own_a"]

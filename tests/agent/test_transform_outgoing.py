@@ -38,7 +38,7 @@ async def test_what_is_shown_is_what_the_plugin_made_and_what_was_said_stays(her
     assert [e.text for e in events if isinstance(e, Said)] == ["one two three (signed)"]
     assert isinstance(events[-1], Ended)
     assert events[-1].answer == "one two three (signed)"
-    stored = await (await hermes.runtime.store()).history("s")
+    stored = await (await hermes.runtime.store()).history.load("s")
     assert stored[-1].parts == (Text(text="one two three"),)
 
 

@@ -65,7 +65,7 @@ def text_of(result):
 
 
 async def history(hermes, session):
-    return await (await hermes.runtime.store()).history(session)
+    return await (await hermes.runtime.store()).history.load(session)
 
 
 async def test_an_answer_is_streamed_stored_and_last(hermes, scripted) -> None:
@@ -98,7 +98,7 @@ async def test_tools_run_and_the_model_sees_what_they_gave(hermes, scripted) -> 
     assert [text_of(r) for r in returned(events)] == ["A", "B"]
     results = [m.parts[0] for m in provider.requests[1].messages if m.role == "tool"]
     assert [text_of(r) for r in results] == ["A", "B"]
-    entries = await (await hermes.runtime.store()).tool_history(
+    entries = await (await hermes.runtime.store()).history.tool_calls(
         hermes.runtime.owner, session_id=last(events).session_id
     )
     assert sorted((e.name, e.outcome, e.output) for e in entries) == [("shout", "ok", "A"), ("shout", "ok", "B")]

@@ -89,7 +89,7 @@ async def test_every_step_of_a_turn_is_told_with_one_trace(hermes, scripted, see
     [mine] = seen.traces
     assert len(mine) == 16
     store = await hermes.runtime.store()
-    calls = await store.tool_history(hermes.runtime.owner, session_id=ended.session_id)
+    calls = await store.history.tool_calls(hermes.runtime.owner, session_id=ended.session_id)
     assert next(call.output for call in calls if call.name == "look") == mine
 
 
@@ -163,9 +163,9 @@ async def test_a_turn_that_is_taken_over_goes_on_with_its_trace(hermes, scripted
     said = Message(role="user", parts=(Text(text="hi"),))
     envelope = Envelope(platform="irc", account="b", event_id="1", chat="c", sender="s", message=said)
     store = await hermes.runtime.store()
-    await store.create_session(Session(id="s", origin="irc", owner=hermes.runtime.owner))
+    await store.sessions.create(Session(id="s", origin="irc", owner=hermes.runtime.owner))
     about = {"turn_id": "t", "holder": "dead", "provider": "scripted", "model": "scripted-1"}
-    await store.open_turn("s", said, envelope=envelope, trace="feedfacefeedface", **about)
+    await store.journal.open_turn("s", said, envelope=envelope, trace="feedfacefeedface", **about)
     now = leases._now
     monkeypatch.setattr(leases, "_now", lambda tx: now(tx) + leases.LIFE * 2)
     assert [event async for event in hermes.runtime.resume("s")]

@@ -97,7 +97,7 @@ def offered(request):
 
 async def said(hermes, session, owner=None):
     store = await hermes.runtime.store()
-    messages = await store.messages(owner or hermes.runtime.owner, session, window=50)
+    messages = await store.history.messages(owner or hermes.runtime.owner, session, window=50)
     return ["".join(p.text for p in m.parts if isinstance(p, Text)) for _, m in messages]
 
 
@@ -105,7 +105,7 @@ async def test_a_new_session_is_begun_by_the_plugin_and_gone_on_with_by_its_id(h
     broker = turns(Say("one"), Say("two"))
     first = ended(await played(broker.run("begin", order=TurnOrder(system="Be brief."))))
     assert (first.answer, first.reason) == ("one", "done")
-    session = await (await hermes.runtime.store()).session(first.session_id, hermes.runtime.owner)
+    session = await (await hermes.runtime.store()).sessions.get(first.session_id, hermes.runtime.owner)
     assert session.origin == "nightly"
     second = ended(await played(broker.run("go on", order=TurnOrder(session=first.session_id))))
     assert (second.session_id, second.answer) == (first.session_id, "two")
@@ -125,7 +125,7 @@ async def test_without_the_permission_nothing_is_ordered(hermes, turns) -> None:
             await ask
     with pytest.raises(NotPermitted):
         await played(broker.resume("s"))
-    assert not await (await hermes.runtime.store()).list_sessions(hermes.runtime.owner)
+    assert not await (await hermes.runtime.store()).sessions.list(hermes.runtime.owner)
 
 
 async def test_a_fork_knows_what_was_said_and_leaves_its_source_as_it_was(hermes, turns) -> None:
@@ -148,7 +148,7 @@ async def test_the_same_event_is_ordered_once(hermes, turns) -> None:
     past = await broker.past("job-1:08:00")
     assert (past.state, past.answer, past.session_id) == ("done", "one", ended(first).session_id)
     assert await broker.past("job-1:09:00") is None
-    assert len(await (await hermes.runtime.store()).list_sessions(hermes.runtime.owner)) == 1
+    assert len(await (await hermes.runtime.store()).sessions.list(hermes.runtime.owner)) == 1
 
 
 async def test_what_is_queued_waits_in_the_store_and_is_played_with_its_order(hermes, turns) -> None:
@@ -196,13 +196,13 @@ async def test_a_turn_that_a_death_cut_off_is_given_up(hermes, turns, monkeypatc
     name = ended(await played(broker.run("begin"))).session_id
     store = await hermes.runtime.store()
     asked = Message(role="user", parts=(Text(text="go"),))
-    await store.open_turn(name, asked, turn_id="t", holder="dead", provider="scripted", model="m")
+    await store.journal.open_turn(name, asked, turn_id="t", holder="dead", provider="scripted", model="m")
     assert await broker.interrupted() == [], "who plays it may be alive"
     monkeypatch.setattr("hermes_core.store.leases.is_running", lambda pid: False)
     assert await broker.interrupted() == [name]
     assert await broker.drop(name) == ("t", 0)
     assert await broker.interrupted() == []
-    assert (await store.last_turn(name)).state == "interrupted"
+    assert (await store.journal.last_turn(name)).state == "interrupted"
 
 
 async def test_a_bounded_turn_uses_no_other_tool_also_where_the_session_knows_it(hermes, turns) -> None:
@@ -317,7 +317,7 @@ async def test_an_order_that_cannot_be_kept_is_refused_before_anything_is_stored
             await played(broker.run("go", order=wrong))
     with pytest.raises(UnknownName):
         await played(broker.run("go", order=TurnOrder(fork="nothing")))
-    assert not await (await hermes.runtime.store()).list_sessions(hermes.runtime.owner)
+    assert not await (await hermes.runtime.store()).sessions.list(hermes.runtime.owner)
 
 
 @pytest.mark.parametrize(
@@ -339,7 +339,7 @@ async def test_nonsense_in_an_order_is_refused_and_never_taken_for_no_bound(herm
     broker = turns()
     with pytest.raises(UserError, match="That order cannot be kept"):
         await broker.queue("hello", order=order)
-    assert await (await hermes.runtime.store()).list_sessions(hermes.runtime.owner, limit=9) == []
+    assert await (await hermes.runtime.store()).sessions.list(hermes.runtime.owner, limit=9) == []
 
 
 async def test_an_event_is_of_one_person(turns) -> None:
@@ -355,7 +355,7 @@ async def test_an_event_that_came_before_leaves_no_fork(hermes, turns) -> None:
     source = ended(await played(broker.run("hello"))).session_id
     order = TurnOrder(fork=source, event="e")
     await asyncio.gather(*(played(broker.run("hi", order=order)) for _ in range(10)))
-    assert len(await (await hermes.runtime.store()).list_sessions(hermes.runtime.owner, limit=99)) == 2
+    assert len(await (await hermes.runtime.store()).sessions.list(hermes.runtime.owner, limit=99)) == 2
 
 
 async def test_a_session_of_somebody_else_is_unknown(turns) -> None:

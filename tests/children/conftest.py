@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from parent import DISTRIBUTION, furnish
 
 from hermes_core.embed import Hermes
-from hermes_core.store.journal import open_store
+from hermes_core.store.store import open_store
 from hermes_core.types import Ended, Principal
 
 ME = Principal()

@@ -195,8 +195,8 @@ async def test_its_use_is_its_parents_use(house) -> None:
     [[*_]] = await house.results([[*LONG * 2, "done"]])
 
     async def look(store):
-        [row] = await store.list_sessions(ME)
-        return row, await store.last_turn("s"), await store.usage(ME, days=1)
+        [row] = await store.sessions.list(ME)
+        return row, await store.journal.last_turn("s"), await store.spending.usage(ME, days=1)
 
     row, turn, [day] = house_read(house, look)
     assert (row.usage.calls, turn.usage.calls, day.usage.calls) == (5, 5, 5)
@@ -215,7 +215,7 @@ async def test_its_time_has_an_end(house) -> None:
     assert status == "timeout"
     [[sleeper]] = house.truth("waiting")
     assert await gone(sleeper)
-    last = house_read(house, lambda store: store.last_turn(session))
+    last = house_read(house, lambda store: store.journal.last_turn(session))
     assert last.state == "interrupted"
 
 
@@ -262,7 +262,7 @@ async def test_an_interrupt_of_the_parent_ends_the_child_and_what_it_started(hou
         assert seen[-1].reason == "interrupted"
     [[sleeper]] = house.truth("waiting")
     assert await gone(sleeper)
-    rows = house_read(house, lambda store: store.list_sessions(ME, children=True))
+    rows = house_read(house, lambda store: store.sessions.list(ME, children=True))
     states = {row.session.origin: row.state for row in rows}
     assert states["embed"] == "idle"
     assert states["child"] == "idle"
@@ -302,12 +302,12 @@ async def test_deleting_a_session_deletes_its_children_and_lists_show_roots(hous
     await house.turn(["other"], session="t")
 
     async def look(store):
-        roots = [r.session.id for r in await store.list_sessions(ME)]
-        every = [r.session for r in await store.list_sessions(ME, children=True)]
-        only = [r.session.id for r in await store.list_sessions(ME, origin="child")]
-        latest = (await store.find_session("latest", ME)).id
-        gone = [s.id for s in await store.delete_session("s", ME)]
-        left = [r.session.id for r in await store.list_sessions(ME, children=True)]
+        roots = [r.session.id for r in await store.sessions.list(ME)]
+        every = [r.session for r in await store.sessions.list(ME, children=True)]
+        only = [r.session.id for r in await store.sessions.list(ME, origin="child")]
+        latest = (await store.sessions.find("latest", ME)).id
+        gone = [s.id for s in await store.sessions.delete("s", ME)]
+        left = [r.session.id for r in await store.sessions.list(ME, children=True)]
         return roots, every, only, latest, left, gone
 
     roots, every, only, latest, left, gone = house_read(house, look)

@@ -26,13 +26,13 @@ def resumed(house, **how) -> None:
 
 
 async def _whole(store):
-    rows = await store.list_sessions(ME, children=True)
-    histories = {row.session.id: (row, await store.history(row.session.id)) for row in rows}
-    return histories, await store.interrupted(ME)
+    rows = await store.sessions.list(ME, children=True)
+    histories = {row.session.id: (row, await store.history.load(row.session.id)) for row in rows}
+    return histories, await store.journal.interrupted(ME)
 
 
 async def _said(store):
-    return await store.history("s") if await store.list_sessions(ME) else []
+    return await store.history.load("s") if await store.sessions.list(ME) else []
 
 
 def judge(house) -> dict:
@@ -91,9 +91,9 @@ def test_a_child_of_a_turn_that_was_given_up_is_nobodys_to_resume(houses) -> Non
     assert house.process(plan({"note": {"what": "a"}}, {"die": {"what": "once"}})) == -9
 
     async def drop(store):
-        taken = await store.resume_turn("s", holder="me")
-        await store.close_turn(taken.turn, state="interrupted")
-        return await store.interrupted(ME)
+        taken = await store.journal.resume_turn("s", holder="me")
+        await store.journal.close_turn(taken.turn, state="interrupted")
+        return await store.journal.interrupted(ME)
 
     assert house.read(drop) == []
     assert house.truth("effect") == [["a"]]

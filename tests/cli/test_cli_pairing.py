@@ -4,7 +4,7 @@ import asyncio
 
 from hermes_core.gateway.people.pairing import code_for
 from hermes_core.gateway.rows.kept import rows_of
-from hermes_core.store.journal import open_store
+from hermes_core.store.store import open_store
 from hermes_core.types import Envelope, Message, Text
 
 

@@ -91,14 +91,14 @@ def test_an_export_is_shaped_like_the_openai_protocol(cli, talked):
 def test_a_compacted_session_is_shown_and_exported_whole(cli, talked):
     import asyncio
 
-    from hermes_core.store.journal import open_store
+    from hermes_core.store.store import open_store
     from hermes_core.types import Principal
 
     before = cli("sessions", "export").out
     store = open_store(cli.home / "state.db")
-    request = asyncio.run(store.history(talked))[:1]
-    asyncio.run(store.replace_context(Principal(), talked, request, "memory/x"))
-    assert asyncio.run(store.history(talked)) == request
+    request = asyncio.run(store.history.load(talked))[:1]
+    asyncio.run(store.history.replace(Principal(), talked, request, "memory/x"))
+    assert asyncio.run(store.history.load(talked)) == request
     store.close()
     assert cli("sessions", "export").out == before
     assert "✓ 1|The train" in cli("sessions", "show").out

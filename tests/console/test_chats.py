@@ -130,7 +130,7 @@ async def test_a_line_goes_on_with_commands_options_and_words_of_plugins(
 async def test_a_chat_goes_on_in_an_earlier_session(hermes: Bench, open_chats: Any, scripted: Any) -> None:
     chats = open_chats(scripted())
     known = Session(id="known", origin="cli", owner=hermes.runtime.owner, title="soup")
-    await (await hermes.runtime.store()).create_session(known)
+    await (await hermes.runtime.store()).sessions.create(known)
     assert (await chats.open("c", known.id)).id == known.id
     assert chats.status("c")["session"] == known.id
     assert chats.status("c")["title"] == "soup"

@@ -200,12 +200,12 @@ async def test_quit_ends_it_and_deletes_only_when_told(hermes, scripted) -> None
     hermes.tmp_plugin(scripted("one"))
     await Typist().types(hermes, "a", "/quit", "never")
     store = await hermes.runtime.store()
-    assert len(await store.list_sessions(hermes.runtime.owner)) == 1
+    assert len(await store.sessions.list(hermes.runtime.owner)) == 1
     typist = Typist(live=True, verdicts=[choice("once")])
     said = await typist.types(hermes, "/resume latest", "/exit now", "/exit --delete")
     assert "Write /quit" in said[1]
     assert said[2].endswith("is deleted.")
-    assert not await store.list_sessions(hermes.runtime.owner)
+    assert not await store.sessions.list(hermes.runtime.owner)
 
 
 def test_the_table_is_the_same_in_every_place(hermes) -> None:

@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent))  # what kills statement by statem
 
 from hermes_backend_postgresql.driver import PostgreSQL
 from hermes_backend_postgresql.server import Server
-from hermes_core.store.journal import open_store
+from hermes_core.store.store import open_store
 from hermes_core.store.validity import INTERRUPTED, NOT_RUN
 from hermes_core.types import Principal, Text, ToolCall, ToolResult
 
@@ -78,9 +78,9 @@ class Stage:
         """What must not happen again: events so far, replies stored, calls with a result."""
 
         async def look(store):
-            if not await store.list_sessions(ME):
+            if not await store.sessions.list(ME):
                 return 0, set()
-            rows = [m for _, m in await store.messages(ME, "s", window=1000)]
+            rows = [m for _, m in await store.history.messages(ME, "s", window=1000)]
             done = {p.call_id for m in rows for p in m.parts if isinstance(p, ToolResult)}
             return sum(m.role == "assistant" for m in rows), done
 
@@ -133,20 +133,20 @@ class Stage:
 
 
 async def _told(store):
-    history, whole = await store.history("s"), await store.history("s", whole=True)
-    return history, whole, await store.tool_history(ME, session_id="s", limit=10)
+    history, whole = await store.history.load("s"), await store.history.load("s", whole=True)
+    return history, whole, await store.history.tool_calls(ME, session_id="s", limit=10)
 
 
 async def _whole(store):
-    rows = [m for _, m in await store.messages(ME, "s", window=1000)]
-    [session] = await store.list_sessions(ME)
-    if isinstance(store._engine, Server):
+    rows = [m for _, m in await store.history.messages(ME, "s", window=1000)]
+    [session] = await store.sessions.list(ME)
+    if isinstance(store.engine, Server):
         lost = "SELECT 1 FROM messages LEFT JOIN search ON rowid = messages.id WHERE rowid IS NULL"
-        assert store._engine.transact(lambda tx: tx.connection.execute(lost).fetchall()) == []
+        assert store.engine.transact(lambda tx: tx.connection.execute(lost).fetchall()) == []
     else:
-        assert store._engine.connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
-    calls = await store.tool_history(ME, session_id="s")
-    return rows, await store.history("s"), calls, session, await store.interrupted(ME)
+        assert store.engine.connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
+    calls = await store.history.tool_calls(ME, session_id="s")
+    return rows, await store.history.load("s"), calls, session, await store.journal.interrupted(ME)
 
 
 def check_valid(history) -> None:

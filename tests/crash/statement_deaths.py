@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hermes_backend_postgresql.driver import PostgreSQL
-from hermes_core.store.journal import Store, open_store
+from hermes_core.store.store import Store, open_store
 
 __all__ = ["stores_after"]
 
@@ -21,7 +21,7 @@ import psycopg
 import alembic.runtime.environment
 from hermes_core.store import engine
 from hermes_backend_postgresql.driver import PostgreSQL
-from hermes_core.store.journal import open_store
+from hermes_core.store.store import open_store
 
 play, opening, left = import_module(sys.argv[1]).play, sys.argv[2] == "opening", [0]
 def count(*_):

@@ -79,7 +79,7 @@ class Kernel:
         return [event async for event in self.bench.turn(text, session="s")]
 
     async def history(self) -> list:
-        return await (await self.bench.runtime.store()).history("s")
+        return await (await self.bench.runtime.store()).history.load("s")
 
 
 async def check(kernel: Kernel, events: list) -> None:

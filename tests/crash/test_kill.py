@@ -67,7 +67,7 @@ def test_a_call_that_had_begun_is_told_as_unknown_and_not_run_again(stages):
     assert stage.say("hello 1", "tool_started")
     stage.restart()
     stage.judge("hello 1", [])
-    [call] = stage.read(lambda store: store.tool_history(stage_owner()))
+    [call] = stage.read(lambda store: store.history.tool_calls(stage_owner()))
     assert call.outcome == "unknown"
     assert "outcome of this call is unknown" in call.output
     assert not [e for e in stage.truth if e[0] == "effect"]

@@ -18,11 +18,11 @@ def effects(stage) -> list[str]:
 
 
 def everything(store):
-    return store.list_approvals(ME, closed=True)
+    return store.approvals.list(ME, closed=True)
 
 
 def open_ones(stage) -> list:
-    return stage.read(lambda store: store.list_approvals(ME))
+    return stage.read(lambda store: store.approvals.list(ME))
 
 
 @pytest.mark.parametrize("number", [1, 2])
@@ -62,15 +62,15 @@ def test_an_answer_that_came_while_nobody_was_there_is_found(stages, outcome):
     assert stage.play(**dying(stage, text))
     [waiting] = open_ones(stage)
     row, mine = stage.read(
-        lambda store: store.settle_approval(ME, waiting.id, Verdict(outcome=outcome, by="elsewhere"))
+        lambda store: store.approvals.settle(ME, waiting.id, Verdict(outcome=outcome, by="elsewhere"))
     )
     assert mine
-    row, mine = stage.read(lambda store: store.settle_approval(ME, waiting.id, Verdict(outcome="allow", by="late")))
+    row, mine = stage.read(lambda store: store.approvals.settle(ME, waiting.id, Verdict(outcome="allow", by="late")))
     assert (mine, row.verdict, row.answered_by) == (False, outcome, "elsewhere")
     assert not stage.play(resume=True, person="yes")
     assert asked(stage) == [waiting.id], "only the process that died had asked"
     assert len(effects(stage)) == (outcome == "allow")
-    [call] = stage.read(lambda store: store.tool_history(ME, session_id="s"))
+    [call] = stage.read(lambda store: store.history.tool_calls(ME, session_id="s"))
     assert call.outcome == ("ok" if outcome == "allow" else "refused")
 
 

@@ -31,8 +31,8 @@ def test_calls_of_a_call_are_made_once(stages, point, turn):
 def judge(stage, again):
     async def look(store):
         owner = Principal()
-        rows = [m for _, m in await store.messages(owner, "s", window=1000)]
-        return rows, await store.tool_history(owner, session_id="s"), await store.interrupted(owner)
+        rows = [m for _, m in await store.history.messages(owner, "s", window=1000)]
+        return rows, await store.history.tool_calls(owner, session_id="s"), await store.journal.interrupted(owner)
 
     rows, calls, left = stage.read(look)
     assert left == []

@@ -11,8 +11,8 @@ from hermes_backend_postgresql.server import Server
 from hermes_core.gateway.rows.kept import rows_of
 from hermes_core.gateway.rows.values import Outgoing
 from hermes_core.store.engine import Engine
-from hermes_core.store.journal import open_store
 from hermes_core.store.migrate import upgrade
+from hermes_core.store.store import open_store
 from hermes_core.store.versions.head import SQL
 from hermes_core.types import Chat, Message, Principal, Text
 

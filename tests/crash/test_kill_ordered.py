@@ -35,8 +35,8 @@ def test_what_was_ordered_is_played_once_and_within_its_bounds(stages, point, tu
 def judge(stage) -> None:
     async def look(store):
         owner = Principal()
-        rows = [m for _, m in await store.messages(owner, "s", window=1000)]
-        return rows, await store.interrupted(owner), len(await store.list_sessions(owner))
+        rows = [m for _, m in await store.history.messages(owner, "s", window=1000)]
+        return rows, await store.journal.interrupted(owner), len(await store.sessions.list(owner))
 
     rows, left, sessions = stage.read(look)
     assert (left, sessions) == ([], 1)

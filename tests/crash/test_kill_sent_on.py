@@ -18,7 +18,7 @@ def test_a_turn_that_was_sent_on_goes_on_once(stages, point, asked) -> None:
     stage.restart()
 
     async def look(store):
-        return [m for _, m in await store.messages(ME, "s", window=1000)], await store.last_turn("s")
+        return [m for _, m in await store.history.messages(ME, "s", window=1000)], await store.journal.last_turn("s")
 
     rows, turn = stage.read(look)
     words = "Do not end yet, says provider/outside: look again 0"

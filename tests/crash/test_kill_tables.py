@@ -12,7 +12,7 @@ from statement_deaths import stores_after
 from hermes_backend_postgresql.driver import PostgreSQL
 from hermes_core.database import READ
 from hermes_core.store.documents import Scope
-from hermes_core.store.journal import open_store
+from hermes_core.store.store import open_store
 from hermes_core.store.tables import Tables, owners_of_tables
 from hermes_core.types import Migration, Principal
 
@@ -74,7 +74,7 @@ def test_two_processes_that_start_at_once_migrate_once(tmp_path, kept_in, reques
     program = (
         "import asyncio, sys; from pathlib import Path; from test_kill_tables import MIGRATION\n"
         "from hermes_backend_postgresql.driver import PostgreSQL\n"
-        "from hermes_core.store.journal import open_store; from hermes_core.store.tables import Tables\n"
+        "from hermes_core.store.store import open_store; from hermes_core.store.tables import Tables\n"
         "store = open_store(Path(sys.argv[1]), url=sys.argv[2], driver=PostgreSQL())\n"
         "print(flush=True); sys.stdin.readline()\n"
         "Tables(store.engine, 'tool/notebook', MIGRATION).prepare(); store.close()"

@@ -34,9 +34,14 @@ def test_what_was_acknowledged_is_heard_once(stages, point, how, turn):
 
 def judge(stage, how: str) -> None:
     async def look(store):
-        owner = (await store.list_sessions(me()))[0].session.owner
-        rows = [m for _, m in await store.messages(owner, "s", window=1000)]
-        return rows, await store.waiting("s"), await store.interrupted(owner), await store.history("s")
+        owner = (await store.sessions.list(me()))[0].session.owner
+        rows = [m for _, m in await store.history.messages(owner, "s", window=1000)]
+        return (
+            rows,
+            await store.inbox.waiting("s"),
+            await store.journal.interrupted(owner),
+            await store.history.load("s"),
+        )
 
     rows, waiting, left, history = stage.read(look)
     assert (waiting, left) == ([], [])

@@ -59,18 +59,18 @@ class Kit:
         [event async for event in self.bench.turn("hi", session="s")]
         store = await self.bench.runtime.store()
         said = Message(role="user", parts=(Text(text="go"),))
-        turn = await store.open_turn("s", said, turn_id="t", holder="dead", provider="scripted", model="m")
+        turn = await store.journal.open_turn("s", said, turn_id="t", holder="dead", provider="scripted", model="m")
         call = ToolCall(id="c", name=name, arguments={"text": "x"})
-        await store.add_reply(turn, Message(role="assistant", parts=(call,)), Usage(calls=1), "tools")
+        await store.journal.add_reply(turn, Message(role="assistant", parts=(call,)), Usage(calls=1), "tools")
         if started:
-            await store.start_call(turn, "c")
+            await store.journal.start_call(turn, "c")
         monkeypatch.setattr("hermes_core.store.leases.is_running", lambda pid: False)
 
     async def resume(self) -> tuple[str, str, str]:
         """What the tool gave, how that is stored, and the answer."""
         events = [event async for event in self.bench.resume("s")]
         [result] = [e.result for e in events if isinstance(e, Returned)]
-        [entry] = await (await self.bench.runtime.store()).tool_history(ME)
+        [entry] = await (await self.bench.runtime.store()).history.tool_calls(ME)
         assert isinstance(events[-1], Ended)
         return result.parts[0].text, entry.outcome, events[-1].answer
 
@@ -155,7 +155,7 @@ async def test_a_session_nobody_has_is_not_made_by_resuming_it(hermes, scripted)
     hermes.tmp_plugin(scripted())
     events = [event async for event in hermes.resume("nosuch")]
     assert [type(e).__name__ for e in events] == ["Failed", "Ended"]
-    assert await (await hermes.runtime.store()).list_sessions(ME) == []
+    assert await (await hermes.runtime.store()).sessions.list(ME) == []
 
 
 async def test_a_resumed_turn_can_be_interrupted_from_the_chat(kit, monkeypatch):
@@ -178,13 +178,13 @@ async def test_a_turn_that_kills_its_process_again_and_again_is_given_up(kit, mo
     await kit.die(monkeypatch, "again", started=True)
     store = await kit.bench.runtime.store()
     for number in range(3):
-        taken = await store.resume_turn("s", holder=f"dead {number}".replace(" ", "-"))
+        taken = await store.journal.resume_turn("s", holder=f"dead {number}".replace(" ", "-"))
         assert taken.resumes == number
     events = [event async for event in kit.bench.resume("s")]
     [failed] = [e for e in events if isinstance(e, Failed)]
     assert "given up: its process died 4 times while again ran" in failed.text
     assert (events[-1].reason, kit.ran) == ("failed", [])
-    assert await store.interrupted(ME) == []
+    assert await store.journal.interrupted(ME) == []
     kit.provider.add("fine")
     assert (await kit.bench.run("and now", session="s")).text == "fine"
 
@@ -201,7 +201,7 @@ async def test_a_turn_goes_on_with_the_model_it_began_with(kit, monkeypatch):
 async def test_a_model_that_is_gone_is_told(kit, monkeypatch):
     await kit.die(monkeypatch, "once", started=True)
     store = await kit.bench.runtime.store()
-    store._engine.connection.execute("UPDATE turns SET provider = 'gone' WHERE state = 'open'")
+    store.engine.connection.execute("UPDATE turns SET provider = 'gone' WHERE state = 'open'")
     kit.provider.add("done")
     events = [event async for event in kit.bench.resume("s")]
     assert events[-1].answer == "done"

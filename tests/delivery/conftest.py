@@ -7,7 +7,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from hermes_core.store.journal import open_store
+from hermes_core.store.store import open_store
 
 
 def pytest_generate_tests(metafunc) -> None:

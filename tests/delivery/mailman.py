@@ -14,7 +14,7 @@ from post import Clock, outgoing, send_all
 from hermes_backend_postgresql.driver import PostgreSQL
 from hermes_core.gateway.outward.sender import Sender
 from hermes_core.gateway.rows.kept import rows_of
-from hermes_core.store.journal import open_store
+from hermes_core.store.store import open_store
 
 
 async def play(order: dict) -> None:

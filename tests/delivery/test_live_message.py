@@ -206,12 +206,14 @@ async def test_where_nothing_can_or_should_be_shown_only_the_answer_is_sent(show
 async def test_an_answer_that_was_shown_and_never_came_is_ended(show, store):
     """Its turn was given up while nobody could tell."""
     here = show()
-    await store.create_session(Session(id="s", origin="far"))
-    turn = await store.open_turn("s", outgoing("k", "hi").message, turn_id="t", holder="h", provider="", model="")
+    await store.sessions.create(Session(id="s", origin="far"))
+    turn = await store.journal.open_turn(
+        "s", outgoing("k", "hi").message, turn_id="t", holder="h", provider="", model=""
+    )
     await play_turn(here.live, [STARTED, *said()[:9]])
     await here.close()
     assert await end_drafts(store, "far", "bot", outgoing("k", "(no answer)").message, time.time() + 60) == 0
-    await store.close_turn(turn, state="failed")
+    await store.journal.close_turn(turn, state="failed")
     assert await end_drafts(store, "far", "bot", outgoing("k", "(no answer)").message, time.time() + 60) == 1
     await here.sent()
     assert here.texts == ["(no answer)"]

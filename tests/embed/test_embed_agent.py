@@ -84,7 +84,7 @@ def test_all_runs_of_an_agent_are_one_session_which_another_may_go_on_with():
 
 async def messages(home, session):
     async with Hermes(home=home) as hermes:
-        return await (await hermes.runtime.store()).history(session)
+        return await (await hermes.runtime.store()).history.load(session)
 
 
 def test_a_tool_may_be_async_have_defaults_and_return_any_value():
@@ -258,7 +258,9 @@ async def test_what_a_person_allows_for_good_is_written_down(place):
     async with Hermes(home="state", provider="offline") as hermes:
         assert hermes.runtime.settings.config.policy.allow == []
         store = await hermes.runtime.store()
-        assert [g.words for g in await store.grants(hermes.runtime.owner)] == [f"exactly `chmod a+w .` in {here}"]
+        assert [g.words for g in await store.approvals.grants(hermes.runtime.owner)] == [
+            f"exactly `chmod a+w .` in {here}"
+        ]
         assert "ran and printed nothing" in (await hermes.run("run `chmod a+w .`")).text
         assert "Nobody is here to ask" in (await hermes.run("run `chmod o+w .`")).text
 
@@ -268,7 +270,7 @@ async def test_sessions_belong_to_their_owner():
         await hermes.run("hello", session="s")
     async with Hermes(home="state", provider="offline", owner=Principal(person="bob")) as hermes:
         store = await hermes.runtime.store()
-        assert await store.list_sessions(hermes.runtime.owner) == []
+        assert await store.sessions.list(hermes.runtime.owner) == []
         with pytest.raises(HermesError):
             await hermes.run("hello", session="s")
 
@@ -279,9 +281,9 @@ async def test_two_in_one_process_do_not_meet(place):
     async with red, blue:
         told = await asyncio.gather(red.run("run `echo ready`"), blue.run("run `echo ready`"))
         assert "ready\n" in told[0].text
-        rows = [await (await h.runtime.store()).list_sessions(h.runtime.owner) for h in (red, blue)]
+        rows = [await (await h.runtime.store()).sessions.list(h.runtime.owner) for h in (red, blue)]
         assert [[r.session.id for r in found] for found in rows] == [[told[0].session], [told[1].session]]
-        assert [len(await (await h.runtime.store()).tool_history(h.runtime.owner)) for h in (red, blue)] == [1, 0]
+        assert [len(await (await h.runtime.store()).history.tool_calls(h.runtime.owner)) for h in (red, blue)] == [1, 0]
     assert (place / "red" / "state.db").is_file()
     assert (place / "blue" / "state.db").is_file()
 

@@ -9,7 +9,7 @@ import pytest
 from hermes_core.errors import UserError
 from hermes_core.gateway.supervision.health import Health
 from hermes_core.gateway.supervision.notify import Pulse
-from hermes_core.store.journal import Store, open_store
+from hermes_core.store.store import Store, open_store
 
 
 class Gateway:

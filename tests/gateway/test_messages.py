@@ -12,7 +12,7 @@ from hermes_core.gateway.people.access import Access
 from hermes_core.gateway.rows.kept import rows_of
 from hermes_core.plugins.index import Installed
 from hermes_core.plugins.manifest import Manifest
-from hermes_core.store.journal import Store
+from hermes_core.store.store import Store
 from hermes_core.testing import Bench, Fail, MailboxContract, ScriptedProvider
 from hermes_core.types import Blob, Envelope, Message, Principal, Session, Text, TurnOrder
 
@@ -52,10 +52,10 @@ class House:
         await self.bench.runtime.queue(session.id, envelope.message, owner=session.owner, envelope=envelope)
         async for _ in self.bench.runtime.follow(session.id, owner=session.owner):
             pass
-        return await self.store.session(session.id, session.owner)
+        return await self.store.sessions.get(session.id, session.owner)
 
     async def history(self, session: Session) -> list[tuple[str, str]]:
-        return [(m.role, text_of(m)) for m in await self.store.history(session.id)]
+        return [(m.role, text_of(m)) for m in await self.store.history.load(session.id)]
 
     async def outbox(self) -> list[tuple[str, str, str]]:
         rows = await rows_of(self.store).outbox.outbox_of(None)
@@ -107,13 +107,14 @@ async def test_one_key_is_one_message(house: House) -> None:
 async def test_while_a_turn_runs_there_its_history_is_not_cut_in_two(house: House) -> None:
     there, here = await house.hears(heard("42")), await house.hears(heard("7"))
     question = Message(role="user", parts=(Text(text="Work!"),))
-    turn = await house.store.open_turn(there.id, question, turn_id="t", holder="h", provider="p", model="m")
+    turn = await house.store.journal.open_turn(there.id, question, turn_id="t", holder="h", provider="p", model="m")
     await house.messages.send(ME, "telegram:42", said("Meanwhile."), here)
     assert "Meanwhile." not in str(await house.history(there))
-    await house.store.close_turn(turn, state="done")
+    await house.store.journal.close_turn(turn, state="done")
     assert (await house.history(there))[-1][1].endswith("Meanwhile.")
-    await house.store.close_turn(
-        await house.store.open_turn(there.id, question, turn_id="t2", holder="h", provider="p", model="m"), state="done"
+    await house.store.journal.close_turn(
+        await house.store.journal.open_turn(there.id, question, turn_id="t2", holder="h", provider="p", model="m"),
+        state="done",
     )
     assert str(await house.history(there)).count("Meanwhile.") == 1
 
@@ -121,10 +122,10 @@ async def test_while_a_turn_runs_there_its_history_is_not_cut_in_two(house: Hous
 async def test_a_turn_that_was_cut_off_loses_nothing_of_it(house: House) -> None:
     there, here = await house.hears(heard("42")), await house.hears(heard("7"))
     question = Message(role="user", parts=(Text(text="Work!"),))
-    await house.store.open_turn(there.id, question, turn_id="t", holder="h", provider="p", model="m")
+    await house.store.journal.open_turn(there.id, question, turn_id="t", holder="h", provider="p", model="m")
     await house.messages.send(ME, "telegram:42", said("Meanwhile."), here)
     await house.bench.runtime.sessions.close()
-    database = house.store._engine
+    database = house.store.engine
     database.connection.execute("UPDATE leases SET pid = 0, beat = -1e9")
     await house.hears(heard("42", "and now?"))
     assert str(await house.history(there)).count("Meanwhile.") == 1
@@ -134,7 +135,7 @@ async def test_what_comes_from_outside_stays_known_as_that(house: House) -> None
     there, here = await house.hears(heard("42")), await house.hears(heard("7"))
     tainted = Session(id=here.id, origin="telegram", untrusted=True)
     await house.messages.send(ME, "telegram:42", said("A page says so."), tainted)
-    assert any(m.untrusted for m in await house.store.history(there.id))
+    assert any(m.untrusted for m in await house.store.history.load(there.id))
 
 
 async def test_files_are_named_and_secrets_are_masked(house: House) -> None:
@@ -164,7 +165,7 @@ async def test_nobody_sends_to_the_chats_of_another(house: House) -> None:
 @pytest.mark.parametrize("house", ["idle"], indirect=True)
 async def test_an_old_conversation_is_not_woken_but_a_new_one_begun(house: House) -> None:
     there, here = await house.hears(heard("42")), await house.hears(heard("7"))
-    connection = house.store._engine.connection
+    connection = house.store.engine.connection
     connection.execute("UPDATE platform_gateway__routes SET used = used - 1e6 WHERE session_id = ?", (there.id,))
     await house.messages.send(ME, "telegram:42", said("Good morning."), here)
     assert "Good morning." not in str(await house.history(there))
@@ -184,11 +185,11 @@ async def test_a_terminal_reaches_the_chats_of_its_person(house: House) -> None:
 
 async def test_a_gateway_that_is_connected_is_known(house: House) -> None:
     await house.hears(heard("42"))
-    serving = await house.store.serve("telegram", "bot", holder="h")
+    serving = await house.store.accounts.serve("telegram", "bot", holder="h")
     assert serving
-    await house.store.tell_account(serving, "connecting")
+    await house.store.accounts.tell(serving, "connecting")
     assert not (await house.messages.targets(ME))[0].served
-    await house.store.tell_account(serving, "connected")
+    await house.store.accounts.tell(serving, "connected")
     assert (await house.messages.targets(ME))[0].served
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from hermes_core.errors import StoreError
 from hermes_core.gateway.supervision.notify import Pulse, ServiceManager
-from hermes_core.store.journal import open_store
+from hermes_core.store.store import open_store
 
 
 class Receiver:

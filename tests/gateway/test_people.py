@@ -73,7 +73,7 @@ async def test_a_stranger_shows_a_code_and_is_let_in(hermes, scripted):
         assert len(phones.got[ANNA]) == 3
         assert set(phones.got) == {ANNA}
         assert [row.outgoing.message for row in await rows_of(store).outbox.outbox_of() if code[1] in str(row)] == []
-        assert len(await store.list_sessions(Principal(person="room:anna"))) == 1
+        assert len(await store.sessions.list(Principal(person="room:anna"))) == 1
 
 
 async def test_an_admin_lets_somebody_in_from_a_chat_and_a_user_cannot(hermes, scripted):
@@ -157,7 +157,7 @@ async def test_a_group_that_shares_a_conversation_is_not_the_owner(hermes, scrip
         await phones.last(OWNER, "To the owner.")
         store = await hermes.runtime.store()
         rows = {
-            person: await store.list_sessions(Principal(person=person))
+            person: await store.sessions.list(Principal(person=person))
             for person in ("owner", "room#group", "room:anna")
         }
         assert {person: [row.messages for row in found] for person, found in rows.items()} == {

@@ -91,7 +91,7 @@ async def test_one_trace_leads_from_the_event_to_the_receipt_without_its_words(h
         room.write("Hi.")
         await room.until(1)
     store, owner = await hermes.runtime.store(), hermes.runtime.owner
-    [path] = await store.traces("m1", owner, everybody=True)
+    [path] = await store.traces.find("m1", owner, everybody=True)
     path = evolve(path, outgoing=await sent(store, path.trace, path.turn_id, None))
     assert re.fullmatch("[0-9a-f]{16}", path.trace)
     assert [row["state"] for row in path.outgoing] == ["sent"]

@@ -16,7 +16,7 @@ from hostile_mutants import WIRES, Case, body_of, make
 from hostile_server import Server, http
 
 from hermes_core.kinds import Tool, ToolContext, tool
-from hermes_core.store.journal import Store
+from hermes_core.store.store import Store
 from hermes_core.testing import Bench
 from hermes_core.types import Ended, Event, Failed, Message, Request, Text
 
@@ -136,7 +136,7 @@ def judged(events: list[Event]) -> list[str]:
 async def rows(store: Store, session: str, converters: dict[str, Any]) -> list[str]:
     """What is wrong with what is stored of a session: its rows, and its history as each provider would get it."""
     wrong = []
-    connection = store._engine.connection
+    connection = store.engine.connection
     for table, column in (("messages", "body"), ("tool_calls", "arguments")):
         for (text,) in connection.execute(f"SELECT {column} FROM {table} WHERE session_id = ?", (session,)):
             try:
@@ -148,7 +148,7 @@ async def rows(store: Store, session: str, converters: dict[str, Any]) -> list[s
     ):
         if outcome in ("pending", "started") or not call_id or "\x00" in f"{call_id}{name}":
             wrong.append(f"a bad call: {call_id!r} {name!r} {outcome}")
-    history = [*await store.history(session), Message(role="user", parts=(Text(text="next"),))]
+    history = [*await store.history.load(session), Message(role="user", parts=(Text(text="next"),))]
     for wire, convert in converters.items():
         try:
             wrong += [f"for {wire}: {what}" for what in check(PATHS[wire], convert(history))]

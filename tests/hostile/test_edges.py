@@ -47,7 +47,7 @@ async def shout(words: Words) -> str:
 
 def bodies(hermes, store) -> list[str]:
     """Every stored text of messages and calls."""
-    connection = store._engine.connection
+    connection = store.engine.connection
     rows = [body for (body,) in connection.execute("SELECT body FROM messages")]
     return rows + [text for (text,) in connection.execute("SELECT arguments FROM tool_calls")]
 
@@ -82,10 +82,10 @@ async def test_odd_text_goes_round_whole_and_sound(hermes, scripted, kind):
                     if isinstance(one, Text):
                         one.text.encode()
                         assert "\x00" not in one.text
-    history = await store.history("s")
+    history = await store.history.load("s")
     sent = list(model.requests[-1].messages[1:])
     assert sent[:-1] == history[: len(sent) - 1]
-    assert await store.search(hermes.runtime.owner, "evil") is not None
+    assert await store.history.search(hermes.runtime.owner, "evil") is not None
 
 
 async def test_what_no_model_reads_is_refused_plainly(hermes, scripted):
@@ -93,7 +93,7 @@ async def test_what_no_model_reads_is_refused_plainly(hermes, scripted):
     await hermes.run("x" * 10_000_000, session="s")
     with pytest.raises(HermesError, match="10,000,001 characters; at most 10,000,000"):
         await hermes.run("x" * 10_000_001, session="s")
-    assert len(await (await hermes.runtime.store()).history("s")) == 2
+    assert len(await (await hermes.runtime.store()).history.load("s")) == 2
 
 
 @pytest.mark.parametrize("name", ["../../x", "a/b", "..", ".", "a\x00b", "x" * 300, "a\nb", "\ud800", "a\\b"])
@@ -155,15 +155,15 @@ async def test_a_row_that_cannot_be_read_does_not_lose_the_session(hermes, scrip
     await hermes.run("hello", session="s")
     store = await hermes.runtime.store()
     deep = '{"role":"assistant","parts":' + "[" * 10_000 + "]" * 10_000 + "}"
-    rows = store._engine.connection.execute("SELECT id FROM messages ORDER BY id").fetchall()
+    rows = store.engine.connection.execute("SELECT id FROM messages ORDER BY id").fetchall()
     broken = (deep, "{", '{"role":"tool"}', '{"parts":[]}')
     for (row,), body in zip(rows, broken, strict=True):
-        store._engine.connection.execute("UPDATE messages SET body = ? WHERE id = ?", (body, row))
+        store.engine.connection.execute("UPDATE messages SET body = ? WHERE id = ?", (body, row))
     assert (await hermes.run("still there?", session="s")).text == "two"
     assert "cannot be read" in str(model.requests[-1].messages)
-    assert await store.search(hermes.runtime.owner, "hello") is not None
-    assert await store.list_sessions(hermes.runtime.owner)
-    assert await store.tool_history(hermes.runtime.owner) is not None
+    assert await store.history.search(hermes.runtime.owner, "hello") is not None
+    assert await store.sessions.list(hermes.runtime.owner)
+    assert await store.history.tool_calls(hermes.runtime.owner) is not None
 
 
 @pytest.mark.parametrize("broken", ["params", "touches", "result"])
@@ -227,10 +227,10 @@ async def test_the_clock_may_go_back_an_hour(hermes, scripted, monkeypatch):
     assert (await hermes.run("second", session="s")).text == "two"
     assert (await hermes.run("third", session="t")).text == "three"
     store = await hermes.runtime.store()
-    said = [p.text for m in await store.history("s") for p in m.parts if isinstance(p, Text)]
+    said = [p.text for m in await store.history.load("s") for p in m.parts if isinstance(p, Text)]
     assert said == ["first", "one", "second", "two"]
-    assert [row.session.id for row in await store.list_sessions(hermes.runtime.owner)] == ["t", "s"]
-    assert (await store.tool_history(hermes.runtime.owner))[0].seconds >= 0
+    assert [row.session.id for row in await store.sessions.list(hermes.runtime.owner)] == ["t", "s"]
+    assert (await store.history.tool_calls(hermes.runtime.owner))[0].seconds >= 0
 
 
 async def test_file_names_with_newlines_and_broken_text(hermes, scripted, tmp_path):

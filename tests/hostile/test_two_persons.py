@@ -67,12 +67,12 @@ class Person:
     async def looks(self) -> None:
         """Everything else a person can ask of the store and the memory."""
         store, memory = await self.hermes.runtime.store(), self.hermes.runtime.memory()
-        rows = await store.list_sessions(self.owner)
+        rows = await store.sessions.list(self.owner)
         self.seen += [f"{r.session.id} {r.session.title} {r.preview} {r.usage}" for r in rows]
         for word in WORDS:
-            self.seen += [f"{h.session_id} {h.snippet}" for h in await store.search(self.owner, word)]
+            self.seen += [f"{h.session_id} {h.snippet}" for h in await store.history.search(self.owner, word)]
             self.seen += [memo.text for memo in await memory.search(self.owner, word, 10)]
-        self.seen += [f"{e.name} {e.outcome} {e.output}" for e in await store.tool_history(self.owner, limit=500)]
+        self.seen += [f"{e.name} {e.outcome} {e.output}" for e in await store.history.tool_calls(self.owner, limit=500)]
 
 
 async def what_ben_sees(home: Path, seed: int, *, with_anna: bool) -> list[str]:

@@ -148,13 +148,13 @@ async def what_ben_sees(home: Path, seed: int, settings: dict[str, Any], *, besi
             both += [other.says(*more)] if (more := next(theirs, None)) else []
             await asyncio.gather(*both)
         store, memory = await hermes.runtime.store(), hermes.runtime.memory()
-        seen += [f"{r.session.title} {r.preview} {r.usage}" for r in await store.list_sessions(ben)]
+        seen += [f"{r.session.title} {r.preview} {r.usage}" for r in await store.sessions.list(ben)]
         for word in WORDS:
-            seen += [hit.snippet for hit in await store.search(ben, word)]
+            seen += [hit.snippet for hit in await store.history.search(ben, word)]
             seen += [memo.text for memo in await memory.search(ben, word, 10)]
-        seen += [f"{e.name} {e.outcome} {e.output}" for e in await store.tool_history(ben, limit=500)]
-        seen += [f"{a.subject} {a.state} {a.answered_by}" for a in await store.list_approvals(ben, closed=True)]
-        seen += [grant.words for grant in await store.grants(ben, every=True)]
+        seen += [f"{e.name} {e.outcome} {e.output}" for e in await store.history.tool_calls(ben, limit=500)]
+        seen += [f"{a.subject} {a.state} {a.answered_by}" for a in await store.approvals.list(ben, closed=True)]
+        seen += [grant.words for grant in await store.approvals.grants(ben, every=True)]
         seen += [f"{chat.address} {chat.name}" for chat in await rows_of(store).chats.list_chats(ben)]
         folder = hermes.runtime.guests.folder(ben)
         seen += [f"{path.relative_to(folder)} {path.read_text()}" for path in sorted(folder.rglob("*.txt"))]

@@ -16,7 +16,8 @@ from hermes_core.plugins.at_hand import typed_into
 from hermes_core.plugins.brokers import make_context
 from hermes_core.plugins.brokers import none as without_a_kernel
 from hermes_core.plugins.index import load_index
-from hermes_core.store.journal import Busy, open_store
+from hermes_core.store.leases import Busy
+from hermes_core.store.store import open_store
 from hermes_core.store.tables import owners_of_tables
 from hermes_core.testing import FakeConversation
 from hermes_core.types import Approval, Envelope, Message, Migration, Principal, Request, Session, Text, Verdict
@@ -27,8 +28,8 @@ OWNER = Principal()
 @pytest.fixture
 async def store(tmp_path):
     made = open_store(tmp_path / "state.db")
-    await made.create_session(Session(id="s1", origin="cli", owner=OWNER, title="First"))
-    await made.add_message("s1", Message(role="user", parts=(Text(text="find the walrus"),)))
+    await made.sessions.create(Session(id="s1", origin="cli", owner=OWNER, title="First"))
+    await made.history.add("s1", Message(role="user", parts=(Text(text="find the walrus"),)))
     yield made
     made.close()
 
@@ -56,7 +57,7 @@ def context(site, store, monkeypatch):
         settings = load_settings(home)
         none = SimpleNamespace(holds=lambda session_id: False)
         kernel = SimpleNamespace(store=opened, settings=settings, owner=OWNER, sessions=none, mailbox=nobody_sends)
-        kernel.delete_session = store.delete_session
+        kernel.delete_session = store.sessions.delete
 
         def whole(name, installed):
             return Sessions(kernel, installed) if name == "sessions" else without_a_kernel(name, installed)
@@ -122,7 +123,7 @@ async def test_a_session_is_renamed_and_deleted_by_its_id(context):
 async def test_the_archive_goes_on_behind_a_message(context, store):
     said = [f"message {number}" for number in range(2, 8)]
     for text in said:
-        await store.add_message("s1", Message(role="assistant", parts=(Text(text=text),)))
+        await store.history.add("s1", Message(role="assistant", parts=(Text(text=text),)))
     sessions = context(kernel=["sessions.read"]).sessions
     first = await sessions.export_after(OWNER, "s1", 0, limit=3)
     assert first[0] == (1, {"role": "user", "content": "find the walrus"})
@@ -136,24 +137,24 @@ async def test_the_archive_goes_on_behind_a_message(context, store):
 
 async def test_the_archive_prunes_what_is_not_in_use(context, store):
     said = Message(role="user", parts=(Text(text="x"),))
-    await store.create_session(Session(id="busy", origin="cli", owner=OWNER))
-    turn = await store.open_turn("busy", said, turn_id="t", holder="x", provider="", model="")
+    await store.sessions.create(Session(id="busy", origin="cli", owner=OWNER))
+    turn = await store.journal.open_turn("busy", said, turn_id="t", holder="x", provider="", model="")
     sessions = context(kernel=["sessions.read", "sessions.write"]).sessions
     assert set(await sessions.prune(OWNER, before=9e9, dry_run=True)) == {"s1", "busy"}
     assert await sessions.prune(OWNER, before=9e9) == ["s1"]
     assert [row.session.id for row in await sessions.rows(OWNER)] == ["busy"]
-    await store.close_turn(turn, state="done")
+    await store.journal.close_turn(turn, state="done")
 
 
 async def heard(store, session_id, trace, sender):
     words = Message(role="user", parts=(Text(text="find the walrus"),))
     where = Envelope(platform="irc", account="bot", event_id=trace, chat="#a", sender=sender, message=words)
-    await store.wait(session_id, words, mode="queue", envelope=where, trace=trace)
+    await store.inbox.wait(session_id, words, mode="queue", envelope=where, trace=trace)
 
 
 async def test_what_became_of_a_message_is_told_without_its_words_and_people(context, store):
     hana = Principal(person="hana")
-    await store.create_session(Session(id="s2", origin="irc", owner=hana))
+    await store.sessions.create(Session(id="s2", origin="irc", owner=hana))
     await heard(store, "s1", "aa01", "me")
     await heard(store, "s2", "bb02", "hana of irc")
     sessions = context(kernel=["sessions.read"]).sessions
@@ -189,9 +190,9 @@ def asked(name, **more):
 
 
 async def test_what_waits_for_a_yes_is_answered_once_and_what_it_granted_is_taken_back(context, store):
-    session = await store.session("s1", OWNER)
+    session = await store.sessions.get("s1", OWNER)
     for name in ("aa1", "ab2"):
-        await store.ask_approval(session, asked(name))
+        await store.approvals.ask(session, asked(name))
     approvals = context(kernel=["sessions.read", "approvals.settle"]).approvals
     assert {row.id for row in await approvals.list(OWNER)} == {"aa1", "ab2"}
     assert len(await approvals.list(OWNER, limit=1)) == 1
@@ -219,8 +220,10 @@ async def test_what_waits_for_a_yes_is_answered_once_and_what_it_granted_is_take
 
 async def test_the_owner_answers_what_is_put_to_admins_and_nobody_else(context, store):
     guest, other = Principal(person="gil"), Principal(person="hana")
-    await store.create_session(Session(id="s2", origin="telegram", owner=guest))
-    await store.ask_approval(await store.session("s2", guest), evolve(asked("ac3", addressee="admin"), session_id="s2"))
+    await store.sessions.create(Session(id="s2", origin="telegram", owner=guest))
+    await store.approvals.ask(
+        await store.sessions.get("s2", guest), evolve(asked("ac3", addressee="admin"), session_id="s2")
+    )
     approvals = context(kernel=["sessions.read", "approvals.settle"]).approvals
     assert [row.owner for row in await approvals.list(OWNER)] == [guest]
     assert await approvals.list(other) == []
@@ -231,7 +234,7 @@ async def test_the_owner_answers_what_is_put_to_admins_and_nobody_else(context, 
 
 
 async def test_who_only_reads_answers_nothing(context, store):
-    await store.ask_approval(await store.session("s1", OWNER), asked("aa1"))
+    await store.approvals.ask(await store.sessions.get("s1", OWNER), asked("aa1"))
     reader, yes = context(kernel=["sessions.read"]).approvals, Verdict(outcome="allow")
     assert [row.id for row in await reader.list(OWNER)] == ["aa1"]
     for ask in (reader.settle(OWNER, "aa1", yes), reader.revoke(OWNER, 1)):
@@ -304,12 +307,12 @@ def test_who_may_not_connect_gets_no_address(context):
 async def test_a_context_is_replaced_between_turns_and_the_messages_stay(context, store):
     history = context(kernel=["history.rewrite"]).history
     for message in (said("assistant", "I see a walrus. " * 20), said("user", "and now?")):
-        await store.add_message("s1", message)
+        await store.history.add("s1", message)
     before = await history.read(OWNER, "s1")
     assert len(before) == 3
     await history.replace(OWNER, "s1", [said("user", "seen: a walrus"), said("assistant", "ok"), before[-1]])
     assert [m.parts[0].text for m in await history.read(OWNER, "s1")] == ["seen: a walrus", "ok", "and now?"]
-    assert len(await store.messages(OWNER, "s1")) == 3
+    assert len(await store.history.messages(OWNER, "s1")) == 3
     with pytest.raises(UserError, match="was not replaced: it is not smaller"):
         await history.replace(OWNER, "s1", await history.read(OWNER, "s1"))
 
@@ -324,7 +327,7 @@ async def test_the_context_of_another_person_is_out_of_reach(context):
 async def test_while_a_turn_runs_or_was_cut_off_its_context_stays(context, store, monkeypatch):
     history = context(kernel=["history.rewrite"]).history
     turn = {"turn_id": "t", "holder": "me", "provider": "p", "model": "m"}
-    await store.open_turn("s1", said("user", "work " * 50), **turn)
+    await store.journal.open_turn("s1", said("user", "work " * 50), **turn)
     smaller = [said("user", "work " * 50)]
     with pytest.raises(Busy):
         await history.replace(OWNER, "s1", smaller)

@@ -9,7 +9,7 @@ import pytest
 from hermes_core.brokers import DocumentsBroker
 from hermes_core.errors import Conflict, UserError
 from hermes_core.plugins.brokers import KeptDocuments
-from hermes_core.store.journal import Store, open_store
+from hermes_core.store.store import Store, open_store
 from hermes_core.testing import FakeDocuments
 from hermes_core.types import JSON, Principal
 

@@ -33,7 +33,7 @@ def told(events) -> list[str]:
 
 
 async def rows(hermes, *, closed=True):
-    return await (await hermes.runtime.store()).list_approvals(hermes.runtime.owner, closed=closed)
+    return await (await hermes.runtime.store()).approvals.list(hermes.runtime.owner, closed=closed)
 
 
 async def never(_question):
@@ -51,15 +51,15 @@ async def test_what_was_granted_since_it_was_judged_is_not_asked_again(hermes, s
     hermes.tmp_plugin(scripted())
     runtime = hermes.runtime
     store, session = await runtime.store(), await runtime.take_up(origin="test")
-    await store.create_session(session)
+    await store.sessions.create(session)
     rules = (("a rule", "a rule in words", ""),)
     known = {"session_id": session.id, "choices": ("once", "session", "deny"), "subject": "danger()", "rules": rules}
-    first = await store.ask_approval(session, Approval(id="one", **known))
+    first = await store.approvals.ask(session, Approval(id="one", **known))
     assert first.state == "open"
-    await store.settle_approval(runtime.owner, "one", Verdict(outcome="allow", choice="session", by="me"))
-    later = await store.ask_approval(session, Approval(id="two", **known))
+    await store.approvals.settle(runtime.owner, "one", Verdict(outcome="allow", choice="session", by="me"))
+    later = await store.approvals.ask(session, Approval(id="two", **known))
     assert (later.state, later.verdict, later.answered_by) == ("answered", "allow", "grant")
-    other = await store.ask_approval(session, Approval(id="three", **{**known, "rules": (("more", "more", ""),)}))
+    other = await store.approvals.ask(session, Approval(id="three", **{**known, "rules": (("more", "more", ""),)}))
     assert other.state == "open"
 
 
@@ -105,8 +105,8 @@ async def test_two_open_questions_can_be_answered_from_elsewhere(hermes, scripte
     turn = asyncio.create_task(play(hermes))
     one, two = await waiting(hermes, 2)
     store, me = await hermes.runtime.store(), hermes.runtime.owner
-    assert (await store.settle_approval(me, two.id, Verdict(outcome="deny", by="phone", reason="not this")))[1]
-    assert (await store.settle_approval(me, one.id, Verdict(outcome="allow", by="phone")))[1]
+    assert (await store.approvals.settle(me, two.id, Verdict(outcome="deny", by="phone", reason="not this")))[1]
+    assert (await store.approvals.settle(me, one.id, Verdict(outcome="allow", by="phone")))[1]
     events = await turn
     assert told(events) == ["did one", "danger was not run: not this"]
     assert {e.verdict.by for e in events if isinstance(e, Asked)} == {"phone"}
@@ -115,7 +115,7 @@ async def test_two_open_questions_can_be_answered_from_elsewhere(hermes, scripte
 async def test_the_first_answer_counts(hermes, scripted) -> None:
     async def late(question: Question) -> Verdict:
         store = await hermes.runtime.store()
-        await store.settle_approval(hermes.runtime.owner, question.id, Verdict(outcome="deny", by="phone"))
+        await store.approvals.settle(hermes.runtime.owner, question.id, Verdict(outcome="deny", by="phone"))
         return Verdict(outcome="allow", choice="always", by="late")
 
     hermes._ask = late
@@ -125,9 +125,9 @@ async def test_the_first_answer_counts(hermes, scripted) -> None:
     [row] = await rows(hermes)
     assert (row.answered_by, row.told) == ("phone", "answered: denied by phone")
     store = await hermes.runtime.store()
-    again, mine = await store.settle_approval(hermes.runtime.owner, row.id, Verdict(outcome="allow", choice="always"))
+    again, mine = await store.approvals.settle(hermes.runtime.owner, row.id, Verdict(outcome="allow", choice="always"))
     assert (again, mine) == (row, False)
-    assert await store.grants(hermes.runtime.owner, every=True) == []
+    assert await store.approvals.grants(hermes.runtime.owner, every=True) == []
 
 
 async def test_nobody_answers_in_time(hermes, scripted) -> None:
@@ -185,9 +185,12 @@ async def test_only_its_owner_sees_and_answers_a_question(hermes, scripted) -> N
     turn = asyncio.create_task(play(hermes))
     [row] = await waiting(hermes)
     store, other = await hermes.runtime.store(), Principal(person="mallory")
-    assert await store.list_approvals(other, closed=True) == []
-    assert await store.approval(other, row.id) is None
-    for attempt in (store.find_approval(other, row.id), store.settle_approval(other, row.id, Verdict(outcome="allow"))):
+    assert await store.approvals.list(other, closed=True) == []
+    assert await store.approvals.get(other, row.id) is None
+    for attempt in (
+        store.approvals.find(other, row.id),
+        store.approvals.settle(other, row.id, Verdict(outcome="allow")),
+    ):
         with pytest.raises(UnknownName):
             await attempt
     assert [r.state for r in await rows(hermes)] == ["open"]
@@ -228,10 +231,10 @@ async def test_what_is_granted_for_a_session_holds_there_and_nowhere_else(hermes
     await play(hermes, "b")
     assert len(asked) == 2
     store, me = await hermes.runtime.store(), hermes.runtime.owner
-    [grant] = await store.grants(me, session_id="a")
-    assert await store.grants(Principal(person="mallory"), every=True) == []
-    assert not await store.forget_grant(Principal(person="mallory"), grant.id)
-    assert await store.forget_grant(me, grant.id)
+    [grant] = await store.approvals.grants(me, session_id="a")
+    assert await store.approvals.grants(Principal(person="mallory"), every=True) == []
+    assert not await store.approvals.forget_grant(Principal(person="mallory"), grant.id)
+    assert await store.approvals.forget_grant(me, grant.id)
     await play(hermes, "a")
     assert len(asked) == 3, "what was taken back is asked about again, at once"
 
@@ -250,5 +253,5 @@ async def test_what_was_not_offered_is_not_granted(hermes, scripted) -> None:
     hermes.tmp_plugin(scripted(Call("post"), "ok"))
     hermes.tmp_plugin(post)
     await play(hermes)
-    [grant] = await (await hermes.runtime.store()).grants(hermes.runtime.owner, every=True)
+    [grant] = await (await hermes.runtime.store()).approvals.grants(hermes.runtime.owner, every=True)
     assert grant.session_id == "s"

@@ -166,7 +166,7 @@ async def test_who_is_trusted_with_the_shell_is_asked_about_all_the_same(
     assert [question.to for question in house.asked] == [to]
     assert (house.folder(ANNA) / "canary").exists()
     store = await house.hermes.runtime.store()
-    (row,) = await store.list_approvals(ANNA, closed=True, admin=approvals == "admin")
+    (row,) = await store.approvals.list(ANNA, closed=True, admin=approvals == "admin")
     assert (row.addressee, row.owner) == ("admin" if approvals == "admin" else "", ANNA)
 
 

@@ -14,7 +14,7 @@ from hermes_core.errors import OutOfReach, StoreError, Unavailable, UserError
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import tool
 from hermes_core.plugins.dispatch import Dispatch
-from hermes_core.store.journal import Store
+from hermes_core.store.approvals import Approvals
 from hermes_core.testing import Call, Fail, FakeBackend, FakeWorkspace
 from hermes_core.types import Effect, Feature, Message, Principal, Text, Verdict
 from hermes_tool_guard import hardblocks
@@ -63,7 +63,7 @@ def fault_in_the_grants(_room: Any, patch: pytest.MonkeyPatch) -> None:
     async def granted(*_: object) -> list[str]:
         raise StoreError("something broke")
 
-    patch.setattr(Store, "granted", granted)
+    patch.setattr(Approvals, "granted", granted)
 
 
 def fault_in_the_offer(_room: Any, patch: pytest.MonkeyPatch) -> None:
@@ -71,10 +71,10 @@ def fault_in_the_offer(_room: Any, patch: pytest.MonkeyPatch) -> None:
 
 
 def fault_where_it_is_written_down(_room: Any, patch: pytest.MonkeyPatch) -> None:
-    async def ask_approval(*_: object) -> Any:
+    async def ask(*_: object) -> Any:
         raise StoreError("something broke")
 
-    patch.setattr(Store, "ask_approval", ask_approval)
+    patch.setattr(Approvals, "ask", ask)
 
 
 def fault_in_the_second_opinion(room: Any, patch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -42,7 +43,7 @@ class Gate(Dispatch):
         return self.verdict
 
 
-class Store:
+class Approvals:
     """Keeps grants as texts."""
 
     def __init__(self) -> None:
@@ -56,13 +57,13 @@ class Court:
     """A policy, the folder it judges calls in, and the questions that came to a person."""
 
     def __init__(self, folder: Path, gate: Verdict | None = None, mode: str = "ask", **more: Any) -> None:
-        self.gate, self.store = Gate(gate or Verdict(outcome="allow")), Store()
+        self.gate, self.store = Gate(gate or Verdict(outcome="allow")), SimpleNamespace(approvals=Approvals())
         self.place = FakeWorkspace(folder=folder)
         self.asked: list[tuple[Question, Offer]] = []
         given: dict[str, Any] = {"deny": (), "allow": (), "guarded": [folder / "closed"], **more}
         self.policy = Policy(self.gate, mode=mode, store=self.open, **given)
 
-    async def open(self) -> Store:
+    async def open(self) -> SimpleNamespace:
         return self.store
 
     async def __call__(
@@ -184,14 +185,14 @@ async def test_what_was_granted_is_not_asked_again_and_a_tainted_conversation_as
     assert (question.kind, question.subject, question.choices) == ("approval", "t(npm i)", lasting.choices)
     assert question.covers == lasting.words == f"exactly `npm i` in {made.place.cwd}"
     assert len(question.id) == 32
-    made.store.kept = ["not ours", *(rule.text() for rule, _, _ in lasting.rules)]
+    made.store.approvals.kept = ["not ours", *(rule.text() for rule, _, _ in lasting.rules)]
     assert said(await made(RUNS, command="npm i")) == ("allow", "grant")
     assert said(await made(RUNS, command="npm x")) == ("allow", "person")
     assert said(await made(RUNS, command="npm i", session=TAINTED)) == ("allow", "person")
     _, despite = made.asked[-1]
     assert [rule.kind for rule, _, _ in despite.rules] == ["despite"]
     assert not despite.always
-    made.store.kept = [rule.text() for rule, _, _ in despite.rules]
+    made.store.approvals.kept = [rule.text() for rule, _, _ in despite.rules]
     assert said(await made(RUNS, command="npm i", session=TAINTED)) == ("allow", "grant")
     assert said(await made(RUNS, command="npm x", session=TAINTED)) == ("allow", "person")
     other = evolve(TAINTED, id="other")

@@ -133,7 +133,7 @@ def test_another_terminal_answers_what_waits(tmp_path, scripted, monkeypatch, ch
         async with bench as hermes:
             turn = asyncio.create_task(_all(hermes.turn("go", session="s")))
             store = await hermes.runtime.store()
-            while not (found := await store.list_approvals(hermes.runtime.owner)):
+            while not (found := await store.approvals.list(hermes.runtime.owner)):
                 await asyncio.sleep(0.01)
             said = await asyncio.to_thread(other, _commands(found[0].id, choice))
             return [said, [e.result.failed for e in await turn if isinstance(e, Returned)]]

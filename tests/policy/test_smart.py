@@ -155,7 +155,7 @@ async def test_what_it_costs_counts_for_the_turn(hermes, scripted) -> None:
     ended = kit.events[-1]
     assert isinstance(ended, Ended)
     assert ended.usage.calls == 3
-    usage = await (await hermes.runtime.store()).usage(hermes.runtime.owner, days=1)
+    usage = await (await hermes.runtime.store()).spending.usage(hermes.runtime.owner, days=1)
     assert {row.task: row.usage.calls for row in usage} == {"": 2, "approval": 1}
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from hermes_backend_postgresql.driver import PostgreSQL
 from hermes_core.database import Transaction
-from hermes_core.store.journal import Store, open_store
+from hermes_core.store.store import Store, open_store
 
 STORES = ["sqlite", pytest.param("postgresql", marks=pytest.mark.real)]
 
@@ -65,6 +65,6 @@ def sql(store: Store) -> Callable[[str], list[tuple[object, ...]]]:
             cursor = tx.connection.execute(statement)
             return [tuple(row) for row in cursor.fetchall()] if cursor.description else []
 
-        return store._engine.transact(work)
+        return store.engine.transact(work)
 
     return run

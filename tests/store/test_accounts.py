@@ -10,7 +10,7 @@ import pytest
 from hermes_core.gateway.rows.kept import rows_of, unplayed
 from hermes_core.store import leases
 from hermes_core.store.accounts import StaleAccount
-from hermes_core.store.journal import Store
+from hermes_core.store.store import Store
 from hermes_core.types import Envelope, Message, Principal, Session, Text
 
 ANNA, BEN = Principal(person="anna"), Principal(person="ben")
@@ -34,7 +34,7 @@ async def arrived(store: Store, session: Session, event: str, *, platform: str =
     envelope = Envelope(platform=platform, account="bot", event_id=event, **said)
     if platform == "demo":
         await rows_of(store).chats.remember_chat(session.owner, envelope)
-    await store.wait(session.id, envelope.message, mode="queue", envelope=envelope)
+    await store.inbox.wait(session.id, envelope.message, mode="queue", envelope=envelope)
 
 
 # --- accounts -----------------------------------------------------------------------------------------------------
@@ -42,23 +42,23 @@ async def arrived(store: Store, session: Session, event: str, *, platform: str =
 
 async def test_one_holder_at_a_time(reopen: Callable[..., Store]) -> None:
     here, there = reopen(), reopen()
-    first = await here.serve("demo", "bot", holder="one")
+    first = await here.accounts.serve("demo", "bot", holder="one")
     assert first is not None
-    assert await there.serve("demo", "bot", holder="two") is None
-    assert await there.serve("demo", "other bot", holder="two") is not None
-    await here.keep_serving(first)
+    assert await there.accounts.serve("demo", "bot", holder="two") is None
+    assert await there.accounts.serve("demo", "other bot", holder="two") is not None
+    await here.accounts.keep(first)
 
 
 async def test_who_stops_is_followed_at_once(reopen: Callable[..., Store]) -> None:
     here, there = reopen(), reopen()
-    first = await here.serve("demo", "bot", holder="one")
+    first = await here.accounts.serve("demo", "bot", holder="one")
     assert first
-    await here.stop_serving(first)
-    second = await there.serve("demo", "bot", holder="two")
+    await here.accounts.stop(first)
+    second = await there.accounts.serve("demo", "bot", holder="two")
     assert second is not None
     assert second.fence > first.fence
-    await here.stop_serving(first)  # late, and quiet
-    await there.keep_serving(second)
+    await here.accounts.stop(first)  # late, and quiet
+    await there.accounts.keep(second)
 
 
 async def test_who_died_on_this_machine_is_followed_at_once(
@@ -66,40 +66,40 @@ async def test_who_died_on_this_machine_is_followed_at_once(
 ) -> None:
     with monkeypatch.context() as elsewhere:
         elsewhere.setattr(os, "getpid", lambda: grave)
-        first = await store.serve("demo", "bot", holder="one")
-    second = await store.serve("demo", "bot", holder="two")
+        first = await store.accounts.serve("demo", "bot", holder="one")
+    second = await store.accounts.serve("demo", "bot", holder="two")
     assert first is not None
     assert second is not None
-    for write in (store.keep_serving(first), store.tell_account(first, "connected")):
+    for write in (store.accounts.keep(first), store.accounts.tell(first, "connected")):
         with pytest.raises(StaleAccount, match="Another gateway serves demo bot now"):
             await write
-    await store.keep_serving(second)
+    await store.accounts.keep(second)
 
 
 async def test_who_is_silent_is_followed_after_a_while(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = await store.serve("demo", "bot", holder="one")
-    assert await store.serve("demo", "bot", holder="two") is None
+    first = await store.accounts.serve("demo", "bot", holder="one")
+    assert await store.accounts.serve("demo", "bot", holder="two") is None
     monkeypatch.setattr(leases, "LIFE", -1.0)
-    second = await store.serve("demo", "bot", holder="two")
+    second = await store.accounts.serve("demo", "bot", holder="two")
     assert first is not None
     assert second is not None
     with pytest.raises(StaleAccount):
-        await store.keep_serving(first)
+        await store.accounts.keep(first)
 
 
 async def test_how_an_account_stands_is_told(store: Store) -> None:
-    serving = await store.serve("demo", "bot", holder="one")
+    serving = await store.accounts.serve("demo", "bot", holder="one")
     assert serving
-    [row] = await store.accounts()
+    [row] = await store.accounts.list()
     assert (row.platform, row.account, row.holder, row.state, row.served) == ("demo", "bot", "one", "connecting", True)
-    await store.tell_account(serving, "parked", "The token was refused.")
-    [row] = await store.accounts()
+    await store.accounts.tell(serving, "parked", "The token was refused.")
+    [row] = await store.accounts.list()
     assert (row.state, row.error) == ("parked", "The token was refused.")
-    await store.stop_serving(serving)
-    [row] = await store.accounts()
+    await store.accounts.stop(serving)
+    [row] = await store.accounts.list()
     assert (row.holder, row.state, row.served) == ("", "stopped", False)
-    assert await store.serve("demo", "bot", holder="one")
-    [row] = await store.accounts()
+    assert await store.accounts.serve("demo", "bot", holder="one")
+    [row] = await store.accounts.list()
     assert (row.state, row.error) == ("connecting", "")
 
 
@@ -109,12 +109,12 @@ async def test_how_an_account_stands_is_told(store: Store) -> None:
 async def test_what_waits_is_found_whoever_it_belongs_to(store: Store) -> None:
     for number, owner in enumerate((ANNA, BEN, ANNA)):
         session = Session(id=f"s{number}", origin="demo", owner=owner, cwd="/")
-        await store.create_session(session)
+        await store.sessions.create(session)
         await arrived(store, session, f"event {number}", platform="demo" if number < 2 else "terminal")
     assert await unplayed(store) == [("s0", ANNA), ("s1", BEN)]  # the third is somebody's at a terminal
     assert await unplayed(store, limit=1) == [("s0", ANNA)]
-    assert await store.session_owner("s1") == BEN
-    assert await store.session_owner("nobody's") is None
+    assert await store.sessions.owner("s1") == BEN
+    assert await store.sessions.owner("nobody's") is None
 
 
 async def test_a_turn_that_was_cut_off_comes_first_and_one_that_plays_not_at_all(
@@ -122,20 +122,20 @@ async def test_a_turn_that_was_cut_off_comes_first_and_one_that_plays_not_at_all
 ) -> None:
     for name in ("waits", "plays", "cut"):
         session = Session(id=name, origin="demo", owner=ANNA, cwd="/")
-        await store.create_session(session)
+        await store.sessions.create(session)
         await arrived(store, session, name)
     for name, pid in (("plays", os.getpid()), ("cut", grave)):
         with monkeypatch.context() as where:
             where.setattr(os, "getpid", lambda pid=pid: pid)
-            [one] = await store.waiting(name)
+            [one] = await store.inbox.waiting(name)
             given = {"turn_id": f"turn of {name}", "holder": name, "provider": "p", "model": "m"}
-            await store.open_turn(name, one.message, waited=one.id, **given)
+            await store.journal.open_turn(name, one.message, waited=one.id, **given)
     assert [name for name, _ in await unplayed(store)] == ["cut", "waits"]
 
 
 async def test_what_waited_in_a_deleted_session_is_not_found(store: Store) -> None:
     session = Session(id="gone", origin="demo", owner=ANNA, cwd="/")
-    await store.create_session(session)
+    await store.sessions.create(session)
     await arrived(store, session, "late")
-    await store.delete_session("gone", ANNA)
+    await store.sessions.delete("gone", ANNA)
     assert await unplayed(store) == []

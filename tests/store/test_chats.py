@@ -6,7 +6,7 @@ from attrs import evolve
 from hermes_core.errors import UnknownName
 from hermes_core.gateway.rows.kept import rows_of
 from hermes_core.gateway.rows.values import KnownChat, Outgoing
-from hermes_core.store.journal import Store
+from hermes_core.store.store import Store
 from hermes_core.types import Chat, Envelope, Message, Principal, Session, Text
 
 ME, OTHER = Principal(), Principal(person="hana")
@@ -101,13 +101,13 @@ async def test_a_dead_chat_is_dead_for_all_until_somebody_speaks_there(store: St
 
 
 async def test_a_session_that_no_chat_asked_in_has_no_origin(store: Store) -> None:
-    await store.create_session(Session(id="s1", origin="cli"))
-    assert await store.asked_from("s1", ME) is None
+    await store.sessions.create(Session(id="s1", origin="cli"))
+    assert await store.inbox.asked_from("s1", ME) is None
     said = evolve(HERE, platform="cli", account="", chat="")
-    await store.open_turn("s1", HELLO, turn_id="t1", holder="h", envelope=said, provider="p", model="m")
-    assert await store.asked_from("s1", ME) is None
+    await store.journal.open_turn("s1", HELLO, turn_id="t1", holder="h", envelope=said, provider="p", model="m")
+    assert await store.inbox.asked_from("s1", ME) is None
     with pytest.raises(UnknownName):
-        await store.asked_from("s1", OTHER)
+        await store.inbox.asked_from("s1", OTHER)
 
 
 async def test_a_person_whose_name_cannot_be_stored_is_found_by_what_is_left_of_it(store: Store) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from hermes_core.errors import Conflict, UnknownName, UserError
 from hermes_core.store.documents import MOST, SIZE, Scope
-from hermes_core.store.journal import Store
+from hermes_core.store.store import Store
 from hermes_core.types import JSON, Message, Principal, Session, Text
 
 ME, HANA = Principal(), Principal(person="hana")
@@ -105,23 +105,23 @@ async def test_one_place_holds_so_many_and_no_more(store: Store) -> None:
 
 
 async def test_a_session_takes_its_documents_with_it(store: Store) -> None:
-    await store.create_session(Session(id="s", origin="cli"))
-    await store.create_session(Session(id="child", origin="child", parent="s"))
+    await store.sessions.create(Session(id="s", origin="cli"))
+    await store.sessions.create(Session(id="child", origin="child", parent="s"))
     for place in (of("s"), of("child"), of("other"), MINE):
         await store.documents.put(place, name="plan", value=1)
-    await store.delete_session("s", ME)
+    await store.sessions.delete("s", ME)
     assert [d.session_id for d in await store.documents.export("tool/todo", ME)] == ["", "other"]
 
 
 async def test_a_fork_of_the_whole_knows_what_the_session_knew(store: Store) -> None:
-    await store.create_session(Session(id="s", origin="cli"))
+    await store.sessions.create(Session(id="s", origin="cli"))
     turn = {"holder": "me", "provider": "p", "model": "m"}
-    begun = await store.open_turn("s", Message(role="user", parts=(Text(text="hi"),)), turn_id="t", **turn)
-    await store.close_turn(begun, state="done")
+    begun = await store.journal.open_turn("s", Message(role="user", parts=(Text(text="hi"),)), turn_id="t", **turn)
+    await store.journal.close_turn(begun, state="done")
     await store.documents.put(of("s"), name="plan", value=["look"])
     await store.documents.put(of("s", plugin="tool/persona"), name="overlay", value={})
-    await store.fork_session(ME, "s", Session(id="whole", origin="cli"))
-    await store.fork_session(ME, "s", Session(id="past", origin="cli"), upto="t")
+    await store.sessions.fork(ME, "s", Session(id="whole", origin="cli"))
+    await store.sessions.fork(ME, "s", Session(id="past", origin="cli"), upto="t")
     copy = await store.documents.get(of("whole"), name="plan")
     assert copy is not None
     assert copy.value == ["look"]
@@ -132,7 +132,7 @@ async def test_a_fork_of_the_whole_knows_what_the_session_knew(store: Store) -> 
 
 
 async def test_the_session_of_another_gets_none(store: Store) -> None:
-    await store.create_session(Session(id="hers", origin="cli", owner=HANA))
+    await store.sessions.create(Session(id="hers", origin="cli", owner=HANA))
     with pytest.raises(UnknownName):
         await store.documents.put(of("hers"), name="plan", value=1)
     assert await store.documents.get(of("hers"), name="plan") is None
@@ -145,7 +145,7 @@ async def test_the_session_of_another_gets_none(store: Store) -> None:
 async def test_what_belongs_to_a_session_that_never_began_goes_in_time(
     store: Store, sql: Callable[[str], list[tuple[object, ...]]]
 ) -> None:
-    await store.create_session(Session(id="begun", origin="cli"))
+    await store.sessions.create(Session(id="begun", origin="cli"))
     for place in (of("never"), of("begun"), MINE, of("never", plugin="tool/other")):
         await store.documents.put(place, name="plan", value=1)
     sql("UPDATE documents SET updated = updated - 31 * 86400")

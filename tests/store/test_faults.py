@@ -16,7 +16,8 @@ from hermes_core import database as databases
 from hermes_core.database import Transaction
 from hermes_core.errors import StoreError
 from hermes_core.store.engine import Engine
-from hermes_core.store.journal import Store, open_store
+from hermes_core.store.history import append
+from hermes_core.store.store import Store, open_store
 from hermes_core.types import Message, Principal, Session, Text, ToolCall, Usage
 
 ME = Principal()
@@ -29,10 +30,10 @@ def user(text: str = "hello") -> Message:
 
 def sound(store: Store) -> bool:
     """Whether database and search index are whole and agree."""
-    if not isinstance(store._engine, Engine):  # a server checks its pages itself; the index is a table's
+    if not isinstance(store.engine, Engine):  # a server checks its pages itself; the index is a table's
         lost = "SELECT 1 FROM messages LEFT JOIN search ON rowid = messages.id WHERE rowid IS NULL"
-        return store._engine.transact(lambda tx: tx.connection.execute(lost).fetchall()) == []
-    run = store._engine.connection.execute
+        return store.engine.transact(lambda tx: tx.connection.execute(lost).fetchall()) == []
+    run = store.engine.connection.execute
     run("INSERT INTO search(search) VALUES ('integrity-check')")
     return bool(run("PRAGMA integrity_check").fetchone()[0] == "ok")
 
@@ -47,9 +48,9 @@ def test_a_file_that_is_no_database_is_named_and_left_alone(tmp_path: Path) -> N
 
 
 async def test_a_damaged_database_is_named(file_store: Store, tmp_path: Path) -> None:
-    await file_store.create_session(Session(id=ID, origin="cli"))
+    await file_store.sessions.create(Session(id=ID, origin="cli"))
     for number in range(300):
-        await file_store.add_message(ID, user(f"text {number} " * 20))
+        await file_store.history.add(ID, user(f"text {number} " * 20))
     file_store.close()
     database = tmp_path / "state.db"
     size = database.stat().st_size
@@ -70,22 +71,22 @@ def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 
 async def test_a_full_database_refuses_the_row_and_keeps_the_others(file_store: Store) -> None:
-    await file_store.create_session(Session(id=ID, origin="cli"))
-    run = file_store._engine.connection.execute
+    await file_store.sessions.create(Session(id=ID, origin="cli"))
+    run = file_store.engine.connection.execute
     run(f"PRAGMA max_page_count={run('PRAGMA page_count').fetchone()[0] + 40}")
     kept: list[int] = []
 
     async def fill() -> None:
         while True:
-            kept.append(await file_store.add_message(ID, user(f"text {len(kept)} " * 50)))
+            kept.append(await file_store.history.add(ID, user(f"text {len(kept)} " * 50)))
 
     with pytest.raises(StoreError, match="disk is full"):
         await fill()
     assert kept
-    assert [row for row, _ in await file_store.messages(ME, ID, window=2000)] == kept
+    assert [row for row, _ in await file_store.history.messages(ME, ID, window=2000)] == kept
     run("PRAGMA max_page_count=1000000")
-    kept.append(await file_store.add_message(ID, user("room again")))
-    assert [row for row, _ in await file_store.messages(ME, ID, window=2000)] == kept
+    kept.append(await file_store.history.add(ID, user("room again")))
+    assert [row for row, _ in await file_store.history.messages(ME, ID, window=2000)] == kept
     assert sound(file_store)
 
 
@@ -93,19 +94,19 @@ FAIL_ON = """
 import asyncio, json, sys
 from pathlib import Path
 from hermes_core.errors import StoreError
-from hermes_core.store.journal import open_store
+from hermes_core.store.store import open_store
 from hermes_core.types import Message, Session, Text
 store, kept, said = None, [], ""
 try:
     store = open_store(Path(sys.argv[1]))
-    asyncio.run(store.create_session(Session(id="a", origin="cli")))
+    asyncio.run(store.sessions.create(Session(id="a", origin="cli")))
     for number in range(2000):
         message = Message(role="user", parts=(Text(text=f"text {number} " * 50),))
-        kept.append(asyncio.run(store.add_message("a", message)))
+        kept.append(asyncio.run(store.history.add("a", message)))
 except StoreError as error:
     said = str(error)
 me = Session(id="", origin="").owner
-stored = [row for row, _ in asyncio.run(store.messages(me, "a", window=5000))] if kept else []
+stored = [row for row, _ in asyncio.run(store.history.messages(me, "a", window=5000))] if kept else []
 print(json.dumps({"said": said, "kept": kept, "stored": stored}))
 """
 
@@ -169,100 +170,100 @@ class FailingConnection:
 
 
 async def test_a_fault_at_any_statement_leaves_all_of_a_step_or_nothing(file_store: Store) -> None:
-    await file_store.create_session(Session(id=ID, origin="cli"))
-    turn = await file_store.open_turn(ID, user(), turn_id="t", holder="x", provider="", model="")
+    await file_store.sessions.create(Session(id=ID, origin="cli"))
+    turn = await file_store.journal.open_turn(ID, user(), turn_id="t", holder="x", provider="", model="")
     calls = (ToolCall(id="a", name="ls", arguments={}), ToolCall(id="b", name="ls", arguments={}))
     reply = Message(role="assistant", parts=calls)
-    sane = file_store._engine.connection
+    sane = file_store.engine.connection
     said = []
     for at in range(1, 100):
         before = everything(sane)
-        file_store._engine.connection = failing = FailingConnection(sane, at)  # type: ignore[assignment]
+        file_store.engine.connection = failing = FailingConnection(sane, at)  # type: ignore[assignment]
         try:
-            await file_store.add_reply(turn, reply, Usage(calls=1), "tools")
+            await file_store.journal.add_reply(turn, reply, Usage(calls=1), "tools")
         except StoreError as error:
             said.append(str(error))
             assert everything(sane) == before
         finally:
-            file_store._engine.connection = sane
+            file_store.engine.connection = sane
         if failing.left > 0:
             break
     assert len(said) > 8
     assert all("disk" in text for text in said)
-    assert len(await file_store.messages(ME, ID)) == 2
+    assert len(await file_store.history.messages(ME, ID)) == 2
     assert sound(file_store)
 
 
 async def test_the_loop_goes_on_while_another_process_holds_the_file(file_store: Store, tmp_path: Path) -> None:
-    await file_store.create_session(Session(id=ID, origin="cli"))
+    await file_store.sessions.create(Session(id=ID, origin="cli"))
     other = Engine(tmp_path / "state.db")
     other.connection.execute("BEGIN IMMEDIATE")
-    write = asyncio.create_task(file_store.add_message(ID, user("patient")))
+    write = asyncio.create_task(file_store.history.add(ID, user("patient")))
     turns = 0
     for _ in range(50):
         await asyncio.sleep(0)
         turns += 1
     assert turns == 50
     assert not write.done()
-    assert await file_store.history(ID) == [], "reading does not wait"
+    assert await file_store.history.load(ID) == [], "reading does not wait"
     other.connection.execute("COMMIT")
     await write
-    assert len(await file_store.history(ID)) == 1
+    assert len(await file_store.history.load(ID)) == 1
     other.close()
 
 
 async def test_who_stops_waiting_finds_nothing_written_later(file_store: Store, tmp_path: Path) -> None:
-    await file_store.create_session(Session(id=ID, origin="cli"))
+    await file_store.sessions.create(Session(id=ID, origin="cli"))
     other = Engine(tmp_path / "state.db")
     other.connection.execute("BEGIN IMMEDIATE")
-    write = asyncio.create_task(file_store.add_message(ID, user("given up")))
+    write = asyncio.create_task(file_store.history.add(ID, user("given up")))
     await asyncio.sleep(0)
     write.cancel()
     with pytest.raises(asyncio.CancelledError):
         await write
     other.connection.execute("COMMIT")
     other.close()
-    await file_store.add_message(ID, user("after"))
-    assert [message for _, message in await file_store.messages(ME, ID)] == [user("after")]
+    await file_store.history.add(ID, user("after"))
+    assert [message for _, message in await file_store.history.messages(ME, ID)] == [user("after")]
 
 
 async def test_a_file_locked_for_too_long_is_said(
     file_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await file_store.create_session(Session(id=ID, origin="cli"))
+    await file_store.sessions.create(Session(id=ID, origin="cli"))
     monkeypatch.setattr(databases, "PATIENCE", 0.0)
     other = Engine(tmp_path / "state.db")
     other.connection.execute("BEGIN IMMEDIATE")
     with pytest.raises(StoreError, match="locked"):
-        await file_store.add_message(ID, user())
+        await file_store.history.add(ID, user())
     other.connection.execute("ROLLBACK")
     other.close()
-    assert await file_store.messages(ME, ID) == []
+    assert await file_store.history.messages(ME, ID) == []
 
 
 async def test_a_closed_store_says_so(store: Store) -> None:
     store.close()
     with pytest.raises(StoreError, match="closed"):
-        await store.history(ID)
+        await store.history.load(ID)
 
 
 async def test_many_tasks_and_threads_lose_nothing(file_store: Store) -> None:
-    await file_store.create_session(Session(id=ID, origin="cli"))
+    await file_store.sessions.create(Session(id=ID, origin="cli"))
 
     def thread() -> None:
         def work(tx: Transaction) -> None:
-            file_store._append(tx, ID, user("from a thread"), "")
+            append(tx, ID, user("from a thread"), "")
 
         for _ in range(20):
-            file_store._engine.transact(work)
+            file_store.engine.transact(work)
 
     threads = [threading.Thread(target=thread) for _ in range(3)]
     for each in threads:
         each.start()
-    await asyncio.gather(*(file_store.add_message(ID, user(f"task {n}")) for n in range(60)))
+    await asyncio.gather(*(file_store.history.add(ID, user(f"task {n}")) for n in range(60)))
     for each in threads:
         await asyncio.to_thread(each.join)
-    assert len(await file_store.messages(ME, ID, window=1000)) == 120
+    assert len(await file_store.history.messages(ME, ID, window=1000)) == 120
     assert sound(file_store)
 
 
@@ -270,13 +271,13 @@ WRITER = """
 import asyncio, sys
 from pathlib import Path
 from hermes_backend_postgresql.driver import PostgreSQL
-from hermes_core.store.journal import open_store
+from hermes_core.store.store import open_store
 from hermes_core.types import Message, Session, Text
 async def run():
     store = open_store(Path(sys.argv[1]), url=sys.argv[2], driver=PostgreSQL())
-    await store.create_session(Session(id=sys.argv[3], origin="cli"))
+    await store.sessions.create(Session(id=sys.argv[3], origin="cli"))
     for number in range(int(sys.argv[4])):
-        await store.add_message(sys.argv[3], Message(role="user", parts=(Text(text=f"word {number}"),)))
+        await store.history.add(sys.argv[3], Message(role="user", parts=(Text(text=f"word {number}"),)))
         print(number, flush=True)
     store.close()
 asyncio.run(run())
@@ -292,16 +293,16 @@ async def test_a_writer_that_is_killed_leaves_what_it_acknowledged(store: Store,
     rest = await process.stdout.read()
     await process.wait()
     acknowledged = len(lines) + len(rest.split())
-    stored = len(await store.messages(ME, "killed", window=1000))
+    stored = len(await store.history.messages(ME, "killed", window=1000))
     assert acknowledged <= stored <= acknowledged + 1
     assert sound(store)
 
 
 async def test_a_process_holds_the_database_by_one_connection(file_store: Store, tmp_path: Path) -> None:
-    await file_store.create_session(Session(id=ID, origin="cli"))
-    await file_store.add_message(ID, user("needle"))
-    await file_store.search(ME, "needle")
-    await file_store.list_sessions(ME)
+    await file_store.sessions.create(Session(id=ID, origin="cli"))
+    await file_store.history.add(ID, user("needle"))
+    await file_store.history.search(ME, "needle")
+    await file_store.sessions.list(ME)
     links = [str(entry.readlink()) for entry in Path("/proc/self/fd").iterdir() if entry.is_symlink()]
     held = [link for link in links if link.startswith(str(tmp_path / "state.db"))]
     assert len(held) <= 3

@@ -3,8 +3,8 @@
 import pytest
 
 from hermes_core.store import leases
-from hermes_core.store.journal import Busy, Resumed, StaleLease, Store, Turn
-from hermes_core.store.leases import LIFE
+from hermes_core.store.leases import LIFE, Busy, Resumed, StaleLease, Turn
+from hermes_core.store.store import Store
 from hermes_core.types import Message, Session, Text, Usage
 
 ID, OTHER = "20260101_000000_aaaaaa", "20260101_000000_bbbbbb"
@@ -31,16 +31,16 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 @pytest.fixture(autouse=True)
 async def sessions(store: Store) -> None:
     for name in (ID, OTHER):
-        await store.create_session(Session(id=name, origin="cli"))
+        await store.sessions.create(Session(id=name, origin="cli"))
 
 
 async def begun(store: Store, turn_id: str, holder: str = "one", session: str = ID, left: int = 0) -> Turn:
     given = {"turn_id": turn_id, "holder": holder, "provider": "p", "model": "m"}
-    return await store.open_turn(session, SAID, left=left, **given)
+    return await store.journal.open_turn(session, SAID, left=left, **given)
 
 
 async def replies(store: Store, turn: Turn) -> None:
-    await store.add_reply(turn, REPLY, Usage(), "stop")
+    await store.journal.add_reply(turn, REPLY, Usage(), "stop")
 
 
 SILENCE = [(0.0, True), (LIFE - 1, True), (LIFE, True), (LIFE + 0.5, False), (LIFE * 100, False)]
@@ -64,7 +64,7 @@ async def test_a_holder_is_there_until_it_was_silent_for_too_long(store, clock, 
 
 async def test_every_write_is_a_sign_of_life(store, clock) -> None:
     turn = await begun(store, "t1")
-    for sign in (store.beat(turn), replies(store, turn), store.spend(turn, Usage())):
+    for sign in (store.journal.beat(turn), replies(store, turn), store.journal.spend(turn, Usage())):
         clock.now += LIFE
         await sign
     clock.now += LIFE
@@ -105,11 +105,11 @@ async def test_a_process_of_another_machine_is_known_by_its_beat_alone(store, cl
 
 async def test_who_lets_go_leaves_the_session_free_and_writes_nothing_more(store, clock) -> None:
     first = await begun(store, "t1")
-    await store.close_turn(first, state="done")
+    await store.journal.close_turn(first, state="done")
     with pytest.raises(StaleLease):
         await replies(store, first)
     with pytest.raises(StaleLease):
-        await store.beat(first)
+        await store.journal.beat(first)
     second = await begun(store, "t2", "two")
     assert second.fence > first.fence
 
@@ -137,31 +137,31 @@ async def test_the_token_of_one_session_is_none_for_another(store, clock) -> Non
 
 async def test_what_a_holder_leaves_anybody_takes_up_at_once_and_nothing_else(store, clock) -> None:
     mine, others = await begun(store, "t1", "one"), await begun(store, "t2", "two", OTHER)
-    await store.leave("one")
+    await store.journal.leave("one")
     with pytest.raises(StaleLease):
         await replies(store, mine)
     await replies(store, others)
-    assert await store.resume_turn(OTHER, holder="three") is None
-    taken = await store.resume_turn(ID, holder="three")
+    assert await store.journal.resume_turn(OTHER, holder="three") is None
+    taken = await store.journal.resume_turn(ID, holder="three")
     assert isinstance(taken, Resumed)
     assert (taken.turn.id, taken.turn.holder, taken.resumes) == ("t1", "three", 0)
     await replies(store, taken.turn)
 
 
 async def test_a_turn_is_resumed_when_its_holder_is_gone_and_each_time_is_counted(store, clock) -> None:
-    assert await store.resume_turn(ID, holder="two") is None, "there is none"
+    assert await store.journal.resume_turn(ID, holder="two") is None, "there is none"
     first = await begun(store, "t1")
-    assert await store.resume_turn(ID, holder="two") is None, "its holder lives"
+    assert await store.journal.resume_turn(ID, holder="two") is None, "its holder lives"
     counted = []
     for holder in ("two", "three", "four"):
         clock.now += LIFE + 1
-        found = await store.resume_turn(ID, holder=holder)
+        found = await store.journal.resume_turn(ID, holder=holder)
         assert found is not None
         counted.append(found.resumes)
     assert counted == [0, 1, 2]
     assert (found.turn.fence, found.provider, found.model) == (first.fence + 3, "p", "m")
     assert found.history == [SAID]
-    ended = await store.resume_turn(ID, holder="five", left=found.turn.fence)
+    ended = await store.journal.resume_turn(ID, holder="five", left=found.turn.fence)
     assert ended is not None
-    await store.close_turn(ended.turn, state="done")
-    assert await store.resume_turn(ID, holder="six") is None, "it is closed"
+    await store.journal.close_turn(ended.turn, state="done")
+    assert await store.journal.resume_turn(ID, holder="six") is None, "it is closed"

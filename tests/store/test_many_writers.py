@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hermes_core.store.journal import Store
+from hermes_core.store.store import Store
 from hermes_core.types import Principal
 
 ME = Principal()
@@ -18,16 +18,16 @@ WRITER = """
 import asyncio, json, sys, time
 from pathlib import Path
 from hermes_backend_postgresql.driver import PostgreSQL
-from hermes_core.store.journal import open_store
+from hermes_core.store.store import open_store
 from hermes_core.types import Message, Session, Text
 async def run(path, url, name, commits):
     store, texts, times = open_store(Path(path), url=url, driver=PostgreSQL()), [], []
-    await store.create_session(Session(id=name, origin="cli"))
+    await store.sessions.create(Session(id=name, origin="cli"))
     sys.stdin.readline()
     for number in range(int(commits)):
         text = f"word {name} {number} " + "and so on " * 40
         start = time.perf_counter()
-        await store.add_message(name, Message(role="user", parts=(Text(text=text),)))
+        await store.history.add(name, Message(role="user", parts=(Text(text=text),)))
         texts.append(text)
         times.append(time.perf_counter() - start)
     store.close()
@@ -54,10 +54,10 @@ async def test_eight_processes_write_at_once_and_lose_nothing(
     assert [(process.returncode, said) for process, (_, said) in zip(started, ended, strict=True)] == [(0, "")] * 8
     told = [json.loads(out) for out, _ in ended]
     for number, one in enumerate(told):
-        there = [m.parts[0].text for _, m in await store.messages(ME, f"s{number}", window=commits + 1)]
+        there = [m.parts[0].text for _, m in await store.history.messages(ME, f"s{number}", window=commits + 1)]
         assert there == one["texts"]
-    assert {row.messages for row in await store.list_sessions(ME)} == {commits}
-    assert len(await store.search(ME, "word", limit=PROCESSES * commits + 1)) == PROCESSES * commits
+    assert {row.messages for row in await store.sessions.list(ME)} == {commits}
+    assert len(await store.history.search(ME, "word", limit=PROCESSES * commits + 1)) == PROCESSES * commits
     if url:
         lost = "SELECT 1 FROM messages LEFT JOIN search ON rowid = messages.id WHERE rowid IS NULL"
         assert sql(lost) == []

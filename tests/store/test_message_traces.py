@@ -7,8 +7,8 @@ from attrs import evolve
 
 from hermes_core.gateway.rows.kept import rows_of, sent
 from hermes_core.gateway.rows.values import Outgoing
-from hermes_core.store.journal import Store
 from hermes_core.store.steps import steps, verdict
+from hermes_core.store.store import Store
 from hermes_core.store.traces import MessageRows
 from hermes_core.types import Chat, Envelope, Message, Principal, Session, Text, ToolCall, ToolResult, Usage
 
@@ -28,25 +28,25 @@ OUT = Outgoing(
 
 @pytest.fixture(autouse=True)
 async def session(store: Store) -> None:
-    await store.create_session(Session(id="s", origin="irc", owner=ME))
+    await store.sessions.create(Session(id="s", origin="irc", owner=ME))
 
 
 async def answered(store: Store, *outgoing: Outgoing, state: str = "done", error: str = "") -> None:
-    await store.wait("s", SAID, mode="queue", envelope=FROM, trace=TRACE)
-    [waiting] = await store.waiting("s")
-    turn = await store.open_turn(
+    await store.inbox.wait("s", SAID, mode="queue", envelope=FROM, trace=TRACE)
+    [waiting] = await store.inbox.waiting("s")
+    turn = await store.journal.open_turn(
         "s", SAID, turn_id="t1", holder="x", waited=waiting.id, trace=TRACE, provider="p", model="m"
     )
     used = Usage(input=10, output=2, calls=1, cost=0.5, priced="actual")
     call = ToolCall(id="c1", name="look", arguments={})
     asks = evolve(ANSWER, parts=(call,))
-    await store.add_reply(turn, asks, used, "tools", calls=[("p", "m", used, 0.25)])
-    await store.start_call(turn, "c1")
+    await store.journal.add_reply(turn, asks, used, "tools", calls=[("p", "m", used, 0.25)])
+    await store.journal.start_call(turn, "c1")
     result = ToolResult(call_id="c1", name="look", parts=(Text(text="done"),))
-    await store.finish_call(turn, call, result, outcome="ok", seconds=0.125)
+    await store.journal.finish_call(turn, call, result, outcome="ok", seconds=0.125)
     if state == "done":
-        await store.add_reply(turn, ANSWER, used, "stop", calls=[("p", "m", used, 0.5)])
-    await store.close_turn(turn, state=state, error=error, also=await rows_of(store).outbox.sending(outgoing))
+        await store.journal.add_reply(turn, ANSWER, used, "stop", calls=[("p", "m", used, 0.5)])
+    await store.journal.close_turn(turn, state=state, error=error, also=await rows_of(store).outbox.sending(outgoing))
 
 
 async def paths(store: Store, word: str, owner: Principal, *, everybody: bool = False) -> list[MessageRows]:
@@ -55,7 +55,7 @@ async def paths(store: Store, word: str, owner: Principal, *, everybody: bool = 
     found = await rows_of(store).outbox.named(word.strip(), whose)
     return [
         evolve(path, outgoing=await sent(store, path.trace, path.turn_id, whose))
-        for path in await store.traces(word, owner, everybody=everybody, sent=found)
+        for path in await store.traces.find(word, owner, everybody=everybody, sent=found)
     ]
 
 
@@ -113,27 +113,27 @@ async def test_nobody_else_finds_it_but_who_runs_the_house(store: Store) -> None
 
 async def test_a_word_that_names_two_messages_finds_both(store: Store) -> None:
     await answered(store, OUT)
-    await store.wait("s", SAID, mode="queue", envelope=evolve(FROM, account="other"), trace="1" * 16)
+    await store.inbox.wait("s", SAID, mode="queue", envelope=evolve(FROM, account="other"), trace="1" * 16)
     assert {path.trace for path in await paths(store, "ev_7", ME)} == {TRACE, "1" * 16}
 
 
 async def test_what_waits_says_that_nobody_works(store: Store) -> None:
-    await store.wait("s", SAID, mode="queue", envelope=FROM, trace=TRACE)
+    await store.inbox.wait("s", SAID, mode="queue", envelope=FROM, trace=TRACE)
     arrived, words = await said(store)
     assert not arrived
     assert "nobody works in its conversation" in words
 
 
 async def test_what_waits_behind_a_turn_says_so(store: Store) -> None:
-    await store.open_turn("s", SAID, turn_id="t0", holder="x", provider="p", model="m")
-    await store.wait("s", SAID, mode="queue", envelope=FROM, trace=TRACE)
+    await store.journal.open_turn("s", SAID, turn_id="t0", holder="x", provider="p", model="m")
+    await store.inbox.wait("s", SAID, mode="queue", envelope=FROM, trace=TRACE)
     assert "a turn runs in its conversation, s." in (await said(store))[1]
     assert "The turn runs since 0 s." in (await said(store, "t0"))[1]
 
 
 async def test_what_was_given_up_says_so(store: Store) -> None:
-    await store.wait("s", SAID, mode="queue", envelope=FROM, trace=TRACE)
-    await store.drop_waiting("s")
+    await store.inbox.wait("s", SAID, mode="queue", envelope=FROM, trace=TRACE)
+    await store.inbox.drop("s")
     assert "given up" in (await said(store))[1]
 
 
@@ -171,7 +171,7 @@ async def test_an_answer_in_a_terminal_needs_no_sending(store: Store) -> None:
 
 
 async def test_a_turn_from_before_traces_is_found(store: Store) -> None:
-    turn = await store.open_turn("s", SAID, turn_id="old", holder="x", envelope=FROM, provider="p", model="m")
-    await store.close_turn(turn, state="done")
+    turn = await store.journal.open_turn("s", SAID, turn_id="old", holder="x", envelope=FROM, provider="p", model="m")
+    await store.journal.close_turn(turn, state="done")
     [path] = await paths(store, "ev_7", ME)
     assert [turn["id"] for turn in path.turns] == ["old"]

@@ -11,7 +11,7 @@ from hermes_core.database import Transaction
 from hermes_core.errors import UserError
 from hermes_core.gateway.rows.kept import rows_of
 from hermes_core.gateway.rows.values import Outgoing
-from hermes_core.store.journal import Store, open_store
+from hermes_core.store.store import Store, open_store
 from hermes_core.types import Chat, Message, Principal, Text
 
 
@@ -66,7 +66,7 @@ async def test_what_was_not_written_does_not_ring(file_store: Store) -> None:
         raise UserError("no")
 
     with pytest.raises(UserError):
-        await file_store._engine.run(refused)
+        await file_store.engine.run(refused)
     await asyncio.sleep(0)
     assert not bell.rings
 

@@ -9,7 +9,7 @@ from attrs import evolve
 
 from hermes_core.gateway.rows.kept import end_drafts, rows_of
 from hermes_core.gateway.rows.values import OutboxRow, Outgoing
-from hermes_core.store.journal import Store
+from hermes_core.store.store import Store
 from hermes_core.types import Chat, Message, Principal, Session, Text
 
 ME, YOU = Principal(), Principal(person="you")
@@ -185,7 +185,7 @@ async def test_a_draft_is_finished_once_and_nothing_else_is_written_over(store: 
 
 
 async def test_answers_that_never_came_are_ended_for_one_account_once_their_turn_is_over(store: Store) -> None:
-    await store.create_session(Session(id="s", origin="cli"))
+    await store.sessions.create(Session(id="s", origin="cli"))
     given = {"holder": "h", "provider": "p", "model": "m"}
 
     async def shown(key: str, turn: str, *, placeholders: int = 1, **more: str) -> None:
@@ -193,10 +193,10 @@ async def test_answers_that_never_came_are_ended_for_one_account_once_their_turn
         assert await rows_of(store).outbox.mark_draft(row.id, ["1"][:placeholders])
 
     asked = Message(role="user", parts=(Text(text="go"),))
-    over = await store.open_turn("s", asked, turn_id="over", **given)
-    await store.close_turn(over, state="done")
+    over = await store.journal.open_turn("s", asked, turn_id="over", **given)
+    await store.journal.close_turn(over, state="done")
     ended = time.time()
-    await store.open_turn("s", asked, turn_id="open", **given)
+    await store.journal.open_turn("s", asked, turn_id="open", **given)
     await shown("mine", "over")
     await shown("unseen", "over", placeholders=0)
     await shown("running", "open")

@@ -10,7 +10,7 @@ from attrs import evolve
 
 from hermes_core.gateway.rows.kept import end_drafts, rows_of
 from hermes_core.gateway.rows.values import KEPT, OutboxRow, Outgoing
-from hermes_core.store.journal import Store
+from hermes_core.store.store import Store
 from hermes_core.types import Chat, Message, Principal, Session, Text
 
 ME, YOU = Principal(), Principal(person="you")
@@ -239,15 +239,15 @@ async def test_the_next_row_is_the_first_of_those_that_wait_in_an_account(store:
 
 async def test_a_message_stands_for_shown_drafts_of_turns_that_ended(store: Store, sql: Sql) -> None:
     session = "20260101_000000_aaaaaa"
-    await store.create_session(Session(id=session, origin="cli", owner=ME))
-    turn = await store.open_turn(session, ONE, turn_id="t1", holder="h", provider="p", model="m")
+    await store.sessions.create(Session(id=session, origin="cli", owner=ME))
+    turn = await store.journal.open_turn(session, ONE, turn_id="t1", holder="h", provider="p", model="m")
     more = {"account": {"account": "other"}, "platform": {"platform": "q"}, "turn": {"turn_id": "t2"}}
     for key in ("a", "unseen", "waiting", *more):
         await rows_of(store).outbox.draft(outgoing(key, **{"turn_id": "t1", **more.get(key, {})}))
     sql("UPDATE platform_gateway__outbox SET placeholder='7' WHERE key != 'unseen'")
     sql("UPDATE platform_gateway__outbox SET state='waiting' WHERE key = 'waiting'")
     assert await end_drafts(store, "p", "bot", TWO, before=1e12) == 0  # its turn is still open
-    await store.close_turn(turn, state="interrupted")
+    await store.journal.close_turn(turn, state="interrupted")
     sql("UPDATE turns SET ended=100")
     assert await end_drafts(store, "p", "bot", TWO, before=100.0) == 0
     before = await whole(store)

@@ -12,8 +12,8 @@ import pytest
 
 from hermes_core.errors import StoreError
 from hermes_core.store.engine import Engine
-from hermes_core.store.journal import open_store
 from hermes_core.store.migrate import to_head, upgrade
+from hermes_core.store.store import open_store
 from hermes_core.store.versions import head
 
 VERSION_FILES = sorted(Path(head.__file__).parents[1].glob("[0-9]*.py"))
@@ -91,10 +91,10 @@ def test_the_database_of_another_program_is_left_alone(tmp_path: Path) -> None:
 
 def test_opening_and_using_a_store_imports_nothing_heavy(tmp_path: Path) -> None:
     program = (
-        "import asyncio, sys; from pathlib import Path; from hermes_core.store.journal import open_store\n"
+        "import asyncio, sys; from pathlib import Path; from hermes_core.store.store import open_store\n"
         "from hermes_core.types import Principal\n"
         f"store = open_store(Path({str(tmp_path / 'state.db')!r}))\n"
-        "asyncio.run(store.list_sessions(Principal())); store.close()\n"
+        "asyncio.run(store.sessions.list(Principal())); store.close()\n"
         "heavy = ('sqlalchemy', 'alembic', 'psycopg', 'cattrs', 'yaml', 'importlib.metadata')\n"
         "print([m for m in heavy if m in sys.modules])"
     )
@@ -104,7 +104,7 @@ def test_opening_and_using_a_store_imports_nothing_heavy(tmp_path: Path) -> None
 
 def test_several_processes_may_make_the_same_store_at_once(tmp_path: Path) -> None:
     program = (
-        "import sys; from pathlib import Path; from hermes_core.store.journal import open_store\n"
+        "import sys; from pathlib import Path; from hermes_core.store.store import open_store\n"
         "sys.stdin.readline(); open_store(Path(sys.argv[1])).close()"
     )
     command = [sys.executable, "-c", program, str(tmp_path / "state.db")]

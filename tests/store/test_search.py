@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hermes_core.store.codec import clean
-from hermes_core.store.journal import Store
 from hermes_core.store.search import snippet
+from hermes_core.store.store import Store
 from hermes_core.types import Message, Principal, Reasoning, Session, Text, ToolCall, ToolResult
 
 ME, OTHER = Principal(), Principal(person="other")
@@ -20,17 +20,17 @@ LONG = ["x " * 4000, "가" * 5000, " ".join(f"w{n}" for n in range(900))]
 
 @pytest.fixture(autouse=True)
 async def session(store: Store) -> None:
-    await store.create_session(Session(id=ID, origin="cli", owner=ME, title="Notes"))
+    await store.sessions.create(Session(id=ID, origin="cli", owner=ME, title="Notes"))
 
 
 async def add(store: Store, text: str, role: str = "user", session_id: str = ID, owner: Principal = ME) -> int:
     """Add a message; its number in the session."""
-    await store.add_message(session_id, Message(role=role, parts=(Text(text=text),)))  # type: ignore[arg-type]
-    return (await store.messages(owner, session_id, window=1))[-1][0]
+    await store.history.add(session_id, Message(role=role, parts=(Text(text=text),)))  # type: ignore[arg-type]
+    return (await store.history.messages(owner, session_id, window=1))[-1][0]
 
 
 async def found(store: Store, words: str, **options: object) -> list[int]:
-    return [hit.message_id for hit in await store.search(ME, words, **options)]  # type: ignore[arg-type]
+    return [hit.message_id for hit in await store.history.search(ME, words, **options)]  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -94,9 +94,9 @@ async def test_a_word_of_the_query_language_is_a_word(store: Store) -> None:
 
 async def test_calls_and_results_are_found_and_thoughts_are_not(store: Store) -> None:
     call = ToolCall(id="c", name="grep", arguments={"pattern": "needle"})
-    asked = await store.add_message(ID, Message(role="assistant", parts=(Reasoning(text="secretly"), call)))
+    asked = await store.history.add(ID, Message(role="assistant", parts=(Reasoning(text="secretly"), call)))
     result = ToolResult(call_id="c", name="grep", parts=(Text(text="haystack.txt"),))
-    came = await store.add_message(ID, Message(role="tool", parts=(result,)))
+    came = await store.history.add(ID, Message(role="tool", parts=(result,)))
     assert await found(store, "needle") == [asked]
     assert await found(store, "haystack") == [came]
     assert await found(store, "secretly") == []
@@ -111,28 +111,28 @@ async def test_newest_come_first_and_oldest_if_asked(store: Store) -> None:
 async def test_nobody_finds_what_another_said(store: Store) -> None:
     mine = await add(store, "shared word")
     theirs = "20260101_000001_bbbbbb"
-    await store.create_session(Session(id=theirs, origin="cli", owner=OTHER))
+    await store.sessions.create(Session(id=theirs, origin="cli", owner=OTHER))
     for _ in range(30):
         await add(store, "shared word", session_id=theirs, owner=OTHER)
     assert await found(store, "word") == [mine]
-    assert len(await store.search(OTHER, "word", limit=50)) == 30
-    assert await store.search(Principal(person="stranger"), "word") == []
+    assert len(await store.history.search(OTHER, "word", limit=50)) == 30
+    assert await store.history.search(Principal(person="stranger"), "word") == []
 
 
 async def test_a_hit_says_where_it_is(store: Store) -> None:
     row = await add(store, "the quick brown fox")
-    [hit] = await store.search(ME, "QUICK")
+    [hit] = await store.history.search(ME, "QUICK")
     assert (hit.session_id, hit.message_id, hit.title, hit.role, hit.origin) == (ID, row, "Notes", "user", "cli")
     assert hit.snippet == "the >>>quick<<< brown fox"
 
 
 async def test_what_is_deleted_is_gone_and_the_rest_is_not(store: Store) -> None:
     other = "20260101_000001_bbbbbb"
-    await store.create_session(Session(id=other, origin="cli", owner=ME))
+    await store.sessions.create(Session(id=other, origin="cli", owner=ME))
     kept = await add(store, "word 한국어 café")
     for _ in range(3):
         await add(store, "word 한국어 café", session_id=other)
-    await store.delete_session(other, ME)
+    await store.sessions.delete(other, ME)
     for words in ("word", "한국", "cafe"):
         assert await found(store, words) == [kept]
     again = await add(store, "fresh")  # may get the id of a row that is gone
@@ -162,13 +162,13 @@ numbers = itertools.count(1)
 @given(st.lists(st.text(max_size=60), min_size=1, max_size=5), st.text(max_size=30))
 def test_any_text_can_be_stored_searched_and_forgotten(store: Store, texts: list[str], words: str) -> None:
     async def run(session_id: str) -> None:
-        await store.create_session(Session(id=session_id, origin="cli", owner=ME))
+        await store.sessions.create(Session(id=session_id, origin="cli", owner=ME))
         rows = [await add(store, f"anchor {text}", session_id=session_id) for text in texts]
-        await store.search(ME, words)
+        await store.history.search(ME, words)
         assert await found(store, "anchor") == rows[::-1]
-        for hit in await store.search(ME, texts[0]):
+        for hit in await store.history.search(ME, texts[0]):
             assert hit.message_id in rows
-        await store.delete_session(session_id, ME)
+        await store.sessions.delete(session_id, ME)
         assert await found(store, "anchor") == []
 
     asyncio.run(run(f"s{next(numbers)}"))
@@ -180,11 +180,11 @@ def test_a_part_between_spaces_is_found(store: Store, text: str, start: int, len
     """Whatever words a text holds, any run of them is found in it."""
 
     async def run(session_id: str) -> None:
-        await store.create_session(Session(id=session_id, origin="cli", owner=ME))
+        await store.sessions.create(Session(id=session_id, origin="cli", owner=ME))
         row = await add(store, text, session_id=session_id)
         piece = " ".join(clean(text).split()[start : start + length])
         if any(c.isalnum() and not c.isspace() for c in unicodedata.normalize("NFKC", piece)):
             assert await found(store, piece) == [row]
-        await store.delete_session(session_id, ME)
+        await store.sessions.delete(session_id, ME)
 
     asyncio.run(run(f"s{next(numbers)}"))

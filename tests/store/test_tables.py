@@ -14,8 +14,8 @@ from sqlalchemy.dialects import postgresql
 
 from hermes_core.database import READ, TablesTransaction
 from hermes_core.errors import Conflict, ContractError, Incompatible, PluginError, StoreError
-from hermes_core.store.journal import Store, open_store
 from hermes_core.store.leases import Turn
+from hermes_core.store.store import Store, open_store
 from hermes_core.store.tables import Tables, owners_of_tables, prefix_of
 from hermes_core.types import Message, Migration, Principal, Session
 from hermes_core.types import Text as TextPart
@@ -101,7 +101,7 @@ async def test_many_units_at_once_all_count(ready: Tables, store: Store) -> None
         (row,) = tx.execute(sa.select(NOTES.c.owner).where(NOTES.c.id == 1).with_for_update())
         tx.execute(sa.update(NOTES).values(owner=str(int(row["owner"]) + 1)).where(NOTES.c.id == 1))
 
-    await asyncio.gather(*(ready.run(more) for _ in range(20)), *(store.is_free("x") for _ in range(20)))
+    await asyncio.gather(*(ready.run(more) for _ in range(20)), *(store.sessions.is_free("x") for _ in range(20)))
     assert (await execute(ready, sa.select(NOTES.c.owner)))[0]["owner"] == "20"
 
 
@@ -163,7 +163,7 @@ async def test_in_a_file_the_database_itself_refuses_what_nobody_saw(tmp_path: P
     made.prepare()
     with pytest.raises(ContractError, match="its statement was refused"):
         await execute(made, statement)
-    assert await store.list_sessions(Principal(), limit=1) == []  # and the store itself goes on
+    assert await store.sessions.list(Principal(), limit=1) == []  # and the store itself goes on
     assert await execute(made, sa.select(NOTES)) == []
     store.close()
 
@@ -264,7 +264,7 @@ def test_alembic_is_not_imported_where_the_tables_are_at_head(tmp_path: Path) ->
     import subprocess
 
     program = (
-        "import sys; from pathlib import Path; from hermes_core.store.journal import open_store\n"
+        "import sys; from pathlib import Path; from hermes_core.store.store import open_store\n"
         "from hermes_core.store.tables import Tables; from hermes_core.types import Migration\n"
         "store = open_store(Path(sys.argv[1])); migration = Migration(folder=Path(sys.argv[2]), head='0002')\n"
         "Tables(store.engine, 'tool/notebook', migration).prepare(); store.close()\n"
@@ -285,15 +285,15 @@ def test_alembic_is_not_imported_where_the_tables_are_at_head(tmp_path: Path) ->
 
 async def begun(store: Store) -> Turn:
     session, asked = "20260101_000000_aaaaaa", Message(role="user", parts=(TextPart(text="go"),))
-    await store.create_session(Session(id=session, origin="cli"))
-    return await store.open_turn(session, asked, turn_id="t", holder="h", provider="p", model="m")
+    await store.sessions.create(Session(id=session, origin="cli"))
+    return await store.journal.open_turn(session, asked, turn_id="t", holder="h", provider="p", model="m")
 
 
 async def test_what_a_turn_ends_with_is_stored_with_its_end(ready: Tables, store: Store) -> None:
     turn = await begun(store)
-    await store.close_turn(turn, state="done", also=partial(ready.unit, adding("milk")))
+    await store.journal.close_turn(turn, state="done", also=partial(ready.unit, adding("milk")))
     assert [row["text"] for row in await execute(ready, sa.select(NOTES))] == ["milk"]
-    last = await store.last_turn(turn.session_id)
+    last = await store.journal.last_turn(turn.session_id)
     assert last is not None
     assert last.state == "done"
 
@@ -306,14 +306,16 @@ async def test_a_turn_whose_end_cannot_be_written_has_not_ended(ready: Tables, s
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        await store.close_turn(turn, state="done", also=partial(ready.unit, broken))
+        await store.journal.close_turn(turn, state="done", also=partial(ready.unit, broken))
     with pytest.raises(ContractError, match="not the plugin's own"):
-        await store.close_turn(turn, state="done", also=partial(ready.unit, lambda tx: tx.execute(sa.select(OWNERS))))
+        await store.journal.close_turn(
+            turn, state="done", also=partial(ready.unit, lambda tx: tx.execute(sa.select(OWNERS)))
+        )
     assert await execute(ready, sa.select(NOTES)) == []
-    last = await store.last_turn(turn.session_id)
+    last = await store.journal.last_turn(turn.session_id)
     assert last is not None
     assert last.state == "open"
-    await store.close_turn(turn, state="done")
+    await store.journal.close_turn(turn, state="done")
 
 
 async def test_what_was_told_is_heard_by_those_of_the_same_plugin_alone(ready: Tables, store: Store) -> None:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from hermes_core import trace
 from hermes_core.store.inbox import address_from_json, address_to_json
-from hermes_core.store.journal import Store
+from hermes_core.store.store import Store
 from hermes_core.types import Envelope, Message, Principal, Session, Text
 
 SAID = Message(role="user", parts=(Text(text="hello"),))
@@ -34,19 +34,19 @@ def test_what_a_newer_kernel_added_to_an_address_is_no_harm() -> None:
 
 
 async def test_what_waits_knows_where_it_came_from(store: Store) -> None:
-    await store.create_session(Session(id="s", origin="irc", owner=Principal()))
+    await store.sessions.create(Session(id="s", origin="irc", owner=Principal()))
     changed = evolve(SAID, parts=(Text(text="changed"),))
-    await store.wait("s", changed, mode="queue", envelope=FROM, trace="00ff00ff00ff00ff")
-    [waiting] = await store.waiting("s")
+    await store.inbox.wait("s", changed, mode="queue", envelope=FROM, trace="00ff00ff00ff00ff")
+    [waiting] = await store.inbox.waiting("s")
     assert (waiting.trace, waiting.envelope) == ("00ff00ff00ff00ff", evolve(FROM, message=changed))
 
 
 async def test_a_turn_taken_over_keeps_its_trace(store: Store) -> None:
-    await store.create_session(Session(id="s", origin="irc", owner=Principal()))
-    first = await store.open_turn(
+    await store.sessions.create(Session(id="s", origin="irc", owner=Principal()))
+    first = await store.journal.open_turn(
         "s", SAID, turn_id="t", envelope=FROM, trace="00ff00ff00ff00ff", holder="x", provider="p", model="m"
     )
-    taken = await store.resume_turn("s", holder="y", left=first.fence)
+    taken = await store.journal.resume_turn("s", holder="y", left=first.fence)
     assert taken
     assert taken.trace == "00ff00ff00ff00ff"
 

@@ -16,8 +16,8 @@ from hermes_backend_postgresql.server import Server
 from hermes_core.database import Database, Transaction
 from hermes_core.errors import StoreError
 from hermes_core.store.engine import Engine
-from hermes_core.store.journal import open_store
 from hermes_core.store.migrate import to_head, upgrade
+from hermes_core.store.store import open_store
 from hermes_core.store.versions.head import HEAD, SQL
 from hermes_core.types import Message, Principal, Session, Text
 
@@ -58,7 +58,7 @@ import psycopg
 import alembic.runtime.environment
 from hermes_backend_postgresql.driver import PostgreSQL
 from hermes_core.store import engine
-from hermes_core.store.journal import open_store
+from hermes_core.store.store import open_store
 
 def play(path, url, at):
     left = [at]
@@ -134,20 +134,20 @@ async def test_an_older_store_is_brought_to_head_with_all_it_holds(engine: Datab
     before = contents(engine)
     engine.close()
     store = open_store(tmp_path / "state.db", url=url, driver=PostgreSQL())
-    after = contents(store._engine)
+    after = contents(store.engine)
     assert after.pop("revision") == [{"is": HEAD}]
     before.pop("revision")
     for name, rows in before.items():
         assert [{k: row[k] for k in old} for row, old in zip(after[name], rows, strict=True)] == rows, name
-    assert [m.role for m in await store.history("s")] == ["user", "assistant", "tool"]
-    assert [hit.message_id for hit in await store.search(ME, "needle")] == [1]
-    [entry] = await store.tool_history(ME)
+    assert [m.role for m in await store.history.load("s")] == ["user", "assistant", "tool"]
+    assert [hit.message_id for hit in await store.history.search(ME, "needle")] == [1]
+    [entry] = await store.history.tool_calls(ME)
     assert entry.outcome == "ok"
-    await store.create_session(Session(id="new", origin="cli"))
+    await store.sessions.create(Session(id="new", origin="cli"))
     if url:  # the rows above named their ids; those of new rows come from the server's counters
-        store._engine.transact(lambda tx: tx.connection.execute("SELECT setval('messages_id_seq', 3)"))
-    await store.add_message("new", Message(role="user", parts=(Text(text="goes on"),)))
-    assert len(await store.list_sessions(ME)) == 2
+        store.engine.transact(lambda tx: tx.connection.execute("SELECT setval('messages_id_seq', 3)"))
+    await store.history.add("new", Message(role="user", parts=(Text(text="goes on"),)))
+    assert len(await store.sessions.list(ME)) == 2
     store.close()
 
 
@@ -247,7 +247,7 @@ def test_a_death_at_any_statement_of_a_migration_loses_nothing(
             if found["revision"] != [{"is": HEAD}]:
                 assert found == before
             store = open_store(path, url=place, driver=PostgreSQL())
-            after = contents(store._engine)
+            after = contents(store.engine)
             store.close()
             for name in TABLES:
                 rows = zip(after[name], before[name], strict=True)

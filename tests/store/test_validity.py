@@ -7,7 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hermes_core.store import leases
-from hermes_core.store.journal import Store, Turn
+from hermes_core.store.leases import Turn
+from hermes_core.store.store import Store
 from hermes_core.store.validity import valid
 from hermes_core.types import Message, Part, Principal, Session, Text, ToolCall, ToolResult, Usage
 
@@ -80,10 +81,10 @@ class Worker:
         self.number += 1
         if action == "import":
             message = Message(role="user" if choice % 2 else "assistant", parts=(Text(text="old"),))
-            await self.store.add_message(ID, message)
+            await self.store.history.add(ID, message)
         elif action == "open" and self.turn is None:
             said = Message(role="user", parts=(Text(text=f"u{self.number}"),))
-            self.turn = await self.store.open_turn(
+            self.turn = await self.store.journal.open_turn(
                 ID, said, turn_id=f"t{self.number}", holder="w", provider="", model=""
             )
             self.pending = []
@@ -96,17 +97,17 @@ class Worker:
             if action == "calls":
                 self.pending = [ToolCall(id=f"c{n}", name="ls", arguments={}) for n in range(choice + 1)]
                 made += self.pending
-            await self.store.add_reply(turn, Message(role="assistant", parts=tuple(made)), Usage(), "stop")
+            await self.store.journal.add_reply(turn, Message(role="assistant", parts=tuple(made)), Usage(), "stop")
         elif action in ("start", "finish") and choice < len(self.pending):
             call = self.pending[choice]
-            entries = [e for e in await self.store.tool_history(ME) if e.call_id == call.id]
+            entries = [e for e in await self.store.history.tool_calls(ME) if e.call_id == call.id]
             if action == "start" and entries[0].outcome == "pending":
-                await self.store.start_call(turn, call.id)
+                await self.store.journal.start_call(turn, call.id)
             elif action == "finish" and entries[0].outcome in ("pending", "started"):
                 result = ToolResult(call_id=call.id, name="ls", parts=(Text(text="r"),))
-                await self.store.finish_call(turn, call, result, outcome="ok", seconds=0)
+                await self.store.journal.finish_call(turn, call, result, outcome="ok", seconds=0)
         elif action == "close":
-            await self.store.close_turn(turn, state="done")
+            await self.store.journal.close_turn(turn, state="done")
             self.turn = None
         elif action == "cut":
             self.turn = None  # nothing more is heard of it, but its lease is still there
@@ -118,7 +119,7 @@ def test_any_sequence_of_steps_and_cuts_leaves_a_valid_history(
     store: Store, sql: Callable[[str], object], steps: list[tuple[str, int]]
 ) -> None:
     async def run() -> None:
-        await store.create_session(Session(id=ID, origin="cli"))
+        await store.sessions.create(Session(id=ID, origin="cli"))
         worker = Worker(store)
         rows: list[tuple[int, Message]] = []
         try:
@@ -126,12 +127,12 @@ def test_any_sequence_of_steps_and_cuts_leaves_a_valid_history(
                 if worker.turn is None and action == "open":  # let the lease of a worker that was cut run out
                     sql(f"UPDATE leases SET beat = beat - {leases.LIFE * 2}")
                 await worker.step(action, choice)
-                check(await store.history(ID))
-                now = await store.messages(ME, ID, window=1000)
+                check(await store.history.load(ID))
+                now = await store.history.messages(ME, ID, window=1000)
                 assert now[: len(rows)] == rows, "rows are only ever added"
                 rows = now
         finally:
             sql("DELETE FROM leases")
-            await store.delete_session(ID, ME)
+            await store.sessions.delete(ID, ME)
 
     asyncio.run(run())

@@ -28,7 +28,7 @@ from hermes_core.types import Effect, Feature, Principal, Protected, Question, S
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hermes_core.store.journal import Store
+    from hermes_core.store.store import Store
 
 __all__ = ["MODES", "Advise", "AskPerson", "Permit", "Policy"]
 
@@ -259,7 +259,7 @@ class Policy:
         return None
 
     async def _granted(self, session: Session) -> list[Rule]:
-        rules = await (await self._store()).granted(session.owner, session.id) if self._store else ()
+        rules = await (await self._store()).approvals.granted(session.owner, session.id) if self._store else ()
         return [rule for rule in map(Rule.read, rules) if rule]
 
     async def _ask_person(

@@ -94,7 +94,7 @@ class ChatCommands:
         by = envelope.sender_name or envelope.sender
         reason = "" if outcome == "allow" else "refused by the person"
         verdict = Verdict(outcome=outcome, choice=choice, by=by, reason=reason)
-        settled, mine = await store.settle_approval(found.owner, found.id, verdict)
+        settled, mine = await store.approvals.settle(found.owner, found.id, verdict)
         if not mine:
             return f"That is already {settled.told}."
         told = "Denied."
@@ -109,8 +109,8 @@ class ChatCommands:
         store, session = await self._runtime.store(), conversation.session
         admin = conversation.role == "admin"
         if words:
-            return await store.find_approval(session.owner, words, admin=admin)
-        rows = await store.list_approvals(session.owner, admin=admin)
+            return await store.approvals.find(session.owner, words, admin=admin)
+        rows = await store.approvals.list(session.owner, admin=admin)
         rows = [row for row in rows if row.kind == "approval"]
         here = [row for row in rows if session.id in (row.session_id, row.root)] or rows
         if not here:

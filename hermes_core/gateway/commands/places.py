@@ -54,7 +54,7 @@ class _Chats:
 
     async def platforms(self, _session: Session, _rest: str) -> str:
         """Every account that was ever served, and how it is."""
-        accounts = await (await self._runtime.store()).accounts()
+        accounts = await (await self._runtime.store()).accounts.list()
         lines = []
         for one in accounts:
             state = one.state if one.served else "not served"
@@ -92,7 +92,9 @@ class _Chats:
         there = await Conversations(self._runtime).find(envelope, Access(outcome="in", principal=chat.owner))
         if there.owner != session.owner:
             raise UserError(f"{_called(chat)} is a chat that others share, and this conversation is yours.")
-        said_before = (plain_text(m.parts) for m in reversed(await store.history(session.id)) if m.role == "assistant")
+        said_before = (
+            plain_text(m.parts) for m in reversed(await store.history.load(session.id)) if m.role == "assistant"
+        )
         recap = next(filter(None, said_before), "")
         title = f"{session.id} {session.title}".rstrip()
         text = self._runtime.settings.masks.text(f"The conversation {title} goes on here.\n\n{_short(recap)}".strip())

@@ -22,8 +22,8 @@ from hermes_core.gateway.outward.rate_limiter import RateLimiter
 from hermes_core.gateway.rows.kept import end_drafts, rows_of
 from hermes_core.gateway.rows.values import KEPT, OutboxRow
 from hermes_core.kinds import Platform
-from hermes_core.store.journal import Store
 from hermes_core.store.killpoints import die_at
+from hermes_core.store.store import Store
 from hermes_core.types import Blob, Feature, Message, Sent
 
 __all__ = ["PLACEHOLDER", "Sender", "Shown"]

@@ -15,7 +15,7 @@ from hermes_core.errors import UnknownName
 from hermes_core.gateway.rows.tables import PLACE, Part, chats, equal, owned, place, put, unit
 from hermes_core.gateway.rows.values import KnownChat, Outgoing
 from hermes_core.store.codec import clean
-from hermes_core.store.sessions import made
+from hermes_core.store.transactions import made
 from hermes_core.types import Envelope, Principal
 
 __all__ = ["Chats", "revived", "seen_dead"]

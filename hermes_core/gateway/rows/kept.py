@@ -11,7 +11,7 @@ from hermes_core.types import Migration
 
 if TYPE_CHECKING:
     from hermes_core.plugins.index import Installed
-    from hermes_core.store.journal import Store
+    from hermes_core.store.store import Store
     from hermes_core.types import Message, Principal
 
 __all__ = ["MIGRATION", "OWNER", "Rows", "end_drafts", "rows_of", "sent", "unplayed"]
@@ -59,14 +59,14 @@ def rows_of(store: "Store") -> Rows:
 async def end_drafts(store: "Store", platform: str, account: str, message: "Message", before: float) -> int:
     """Let a message stand for the answers that were shown and never came: their turns ended before an instant."""
     outbox = rows_of(store).outbox
-    over = await store.over(await outbox.drafts(platform, account), before)
+    over = await store.journal.over(await outbox.drafts(platform, account), before)
     return await outbox.end_drafts(platform, account, message, over)
 
 
 async def sent(store: "Store", trace: str, turn_id: str, owner: "Principal | None") -> Sequence[Mapping[str, Any]]:
     """What went out of a trace or a turn, as far as an owner, or anybody, may see it; with how its account is."""
     rows = await rows_of(store).outbox.on_the_way(trace, turn_id, owner)
-    how = {(one.platform, one.account): (one.state, one.error) for one in (await store.accounts() if rows else ())}
+    how = {(one.platform, one.account): (one.state, one.error) for one in (await store.accounts.list() if rows else ())}
     states = [how.get((row["platform"], row["account"]), (None, None)) for row in rows]
     return [{**row, "account_state": s, "account_error": e} for row, (s, e) in zip(rows, states, strict=True)]
 
@@ -74,4 +74,4 @@ async def sent(store: "Store", trace: str, turn_id: str, owner: "Principal | Non
 async def unplayed(store: "Store", *, limit: int = 100) -> "list[tuple[str, Principal]]":
     """The sessions of a store in which something came from a chat, waits, and nobody works: the oldest first."""
     chats = await rows_of(store).chats.list_chats(None)
-    return await store.unplayed({(chat.owner, chat.platform, chat.account) for chat in chats}, limit=limit)
+    return await store.journal.unplayed({(chat.owner, chat.platform, chat.account) for chat in chats}, limit=limit)

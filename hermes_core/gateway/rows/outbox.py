@@ -20,7 +20,7 @@ from hermes_core.gateway.rows.tables import Part, equal, outbox, owned, unit
 from hermes_core.gateway.rows.values import OutboxRow, Outgoing
 from hermes_core.store.codec import clean, dumps, message_from_json, message_to_json
 from hermes_core.store.killpoints import die_at
-from hermes_core.store.sessions import made
+from hermes_core.store.transactions import made
 from hermes_core.types import Chat, Message, Principal
 
 __all__ = ["Outbox", "stored"]

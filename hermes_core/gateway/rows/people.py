@@ -12,7 +12,7 @@ from hermes_core.database import READ, TablesTransaction
 from hermes_core.gateway.rows.tables import Part, equal, locks, pairings, people, put, unit
 from hermes_core.gateway.rows.values import Pairing, Person
 from hermes_core.store.codec import clean
-from hermes_core.store.sessions import made
+from hermes_core.store.transactions import made
 
 __all__ = ["HOUR", "MOST_FAILURES", "MOST_WAITING", "PAUSE", "People"]
 

@@ -12,7 +12,7 @@ from hermes_core.gateway.rows.outbox import stored
 from hermes_core.gateway.rows.tables import Part, equal, owned, put, routes, unit
 from hermes_core.gateway.rows.values import Outgoing, Route
 from hermes_core.store.codec import clean, dumps
-from hermes_core.store.sessions import made
+from hermes_core.store.transactions import made
 from hermes_core.types import JSON, Principal
 
 __all__ = ["Routes"]

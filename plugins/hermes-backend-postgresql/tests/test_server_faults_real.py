@@ -84,9 +84,9 @@ class Kernel:
         assert isinstance(events[-1], Ended)
         assert events[-1].answer == f"answer to {name}"
         store = await self.bench.runtime.store()
-        history = await store.history(name)
+        history = await store.history.load(name)
         assert [m.role for m in history] == ["user", "assistant", "tool", "tool", "assistant", "tool", "assistant"]
-        assert len(await store.messages(self.bench.runtime.owner, name, window=50)) == 7
+        assert len(await store.history.messages(self.bench.runtime.owner, name, window=50)) == 7
         told = sorted(p.call_id for m in history for p in m.parts if isinstance(p, ToolResult))
         assert told == sorted(effect for effect in self.effects if effect.startswith(f"{name} "))
         assert len(told) == len(set(told)) == 3

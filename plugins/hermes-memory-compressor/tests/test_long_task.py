@@ -130,7 +130,7 @@ async def test_a_fact_from_the_start_and_the_plan_are_there_at_the_end(hermes: A
     assert ended.answer == f"code QX7, plan known, at {PAGES + 2}"
     assert "messages were compacted to" in ended.note
     assert hermes.runtime.dispatch.faults == []
-    whole = await (await hermes.runtime.store()).history("s", whole=True)
+    whole = await (await hermes.runtime.store()).history.load("s", whole=True)
     assert len(whole) == 2 * (PAGES + 1) + 2, "every message is still stored"
     for request in provider.requests:
         assert valid(request.messages[1:]) == list(request.messages[1:])
@@ -181,7 +181,7 @@ async def test_while_there_is_room_a_summary_that_fails_changes_nothing(hermes: 
         await hermes.run("Go on. " + "word " * 700, session="s")
     assert len(provider.notes) == 1, "the next try is ten minutes later"
     assert compactions(provider.requests) == 0
-    assert await (await hermes.runtime.store()).history("s") == await (await hermes.runtime.store()).history(
+    assert await (await hermes.runtime.store()).history.load("s") == await (await hermes.runtime.store()).history.load(
         "s", whole=True
     )
 

@@ -87,7 +87,7 @@ async def test_a_session_that_goes_on_is_shown_from_its_end(hermes: Bench, scrip
         await screen.until(lambda: screen.says("model: More."))
         await screen.rest()
     store = await hermes.runtime.store()
-    assert len(await store.history(screen.view.session)) == 122
+    assert len(await store.history.load(screen.view.session)) == 122
 
 
 async def test_a_question_shows_what_will_run_and_a_yes_runs_it(hermes: Bench, scripted: Any) -> None:

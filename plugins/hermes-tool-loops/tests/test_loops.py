@@ -47,7 +47,7 @@ async def test_five_identical_failures_stop_the_turn_with_an_answer(hermes, scri
     assert "fails(text=x)" in ended.answer
     assert "no such door" in ended.answer
     store = await hermes.runtime.store()
-    assert (await store.history("s"))[-1].parts == (Text(text=ended.answer),)
+    assert (await store.history.load("s"))[-1].parts == (Text(text=ended.answer),)
     assert (await hermes.run("and now", session="s")).text == "next"
 
 

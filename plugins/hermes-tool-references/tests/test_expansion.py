@@ -354,7 +354,7 @@ async def test_a_session_is_recalled_by_its_title(scene: Scene, monkeypatch: Any
     await scene.say("When does the train leave? @file:x", session="s1")
     await scene.say("@url:https://example.org/page", session="s2")
     store = await scene.hermes.runtime.store()
-    await store.rename_session("s1", "The trip", Principal())
+    await store.sessions.rename("s1", "The trip", Principal())
     said = await scene.say('As in @session:"the trip".', session="s3")
     assert "#1 user: When does the train leave?" in said
     assert "assistant: It leaves at nine." in said

@@ -290,7 +290,7 @@ async def test_a_session_writes_uses_breaks_rolls_back_and_uses(hermes, scripted
     assert "+    return 100 // number - 1 + 1" in person.asked[1].risk
     names = [[s.name for s in r.tools] for r in provider.requests]
     assert names == [["tool_write", "tool_call"]] * 10
-    history = await (await hermes.runtime.store()).tool_history(hermes.runtime.owner, name="own_fragile")
+    history = await (await hermes.runtime.store()).history.tool_calls(hermes.runtime.owner, name="own_fragile")
     assert sorted(e.outcome for e in history) == ["failed"] * 3 + ["ok"] * 3
     assert dict(history[0].arguments) == {"number": 2}
 
@@ -377,11 +377,11 @@ async def test_a_call_whose_process_died_is_taken_up(hermes, scripted, monkeypat
     await play(hermes, ask=person)
     store = await hermes.runtime.store()
     said = Message(role="user", parts=(Text(text="go"),))
-    turn = await store.open_turn("s", said, turn_id="t", holder="dead", provider="scripted", model="m")
+    turn = await store.journal.open_turn("s", said, turn_id="t", holder="dead", provider="scripted", model="m")
     arguments = writes(FRAGILE.replace("100", "1000"), examples=[{"arguments": {"number": 5}, "result": 200}]).arguments
     call = ToolCall(id="c", name=what, arguments=arguments if what == "tool_write" else {"number": 5})
-    await store.add_reply(turn, Message(role="assistant", parts=(call,)), Usage(calls=1), "tools")
-    await store.start_call(turn, "c")
+    await store.journal.add_reply(turn, Message(role="assistant", parts=(call,)), Usage(calls=1), "tools")
+    await store.journal.start_call(turn, "c")
     monkeypatch.setattr("hermes_core.store.leases.is_running", lambda pid: False)
     events = [event async for event in hermes.resume("s")]
     (result,) = [e.result.parts[0].text for e in events if isinstance(e, Returned)]
@@ -476,7 +476,7 @@ async def test_its_code_calls_tools_which_are_judged_on_their_own(hermes, script
     assert "own_total" in [s.name for s in provider.requests[2].tools]
     assert ran == ["ab", "a", "abc"], "each is made once, however often the code is run"
     assert "<untrusted from='own_total'>\n4\n" in said[-1]
-    history = await (await hermes.runtime.store()).tool_history(hermes.runtime.owner, name="number")
+    history = await (await hermes.runtime.store()).history.tool_calls(hermes.runtime.owner, name="number")
     assert [e.outcome for e in history] == ["ok", "refused", "ok", "ok"]
 
 
