@@ -14,7 +14,7 @@ from attrs import evolve
 from hermes_core.agent.arguments import tool_spec
 from hermes_core.agent.capabilities import refused
 from hermes_core.agent.grace import stop
-from hermes_core.agent.indirect import CALL
+from hermes_core.agent.indirect import CALL, inner
 from hermes_core.agent.outputs import seen_in
 from hermes_core.agent.policy.taint import Seen
 from hermes_core.agent.reply import read_arguments
@@ -101,7 +101,7 @@ class CallContext(ToolContext):
             self._made[words] += 1
             mark = f"{hashlib.sha256(words.encode()).hexdigest()[:12]}-{self._made[words]}"
             call = ToolCall(id=f"{self.call_id}/{mark}", name=name, arguments=given, invalid=invalid)
-            task = asyncio.ensure_future(runner.below(self.call_id, call))
+            task = asyncio.ensure_future(runner.below(self.call_id, inner(call)))
             self.at_work[call.id] = partial(stop, task, _GRACE)
             try:
                 result = await task

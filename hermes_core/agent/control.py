@@ -8,7 +8,7 @@ from typing import Any
 
 from hermes_core.agent.runtime import Runtime
 from hermes_core.control import BackendRow, KeyRow, ModelsBroker, Package, PluginsBroker
-from hermes_core.errors import HermesError, PluginError, UnknownName
+from hermes_core.errors import ContractError, HermesError, PluginError, UnknownName
 from hermes_core.kinds import Backend
 from hermes_core.plugins.fence import fenced
 from hermes_core.plugins.index import Installed, load_index
@@ -193,7 +193,7 @@ class Plugins(PluginsBroker):
 
     async def _served(self, label: str, where: str, app: ASGIApp, scope: Any, receive: Any, send: Any) -> None:
         """Answer a request. Raises HermesError; PluginError for a plugin that fails, unless its client had left."""
-        left = False
+        left = whole = False
 
         async def hears() -> Any:
             nonlocal left
@@ -201,8 +201,15 @@ class Plugins(PluginsBroker):
             left = left or message["type"] == "http.disconnect"
             return message
 
+        async def says(message: Any) -> None:
+            nonlocal whole
+            await send(message)
+            whole = message["type"] == "http.response.body" and not message.get("more_body", False)
+
         async def answer() -> None:
-            await app(scope, hears, send)
+            await app(scope, hears, says)
+            if not (left or whole) and scope["type"] == "http":
+                raise ContractError(label, "gave no whole answer")
 
         dispatch = self._runtime.dispatch
         _, error = await fenced(answer, partial(dispatch.held, label, where))

@@ -16,7 +16,7 @@ from hermes_core.kinds import Tool, tool
 from hermes_core.options import option, settings
 from hermes_core.types import Message, Part, ToolCall, ToolResult
 
-__all__ = ["CALL", "call_tool", "unwrapped", "wrapped"]
+__all__ = ["CALL", "call_tool", "inner", "unwrapped", "wrapped"]
 
 CALL = "tool_call"
 
@@ -42,10 +42,11 @@ def call_tool() -> Tool:
 
 def unwrapped(message: Message) -> Message:
     """A reply in which what goes through ``tool_call`` is a call of the tool itself."""
-    return evolve(message, parts=tuple(_inner(p) if isinstance(p, ToolCall) else p for p in message.parts))
+    return evolve(message, parts=tuple(inner(p) if isinstance(p, ToolCall) else p for p in message.parts))
 
 
-def _inner(call: ToolCall) -> ToolCall:
+def inner(call: ToolCall) -> ToolCall:
+    """A call through ``tool_call`` as a call of the tool that it names; any other as it is."""
     name, given = call.arguments.get("name"), call.arguments.get("arguments", {})
     if call.name != CALL or call.invalid or not isinstance(name, str) or name in ("", CALL):
         return call

@@ -85,6 +85,9 @@ class HomeSettings(SettingsBroker):
         for key in settings:
             refuse_locked(self._parts.home.brand, key, self._parts.settings.locked)
         beside = self._parts.beside(self._parts.settings.laid_over(settings, secrets))
+        for path, cls in self._sections().items():
+            if any(key.startswith(f"{path}.") for key in settings):
+                beside.settings.section(path, cls)
         try:
             yield beside.plugin_context(self._installed)
         finally:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from hermes_core.agent.parts import Parts
 from hermes_core.agent.reply_assembler import text_of
-from hermes_core.types import Called, Event, Message, Said, Session, Text
+from hermes_core.types import Called, Event, Message, Noticed, Said, Session, Text
 
 __all__ = ["Shown"]
 
@@ -30,10 +30,12 @@ class Shown:
     async def whole(self, session: Session, answer: str) -> str:
         """The answer as it is shown, said in place of the words kept back; of one that broke off they are not shown."""
         self._held.clear()
-        if answer and self._parts.dispatch.implementations("transform_outgoing"):
-            said = Message(role="assistant", parts=(Text(text=answer),))
-            answer = text_of(
-                await self._parts.dispatch.transform("transform_outgoing", "message", said, session=session)
-            )
+        dispatch = self._parts.dispatch
+        if answer and dispatch.implementations("transform_outgoing"):
+            said, known = Message(role="assistant", parts=(Text(text=answer),)), len(dispatch.faults)
+            answer = text_of(await dispatch.transform("transform_outgoing", "message", said, session=session))
+            for fault in dispatch.faults[known:]:  # each kind is told once
+                if fault.where == "transform_outgoing":
+                    self._emit(Noticed(text=f"{fault.plugin} did not change the answer: {fault.error}"))
             self._emit(Said(text=answer))
         return answer

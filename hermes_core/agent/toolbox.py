@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import islice
 
 from hermes_core.agent import indirect
 from hermes_core.agent.arguments import tool_spec
@@ -10,11 +11,13 @@ from hermes_core.agent.bounds import permits
 from hermes_core.errors import ContractError, UnknownName
 from hermes_core.kinds import Tool, ToolSource
 from hermes_core.patterns import pattern
+from hermes_core.plugins.fence import Late, finished
 from hermes_core.types import Offer, Session, ToolSpec
 
 __all__ = ["Toolbox"]
 
 _NAME = pattern("[a-zA-Z0-9_-]{1,64}")  # what every provider accepts
+_MOST, _SECONDS = 1000, 2.0  # tools of one source, and how long it may take to name them
 
 
 class Toolbox:
@@ -70,10 +73,15 @@ class Toolbox:
         found: dict[str, Tool] = {}
         for label, source in self._sources:
             try:
-                given = {tool.name: tool for tool in source.tools(session) if self._sound(label, tool)}
+                listed = finished(lambda s=source: [*islice(s.tools(session), _MOST + 1)], _SECONDS)
+                if len(listed) > _MOST:
+                    raise ContractError(label, f"{source.name} has no end, or more than {_MOST:,} tools")
             except (Exception, SystemExit) as error:  # noqa: BLE001 - a plugin's fault costs its own feature only
+                if isinstance(error, Late):  # it is asked no more: each time would hold up everybody
+                    self._sources = [pair for pair in self._sources if pair[1] is not source]
                 self._say(label, source.name, error)
                 continue
+            given = {tool.name: tool for tool in listed if self._sound(label, tool)}
             for name, tool in sorted(given.items()):
                 if name in self._all or name in found:
                     text = f"{self._owners[name]} and {label} both add {name!r}; {self._owners[name]} is used"

@@ -109,7 +109,8 @@ async def _oneshot(scope: Scope, text: str, *, quiet: bool) -> int:
                 elif isinstance(event, Ended) and event.reason == "interrupted":
                     status = 130
         notices, dispatch = _notices(hermes.runtime), hermes.runtime.dispatch
-    failed = {fault.plugin: fault for fault in dispatch.faults}  # after the end, as plugins hear of that too
+    # After the end, as plugins hear of that too; what fell over the answer was told with it.
+    failed = {fault.plugin: fault for fault in dispatch.faults if fault.where != "transform_outgoing"}
     notices += [f"Plugin {f.plugin} failed ({f.phase}): {f.error}. See `hermes doctor`." for f in failed.values()]
     for line in notices:
         print(line, file=sys.stderr)

@@ -15,10 +15,12 @@ import click
 
 from hermes_core import __version__, hooks
 from hermes_core.cli.config import config_problems, idle_rules
+from hermes_core.cli.plugin_commands import PACKAGES
 from hermes_core.cli.scope import Scope
 from hermes_core.cli.screen import terminal_findings
 from hermes_core.contents import RUN_AT_START, installed_contents
 from hermes_core.errors import HermesError, UnknownName
+from hermes_core.own import MOST
 from hermes_core.plugins.crash_markers import CrashMarkers
 from hermes_core.plugins.index import Installed
 from hermes_core.tables import ago, json_option
@@ -52,6 +54,7 @@ def doctor(scope: Scope, deep: bool, fix: bool, only: str, probe: str, as_json: 
     rows += _plugins(scope, deep=deep, only=only)
     if not only and all(row["who"] != "settings" or row["level"] != "fault" for row in rows):
         rows += asyncio.run(_at_work(scope, deep=deep))
+    rows = [{**row, "fix": _here(scope, row["fix"])} for row in rows]
     faults = [r for r in rows if r["level"] == "fault"]
     if as_json:
         click.echo(json.dumps({"version": __version__, "ok": not faults, "findings": rows}, ensure_ascii=False))
@@ -75,6 +78,16 @@ def _print(rows: list[Row], faults: int) -> None:
 
 def _row(level: str, who: str, text: str, fix: str = "", phase: str = "") -> Row:
     return {"level": level, "who": who, "phase": phase, "text": text, "fix": fix}
+
+
+def _here(scope: Scope, fix: str) -> str:
+    """A mend as it can be done here: with a command of a package that is not installed, that package comes first."""
+    said = fix.split()[1:] if fix.startswith("hermes ") else []
+    words = " ".join(said[:2])
+    package = PACKAGES.get(words) or PACKAGES.get("".join(said[:1]))
+    if package is None or any(plugin.distribution == package for plugin in scope.index.plugins):
+        return fix
+    return f"pip install {said[2]}" if words == "plugins install" else f"pip install {package}, then {fix}"
 
 
 def _who(one: Installed) -> str:
@@ -297,6 +310,8 @@ async def _at_work(scope: Scope, *, deep: bool) -> list[Row]:
 
 
 async def _model(runtime: "Runtime", *, deep: bool) -> Row:
+    if not runtime.index.offered("providers"):
+        return _row("fault", "model", "nothing that could answer is installed", f"pip install '{MOST}'")
     route = await runtime.routed()
     text, said = f"{route.model} from {route.name}", route.endpoint
     if deep:

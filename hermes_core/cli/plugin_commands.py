@@ -24,11 +24,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.plugins.dispatch import Dispatch
 
-__all__ = ["awaited", "find_command", "why_not"]
+__all__ = ["PACKAGES", "awaited", "find_command", "why_not"]
 
 COMMANDLINE = click.core.ParameterSource.COMMANDLINE
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
-_IN = {words: package for package, found in COMMANDS.items() for words in found}
+PACKAGES = {words: package for package, found in COMMANDS.items() for words in found}
 
 
 def find_command(scope: Scope, name: str) -> click.Command | None:
@@ -160,9 +160,9 @@ def why_not(scope: Scope, name: str) -> None:
             hint = "" if scope.safe_mode else f"{scope.name} plugins enable {label}"
             why = f"which is not enabled: {consent.state(installed).reason}."
             raise UserError(f"`{scope.name} {name}` is a command of the plugin {label}, {why}", hint=hint)
-    if package := _IN.get(name):
+    if package := PACKAGES.get(name):
         require_somebody(scope)
         hint = f"{scope.name} plugins install {package}"
-        if package == _IN["plugins install"]:  # which has that command, too
+        if package == PACKAGES["plugins install"]:  # which has that command, too
             hint = f"pip install {package}   (or: uv pip install, pipx inject; into {sys.prefix})"
         raise UserError(f"`{scope.name} {name}` is a command of {package}, which is not installed.", hint=hint)

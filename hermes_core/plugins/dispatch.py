@@ -302,7 +302,6 @@ def stricter(one: Verdict, other: Verdict) -> Verdict:
     return evolve(
         max(one, other, key=lambda each: (bool(each.by), _STRENGTH[each.outcome])),
         effects=effects[0].union(*effects) if effects else None,
-        hard=one.hard or other.hard,
         commands=tuple(part for each in said for part in each.commands or ()) if looked else None,
         lasting=looked and all(each.lasting for each in said),
     )

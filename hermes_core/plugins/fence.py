@@ -28,18 +28,28 @@ class Late(HermesError):
 
 def one_line(error: BaseException, masked: Callable[[str], str] = masked) -> str:
     """An error in one line for people, ``masked``; the traceback belongs into the log."""
-    if isinstance(error, PluginError):
-        text = masked(error.cause)
-    elif isinstance(error, HermesError):
-        text = masked(error.text)
+    name = ""
+    if isinstance(error, HermesError):
+        text = error.cause if isinstance(error, PluginError) else error.text
     elif isinstance(error, SystemExit):
-        text = masked(f"called sys.exit({error.code!r})")
-    elif isinstance(error, ModuleNotFoundError):
-        text = str(error)
+        text = f"called sys.exit({error.code!r})"
     else:
-        text = f"{type(error).__name__}: {masked(str(error))}".rstrip(": ")
+        name, text = type(error).__name__, str(error)
+    told = text if isinstance(error, ModuleNotFoundError) else masked(text)
+    if text.strip() and not told.strip("*\n "):  # nobody could judge it: what its author wrote is no secret
+        from traceback import walk_tb
+
+        own = {word for frame, _ in walk_tb(error.__traceback__) for word in _written(frame.f_code)}
+        told = " ".join(word if word in own else "***" for word in text.split())
+    text = told if isinstance(error, ModuleNotFoundError) else f"{name}: {told}".strip(": ")
     lines = text.strip().splitlines() or [type(error).__name__]
     return lines[0][:300] + (" …" if len(lines) > 1 or len(lines[0]) > 300 else "")
+
+
+def _written(code: types.CodeType) -> set[str]:
+    """The plain words in the texts that stand in a piece of code."""
+    texts = (constant for constant in code.co_consts if isinstance(constant, str))
+    return {word for text in texts for word in text.split() if word.strip(".,:;!?()'\"").isalpha()}
 
 
 def finished(function: Callable[[], T], seconds: float) -> T:

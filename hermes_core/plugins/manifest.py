@@ -53,6 +53,7 @@ _PATTERNS = {
     "summary": (r".*\S.*", "is missing: one sentence that says what the plugin does"),
     "class": (r"[\w.]*:\w+", "must look like package.module:Class"),
     "secrets": (r"[A-Za-z_]\w*\*?", "must be the name of an environment variable"),
+    "routes": (r"[A-Za-z0-9_][A-Za-z0-9_.-]*", "must be the last word of a path: letters, digits, ., - and _"),
     "skills": (r"(?!/)(?!.*\.\.).+", "must be a folder beside the manifest"),
 }
 

@@ -122,6 +122,10 @@ class Verdict:
     commands: Sequence[CommandPart] | None = None
     lasting: bool = False
 
+    def __attrs_post_init__(self) -> None:
+        if self.hard and self.outcome != "deny":
+            raise ValueError(f"only a deny is hard, and this is {self.outcome!r}")
+
 
 @frozen(kw_only=True)
 class Approval:

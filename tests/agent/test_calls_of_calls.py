@@ -241,3 +241,65 @@ async def test_a_budget_that_is_used_up_ends_it(hermes, scripted, shop):
         if isinstance(event, Returned) and event.call.name == "steps":
             assert "send was not called: no tokens is left" in text_of(event.result)
     assert shop.ran == []
+
+
+# --- through the bridge ---------------------------------------------------------------------------------------------
+
+
+def bridged(name, **given):
+    return ("tool_call", {"name": name, "arguments": given})
+
+
+async def test_a_call_through_tool_call_is_one_of_the_tool_itself(hermes, scripted, shop):
+    """Judged, refused, bounded and written down under its own name; a bridge over a bridge leads nowhere."""
+
+    @hookimpl
+    async def pre_tool_call(call, effects):
+        judged.append((call.name, sorted(effects)))
+        return Verdict(outcome="deny", reason="no page") if call.name == "page" else None
+
+    @tool(toolset="w", needs=lambda _: "there is no rope")
+    async def deep(words: Words) -> str:
+        """Go down."""
+        shop.ran.append("deep")
+        return "down"
+
+    judged = []
+    calls = [bridged(name, text="x") for name in ("send", "page", "deep", "for_ever", "denied", "no_such")]
+    kit(
+        hermes, scripted, shop, does(*calls, bridged("tool_call", text="send"), ("tool_call", {})), "done",
+        **{"policy.deny": ["denied"], "agent.disabled_tools": ["for_ever"]},
+    )  # fmt: skip
+    hermes.tmp_plugin(deep, tool(name="denied", toolset="w")(deep_denied(shop)), name="more")
+    hermes.tmp_plugin(pre_tool_call, name="gate")
+    await played(hermes)
+    told = [text_of(one) for one in shop.results]
+    assert shop.ran == ["x"]
+    assert told[0] == "sent x"
+    assert "no page" in told[1]
+    assert "there is no rope" in told[2]
+    assert "no tool named 'for_ever'" in told[3]
+    assert "policy.deny" in told[4]
+    assert "no tool named 'no_such'" in told[5]
+    assert all(one.failed for one in shop.results[1:])
+    assert ("send", [Effect.SEND]) in judged
+    assert "tool_call" not in {name for name, _ in judged}
+    (row,) = await (await hermes.runtime.store()).tool_history(hermes.runtime.owner, name="send")
+    assert row.outcome == "ok"
+
+
+async def test_the_bridge_leads_past_no_bounds(hermes, scripted, shop):
+    bounds = TurnBounds(without=("send",))
+    kit(hermes, scripted, shop, does(bridged("send", text="x")), "done")
+    await played(hermes, surface=Surface(bounds=bounds))
+    assert shop.ran == []
+    assert "this turn may not use it" in text_of(shop.results[0])
+
+
+def deep_denied(shop):
+    async def denied(words: Words) -> str:
+        """Is denied by a rule."""
+        shop.ran.append("denied")
+        return ""
+
+    return denied

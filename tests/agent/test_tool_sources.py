@@ -1,5 +1,6 @@
 """Tools that come and go: called at once, offered from the next turn on, and nothing that was sent moves."""
 
+import time
 from itertools import pairwise
 
 import pytest
@@ -213,6 +214,30 @@ async def test_a_source_that_exits_costs_its_own_tools_only(hermes, scripted):
     await turn(hermes)
     assert "own_a" in names(provider.requests[0])
     assert [f.error for f in hermes.runtime.dispatch.faults] == ["called sys.exit(3)"]
+
+
+def hangs(_session):
+    time.sleep(60)
+
+
+def never_stops(_session):
+    while True:
+        yield 3
+
+
+@pytest.mark.parametrize(("source", "said"), [(hangs, "did not end within 0.2 s"), (never_stops, "has no end")])
+async def test_a_source_that_never_stops_is_named_and_holds_no_turn(hermes, scripted, monkeypatch, source, said):
+    monkeypatch.setattr("hermes_core.agent.toolbox._SECONDS", 0.2)
+    provider = kit(hermes, scripted, Shop("own_a"), Call("own_a", {"text": "hi"}), "one", "two")
+    elsewhere(hermes, ToolSource(name="more", toolset="more", tools=source))
+    began = time.monotonic()
+    assert await turn(hermes) == ["own_a hi"]
+    await turn(hermes)
+    assert time.monotonic() - began < 5
+    assert "own_a" in names(provider.requests[0])
+    (fault,) = hermes.runtime.dispatch.faults
+    assert (fault.plugin, fault.where) == ("tool/other", "more")
+    assert said in fault.error
 
 
 @pytest.mark.parametrize(

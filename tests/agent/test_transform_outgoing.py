@@ -5,7 +5,7 @@ import asyncio
 from hermes_core.agent.surface import Surface
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import tool
-from hermes_core.types import CallDelta, Called, Done, Ended, Message, Said, Text, TextDelta
+from hermes_core.types import CallDelta, Called, Done, Ended, Message, Noticed, Said, Text, TextDelta
 
 
 def signed(hermes, *steps, scripted, change=lambda text: f"{text} (signed)"):
@@ -55,11 +55,14 @@ async def test_words_before_a_call_are_no_answer(hermes, scripted) -> None:
 
 
 async def test_one_that_falls_changes_nothing(hermes, scripted) -> None:
-    signed(hermes, "whole", scripted=scripted, change=lambda _: 1 / 0)
+    signed(hermes, "whole", "again", scripted=scripted, change=lambda _: 1 / 0)
     events = await play(hermes)
     assert [e.text for e in events if isinstance(e, Said)] == ["whole"]
     assert events[-1].answer == "whole"
     assert "tool/seal" in {fault.plugin for fault in hermes.runtime.dispatch.faults}
+    (notice,) = [e.text for e in events if isinstance(e, Noticed)]
+    assert notice == "tool/seal did not change the answer: ZeroDivisionError: division by zero"
+    assert not [e for e in [event async for event in hermes.turn("again", session="s")] if isinstance(e, Noticed)]
 
 
 async def test_an_answer_that_breaks_off_is_not_shown_in_part(hermes, scripted) -> None:

@@ -188,3 +188,13 @@ def register_cli_commands(): return [Command(name="cc", build=lambda: cc)]
     assert done.status == 3
     assert "Plugin tool/bad: its command cc failed" in done.err
     assert "Traceback" not in done.err
+
+
+@pytest.mark.parametrize("words", [("-z", "hello"), ("chat", "-q", "hello"), ("--cli", "chat")])
+def test_what_falls_over_an_answer_is_told_once_wherever_one_talks(cli, words):
+    cli.plugin("tool/bad", HEAD + hook("transform_outgoing", "    1 / 0"), hooks={"use": ["transform_outgoing"]})
+    cli("plugins", "enable", "bad", "--yes")
+    done = cli.process(*words, input="hello\nhello\n")
+    said = [line for line in (done.out + done.err).splitlines() if "tool/bad" in line]
+    assert len(said) == 1, said
+    assert "did not change the answer: ZeroDivisionError" in said[0]

@@ -5,6 +5,7 @@ import os
 import re
 import stat
 import sys
+import time
 
 import pytest
 
@@ -131,6 +132,28 @@ def test_doctor_never_says_that_all_is_well_where_nothing_can_answer(cli, monkey
     assert row("model", "model: {provider: openrouter}\n") == ("fault", said, "hermes setup openrouter")
     level, text, fix = row("model", distribution=ALONE)
     assert (level, text, "hermes plugins enable" in fix) == ("fault", "No provider can answer.", True)
+
+
+def test_doctor_of_the_kernel_alone_advises_only_what_is_there(cli, monkeypatch):
+    """Where it names a command of a package that is not there, it says first how that comes."""
+    cli.plugin("tool/mine", "")
+    cli("plugins", "enable", "mine", "--yes")
+    monkeypatch.setattr("hermes_core.plugins.index._packages", lambda: iter(()))
+
+    def alone(*words):
+        (cli.home / "cache" / "plugins.json").unlink(missing_ok=True)  # the trial of a plugin looked for itself
+        return cli(*words)
+
+    fault = {"when": time.time(), "error": "no", "hint": ""}
+    (cli.home / "cache" / "faults.json").write_text(json.dumps({"tool/mine": {"go": fault}}))
+    rows = alone("doctor", "--json").row["findings"]
+    fixes = {row["who"].split()[0]: row["fix"] for row in rows if row["fix"]}
+    assert fixes["policy"] == "pip install hermes-tool-guard"
+    assert fixes["model"] == "pip install 'hermes-core[standard]'"
+    assert fixes["tool/mine"] == "pip install hermes-platform-cli, then hermes logs"
+    cli.configure("nosuch: 1\n")
+    (row,) = [row for row in alone("doctor", "--json").row["findings"] if row["who"] == "settings"]
+    assert alone(*row["fix"].split()[1:], "--help").status == 0
 
 
 def test_doctor_never_says_that_all_is_well_where_tools_have_no_place(cli):

@@ -368,6 +368,61 @@ def test_what_a_test_says_shows_no_secret_that_was_set_before(station, monkeypat
     assert key not in shown.out + shown.err
 
 
+def with_port(station):
+    """The station again, with a setting that is a number."""
+    text = (
+        EXAMPLE.read_text()
+        .replace("import hookimpl, option", "import hookimpl, option")
+        .replace("from hermes_core.errors", "from hermes_core.options import le\nfrom hermes_core.errors")
+    )
+    text = text.replace(
+        "    units: str", '    port: int = option("Its port.", default=1, validator=le(9))\n    units: str'
+    )
+    text = text.replace(
+        '        SetupField("units"',
+        '        SetupField("port", "Port", "tools.station.port"),\n        SetupField("units"',
+    )
+    (station.home / "plugins" / "station.py").write_text(text)
+    assert station("plugins", "enable", "station", "--yes").status == 0
+
+
+def test_what_cannot_be_set_is_neither_tested_nor_shown(station, monkeypatch):
+    with_port(station)
+    monkeypatch.setenv("STATION_KEY", "12345")
+    words = ("setup", "station", "--non-interactive", "--set", "place=Oslo", "--set")
+    for port, said in (("x", "port: A number is needed."), ("12", "tools.station.port")):
+        done = station(*words, f"port={port}", "--try")
+        assert (done.status, said in done.err, config(station)) == (2, True, ""), done.err
+        assert "config.yaml: tools.station.place" not in done.err, "nothing is shown as if it were written"
+        assert "answers" not in done.err
+    assert station(*words, "port=5", "--try").status == 0
+    assert "port: 5" in config(station)
+
+
+def test_what_cannot_be_set_is_asked_again(talk, station):
+    with_port(station)
+    status, shown = talk(
+        ("Log in", "n\n"),
+        ("Where it stands", "Oslo\n"),
+        ("Port", "many\n"),
+        ("A number is needed.", ""),
+        ("Port", "12\n"),
+        ("Units", "\n"),
+        ("Key (not shown)", "12345\n"),
+        ("It does not work", ""),
+        ("Log in", "n\n"),
+        ("Where it stands", "Oslo\n"),
+        ("Port", "3\n"),
+        ("Units", "\n"),
+        ("Key (not shown)", "12345\n"),
+        ("Test it now?", "n\n"),
+        ("Write this?", "y\n"),
+        command=("setup", "station"),
+    )
+    assert status == 0, shown
+    assert "port: 3" in config(station)
+
+
 def test_a_step_that_is_broken_off_changes_nothing(talk, station):
     assert station("plugins", "enable", "station", "--yes").status == 0
     said = (("Log in", "n\n"), ("Where it stands", "Oslo\n"), ("Units", "\n"), ("Key", "12345\n"), ("Test it", "y\n"))

@@ -194,9 +194,11 @@ async def test_without_a_masker_known_values_are_masked_still(hermes, scripted, 
 
 
 async def test_one_that_cannot_be_asked_hides_results_and_is_recorded(hermes, scripted) -> None:
+    catch = "hsif-drows"[::-1]
+
     @hookimpl
     def register_maskers():
-        raise RuntimeError("no swordfish today")
+        raise RuntimeError(f"no {catch} today, token=x{catch}: {catch}")
 
     hermes.tmp_plugin(scripted(Call("fishy"), "done"))
     hermes.tmp_plugin(fishy)
@@ -207,7 +209,7 @@ async def test_one_that_cannot_be_asked_hides_results_and_is_recorded(hermes, sc
     assert result.parts[0].text == "⟦secret⟧\n⟦secret⟧"
     [fault] = [fault for fault in hermes.runtime.dispatch.faults if fault.plugin == label]
     assert fault.phase == "register"
-    assert fault.error == "RuntimeError: ***"
+    assert fault.error == "RuntimeError: no *** today, *** ***", "the words that stand in its code are no secrets"
 
 
 async def test_one_that_raises_is_recorded_with_its_plugin_and_shows_nothing(hermes, scripted, tmp_path) -> None:
@@ -259,7 +261,7 @@ def test_a_command_says_why_it_hides_what_it_says(tmp_path: Path) -> None:
     plugins.mkdir()
     head = 'api = 1\nname = "fish"\nkind = "tool"\nsummary = "Finds fish."\n\n[contributes]\nmaskers = ["fish"]'
     block = "".join(f"# {line}".rstrip() + "\n" for line in head.splitlines())
-    (plugins / "fish.py").write_text(f"# /// hermes\n{block}# ///\nraise RuntimeError('swordfish')\n")
+    (plugins / "fish.py").write_text(f"# /// hermes\n{block}# ///\nraise RuntimeError('caught ' + 'hsifdrows'[::-1])\n")
 
     def run(*words: str, given: str = "") -> subprocess.CompletedProcess[str]:
         env = {k: v for k, v in os.environ.items() if not k.startswith("HERMES")} | {"HERMES_HOME": str(tmp_path)}
@@ -274,7 +276,7 @@ def test_a_command_says_why_it_hides_what_it_says(tmp_path: Path) -> None:
     assert run("redact", given="anything\n").stdout == "***\n"
     doctor = run("doctor")
     assert doctor.stdout.count("tool/fish") == 2, "the fault, and its mend"
-    assert "import: RuntimeError: ***" in doctor.stdout
+    assert "import: RuntimeError: caught ***" in doctor.stdout
     assert "swordfish" not in doctor.stdout + (tmp_path / "logs" / "hermes.log").read_text()
     assert run("plugins", "disable", "fish").returncode == 0
     assert "no.such" in run("config", "get", "no.such").stderr

@@ -69,6 +69,12 @@ def test_skills_stay_beside_the_manifest():
             parse_manifest({**GOOD, "contributes": {"skills": [folder]}}, where="some.toml")
 
 
+@pytest.mark.parametrize("name", ["..", "../tool/other", "a/b", ".well-known", "a b", "a?x", "%2e", "ä", "x*", "a\n"])
+def test_a_route_is_named_by_one_word_of_a_path(name):
+    with pytest.raises(ManifestError, match="must be the last word of a path"):
+        parse_manifest({**GOOD, "contributes": {"routes": ["hook-1.json", name]}}, where="some.toml")
+
+
 def test_a_prefix_declares_names_known_only_at_run_time():
     found = parse_manifest({**GOOD, "contributes": {"tools": ["mcp_*", "now"]}}, where="x")
     assert found.declares("tools", "mcp_search")

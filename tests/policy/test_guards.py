@@ -200,11 +200,29 @@ async def test_a_hard_word_is_the_last_one(room, mode) -> None:
     assert (room.did, room.asked) == ([], [])
 
 
-async def test_what_is_hard_is_denied_whatever_else_a_guard_says(room) -> None:
+async def test_what_is_hard_is_denied_whatever_other_guards_say(room) -> None:
     room.hermes.configure({"policy.mode": "off"})
-    guards(room, says(outcome="ask", reason="is odd"), says(hard=True, reason="it eats the cellar"))
+    hard = {"outcome": "deny", "hard": True, "reason": "it eats the cellar"}
+    guards(room, says(outcome="ask", reason="is odd"), says(**hard), says())
     [told] = await room.turn(MAKE)
     assert "never allowed, in any mode" in told
+
+
+@pytest.mark.parametrize("outcome", ["allow", "ask"])
+async def test_only_a_deny_can_be_hard(room, outcome) -> None:
+    """What means nothing is refused where it is made, so that its author is told and nobody believes in it."""
+    with pytest.raises(ValueError, match="only a deny is hard"):
+        Verdict(outcome=outcome, hard=True)
+
+    @hookimpl
+    async def judge_command():
+        return Verdict(outcome=outcome, hard=True, commands=())
+
+    room.hermes.tmp_plugin(judge_command, name="odd")
+    room.hermes._wishes["strict"] = False
+    [told] = await room.turn(MAKE)
+    assert "was not run" in told
+    assert "only a deny is hard" in room.asked[0].risk
 
 
 WORDS = [

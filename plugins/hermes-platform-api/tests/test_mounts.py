@@ -1,8 +1,12 @@
 """What other plugins serve: below a path of their own, behind the same key, and nobody else's trouble."""
 
 import asyncio
+import contextlib
 from pathlib import Path
 from typing import Any
+
+import httpx2
+import pytest
 
 from hermes_core.errors import UserError
 from hermes_core.hooks import hookimpl
@@ -26,6 +30,13 @@ async def board(scope: Any, receive: Any, send: Any) -> None:
         raise SystemExit(3)
     if path == "/wrong":
         raise UserError("There is no such row.")
+    if path == "/nothing":
+        return
+    if path in ("/begun", "/half"):
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        if path == "/half":
+            await send({"type": "http.response.body", "body": b"half", "more_body": True})
+        return
     if path == "/late":
         await send({"type": "http.response.start", "status": 200, "headers": []})
         raise RuntimeError("half-way")
@@ -115,6 +126,20 @@ async def test_a_broken_one_costs_itself_and_is_named(serve: Any, scripted: Any,
         assert "tool/school failed in register_routes: board" in caplog.text
 
 
+@pytest.mark.parametrize("path", ["nothing", "begun", "half"])
+async def test_one_that_gives_no_whole_answer_is_named(
+    serve: Any, scripted: Any, hermes: Any, tmp_path: Path, path: str
+):
+    served(hermes, tmp_path)
+    async with serve(scripted()) as server, server.http() as http:
+        with contextlib.suppress(httpx2.HTTPError):  # the connection breaks off where the answer had begun
+            assert (await http.get(f"/tool/school/board/{path}")).status_code in (200, 500)
+        assert (await http.get("/tool/school/board/x")).text == "owner /x"
+        (fault,) = server.bench.runtime.dispatch.faults
+        assert (fault.plugin, fault.where) == ("tool/school", "register_routes: board")
+        assert "gave no whole answer" in fault.error
+
+
 async def test_a_body_beyond_the_limit_ends_for_the_plugin_too(serve: Any, scripted: Any, hermes: Any, tmp_path: Path):
     served(hermes, tmp_path)
     async with serve(scripted()) as server, server.http("") as http:
@@ -144,13 +169,16 @@ async def test_a_folder_is_served_as_it_is_and_nothing_beside_it(
     folder.mkdir()
     (folder / "index.html").write_text("<h1>School</h1>")
     (tmp_path / "secret").write_text("no")
+    (folder / ".env").write_text("no")
+    (folder / ".git").mkdir()
+    (folder / ".git" / "config").write_text("no")
     (folder / "out").symlink_to(tmp_path / "secret")
     served(hermes, folder)
     async with serve(scripted()) as server, server.http() as http:
         moved = await http.get("/tool/school/files")
         assert moved.url.path == "/tool/school/files/"
         assert (await http.get("/tool/school/files/")).text == "<h1>School</h1>"
-        for path in ("nothing", "../secret", "%2e%2e/secret", "out"):
+        for path in ("nothing", "../secret", "%2e%2e/secret", "out", ".env", "%2eenv", ".git/config"):
             assert (await http.get(f"/tool/school/files/{path}")).status_code == 404, path
         assert (await http.post("/tool/school/files/")).status_code == 405
 

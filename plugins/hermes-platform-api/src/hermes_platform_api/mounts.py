@@ -34,6 +34,8 @@ class Mount:
         if self._folder and scope["path"] == self.path:
             await RedirectResponse(f"{self.path}/")(scope, receive, send)
             return
+        if self._folder and "/." in scope["path"]:
+            raise ApiError(404, "not_served", "Files whose names begin with a dot are not served.")
         size, too_large = 0, False
 
         async def bounded() -> Message:

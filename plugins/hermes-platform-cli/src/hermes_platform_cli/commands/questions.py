@@ -16,7 +16,7 @@ from hermes_core.context import PluginContext
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.types import JSON, Setting
 
-__all__ = ["Changes", "ask", "asked_one_of", "begin", "confirm", "settle", "tell"]
+__all__ = ["Changes", "ask", "asked_one_of", "begin", "check", "confirm", "settle", "tell"]
 
 _TRIES = 3
 
@@ -48,10 +48,22 @@ class Changes:
         else:
             self.settings[key] = value
 
+    def read(self, key: str, text: str) -> JSON:
+        """What a person typed as the setting holds it. Raises ValueError where that is a number, or yes or no."""
+        kind = self.known[key].schema.get("type") if key in self.known else None
+        if kind == "boolean":
+            return {"yes": True, "true": True, "on": True, "no": False, "false": False, "off": False}[text.lower()]
+        return int(text) if kind == "integer" else float(text) if kind == "number" else text
+
     def lines(self) -> list[str]:
         """What would be written, without a secret's value."""
         told = [f".env: {name}" for name in self.secrets]
         return told + [f"config.yaml: {key} = {json.dumps(value)}" for key, value in self.settings.items()]
+
+    def clear(self) -> None:
+        """Forget all of it."""
+        self.secrets.clear()
+        self.settings.clear()
 
     def hidden(self, text: str) -> str:
         """A text without the secrets that were typed."""
@@ -65,8 +77,18 @@ async def begin(ctx: PluginContext) -> Changes:
     return Changes({row.key: row for row in await ctx.settings.list()})
 
 
+async def check(ctx: PluginContext, changes: Changes) -> None:
+    """Look whether everything could be written as it is now. Raises HermesError."""
+    async with ctx.settings.trial(changes.settings, changes.secrets):
+        pass
+
+
 async def settle(ctx: PluginContext, changes: Changes, *, person: bool) -> list[str]:
-    """Show what is to be changed, and write it where the person says so; the lines that were shown."""
+    """Show what is to be changed, and write it where the person says so; the lines that were shown.
+
+    Raises HermesError, and shows nothing, where it cannot be written so.
+    """
+    await check(ctx, changes)
     told = changes.lines()
     for line in told or ["Nothing is to be changed."]:
         click.echo(f"  {line}", err=True)

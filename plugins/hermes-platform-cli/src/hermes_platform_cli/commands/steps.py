@@ -5,9 +5,9 @@ from collections.abc import Mapping
 import click
 
 from hermes_core.context import PluginContext
-from hermes_core.errors import HermesError, UserError
+from hermes_core.errors import ConfigError, HermesError, UserError
 from hermes_core.kinds import LoginPrompt, SetupField, SetupStep
-from hermes_platform_cli.commands.questions import Changes, ask, confirm, settle, tell
+from hermes_platform_cli.commands.questions import Changes, ask, check, confirm, settle, tell
 
 __all__ = ["ask_fields", "run_step"]
 
@@ -23,9 +23,10 @@ async def run_step(
         tell(f"{step.summary} What stands in brackets is set; Enter keeps it, Ctrl+C changes nothing.")
     while True:
         values = await ask_fields(ctx, changes, step, said=said, person=person)
-        if not (attempt or (person and confirm("Test it now?", default=True))):
-            break
         try:
+            await check(ctx, changes)
+            if not (attempt or (person and confirm("Test it now?", default=True))):
+                break
             found = await ctx.settings.test(step.name, values)
             click.echo(changes.hidden(found or f"{step.name} works."), err=True)
             break
@@ -33,11 +34,13 @@ async def run_step(
             if not person:
                 raise
             tell(f"It does not work: {changes.hidden(str(error))}")
+            if isinstance(error, ConfigError):  # it could not be written
+                changes.clear()
+                continue
         if confirm("Keep it all the same?", default=False):
             break
         tell("Then say it anew; Ctrl+C changes nothing.")
-        changes.secrets.clear()
-        changes.settings.clear()
+        changes.clear()
     return await settle(ctx, changes, person=person)
 
 
@@ -56,7 +59,7 @@ async def ask_fields(
         if one.name not in values and person:
             values[one.name] = _answer(one, changes, kept=kept)
         value = values.get(one.name, "")
-        if value and (wrong := _wrong(one, value)):
+        if value and (wrong := _wrong(one, changes, value)):
             raise UserError(f"{one.name}: {wrong}")
         if one.required and not value and not kept:
             where = f"export {one.key}=…" if one.secret else f"--set {one.name}=…"
@@ -64,7 +67,7 @@ async def ask_fields(
         if value and one.secret:
             changes.secrets[one.key] = value
         elif value and (value != one.default or changes.now(one.key)):
-            changes.want(one.key, value)
+            changes.want(one.key, changes.read(one.key, value))
     return values
 
 
@@ -80,17 +83,21 @@ def _answer(one: SetupField, changes: Changes, *, kept: bool) -> str:
             typed = ask(named, default=before, show_default=bool(before))
         if not typed and (kept or not one.required):
             return ""
-        if not (wrong := _wrong(one, typed)):
+        if not (wrong := _wrong(one, changes, typed)):
             return typed
         click.echo(wrong, err=True)
 
 
-def _wrong(one: SetupField, value: str) -> str:
+def _wrong(one: SetupField, changes: Changes, value: str) -> str:
     """What is wrong with an answer; empty when nothing is."""
     if not value:
         return "This is needed."
     if one.choices and value not in one.choices:
         return f"One of: {', '.join(one.choices)}."
+    try:
+        changes.read(one.key, value)
+    except (ValueError, KeyError):
+        return "A number is needed." if changes.known[one.key].schema["type"] != "boolean" else "yes or no."
     try:
         return one.check(value) if one.check else ""
     except Exception as error:  # a plugin's; nothing is written that nobody could check
