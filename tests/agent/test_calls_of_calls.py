@@ -284,7 +284,7 @@ async def test_a_call_through_tool_call_is_one_of_the_tool_itself(hermes, script
     assert all(one.failed for one in shop.results[1:])
     assert ("send", [Effect.SEND]) in judged
     assert "tool_call" not in {name for name, _ in judged}
-    (row,) = await (await hermes.runtime.store()).tool_history(hermes.runtime.owner, name="send")
+    (row,) = await (await hermes.runtime.store()).history.tool_calls(hermes.runtime.owner, name="send")
     assert row.outcome == "ok"
 
 
