@@ -16,9 +16,8 @@ from guard import CORPUS, long_ones
 from hermes_core.distribution import HERMES
 from hermes_core.embed import Hermes
 from hermes_core.kinds import Tool
-from hermes_core.types import Approval
 from hermes_core.testing import FakeWorkspace
-from hermes_core.types import Effect, Principal, Session, ToolCall, Verdict
+from hermes_core.types import Approval, Effect, Principal, Session, ToolCall, Verdict
 
 
 async def _run(*_: object) -> str:

@@ -1,6 +1,7 @@
 """Who serves an account on a service: a lease with a heartbeat and a fencing token, and how far it came."""
 
 import time
+from collections.abc import Sequence
 
 from attrs import asdict
 
@@ -8,7 +9,7 @@ from hermes_core.codec import clean
 from hermes_core.database import READ, Transaction, made
 from hermes_core.errors import StoreError
 from hermes_core.store import leases
-from hermes_core.store.sessions import Sessions, transaction
+from hermes_core.store.transactions import Stored, transaction
 from hermes_core.types import Account, Serving
 
 __all__ = ["Accounts", "StaleAccount", "prove"]
@@ -18,7 +19,7 @@ class StaleAccount(StoreError):
     """Another gateway serves the account now; nothing was written."""
 
 
-class Accounts(Sessions):
+class Accounts(Stored):
     """Each account has one holder at a time, on whatever machine."""
 
     @transaction()
@@ -27,35 +28,34 @@ class Accounts(Sessions):
         platform, account = clean(platform), clean(account)
         tx.alone(f"account {platform} {account}")
         row = tx.row("account_get", platform=platform, account=account)
-        if row and leases.alive(tx, *(row[name] for name in ("holder", "place", "pid", "beat"))):
+        if leases.alive(tx, row):
             return None
         serving = Serving(platform=platform, account=account, holder=holder, fence=(row["fence"] if row else 0) + 1)
         tx.change("account_take", **asdict(serving), **leases.mark(tx), since=time.time())
         return serving
 
     @transaction()
-    def keep_serving(self, tx: Transaction, serving: Serving) -> None:
+    def keep(self, tx: Transaction, serving: Serving) -> None:
         """Extend the lease. Raises StaleAccount when another took it."""
         prove(tx, serving)
 
     @transaction()
-    def tell_account(self, tx: Transaction, serving: Serving, state: str, error: str = "") -> None:
+    def tell(self, tx: Transaction, serving: Serving, state: str, error: str = "") -> None:
         """Write down how it stands: connecting, connected, parked. Extends the lease. Raises StaleAccount."""
         prove(tx, serving)
         told = {"state": clean(state), "error": clean(error), "since": time.time()}
         tx.change("account_tell", platform=serving.platform, account=serving.account, **told)
 
     @transaction()
-    def stop_serving(self, tx: Transaction, serving: Serving) -> None:
+    def stop(self, tx: Transaction, serving: Serving) -> None:
         """Let go of an account, so that another takes it at once. Quiet when another has it."""
         tx.change("account_drop", platform=serving.platform, account=serving.account, fence=serving.fence)
 
     @transaction(READ)
-    def accounts(self, tx: Transaction) -> list[Account]:
+    def list(self, tx: Transaction) -> Sequence[Account]:
         """Every account that was ever served, by platform and name."""
         rows = tx.rows("accounts_list")
-        held = ("holder", "place", "pid", "beat")
-        return [made(Account, row, served=leases.alive(tx, *(row[name] for name in held))) for row in rows]
+        return [made(Account, row, served=leases.alive(tx, row)) for row in rows]
 
 
 def prove(tx: Transaction, serving: Serving) -> None:

@@ -7,24 +7,24 @@ the one call, are one commit. So neither a late answer, nor a second one, nor a 
 import json
 import sqlite3
 import time
+from collections.abc import Sequence
 
 from hermes_core.codec import clean
 from hermes_core.database import READ, Transaction, made
 from hermes_core.errors import StoreError, UnknownName, UserError
-from hermes_core.store.sessions import owner_number, owner_row, transaction
-from hermes_core.store.spending import Spending
+from hermes_core.store.transactions import Stored, owner_number, owner_row, transaction
 from hermes_core.types import Approval, Grant, Principal, Session, Verdict
 
-__all__ = ["Approvals", "withdraw"]
+__all__ = ["Approvals"]
 
 _LASTING = ("session", "always")
 
 
-class Approvals(Spending):
+class Approvals(Stored):
     """The part of the store that keeps what people allow."""
 
     @transaction()
-    def ask_approval(self, tx: Transaction, session: Session, question: Approval) -> Approval:
+    def ask(self, tx: Transaction, session: Session, question: Approval) -> Approval:
         """Write a question down, or find it as it stands by now. Raises StoreError when the id is another's."""
         owner = owner_row(tx, session.owner)
         row = {
@@ -45,12 +45,12 @@ class Approvals(Spending):
         return found
 
     @transaction(READ)
-    def approval(self, tx: Transaction, owner: Principal, approval_id: str) -> Approval | None:
+    def get(self, tx: Transaction, owner: Principal, approval_id: str) -> Approval | None:
         """One question of an owner as it stands."""
         return _approval(tx, owner_number(tx, owner), approval_id)
 
     @transaction(READ)
-    def find_approval(self, tx: Transaction, owner: Principal, words: str, *, admin: bool = False) -> Approval:
+    def find(self, tx: Transaction, owner: Principal, words: str, *, admin: bool = False) -> Approval:
         """A question that somebody may answer, by its id or the start of it; as an ``admin`` also those for admins.
 
         Raises UnknownName, UserError.
@@ -67,9 +67,9 @@ class Approvals(Spending):
         return found[0]
 
     @transaction(READ)
-    def list_approvals(
+    def list(
         self, tx: Transaction, owner: Principal, *, closed: bool = False, limit: int = 50, admin: bool = False
-    ) -> list[Approval]:
+    ) -> Sequence[Approval]:
         """The open questions that somebody may answer, newest first; settled ones too when ``closed``.
 
         As an ``admin`` also those that others' calls put to admins.
@@ -78,7 +78,7 @@ class Approvals(Spending):
         return [_read(row) for row in tx.rows("approvals_list", closed=closed, limit=limit, **may)]
 
     @transaction()
-    def settle_approval(
+    def settle(
         self, tx: Transaction, owner: Principal, approval_id: str, verdict: Verdict, *, state: str = "answered"
     ) -> tuple[Approval, bool]:
         """Settle a question, keep what it grants, and answer what that grants too: one commit.
@@ -99,7 +99,9 @@ class Approvals(Spending):
         return settled, True
 
     @transaction(READ)
-    def grants(self, tx: Transaction, owner: Principal, *, session_id: str = "", every: bool = False) -> list[Grant]:
+    def grants(
+        self, tx: Transaction, owner: Principal, *, session_id: str = "", every: bool = False
+    ) -> Sequence[Grant]:
         """What holds for an owner in a session (a child's: in its root), oldest first; ``every``: in any session."""
         number = owner_number(tx, owner)
         root = _root(tx, number, session_id) if session_id else ""
@@ -107,7 +109,7 @@ class Approvals(Spending):
         return [made(Grant, row, session_id=row["session_id"] or "") for row in rows]
 
     @transaction(READ)
-    def granted(self, tx: Transaction, owner: Principal, session_id: str) -> list[str]:
+    def granted(self, tx: Transaction, owner: Principal, session_id: str) -> Sequence[str]:
         """The rules that hold for an owner in a session."""
         number = owner_number(tx, owner)
         return list(_granted(tx, number, _root(tx, number, session_id)))
@@ -126,11 +128,6 @@ _TEXTS = (
 
 def _granted(tx: Transaction, owner: int, root: str) -> dict[str, None]:
     return {row["rule"]: None for row in tx.rows("grants_list", owner=owner, root=root, every=False)}
-
-
-def withdraw(tx: Transaction, session_id: str) -> None:
-    """Nobody waits any more for the answers of a session's open questions."""
-    tx.change("approvals_withdraw", session_id=session_id, answered=time.time())
 
 
 def _settle(tx: Transaction, owner: int, found: Approval, verdict: Verdict, state: str) -> bool:

@@ -1,23 +1,21 @@
 """What was sent to a chat from elsewhere, for the conversation there: it knows of it when its next turn begins."""
 
 import time
-from collections.abc import Callable
 from functools import partial
 
 from hermes_core.codec import clean, dumps, message_to_json
 from hermes_core.database import Prepared, Transaction
 from hermes_core.errors import UnknownName
+from hermes_core.store.history import append_notes
 from hermes_core.store.killpoints import die_at
-from hermes_core.store.sessions import Sessions, stored, transaction
+from hermes_core.store.transactions import Stored, transaction
 from hermes_core.types import Message
 
 __all__ = ["CrossChatNotes"]
 
 
-class CrossChatNotes(Sessions):
-    """The part of the store that tells conversations what was said in their chats."""
-
-    _append: Callable[[Transaction, str, Message, str], int]
+class CrossChatNotes(Stored):
+    """Tells conversations what was said in their chats."""
 
     @transaction()
     def post(self, tx: Transaction, session_id: str, key: str, told: Message, also: Prepared[bool]) -> bool:
@@ -36,13 +34,5 @@ class CrossChatNotes(Sessions):
         body = dumps(message_to_json(told))
         tx.change("mirror_add", **row, owner=session["owner"], body=body, received=time.time())
         if tx.row("turn_open", session_id=session_id) is None:
-            self._append_mirrored(tx, session_id)
+            append_notes(tx, session_id)
         return True
-
-    def _append_mirrored(self, tx: Transaction, session_id: str) -> None:
-        """Add what was said in a session's chat from elsewhere: between turns, where it breaks nothing apart."""
-        found = tx.rows("mirrored", session_id=session_id)
-        for row in found:
-            self._append(tx, session_id, stored(row["body"]), "")
-        if found:
-            tx.change("mirrors_done", session_id=session_id)

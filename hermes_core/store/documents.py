@@ -11,13 +11,13 @@ import time
 from collections.abc import Sequence
 
 from hermes_core.codec import clean
-from hermes_core.database import READ, Database, Transaction
+from hermes_core.database import READ, Transaction
 from hermes_core.errors import Conflict, UnknownName, UserError
-from hermes_core.store.sessions import owner_number, owner_row, transaction
+from hermes_core.store.transactions import Stored, owner_number, owner_row, transaction
 from hermes_core.types import JSON, Document, Principal
 from hermes_core.values import frozen
 
-__all__ = ["LONGEST_NAME", "MOST", "SIZE", "Documents", "Scope", "copy_documents", "encoded", "named"]
+__all__ = ["LONGEST_NAME", "MOST", "SIZE", "Documents", "Scope", "encoded", "named"]
 
 SIZE = 1_048_576  # bytes of one document
 MOST = 256  # documents of one plugin in one place: a session, an owner, or neither
@@ -41,11 +41,8 @@ class Scope:
             raise UnknownName("session", self.session_id)
 
 
-class Documents:
-    """Every method is one transaction and raises StoreError."""
-
-    def __init__(self, engine: Database) -> None:
-        self._engine = engine
+class Documents(Stored):
+    """What plugins keep as documents."""
 
     @transaction(READ)
     def get(self, tx: Transaction, scope: Scope, *, name: str) -> Document | None:
@@ -102,12 +99,6 @@ class Documents:
     def erase(self, tx: Transaction, plugin: str, owner: Principal) -> int:
         """Delete them; how many there were."""
         return tx.change("documents_erase", plugin=plugin, owner=owner_number(tx, owner)).rowcount
-
-
-def copy_documents(tx: Transaction, source: str, session_id: str) -> None:
-    """Give a session what another one has."""
-    for row in tx.rows("documents_of_session", session_id=source):
-        tx.change("document_add", **{**{name: row[name] for name in row.keys()}, "session_id": session_id})  # noqa: SIM118 - not a mapping
 
 
 def encoded(value: JSON) -> str:

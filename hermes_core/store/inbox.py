@@ -11,25 +11,69 @@ from typing import Any
 from attrs import NOTHING, asdict, evolve, fields
 
 from hermes_core.codec import clean, dumps, message_from_json, message_to_json
-from hermes_core.database import Transaction
+from hermes_core.database import READ, Transaction
 from hermes_core.errors import Duplicate
-from hermes_core.types import Blob, Effect, Envelope, Message, Text, ToolResult, TurnBounds, TurnOrder, Waiting
+from hermes_core.store.transactions import Stored, get_session, session_facts, transaction
+from hermes_core.types import (
+    Blob,
+    Effect,
+    Envelope,
+    Message,
+    Principal,
+    Text,
+    ToolResult,
+    TurnBounds,
+    TurnOrder,
+    Waiting,
+)
 
-__all__ = [
-    "CLOSE",
-    "OPEN",
-    "address_from_json",
-    "address_to_json",
-    "drop",
-    "read",
-    "receive",
-    "steered",
-    "take",
-    "wait",
-    "waiting",
-]
-
+DONE = "command"  # stands for the turn of a command that was carried out
 OPEN, CLOSE = "<note-from-user>", "</note-from-user>"
+
+
+class Inbox(Stored):
+    """What came in for sessions, and what became of it."""
+
+    @transaction()
+    def wait(
+        self, tx: Transaction, session_id: str, message: Message, *, mode: str, envelope: Envelope, trace: str = ""
+    ) -> int:
+        """Store a message that waits: ``steer`` or ``queue``; its row. Raises UnknownName, Duplicate."""
+        return wait(tx, envelope, session_facts(tx, session_id)[0], session_id, message, mode, trace)
+
+    @transaction(READ)
+    def waiting(self, tx: Transaction, session_id: str) -> list[Waiting]:
+        """What waits in a session, in the order it came."""
+        return waiting(tx, session_id)
+
+    @transaction()
+    def drop(self, tx: Transaction, session_id: str) -> int:
+        """Give up what waits in a session; how many messages that were."""
+        found = waiting(tx, session_id)
+        for one in found:
+            take(tx, one.id, "dropped")
+        return len(found)
+
+    @transaction()
+    def stop_wanted(self, tx: Transaction, session_id: str) -> bool:
+        """Whether another process wants the turn of a session stopped; said once."""
+        wishes = tx.rows("stops_waiting", session_id=session_id)
+        for row in wishes:
+            take(tx, row["id"], DONE)
+        return bool(wishes)
+
+    @transaction(READ)
+    def begun_by(self, tx: Transaction, session_id: str) -> Waiting | None:
+        """The message whose turn is open in a session."""
+        row = tx.row("turn_begun_by", session_id=session_id)
+        return read(row) if row else None
+
+    @transaction(READ)
+    def asked_from(self, tx: Transaction, session_id: str, owner: Principal) -> Envelope | None:
+        """Where a session's last turn was asked for, without what was said; None if in no chat. Raises UnknownName."""
+        get_session(tx, session_id, owner)
+        row = tx.row("chat_asked", session_id=session_id)
+        return address_from_json(row["envelope"], Message(role="user", parts=())) if row and row["envelope"] else None
 
 
 def receive(tx: Transaction, envelope: Envelope, owner: int, turn_id: str, trace: str = "") -> None:
@@ -88,14 +132,6 @@ def take(tx: Transaction, row: int, turn_id: str) -> None:
     """Mark a waiting message as used by a turn. Raises Duplicate when it was taken before."""
     if not tx.change("inbox_taken", id=row, turn_id=turn_id).rowcount:
         raise Duplicate("This message has had its turn.")
-
-
-def drop(tx: Transaction, session_id: str) -> int:
-    """Give up what waits in a session; how many messages that were."""
-    found = waiting(tx, session_id)
-    for one in found:
-        take(tx, one.id, "dropped")
-    return len(found)
 
 
 def steered(tx: Transaction, session_id: str, turn_id: str, result: ToolResult) -> ToolResult:

@@ -1,102 +1,49 @@
-"""The journal: turns and messages, each step one short transaction that commits before anyone acts on it."""
+"""The journal of turns: each step is one short transaction that commits before anyone acts on it."""
 
 import time
-from collections.abc import Sequence
-from functools import cached_property, partial
-from pathlib import Path
+import zlib
+from collections.abc import Container, Sequence
+from functools import partial
 from typing import Any
 
-import attrs
+from attrs import evolve
 
-from hermes_core.codec import clean, dumps, message_to_json
-from hermes_core.database import READ, Database, Prepared, Transaction, made
-from hermes_core.kinds import StoreDriver
-from hermes_core.store import accounts, approvals, branches, inbox, leases
-from hermes_core.store.calls import add_call, waiting
-from hermes_core.store.command_log import CommandLog
-from hermes_core.store.contexts import Contexts, history_of, session_facts
-from hermes_core.store.cross_chat_notes import CrossChatNotes
-from hermes_core.store.documents import Documents
-from hermes_core.store.engine import Engine
+from hermes_core.codec import canonical, clean, dumps, message_to_json, plain_text
+from hermes_core.database import READ, Prepared, Transaction, made
+from hermes_core.errors import StoreError
+from hermes_core.store import inbox, leases
+from hermes_core.store.history import append, append_notes, history_of
 from hermes_core.store.killpoints import die_at
-from hermes_core.store.leases import Busy, Resumed, StaleLease, Turn
-from hermes_core.store.migrate import to_head
+from hermes_core.store.leases import Busy, Resumed, Turn
 from hermes_core.store.outside import result_of
-from hermes_core.store.search import cut_words, index_words
-from hermes_core.store.sessions import stored, transaction
 from hermes_core.store.spending import book, sums
-from hermes_core.store.traces import Traces
+from hermes_core.store.transactions import Stored, owner_number, session_facts, stored, transaction
 from hermes_core.store.validity import INTERRUPTED, NO_RESULT, NOT_RUN, result_message, said
-from hermes_core.store.versions.head import SQL
-from hermes_core.types import Envelope, Message, SessionRow, ToolCall, ToolResult, Usage, Waiting
+from hermes_core.types import Envelope, Message, Principal, ToolCall, ToolResult, Usage
+from hermes_core.values import frozen
 
-__all__ = [
-    "Busy",
-    "Resumed",
-    "SessionRow",
-    "StaleLease",
-    "Store",
-    "Turn",
-    "open_store",
-]
+__all__ = ["Journal", "LastTurn"]
 
 _NOTHING = Usage()
+_END = 2**62
 
 
-def open_store(
-    database: Path,
-    *,
-    url: str = "",
-    driver: StoreDriver | None = None,
-    durability: str = "normal",
-) -> "Store":
-    """Open or make the database and bring its tables to head.
+@frozen(kw_only=True)
+class LastTurn:
+    """How far the last turn of a session came: ``open``, ``done``, ``failed`` or ``interrupted``."""
 
-    With a ``url`` its ``driver`` opens it there, and no file is made. Raises UserError for an address that is none, and
-    StoreError, in plain words, when file or server cannot be used.
-    """
-    engine: Database
-    if url:
-        assert driver, "who opens a store at an address is its caller's to say"
-        engine = driver.open(url, SQL)
-    else:
-        engine = Engine(database, durability=durability)
-    try:
-        to_head(engine)
-    except BaseException:
-        engine.close()
-        raise
-    return Store(engine)
+    state: str
+    error: str
+    answer: str
+    provider: str
+    model: str
+    started: float
+    ended: float
+    usage: Usage
 
 
-class Store(accounts.Accounts, branches.Branches, Contexts, CommandLog, Traces, CrossChatNotes):
-    """What lasts. Used from one event loop; thread-safe inside. Every method raises StoreError."""
-
-    @property
-    def engine(self) -> Database:
-        """The connections, for what else lies in the same database."""
-        return self._engine
-
-    @cached_property
-    def documents(self) -> Documents:
-        """What plugins keep as documents."""
-        return Documents(self._engine)
-
-    @property
-    def place(self) -> str:
-        """Where it is, for people: a path, or a server without its password."""
-        return self._engine.place
-
-    def close(self) -> None:
-        """Let go of the files; closing twice is quiet."""
-        self._engine.close()
-
-    @transaction(READ)
-    def answers(self, tx: Transaction) -> None:
-        """Read something, and return: whether file or server answer."""
-        tx.rows("owner_count")
-
-    # --- a turn -----------------------------------------------------------------------------------------------
+class Journal(Stored):
+    """The turns of sessions. Whoever writes for one proves that it is theirs."""
 
     @transaction()
     def open_turn(
@@ -126,10 +73,10 @@ class Store(accounts.Accounts, branches.Branches, Contexts, CommandLog, Traces, 
         if waited:
             inbox.take(tx, waited, turn_id)
         fence = leases.take(tx, session_id, holder, left)
-        self._repair(tx, session_id)
+        _repair(tx, session_id)
         values = {"holder": holder, "provider": provider, "model": model, "state": "open", "started": time.time()}
         tx.change("turn_add", id=turn_id, session_id=session_id, owner=owner, **values)
-        self._append(tx, session_id, message, turn_id)
+        append(tx, session_id, message, turn_id)
         return Turn(id=turn_id, session_id=session_id, holder=holder, fence=fence)
 
     @transaction()
@@ -158,38 +105,15 @@ class Store(accounts.Accounts, branches.Branches, Contexts, CommandLog, Traces, 
             trace=row["trace"] or "",
         )
 
-    def _repair(self, tx: Transaction, session_id: str) -> None:
-        """Add the rows that an interrupted turn did not get to write."""
-        tx.change("turns_abandon", session_id=session_id, ended=time.time())
-        approvals.withdraw(tx, session_id)
-        self._answer_open_calls(tx, session_id, "")
-        last = tx.row("messages_before", session_id=session_id, before=2**62, limit=1)
-        if last and stored(last["body"]).role != "assistant":
-            self._append(tx, session_id, said("assistant", INTERRUPTED), "")
-        self._append_mirrored(tx, session_id)
-
-    def _answer_open_calls(self, tx: Transaction, session_id: str, turn_id: str) -> None:
-        """Give every call of the session that has no result one that says why."""
-        for row in tx.rows("calls_open", session_id=session_id):
-            text, outcome = (NO_RESULT, "unknown") if row["outcome"] == "started" else (NOT_RUN, "refused")
-            self._end_call(tx, session_id, turn_id, row, result_message(row["call_id"], row["name"], text), outcome)
-
-    def _end_call(
-        self,
-        tx: Transaction,
-        session_id: str,
-        turn_id: str,
-        row: Any,
-        result: Message,
-        outcome: str,
-        seconds: float = 0,
-    ) -> None:
-        """Write down how a call ended: its result is a message, that of a call's own call stands in its row."""
-        how = {"id": row["id"], "outcome": outcome, "seconds": seconds}
-        if row["result"] is None:
-            tx.change("call_finish", **how, result_id=self._append(tx, session_id, result, turn_id))
-        else:
-            tx.change("call_end", **how, result=dumps(message_to_json(result)))
+    @transaction(READ)
+    def last_turn(self, tx: Transaction, session_id: str) -> LastTurn | None:
+        """The last turn of a session; its answer is empty until it is done. None when there is none."""
+        row = tx.row("turn_last", session_id=session_id)
+        if row is None:
+            return None
+        last = tx.row("messages_before", session_id=session_id, before=_END, limit=1)
+        answer = plain_text(stored(last["body"]).parts) if last and row["state"] == "done" else ""
+        return made(LastTurn, row, usage=made(Usage, row), answer=answer)
 
     @transaction()
     def beat(self, tx: Transaction, turn: Turn) -> None:
@@ -200,6 +124,37 @@ class Store(accounts.Accounts, branches.Branches, Contexts, CommandLog, Traces, 
     def leave(self, tx: Transaction, holder: str) -> None:
         """Leave the open turns of a holder to whoever comes next, at once: nothing it writes counts any more."""
         tx.change("leases_leave", holder=holder, gone=leases.GONE)
+
+    @transaction(READ)
+    def is_held(self, tx: Transaction, session_id: str) -> bool:
+        """Whether a process that lives plays a turn in a session."""
+        return leases.alive(tx, tx.row("lease_get", session_id=session_id))
+
+    @transaction(READ, long=True)
+    def interrupted(self, tx: Transaction, owner: Principal) -> list[str]:
+        """The sessions in which a turn was cut off by the death of its process, oldest first; then those in which a
+        message waits and nobody works. Child agents' are not among them: their parents go on with them."""
+        number = owner_number(tx, owner)
+        found = [*tx.rows("turns_open", owner=number), *tx.rows("sessions_waiting", owner=number)]
+        return list(dict.fromkeys(row["session_id"] for row in found if not leases.alive(tx, row)))
+
+    @transaction(READ, long=True)
+    def unplayed(
+        self, tx: Transaction, came: Container[tuple[Principal, str, str]], *, limit: int = 100
+    ) -> list[tuple[str, Principal]]:
+        """The same of all owners whose messages ``came`` by a platform and an account: the oldest first."""
+        found: dict[str, Principal] = {}
+        for row in (*tx.rows("turns_unplayed"), *tx.rows("inbox_unplayed")):
+            owner = Principal(profile=row["profile"], person=row["person"])
+            address = (owner, row["platform"], row["account"])
+            if len(found) < limit and address in came and not leases.alive(tx, row):
+                found.setdefault(row["session_id"], owner)
+        return list(found.items())
+
+    @transaction(READ)
+    def over(self, tx: Transaction, turns: Sequence[str], before: float) -> list[str]:
+        """Those of some turns that ended before an instant."""
+        return [turn for turn in turns if tx.row("turn_over", id=turn, before=before)]
 
     @transaction()
     def add_reply(
@@ -218,9 +173,9 @@ class Store(accounts.Accounts, branches.Branches, Contexts, CommandLog, Traces, 
         """
         leases.hold(tx, turn)
         asks = [part for part in message.parts if isinstance(part, ToolCall)]
-        reply = self._append(tx, turn.session_id, message, turn.id, made=len(asks))
+        reply = append(tx, turn.session_id, message, turn.id, made=len(asks))
         for call in reversed({call.id: call for call in reversed(asks)}.values()):
-            add_call(tx, turn, reply, call, None)
+            _add_call(tx, turn, reply, call, None)
         _book(tx, turn, usage, calls)
         return reply
 
@@ -231,7 +186,7 @@ class Store(accounts.Accounts, branches.Branches, Contexts, CommandLog, Traces, 
         leases.hold(tx, turn)
         row = tx.row("call_find", turn_id=turn.id, call_id=clean(call.id))
         if row is None:
-            add_call(tx, turn, waiting(tx, turn, above, "started")["message_id"], call, "")
+            _add_call(tx, turn, _waiting(tx, turn, above, "started")["message_id"], call, "")
             return "pending", None
         found = (
             part for part in (stored(row["result"]).parts if row["result"] else ()) if isinstance(part, ToolResult)
@@ -242,7 +197,7 @@ class Store(accounts.Accounts, branches.Branches, Contexts, CommandLog, Traces, 
     def add_word(self, tx: Transaction, turn: Turn, message: Message) -> int:
         """Store what a model is told within a turn besides results; the row's id. Raises StaleLease."""
         leases.hold(tx, turn)
-        return self._append(tx, turn.session_id, message, turn.id)
+        return append(tx, turn.session_id, message, turn.id)
 
     @transaction()
     def start_call(self, tx: Transaction, turn: Turn, call_id: str, *, again: bool = False) -> int:
@@ -252,7 +207,7 @@ class Store(accounts.Accounts, branches.Branches, Contexts, CommandLog, Traces, 
         may be run ``again``, after its process died, is it started twice.
         """
         leases.hold(tx, turn)
-        row = waiting(tx, turn, call_id, "pending", *(["started"] if again else []))
+        row = _waiting(tx, turn, call_id, "pending", *(["started"] if again else []))
         tx.change("call_start", id=row["id"], started=time.time())
         return int(tx.rows("call_find", turn_id=turn.id, call_id=clean(call_id))[0]["repeats"])
 
@@ -273,11 +228,11 @@ class Store(accounts.Accounts, branches.Branches, Contexts, CommandLog, Traces, 
         ``used`` is what its child agents used: it counts for this turn too. Raises StaleLease, StoreError.
         """
         leases.hold(tx, turn)
-        row = waiting(tx, turn, call.id, "pending", "started")
-        result = attrs.evolve(result, call_id=call.id, name=call.name)
+        row = _waiting(tx, turn, call.id, "pending", "started")
+        result = evolve(result, call_id=call.id, name=call.name)
         if row["result"] is None:
             result = inbox.steered(tx, turn.session_id, turn.id, result)
-        self._end_call(tx, turn.session_id, turn.id, row, result_of(result), outcome, seconds)
+        _end_call(tx, turn.session_id, turn.id, row, result_of(result), outcome, seconds)
         if used != _NOTHING:
             _book(tx, turn, used, ())
         return result
@@ -285,7 +240,7 @@ class Store(accounts.Accounts, branches.Branches, Contexts, CommandLog, Traces, 
     @transaction(READ)
     def call_row(self, tx: Transaction, turn: Turn, call_id: str) -> int:
         """The number of a call's row, which no other call has. Raises StoreError when the turn has no such call."""
-        return int(waiting(tx, turn, call_id, "pending", "started")["id"])
+        return int(_waiting(tx, turn, call_id, "pending", "started")["id"])
 
     @transaction()
     def spend(
@@ -310,57 +265,54 @@ class Store(accounts.Accounts, branches.Branches, Contexts, CommandLog, Traces, 
         Raises StaleLease, and what that raises: then the turn has not ended.
         """
         leases.hold(tx, turn)
-        self._answer_open_calls(tx, turn.session_id, turn.id)
-        self._append_mirrored(tx, turn.session_id)
-        approvals.withdraw(tx, turn.session_id)
+        _answer_open_calls(tx, turn.session_id, turn.id)
+        append_notes(tx, turn.session_id)
+        _withdraw(tx, turn.session_id)
         tx.change("turn_close", id=turn.id, state=state, error=clean(error), ended=time.time())
         tx.change("lease_drop", session_id=turn.session_id, fence=turn.fence)
         if also:
             also(tx)
             tx.committed.append(partial(die_at, "stored"))
 
-    # --- messages that wait -----------------------------------------------------------------------------------
 
-    @transaction()
-    def wait(
-        self, tx: Transaction, session_id: str, message: Message, *, mode: str, envelope: Envelope, trace: str = ""
-    ) -> int:
-        """Store a message that waits: ``steer`` or ``queue``; its row. Raises UnknownName, Duplicate."""
-        return inbox.wait(tx, envelope, session_facts(tx, session_id)[0], session_id, message, mode, trace)
+def _withdraw(tx: Transaction, session_id: str) -> None:
+    """Nobody waits any more for the answers of a session's open questions."""
+    tx.change("approvals_withdraw", session_id=session_id, answered=time.time())
 
-    @transaction(READ)
-    def waiting(self, tx: Transaction, session_id: str) -> list[Waiting]:
-        """What waits in a session, in the order it came."""
-        return inbox.waiting(tx, session_id)
 
-    @transaction()
-    def drop_waiting(self, tx: Transaction, session_id: str) -> int:
-        """Give up what waits in a session; how many messages that were."""
-        return inbox.drop(tx, session_id)
+def _repair(tx: Transaction, session_id: str) -> None:
+    """Add the rows that an interrupted turn did not get to write."""
+    tx.change("turns_abandon", session_id=session_id, ended=time.time())
+    _withdraw(tx, session_id)
+    _answer_open_calls(tx, session_id, "")
+    last = tx.row("messages_before", session_id=session_id, before=_END, limit=1)
+    if last and stored(last["body"]).role != "assistant":
+        append(tx, session_id, said("assistant", INTERRUPTED), "")
+    append_notes(tx, session_id)
 
-    # --- messages ---------------------------------------------------------------------------------------------
 
-    @transaction()
-    def add_message(self, tx: Transaction, session_id: str, message: Message) -> int:
-        """Store one message outside a turn, one commit; its id. Raises UnknownName."""
-        return self._append(tx, session_id, message, "")
+def _answer_open_calls(tx: Transaction, session_id: str, turn_id: str) -> None:
+    """Give every call of the session that has no result one that says why."""
+    for row in tx.rows("calls_open", session_id=session_id):
+        text, outcome = (NO_RESULT, "unknown") if row["outcome"] == "started" else (NOT_RUN, "refused")
+        _end_call(tx, session_id, turn_id, row, result_message(row["call_id"], row["name"], text), outcome)
 
-    def _append(self, tx: Transaction, session_id: str, message: Message, turn_id: str, made: int = 0) -> int:
-        """The one place where a message is written: row, search index, session."""
-        owner, _ = session_facts(tx, session_id)
-        now, body = time.time(), dumps(message_to_json(message))
-        known = {"session_id": session_id, "owner": owner, "turn_id": turn_id, "role": message.role}
-        row = tx.add("message_add", **known, body=body, created=now)
-        read = stored(body)  # as it will be read: the index must say the same as the row
-        words = index_words(read, owner)
-        tx.change("search_add", rowid=row, words=cut_words(words) if tx.server else words)
-        tx.change("session_touch", id=session_id, last=row, updated=now, made=made)
-        return row
 
-    @transaction(READ)
-    def tools_that_ran(self, tx: Transaction, session_id: str) -> set[str]:
-        """The tools that came to a good end in a session, however much of it was compacted."""
-        return {row["name"] for row in tx.rows("calls_ok", session_id=session_id)}
+def _end_call(
+    tx: Transaction,
+    session_id: str,
+    turn_id: str,
+    row: Any,
+    result: Message,
+    outcome: str,
+    seconds: float = 0,
+) -> None:
+    """Write down how a call ended: its result is a message, that of a call's own call stands in its row."""
+    how = {"id": row["id"], "outcome": outcome, "seconds": seconds}
+    if row["result"] is None:
+        tx.change("call_finish", **how, result_id=append(tx, session_id, result, turn_id))
+    else:
+        tx.change("call_end", **how, result=dumps(message_to_json(result)))
 
 
 def _book(
@@ -373,3 +325,22 @@ def _book(
     for provider, model, part, seconds in calls:
         where = {"session_id": turn.session_id, "turn_id": turn.id, "task": task, "provider": provider, "model": model}
         book(tx, owner, part, seconds, **where)
+
+
+def _add_call(tx: Transaction, turn: Turn, message_id: int, call: ToolCall, result: str | None) -> None:
+    """Write the row of a call, as pending. ``result`` is None for a call of a model, empty for one of a call."""
+    arguments = canonical(call.arguments)
+    mark = zlib.crc32(f"{call.name} {arguments}".encode())
+    asked = {"call_id": clean(call.id), "name": clean(call.name), "arguments": arguments, "mark": mark}
+    row = {"session_id": turn.session_id, "turn_id": turn.id, "message_id": message_id, "result": result}
+    tx.change("call_add", **row, **asked)
+
+
+def _waiting(tx: Transaction, turn: Turn, call_id: str, *outcomes: str) -> Any:
+    """The row of a call that has not come further than ``outcomes``. Raises StoreError."""
+    row = tx.row("call_find", turn_id=turn.id, call_id=clean(call_id))
+    if row is None:
+        raise StoreError(f"Turn {turn.id} has no tool call {call_id!r}.")
+    if row["outcome"] not in outcomes:
+        raise StoreError(f"Tool call {call_id!r} of turn {turn.id} is {row['outcome']} already.")
+    return row

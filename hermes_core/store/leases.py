@@ -12,6 +12,7 @@ import time
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from hermes_core.database import Transaction
 from hermes_core.errors import StoreError, UserError
@@ -68,10 +69,11 @@ def check_free(tx: Transaction, session_id: str, left: int = 0) -> int:
 
     ``left`` is the token of a turn that the caller ended, but could not close.
     """
-    fence, holder, place, pid, beat = tx.row("lease_get", session_id=session_id) or (0, "", "", 0, 0.0)
-    if fence != left and alive(tx, holder, place, pid, beat):
-        raise Busy(session_id, holder)
-    return int(fence)
+    row = tx.row("lease_get", session_id=session_id)
+    fence = int(row["fence"]) if row else 0
+    if fence != left and alive(tx, row):
+        raise Busy(session_id, row["holder"])
+    return fence
 
 
 def take(tx: Transaction, session_id: str, holder: str, left: int = 0) -> int:
@@ -96,14 +98,14 @@ def mark(tx: Transaction) -> dict[str, str | int | float]:
     return {"place": _place(), "pid": os.getpid(), "beat": _now(tx)}
 
 
-def alive(tx: Transaction, holder: str, place: str, pid: int, beat: float) -> bool:
-    """Whether a lease has a holder, and that holder is still there."""
-    if not holder:
+def alive(tx: Transaction, row: Any) -> bool:
+    """Whether a lease has a holder, and that holder is still there. ``row`` has its columns, or is None."""
+    if row is None or not row["holder"]:
         return False
-    silent = _now(tx) - beat
+    silent = _now(tx) - row["beat"]
     if tx.server:
         silent = abs(silent)  # a server's clock may be set back a little while a holder lives
-    return 0 <= silent <= LIFE and (place != _place() or is_running(pid))
+    return 0 <= silent <= LIFE and (row["place"] != _place() or is_running(row["pid"]))
 
 
 def _now(tx: Transaction) -> float:

@@ -8,11 +8,11 @@ import attrs
 
 from hermes_core.codec import clean
 from hermes_core.database import READ, Transaction
-from hermes_core.store.sessions import Sessions, owner_number, owner_row, transaction
+from hermes_core.store.transactions import Stored, owner_number, owner_row, transaction
 from hermes_core.types import Principal, Spent, Usage, UsageRow
 
 
-class Spending(Sessions):
+class Spending(Stored):
     """The half of the store that counts."""
 
     @transaction(READ)
@@ -26,7 +26,7 @@ class Spending(Sessions):
         return Spent(seconds=known.pop("seconds"), usage=Usage(**known))
 
     @transaction()
-    def add_model_call(
+    def add(
         self,
         tx: Transaction,
         owner: Principal,

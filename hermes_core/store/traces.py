@@ -1,14 +1,16 @@
-"""The path of a message, read together: what came in, the turns it led to, what went out. Nothing that was said."""
+"""What became of a message: what came in, the turns it led to, what went out."""
 
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hermes_core.codec import clean
-from hermes_core.database import READ, Transaction
+from hermes_core.codec import clean, plain_text
+from hermes_core.database import READ, Transaction, made
+from hermes_core.errors import UserError
 from hermes_core.store.leases import alive
-from hermes_core.store.sessions import Sessions, owner_number, transaction
-from hermes_core.types import Principal
+from hermes_core.store.transactions import Stored, owner_number, stored, transaction
+from hermes_core.store.validity import said
+from hermes_core.types import PastTurn, Principal, Usage
 from hermes_core.values import frozen
 
 __all__ = ["MessageRows", "Traces"]
@@ -35,11 +37,11 @@ class MessageRows:
     outgoing: Sequence[Row] = ()
 
 
-class Traces(Sessions):
+class Traces(Stored):
     """The part of the store that says what became of a message."""
 
     @transaction(READ, long=True)
-    def traces(
+    def find(
         self,
         tx: Transaction,
         word: str,
@@ -56,6 +58,47 @@ class Traces(Sessions):
         found = [(row["trace"], row["turn_id"]) for row in _found(tx, word, whose)]
         keys = dict.fromkeys((trace, "" if trace else turn) for trace, turn in (*found, *sent) if trace or turn)
         return [_path(tx, trace, turn, whose, mine) for trace, turn in keys]
+
+    @transaction(READ)
+    def past_turn(
+        self, tx: Transaction, owner: Principal, *, platform: str, account: str, event_id: str
+    ) -> PastTurn | None:
+        """What became of an event that came in; None when none did, or its turn was deleted."""
+        key = {"platform": clean(platform), "account": clean(account), "event_id": clean(event_id)}
+        row = tx.row("turn_of_event", owner=owner_number(tx, owner), **key)
+        if row is None or not (row["session_id"] or row["waits_in"]):
+            return None
+        if not row["session_id"]:
+            message = stored(row["body"]) if row["body"] else said("user", "")
+            return PastTurn(session_id=row["waits_in"], turn_id="", state="waiting", message=message)
+        turn = {"session_id": row["session_id"], "turn_id": row["turn_id"]}
+        first, final = (tx.row(name, **turn) for name in ("turn_first", "turn_final"))
+        state = row["state"]
+        if state == "open" and not alive(tx, row):
+            state = "cut"
+        newest = tx.row("turn_newest", session_id=row["session_id"])
+        return made(
+            PastTurn,
+            row,
+            state=state,
+            usage=made(Usage, row),
+            message=stored(first["body"]) if first else said("user", ""),
+            answer=plain_text(stored(final["body"]).parts) if final and state == "done" else "",
+            last=newest is not None and newest["id"] == row["turn_id"],
+        )
+
+    @transaction()
+    def forget_event(self, tx: Transaction, owner: Principal, *, platform: str, account: str, event_id: str) -> bool:
+        """Forget that an event came in and what became of it; what was said stays. False when none did.
+
+        Raises UserError while its turn runs.
+        """
+        key = {"platform": clean(platform), "account": clean(account), "event_id": clean(event_id)}
+        number = owner_number(tx, owner)
+        row = tx.row("turn_of_event", owner=number, **key)
+        if row is not None and row["state"] == "open":
+            raise UserError("Its turn is not over.", hint="Stop it, or wait.")
+        return bool(tx.change("event_forget", owner=number, **key).rowcount)
 
 
 def _found(tx: Transaction, word: str, owner: int) -> Sequence[Row]:
@@ -85,8 +128,7 @@ def _path(tx: Transaction, trace: str, turn: str, owner: int, mine: int) -> Mess
 def _received(tx: Transaction, row: dict[str, Any], mine: int) -> Row:
     envelope, holder = row.pop("envelope"), tx.row("why_lease", session_id=row["session_id"])
     address = json.loads(envelope) if envelope else {}
-    lives = holder is not None and alive(tx, holder["holder"], holder["place"], holder["pid"], holder["beat"])
-    return {**row, "address": address, "mine": row["owner"] == mine, "alive": lives}
+    return {**row, "address": address, "mine": row["owner"] == mine, "alive": alive(tx, holder)}
 
 
 def _turn(tx: Transaction, row: dict[str, Any]) -> Row:
@@ -94,10 +136,10 @@ def _turn(tx: Transaction, row: dict[str, Any]) -> Row:
     since = row["started"] - _SLACK
     answered = tx.row("why_answered", **of)
     models = tx.rows("why_model_calls", owner=row["owner"], turn_id=row["id"], since=since)
-    holder = [row.pop(name) for name in ("holder", "place", "pid", "beat")]
+    holder = {name: row.pop(name) for name in ("holder", "place", "pid", "beat")}
     return {
         **row,
-        "alive": row["state"] == "open" and holder[0] is not None and alive(tx, *holder),
+        "alive": row["state"] == "open" and alive(tx, holder),
         "models": [_plain(one) for one in models],
         "tools": [_plain(one) for one in tx.rows("why_tool_calls", turn_id=row["id"])],
         "questions": [_plain(one) for one in tx.rows("why_approvals", **of)],

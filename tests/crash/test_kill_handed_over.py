@@ -10,8 +10,8 @@ from statement_deaths import stores_after
 from hermes_backend_postgresql.driver import PostgreSQL
 from hermes_backend_postgresql.server import Server
 from hermes_core.store.engine import Engine
-from hermes_core.store.store import open_store
 from hermes_core.store.migrate import upgrade
+from hermes_core.store.store import open_store
 from hermes_core.store.versions.head import SQL
 from hermes_core.types import Chat, Message, Principal, Text
 from hermes_platform_gateway.rows.values import Outgoing

@@ -3,9 +3,8 @@
 import pytest
 
 from hermes_core.errors import Duplicate, UnknownName, UserError
-from hermes_core.store.leases import StaleLease
+from hermes_core.store.leases import Busy, StaleLease
 from hermes_core.store.store import Store
-from hermes_core.store.leases import Busy
 from hermes_core.types import Message, Principal, Session, Text
 
 ME = Principal()

@@ -15,8 +15,8 @@ import pytest
 from hermes_core import database as databases
 from hermes_core.database import Transaction
 from hermes_core.errors import StoreError
-from hermes_core.store.history import append
 from hermes_core.store.engine import Engine
+from hermes_core.store.history import append
 from hermes_core.store.store import Store, open_store
 from hermes_core.types import Message, Principal, Session, Text, ToolCall, Usage
 

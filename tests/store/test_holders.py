@@ -3,9 +3,8 @@
 import pytest
 
 from hermes_core.store import leases
-from hermes_core.store.leases import Busy, Resumed, StaleLease, Turn
+from hermes_core.store.leases import LIFE, Busy, Resumed, StaleLease, Turn
 from hermes_core.store.store import Store
-from hermes_core.store.leases import LIFE
 from hermes_core.types import Message, Session, Text, Usage
 
 ID, OTHER = "20260101_000000_aaaaaa", "20260101_000000_bbbbbb"

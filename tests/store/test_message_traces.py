@@ -6,8 +6,8 @@ import pytest
 from attrs import evolve
 from gateway_house import context_of, rows_of
 
-from hermes_core.store.store import Store
 from hermes_core.store.steps import steps, verdict
+from hermes_core.store.store import Store
 from hermes_core.store.traces import MessageRows
 from hermes_core.types import Chat, Envelope, Message, Principal, Session, Text, ToolCall, ToolResult, Usage
 from hermes_platform_gateway.rows.kept import sent

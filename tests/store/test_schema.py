@@ -12,8 +12,8 @@ import pytest
 
 from hermes_core.errors import StoreError
 from hermes_core.store.engine import Engine
-from hermes_core.store.store import open_store
 from hermes_core.store.migrate import to_head, upgrade
+from hermes_core.store.store import open_store
 from hermes_core.store.versions import head
 
 VERSION_FILES = sorted(Path(head.__file__).parents[1].glob("[0-9]*.py"))

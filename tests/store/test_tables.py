@@ -14,8 +14,8 @@ from sqlalchemy.dialects import postgresql
 
 from hermes_core.database import READ, TablesTransaction
 from hermes_core.errors import Conflict, ContractError, Incompatible, PluginError, StoreError
-from hermes_core.store.store import Store, open_store
 from hermes_core.store.leases import Turn
+from hermes_core.store.store import Store, open_store
 from hermes_core.store.tables import Tables, owners_of_tables, prefix_of
 from hermes_core.types import Message, Migration, Principal, Session
 from hermes_core.types import Text as TextPart

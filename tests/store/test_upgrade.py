@@ -16,8 +16,8 @@ from hermes_backend_postgresql.server import Server
 from hermes_core.database import Database, Transaction
 from hermes_core.errors import StoreError
 from hermes_core.store.engine import Engine
-from hermes_core.store.store import open_store
 from hermes_core.store.migrate import to_head, upgrade
+from hermes_core.store.store import open_store
 from hermes_core.store.versions.head import HEAD, SQL
 from hermes_core.types import Message, Principal, Session, Text
 

@@ -130,15 +130,6 @@ class Composer(Vertical):
         self.draw_frame()
 
     @property
-    def symbol(self) -> str:
-        """The sign before the text; one cell."""
-        return str(self._symbol.content)
-
-    @symbol.setter
-    def symbol(self, symbol: str) -> None:
-        self._symbol.update(Content(plain(symbol)))
-
-    @property
     def editing(self) -> bool:
         """Whether an editor has the terminal: Ctrl+C is the editor's then."""
         return self._intake.editing

@@ -1,0 +1,120 @@
+"""What lasts: one object with the parts of the store, each with its own tables."""
+
+from functools import cached_property
+from pathlib import Path
+
+from hermes_core.database import READ, Database
+from hermes_core.kinds import StoreDriver
+from hermes_core.store.engine import Engine
+from hermes_core.store.history import History
+from hermes_core.store.inbox import Inbox
+from hermes_core.store.journal import Journal
+from hermes_core.store.migrate import to_head
+from hermes_core.store.sessions import Sessions
+from hermes_core.store.spending import Spending
+from hermes_core.store.versions.head import SQL
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hermes_core.store.accounts import Accounts
+    from hermes_core.store.approvals import Approvals
+    from hermes_core.store.command_log import CommandLog
+    from hermes_core.store.cross_chat_notes import CrossChatNotes
+    from hermes_core.store.documents import Documents
+    from hermes_core.store.traces import Traces
+
+__all__ = ["Store", "open_store"]
+
+
+def open_store(
+    database: Path,
+    *,
+    url: str = "",
+    driver: StoreDriver | None = None,
+    durability: str = "normal",
+) -> "Store":
+    """Open or make the database and bring its tables to head.
+
+    With a ``url`` its ``driver`` opens it there, and no file is made. Raises UserError for an address that is none, and
+    StoreError, in plain words, when file or server cannot be used.
+    """
+    engine: Database
+    if url:
+        assert driver, "who opens a store at an address is its caller's to say"
+        engine = driver.open(url, SQL)
+    else:
+        engine = Engine(database, durability=durability)
+    try:
+        to_head(engine)
+    except BaseException:
+        engine.close()
+        raise
+    return Store(engine)
+
+
+class Store:
+    """What lasts, by its parts. Used from one event loop; thread-safe inside."""
+
+    def __init__(self, engine: Database) -> None:
+        """``engine`` is the connections, for what else lies in the same database."""
+        self.engine = engine
+        self.sessions, self.history = Sessions(engine), History(engine)
+        self.journal, self.inbox = Journal(engine), Inbox(engine)
+        self.spending = Spending(engine)
+
+    # --- parts that most programs do not need ----------------------------------------------------------------
+
+    @cached_property
+    def accounts(self) -> "Accounts":
+        """Who serves which account on a service."""
+        from hermes_core.store.accounts import Accounts
+
+        return Accounts(self.engine)
+
+    @cached_property
+    def approvals(self) -> "Approvals":
+        """Questions for a person's yes, and grants."""
+        from hermes_core.store.approvals import Approvals
+
+        return Approvals(self.engine)
+
+    @cached_property
+    def commands(self) -> "CommandLog":
+        """Commands that came in."""
+        from hermes_core.store.command_log import CommandLog
+
+        return CommandLog(self.engine)
+
+    @cached_property
+    def documents(self) -> "Documents":
+        """What plugins keep as documents."""
+        from hermes_core.store.documents import Documents
+
+        return Documents(self.engine)
+
+    @cached_property
+    def notes(self) -> "CrossChatNotes":
+        """What was sent to chats from elsewhere."""
+        from hermes_core.store.cross_chat_notes import CrossChatNotes
+
+        return CrossChatNotes(self.engine)
+
+    @cached_property
+    def traces(self) -> "Traces":
+        """What became of a message."""
+        from hermes_core.store.traces import Traces
+
+        return Traces(self.engine)
+
+    @property
+    def place(self) -> str:
+        """Where it is, for people: a path, or a server without its password."""
+        return self.engine.place
+
+    def close(self) -> None:
+        """Let go of the files; closing twice is quiet."""
+        self.engine.close()
+
+    async def answers(self) -> None:
+        """Read something, and return: whether file or server answer. Raises StoreError."""
+        await self.engine.run(lambda tx: tx.rows("owner_count"), READ)
