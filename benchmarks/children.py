@@ -85,7 +85,7 @@ async def measure(url: str, home: Path, count: int, rounds: int) -> None:
     firsts, lasts, tops, spent = [], [], [], []
     async with Hermes(HERMES, home=home, config=config, tools=[fan]) as hermes:
         HERE.append(hermes)
-        hermes.runtime.route = ModelRoute(name="driver", provider=Driver(), model="driver-1")
+        hermes.runtime.routes.current = ModelRoute(name="driver", provider=Driver(), model="driver-1")
         for _ in range(rounds + 1):  # the first one fills caches
             notes(url)
             before = time.process_time()

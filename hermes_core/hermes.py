@@ -79,30 +79,30 @@ class Hermes:
 
         Closing it (``contextlib.aclosing``) interrupts the turn.
         """
-        return self.runtime.turn(message, session=session, origin=origin, owner=owner, ask=self._ask)
+        return self.runtime.turns.run(message, session=session, origin=origin, owner=owner, ask=self._ask)
 
     def interrupt(self, session: str) -> bool:
         """Stop the turn that runs in a session; its Ended still comes. False when none runs."""
-        return self.runtime.interrupt(session)
+        return self.runtime.turns.interrupt(session)
 
     async def steer(self, session: str, message: "str | Message") -> None:
         """Say something to the running turn: it reaches the model with the next tool result, else as the next message.
 
         It is stored when this returns. Raises HermesError.
         """
-        await self.runtime.steer(session, message)
+        await self.runtime.turns.steer(session, message)
 
     async def queue(self, session: str, message: "str | Message") -> None:
         """Say something that has its turn after the running one. It is stored when this returns. Raises HermesError."""
-        await self.runtime.queue(session, message)
+        await self.runtime.turns.queue(session, message)
 
     def follow(self, session: str) -> "AsyncGenerator[Event, None]":
         """Play the message that waits longest in a session; yields as ``turn`` does, or nothing when none waits."""
-        return self.runtime.follow(session, ask=self._ask)
+        return self.runtime.turns.follow(session, ask=self._ask)
 
     def resume(self, session: str) -> "AsyncGenerator[Event, None]":
         """Finish the turn of a session that a dead process left open; yields as ``turn`` does, or nothing."""
-        return self.runtime.resume(session, ask=self._ask)
+        return self.runtime.turns.resume(session, ask=self._ask)
 
     async def catch_up(self, session: str) -> "AsyncGenerator[Event, None]":
         """``resume``, then ``follow`` until nothing waits: several turns, or none."""

@@ -9,5 +9,5 @@ async def test_a_page_goes_with_its_conversation(hermes, scripted):
     pages = hermes.runtime.home.root / "data" / "tool-diary"
     assert "done" in (pages / "monday").read_text()
 
-    await hermes.runtime.delete_session("monday", hermes.runtime.owner)
+    await hermes.runtime.sessions.delete("monday", hermes.runtime.owner)
     assert [page.name for page in pages.iterdir()] == ["tuesday"]

@@ -60,7 +60,7 @@ class Below:
         self.id = f"{CHILD}_{hashlib.sha256(place.encode('utf-8', 'replace')).hexdigest()[:16]}"
         if self.id in self._call.at_work:
             raise UserError("This call has such a turn at work already.", hint="Give each of them an event of its own.")
-        self._call.at_work[self.id] = partial(runtime.end, self.id)
+        self._call.at_work[self.id] = partial(runtime.turns.end, self.id)
         runner.spent.setdefault(self._call.call_id, set()).add(self.id)
         try:
             async for event in self._played(said):
@@ -90,11 +90,11 @@ class Below:
             if last is None:
                 said = evolve(said, untrusted=said.untrusted or session.untrusted)
                 came = enveloped(said, self.id, self._label, owner, self.id)
-                turn = runtime.turn(
+                turn = runtime.turns.run(
                     said, session=self.id, origin=CHILD, owner=owner, envelope=came, system=system, surface=surface
                 )
             else:
-                turn = runtime.resume(self.id, owner=owner, surface=surface)
+                turn = runtime.turns.resume(self.id, owner=owner, surface=surface)
             played = False
             async with contextlib.aclosing(turn) as events:
                 async for event in events:
@@ -121,9 +121,9 @@ class Below:
         wanted, mine = self._order.model, self._runner.model
         if wanted:
             words = wanted if ":" in wanted else f"{mine.partition(':')[0]}:{wanted}"
-            await self._runtime.routed(words)
+            await self._runtime.routes.get(words)
             return words
-        usual = await self._runtime.routed()
+        usual = await self._runtime.routes.get()
         return "" if mine == f"{usual.name}:{usual.model}" else mine
 
     async def _through(self, question: Question) -> Verdict:
@@ -140,7 +140,7 @@ class Below:
     async def _settle(self) -> None:
         """Let go of what its session holds here: a place for commands, and what runs there."""
         self._call.at_work.pop(self.id, None)
-        await self._runtime.end(self.id)
+        await self._runtime.turns.end(self.id)
         self._runtime.policy.parents.pop(self.id, None)
         try:
             await self._mark()

@@ -41,9 +41,9 @@ class CallContext(ToolContext):
         self.session = runner.session
         self.workspace = runner.permitted(tool)
         self.call_id = call.id
-        self._runner, self._tool, self._report = runner, tool, runner.parts.report
+        self._runner, self._tool, self._report = runner, tool, runner.runtime.report
         self.outside, self.told = outside, False
-        self._redactor = runner.parts.settings.masks.stream()
+        self._redactor = runner.runtime.settings.masks.stream()
         self._over = False
         self._done: list[Callable[[], None]] = []  # says of each resource that this call needs it no more
         self.at_work: dict[str, Callable[[], Awaitable[object]]] = {}  # what works for this call: what ends it
@@ -67,7 +67,7 @@ class CallContext(ToolContext):
         """The same for output in pieces, so that it is not in memory twice."""
         # Some services use the same ids in every reply: the turn keeps their outputs apart.
         plain = "".join(c if c.isalnum() or c in "-_." else "_" for c in f"{self.call_id}-{name}")[-100:]
-        folder = self._runner.parts.home.outputs / self.session.id
+        folder = self._runner.runtime.home.outputs / self.session.id
         path = folder / f"{self._runner.turn.id[:8]}-{plain}"
 
         def write() -> None:
@@ -84,7 +84,7 @@ class CallContext(ToolContext):
     async def resource(self, name: str) -> Any:
         if self._over:
             raise UserError(f"The call that {name} is for is over.")
-        owner = self._runner.parts.toolbox().owner(self._tool)
+        owner = self._runner.runtime.toolbox().owner(self._tool)
         thing, done = await self._runner.sessions.resources.use(owner, name, self.session, self.workspace)
         self._done.append(done)
         return thing

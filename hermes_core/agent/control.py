@@ -57,7 +57,7 @@ class Models(ModelsBroker):
     async def current(self) -> ModelRow:
         """See ModelsBroker."""
         self._require()
-        route = await self._runtime.routed()
+        route = await self._runtime.routes.get()
         return ModelRow(provider=route.name, model=Model(name=route.model), notice=route.notice)
 
     async def keys(self, provider: str = "", *, reset: str = "") -> Sequence[KeyRow]:
@@ -76,17 +76,17 @@ class Models(ModelsBroker):
         from hermes_core.agent.prompt import ordered, prompt_text
 
         self._require()
-        session = await self._runtime.take_up(origin=self._installed.label.partition("/")[2])
-        prompt, route = await self._runtime.prompt(session), await self._runtime.routed()
+        session = await self._runtime.sessions.take_up(origin=self._installed.label.partition("/")[2])
+        prompt, route = await self._runtime.prompt(session), await self._runtime.routes.get()
         told = Message(role="system", parts=(Text(text=prompt_text(prompt)),))
-        tools, options = (await offered(self._runtime, session)).tools, self._runtime.options()
+        tools, options = (await offered(self._runtime, session)).tools, self._runtime.routes.options()
         request = Request(model=route.model, messages=(told, message), tools=tools, options=options)
         return [block for block in ordered(prompt.blocks) if block.text], request
 
     async def body(self, request: Request) -> bytes:
         """See ModelsBroker."""
         self._require()
-        return await (await self._runtime.routed()).provider.body(request)
+        return await (await self._runtime.routes.get()).provider.body(request)
 
 
 class Plugins(PluginsBroker):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from attrs import evolve
 
-from hermes_core.agent.parts import Parts
+from hermes_core.agent.runtime import Runtime
 from hermes_core.codec import clean
 from hermes_core.store.outside import outside, sent_on
 from hermes_core.types import Event, Message, Noticed, Session, Text, Usage
@@ -21,8 +21,8 @@ _LONGEST = 4_000  # characters of what a plugin says
 class Endings:
     """The ends that one turn came to. ``note`` is what its person should know of those that were none."""
 
-    def __init__(self, parts: Parts, emit: Callable[[Event], None]) -> None:
-        self._parts, self._emit = parts, emit
+    def __init__(self, runtime: Runtime, emit: Callable[[Event], None]) -> None:
+        self._runtime, self._emit = runtime, emit
         self._said: list[str] = []
         self.note = ""
 
@@ -35,10 +35,10 @@ class Endings:
     async def more(self, session: Session, answer: str, messages: Sequence[Message], usage: Usage) -> Message | None:
         """What sends the model on, to be stored before it is said; None where the turn may end."""
         arguments = {"session": session, "answer": answer, "times": len(self._said), "usage": usage}
-        verdict = await self._parts.dispatch.decide("may_end", failing="allow", **arguments)
+        verdict = await self._runtime.dispatch.decide("may_end", failing="allow", **arguments)
         if verdict.outcome != "deny":
             return None
-        reason = self._parts.settings.masks.for_model(clean(verdict.reason[:_LONGEST]).strip())
+        reason = self._runtime.settings.masks.for_model(clean(verdict.reason[:_LONGEST]).strip())
         reason = reason or "the work is not done yet"
         text = f"Do not end yet, says {verdict.by}: {reason}"
         if len(self._said) >= _MOST or text in self._said:

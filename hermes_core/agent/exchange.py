@@ -9,11 +9,11 @@ from attrs import evolve
 from hermes_core.agent import indirect
 from hermes_core.agent.live import Live
 from hermes_core.agent.meter import Meter
-from hermes_core.agent.parts import Parts
 from hermes_core.agent.reply_assembler import ReplyAssembler, nudged
 from hermes_core.agent.rewriting import Rewriting
 from hermes_core.agent.route.call import StreamedCall
 from hermes_core.agent.rows import Rows
+from hermes_core.agent.runtime import Runtime
 from hermes_core.errors import ContextTooLong, HermesError
 from hermes_core.kinds import ModelRoute
 from hermes_core.store.killpoints import die_at
@@ -50,8 +50,8 @@ class Exchange:
 
     route: ModelRoute
 
-    def __init__(self, parts: Parts, live: Live, rows: Rows, meter: Meter, emit: Callable[[Event], None]) -> None:
-        self._parts, self._live, self._rows, self._meter, self._emit = parts, live, rows, meter, emit
+    def __init__(self, runtime: Runtime, live: Live, rows: Rows, meter: Meter, emit: Callable[[Event], None]) -> None:
+        self._runtime, self._live, self._rows, self._meter, self._emit = runtime, live, rows, meter, emit
         self.specs = live.specs
         self.messages: list[Message] = []
         self.note = self.compacted = self._stood_in = ""
@@ -81,11 +81,11 @@ class Exchange:
     async def _request(self, step: int) -> Request:
         said = self._said()
         messages = (Message(role="system", parts=(Text(text=self._live.prompt),)), *said)
-        options = self._parts.options()
-        fits = self._fits or self._parts.models.router.window(self.route)
+        options = self._runtime.routes.options()
+        fits = self._fits or self._runtime.models.router.window(self.route)
         request = Request(model=self.route.model, messages=messages, tools=self.specs, options=options, context=fits)
         rewriting = Rewriting(said, sent=len(messages) - (step == 1))
-        request = await self._parts.dispatch.transform(
+        request = await self._runtime.dispatch.transform(
             "pre_llm_call", "request", request, judge=rewriting.judge, session=self._live.session
         )
         if rewriting.by:
@@ -99,7 +99,7 @@ class Exchange:
         appended = request.messages[1 + len(rewriting.context) :]
         self.compacted = rewriting.summary(before=len(self.messages))
         context = [indirect.unwrapped(message) for message in rewriting.context]
-        await self._parts.memory.compacting(self._live.session, self.messages)
+        await self._runtime.memory.compacting(self._live.session, self.messages)
         self.messages = await store.history.compact(turn, context, rewriting.by)
         die_at("compacted")
         return evolve(request, messages=(request.messages[0], *self._said(), *appended))
@@ -127,10 +127,10 @@ class Exchange:
         die_at("replied")
         self.messages.append(response.message)
         last = self._last_call  # what the last call read and wrote is what the conversation takes now
-        fits = self._fits or self._parts.models.router.window(self.route)
+        fits = self._fits or self._runtime.models.router.window(self.route)
         self._emit(Used(usage=self._meter.used, context=last.input + last.output, window=fits))
         what = {"request": request, "response": response, "seconds": seconds}
-        await self._parts.dispatch.observe("post_llm_call", session=self._live.session, **what)
+        await self._runtime.dispatch.observe("post_llm_call", session=self._live.session, **what)
         return response.message
 
     async def _whole(self, request: Request) -> Response:
@@ -175,7 +175,7 @@ class Exchange:
             held.clear()  # what was held back is no part of the answer any more
             self._emit(Noticed(text=text))
 
-        call = self._parts.models.call(self.route, request, tell=tell)
+        call = self._runtime.models.call(self.route, request, tell=tell)
         async with contextlib.aclosing(call.stream()) as stream:
             async for delta in stream:
                 held.append(delta)

@@ -127,20 +127,20 @@ class _Turns(HostTurns):
 
     @property
     def playing(self) -> int:
-        return self._runtime.playing
+        return self._runtime.turns.playing
 
     async def rest(self) -> None:
-        await self._runtime.rest()
+        await self._runtime.turns.rest()
 
     async def keep(self, session: Session) -> None:
         live = await self._runtime.sessions.take(session.id, session.origin, session.owner)
         await self._runtime.sessions.keep(live, await self._runtime.store())
 
     async def workspace(self, session: Session) -> Workspace:
-        return await self._runtime.place(session)
+        return await self._runtime.sessions.place(session)
 
     async def read(self, session: Session, path: str, most: int, folders: Sequence[str] = ()) -> bytes:
-        place = await self._runtime.place(session)
+        place = await self._runtime.sessions.place(session)
         if Feature.LOCAL in place.features:
             return await asyncio.to_thread(self._read, session, path, most, (place.cwd, *folders))
         return await place.read(path)
@@ -156,7 +156,7 @@ class _Turns(HostTurns):
             return file.read(most + 1)
 
     async def seen(self, session: Session, path: Path) -> str:
-        return await seen_in(await self._runtime.place(session), path)
+        return await seen_in(await self._runtime.sessions.place(session), path)
 
     async def owner(self, session: str) -> Principal | None:
         return await (await self._runtime.store()).sessions.owner(session)
@@ -173,17 +173,17 @@ class _Turns(HostTurns):
         return await (await self._runtime.store()).inbox.waiting(session)
 
     def resume(self, session: str, *, owner: Principal, **origin: Any) -> AsyncGenerator[Event, None]:
-        return self._runtime.resume(session, owner=owner, surface=Surface(**origin))
+        return self._runtime.turns.resume(session, owner=owner, surface=Surface(**origin))
 
     def follow(self, session: str, *, owner: Principal, **origin: Any) -> AsyncGenerator[Event, None]:
-        return self._runtime.follow(session, owner=owner, surface=Surface(**origin))
+        return self._runtime.turns.follow(session, owner=owner, surface=Surface(**origin))
 
     async def busy(self, session: str, *, elsewhere: bool = False) -> bool:
-        here = self._runtime.busy(session)
+        here = self._runtime.turns.busy(session)
         return here or (elsewhere and await (await self._runtime.store()).journal.is_held(session))
 
     async def interrupt(self, session: str, *, elsewhere: bool = False) -> bool:
-        if self._runtime.interrupt(session):
+        if self._runtime.turns.interrupt(session):
             return True
         store = await self._runtime.store()
         if not elsewhere or not await store.journal.is_held(session):

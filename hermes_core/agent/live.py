@@ -14,8 +14,8 @@ from hermes_core import trace
 from hermes_core.agent.capabilities import Permitted
 from hermes_core.agent.incoming import enveloped
 from hermes_core.agent.offering import offered
-from hermes_core.agent.parts import Parts
 from hermes_core.agent.prompt import prompt_text
+from hermes_core.agent.runtime import Runtime
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.kinds import Workspace
 from hermes_core.patterns import pattern
@@ -72,8 +72,8 @@ class Live:
 class LiveSessions:
     """Takes sessions up, sets their scenes, and lets them go."""
 
-    def __init__(self, parts: Parts, holder: str) -> None:
-        self.parts = parts
+    def __init__(self, runtime: Runtime, holder: str) -> None:
+        self.runtime = runtime
         self.holder = holder
         self._live: dict[str, Live] = {}
         self._taking: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -83,7 +83,7 @@ class LiveSessions:
         """What plugins keep open for sessions."""
         from hermes_core.agent.resources import Resources
 
-        return Resources(self.parts)
+        return Resources(self.runtime)
 
     async def end_resources(self, *sessions: str) -> None:
         """Close what plugins keep open for sessions; for all where none is named."""
@@ -112,17 +112,17 @@ class LiveSessions:
             return await self._take(new, system)
 
     async def _take(self, new: Session, system: str) -> Live:
-        parts, session_id, owner = self.parts, new.id, new.owner
+        runtime, session_id, owner = self.runtime, new.id, new.owner
         if session_id and (live := self._live.get(session_id)):
             if live.session.owner != owner:
                 raise _not_yours(session_id)
             self._live[session_id] = self._live.pop(session_id)  # the one used last comes last
             return live
-        parts.load_hooks()
-        route = await parts.routed()
+        runtime.load_hooks()
+        route = await runtime.routes.get()
         session, stored = None, None
         if session_id:
-            store = await parts.store()
+            store = await runtime.store()
             try:
                 session = await store.sessions.get(session_id, owner)
                 stored = await store.sessions.load_prompt(session_id)
@@ -137,20 +137,20 @@ class LiveSessions:
             session = evolve(new, id=session_id or new_session_id(), cwd=place, created=time.time())
         elif new.parent:
             session = evolve(session, bounds=new.bounds)  # a death came between its row and that of its turn
-        session = evolve(session, provider=route.name, model=route.model, backend=parts.backend(owner))
-        begun, came = _read_specs(stored[1]) if stored else (), parts.toolbox().sourced(session)
-        specs = tuple((await offered(parts, session, begun)).tools)
+        session = evolve(session, provider=route.name, model=route.model, backend=runtime.workspaces.backend(owner))
+        begun, came = _read_specs(stored[1]) if stored else (), runtime.toolbox().sourced(session)
+        specs = tuple((await offered(runtime, session, begun)).tools)
         if stored:
             if begun == specs:
                 begun = specs  # one copy is enough
             same, bare = begun == specs, evolve(session, bounds=None)
             live = Live(bare, stored[0], specs, begun, frozenset(came), known=True, stored=same)
         else:
-            prompt = await parts.prompt(session, system)
+            prompt = await runtime.prompt(session, system)
             session = evolve(session, bounds=None)  # they are of the turn, not of those to come
             live = Live(session, prompt_text(prompt), specs, specs, frozenset(came), known=known, stored=False)
         self._live[session.id] = live
-        await parts.dispatch.observe("on_session_start", session=session)
+        await runtime.dispatch.observe("on_session_start", session=session)
         await self._let_go()
         return live
 
@@ -160,11 +160,11 @@ class LiveSessions:
         ``bounds`` are those of the turn.
         """
         session = evolve(live.session, bounds=bounds)
-        if live.came == (came := frozenset(self.parts.toolbox().sourced(session))):
+        if live.came == (came := frozenset(self.runtime.toolbox().sourced(session))):
             return
-        stored = await (await self.parts.store()).sessions.load_prompt(session.id) if live.known else None
+        stored = await (await self.runtime.store()).sessions.load_prompt(session.id) if live.known else None
         begun = _read_specs(stored[1]) if stored else live.specs
-        live.specs, live.came = tuple((await offered(self.parts, session, begun)).tools), came
+        live.specs, live.came = tuple((await offered(self.runtime, session, begun)).tools), came
         live.stored = stored is not None and begun == live.specs
 
     def holds(self, session_id: str, owner: Principal | None = None) -> bool:
@@ -176,10 +176,10 @@ class LiveSessions:
         """Where a session works; a new one of a guest in their own folder."""
         if live := self._live.get(session_id):
             return live.session.cwd
-        guests = self.parts.guests
+        guests = self.runtime.guests
         if guests.is_guest(owner):
             return str(guests.folder(owner))
-        return self.parts.settings.config.terminal.cwd or here()
+        return self.runtime.settings.config.terminal.cwd or here()
 
     async def _let_go(self) -> None:
         """End what this process did in the sessions that rest longest; not where something still runs."""
@@ -193,7 +193,7 @@ class LiveSessions:
         self, source: str, owner: Principal, origin: str = "", *, upto: str = "", title: str = ""
     ) -> Session:
         """A new session with the prompt and history of another, until the end of the turn ``upto``, if given."""
-        store = await self.parts.store()
+        store = await self.runtime.store()
         known = await store.sessions.get(source, owner)
         copy = evolve(known, id=new_session_id(), title=title, created=0.0, parent="", turn="")
         copy = evolve(copy, origin=origin or known.origin)
@@ -202,7 +202,7 @@ class LiveSessions:
 
     async def rename(self, session: Session, title: str) -> Session:
         """Give a session a title, in the store and here. Raises UserError when another one has it."""
-        store = await self.parts.store()
+        store = await self.runtime.store()
         live = await self.take(session.id, session.origin, session.owner)
         await self.keep(live, store)
         await store.sessions.rename(session.id, title, session.owner)
@@ -226,10 +226,32 @@ class LiveSessions:
         if live := self._live.pop(session_id, None):
             await self._end(live)
 
+    async def delete(self, session_id: str, owner: Principal) -> None:
+        """Delete a session and those of its child agents, and tell plugins. Raises UnknownName, Busy."""
+        self.runtime.loader.load_hooks("on_session_deleted")
+        for gone in await (await self.runtime.store()).sessions.delete(session_id, owner):
+            await self.forget(gone.id)
+            await self.runtime.dispatch.observe("on_session_deleted", session=gone)
+
+    async def take_up(
+        self, session_id: str = "", *, origin: str, owner: Principal | None = None, system: str = ""
+    ) -> Session:
+        """A session by its exact id, or a new one (with that id, when it is given and free).
+
+        ``system`` is added to the prompt of a new one.
+        """
+        return (await self.take(session_id, origin, owner or self.runtime.owner, system)).session
+
+    async def place(self, session: Session) -> Workspace:
+        """Where the commands of a session run, as its turns will find it. Raises UserError when there is none."""
+        live = await self.take(session.id, session.origin, session.owner)
+        live.workspace = live.workspace or await self.runtime.workspaces.open(live.session)
+        return live.workspace
+
     async def say_next(self, live: Live, words: str) -> None:
         """What a person said in a turn that ends now waits as the next message."""
         envelope = enveloped(words, "", live.session.origin, live.session.owner)
-        store = await self.parts.store()
+        store = await self.runtime.store()
         await store.inbox.wait(
             live.session.id, envelope.message, mode="queue", envelope=envelope, trace=trace.current()
         )
@@ -242,7 +264,7 @@ class LiveSessions:
 
     async def _end(self, live: Live) -> None:
         end = SessionEnd(reason="closed")
-        await self.parts.dispatch.observe("on_session_end", session=live.session, end=end)
+        await self.runtime.dispatch.observe("on_session_end", session=live.session, end=end)
         await self.end_resources(live.session.id)
         if live.workspace is not None:
             await live.workspace.close()

@@ -12,7 +12,7 @@ from attrs import evolve
 from hermes_core.agent import usage as usages
 from hermes_core.agent.bounds import limits_of
 from hermes_core.agent.live import Live
-from hermes_core.agent.parts import Parts
+from hermes_core.agent.runtime import Runtime
 from hermes_core.errors import BoundReached, HermesError, PluginError
 from hermes_core.plugins.fence import fenced
 from hermes_core.types import Limits, Spent, TurnBounds, Usage
@@ -26,10 +26,10 @@ class Meter:
     ``last`` says that only the last word is left to say; ``above`` is the meter of the turn that it works for.
     """
 
-    def __init__(self, parts: Parts, live: Live, bounds: TurnBounds | None, above: "Meter | None" = None) -> None:
+    def __init__(self, runtime: Runtime, live: Live, bounds: TurnBounds | None, above: "Meter | None" = None) -> None:
         """Raises PluginError when a purse that should be there is not."""
-        self._parts, self._live, self._above = parts, live, above
-        self._purses, agent, given = parts.purses(), parts.settings.config.agent, limits_of(bounds)
+        self._runtime, self._live, self._above = runtime, live, above
+        self._purses, agent, given = runtime.purses(), runtime.settings.config.agent, limits_of(bounds)
         limits = Limits(calls=agent.max_calls)
         for _, purse in self._purses:
             limits = purse.limits(limits)
@@ -115,9 +115,9 @@ class Meter:
 
     async def _said(self, label: str, asked: Coroutine[Any, Any, Any]) -> Any:
         """What a purse says. Raises what it raises, PluginError for what is its fault."""
-        answer, error = await fenced(lambda: asked, partial(self._parts.dispatch.held, label, "purse"))
+        answer, error = await fenced(lambda: asked, partial(self._runtime.dispatch.held, label, "purse"))
         if error and not isinstance(error, HermesError):
-            self._parts.dispatch.failed(label, "purse", error)
+            self._runtime.dispatch.failed(label, "purse", error)
             raise PluginError(label, "could not say what may be spent", hint=f"hermes plugins disable {label}")
         if error:
             raise error

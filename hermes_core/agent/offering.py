@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from attrs import evolve
 
 from hermes_core.agent.indirect import CALL
-from hermes_core.agent.parts import Parts
+from hermes_core.agent.runtime import Runtime
 from hermes_core.errors import ContractError, NotPermitted
 from hermes_core.kinds import Tool
 from hermes_core.plugins.index import Installed
@@ -14,25 +14,25 @@ from hermes_core.types import Offer, Session, ToolRow, ToolSpec
 __all__ = ["hidden", "offered", "tool_rows"]
 
 
-async def offered(parts: Parts, session: Session, begun: Sequence[ToolSpec] = ()) -> Offer:
+async def offered(runtime: Runtime, session: Session, begun: Sequence[ToolSpec] = ()) -> Offer:
     """What the models of a session are told of. ``begun`` is what they were told before: that stays as it was."""
-    window = parts.settings.config.model.context_length
-    offer = parts.toolbox().offer(session, window=window, begun=begun)
-    return await parts.dispatch.transform("offer_tools", "offer", offer, judge=_judge, session=session)
+    window = runtime.settings.config.model.context_length
+    offer = runtime.toolbox().offer(session, window=window, begun=begun)
+    return await runtime.dispatch.transform("offer_tools", "offer", offer, judge=_judge, session=session)
 
 
-async def hidden(parts: Parts, session: Session) -> Mapping[str, str]:
+async def hidden(runtime: Runtime, session: Session) -> Mapping[str, str]:
     """The tools that a new conversation is not told of, and why not."""
-    offer = await offered(parts, session)
+    offer = await offered(runtime, session)
     unsaid = {spec.name: offer.why.get(spec.name, "not told of") for spec in offer.behind if spec.name != CALL}
-    return {**parts.toolbox().unmet(session), **unsaid}
+    return {**runtime.toolbox().unmet(session), **unsaid}
 
 
 async def tool_rows(
-    parts: Parts, session: Session, tools: Mapping[str, Tool], off: Collection[str], *, gone: bool = False
+    runtime: Runtime, session: Session, tools: Mapping[str, Tool], off: Collection[str], *, gone: bool = False
 ) -> list[ToolRow]:
     """Tools with why a new conversation is not told of each; ``gone`` adds those of which only that is known."""
-    why = await hidden(parts, session)
+    why = await hidden(runtime, session)
     found: dict[str, Tool | None] = {**tools, **dict.fromkeys(sorted({*why, *off} - tools.keys()) if gone else ())}
     return [
         ToolRow(

@@ -5,7 +5,7 @@ from functools import partial
 
 from attrs import evolve
 
-from hermes_core.agent.parts import Parts
+from hermes_core.agent.runtime import Runtime
 from hermes_core.agent.surface import Surface
 from hermes_core.brokers import TurnEnds
 from hermes_core.errors import UserError
@@ -20,18 +20,18 @@ __all__ = ["ordered"]
 log = logging.getLogger(__name__)
 
 
-def ordered(parts: Parts, surface: Surface, owner: Principal, envelope: Envelope | None) -> Surface:
+def ordered(runtime: Runtime, surface: Surface, owner: Principal, envelope: Envelope | None) -> Surface:
     """How a turn reaches its person, with what was ordered for its message."""
     order = envelope.order if envelope else None
     if order is None:
         return surface
-    ends = partial(_deliver, parts, order.deliver, owner, surface.ends) if order.deliver else surface.ends
+    ends = partial(_deliver, runtime, order.deliver, owner, surface.ends) if order.deliver else surface.ends
     model, effort = order.model or surface.model, order.effort or surface.effort
     return evolve(surface, model=model, effort=effort, bounds=order.bounds, ends=ends)
 
 
 async def _deliver(
-    parts: Parts, target: str, owner: Principal, ends: TurnEnds | None, result: TurnResult
+    runtime: Runtime, target: str, owner: Principal, ends: TurnEnds | None, result: TurnResult
 ) -> "Prepared[object] | None":
     """What sends the end of a turn, after what else ``ends`` it. A target that is gone is told in the log: the turn
     ends all the same."""
@@ -40,7 +40,7 @@ async def _deliver(
     if not text.strip():
         return other
     try:
-        sends = await parts.mailbox().ending(owner, target, text, result.turn_id)
+        sends = await runtime.mailbox().ending(owner, target, text, result.turn_id)
     except UserError as problem:
         log.error("the answer of turn %s could not be sent to %s: %s", result.turn_id, target, problem.text)
         return other

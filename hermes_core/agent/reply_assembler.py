@@ -40,7 +40,7 @@ class ReplyAssembler:
 
     def __init__(self, request: Request) -> None:
         self.request = self._first = request
-        self._parts: list[Part] = []
+        self._runtime: list[Part] = []
         self._tries: dict[str, int] = {}
         self._cuts = 0
         self.response: Response | None = None
@@ -49,7 +49,7 @@ class ReplyAssembler:
         """Take one response; ``response`` is set when the reply is whole. Raises Refused when nothing comes."""
         message = response.message
         if not text_of(message).strip() and not has_calls(message):
-            if self._parts:  # nothing more came to what was cut
+            if self._runtime:  # nothing more came to what was cut
                 self._end(response)
             else:
                 self._again(response)
@@ -59,21 +59,21 @@ class ReplyAssembler:
             self._end(response)
             return
         self._cuts += 1
-        said = Message(role="assistant", parts=tuple(self._parts), meta=message.meta)
+        said = Message(role="assistant", parts=tuple(self._runtime), meta=message.meta)
         self.request = nudged(evolve(self._first, messages=(*self._first.messages, said)), _GO_ON)
 
     def _take(self, message: Message) -> None:
         for part in message.parts:
-            last = self._parts[-1] if self._parts else None
+            last = self._runtime[-1] if self._runtime else None
             if isinstance(part, Reasoning) and self._cuts:
                 continue  # a second thought in the middle of a reply fits into no dialect
             if isinstance(part, Text) and isinstance(last, Text):
-                self._parts[-1] = Text(text=last.text + part.text)
+                self._runtime[-1] = Text(text=last.text + part.text)
             else:
-                self._parts.append(part)
+                self._runtime.append(part)
 
     def _end(self, response: Response) -> None:
-        self.response = evolve(response, message=evolve(response.message, parts=tuple(self._parts)))
+        self.response = evolve(response, message=evolve(response.message, parts=tuple(self._runtime)))
 
     def _again(self, response: Response) -> None:
         thought = any(isinstance(p, Reasoning) and p.text for p in response.message.parts)

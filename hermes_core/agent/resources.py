@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from attrs import field
 
-from hermes_core.agent.parts import Parts
+from hermes_core.agent.runtime import Runtime
 from hermes_core.errors import UnknownName
 from hermes_core.kinds import Jobs, Resource, Workspace
 from hermes_core.types import Job, Session
@@ -42,8 +42,8 @@ class Resources(Jobs):
 
     name = "resource"
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
         self._held: dict[str, dict[str, _Held]] = {}
         self._closing: set[asyncio.Task[bool]] = set()
 
@@ -69,8 +69,8 @@ class Resources(Jobs):
         return held.thing, partial(self._done, held)
 
     def _known(self, label: str, name: str) -> Resource:
-        self._parts.loader.load_contributing("resources", [name])
-        found = [one for by, one in self._parts.dispatch.contributions("register_resources") if by == label]
+        self._runtime.loader.load_contributing("resources", [name])
+        found = [one for by, one in self._runtime.dispatch.contributions("register_resources") if by == label]
         for one in found:
             if one.name == name and isinstance(one, Resource):
                 return one
@@ -81,7 +81,7 @@ class Resources(Jobs):
         try:
             return ask(held.thing)
         except Exception as error:  # noqa: BLE001 - a plugin's fault costs its own feature only
-            self._parts.dispatch.failed(held.label, held.where, error)
+            self._runtime.dispatch.failed(held.label, held.where, error)
             return otherwise
 
     def _done(self, held: _Held) -> None:
@@ -117,7 +117,7 @@ class Resources(Jobs):
         thing, held.thing, held.since = held.thing, None, 0.0  # whatever comes of it: it is not used again
         if held.timer:
             held.timer.cancel()
-        await self._parts.dispatch.shielded(held.label, held.where, partial(held.resource.close, thing))
+        await self._runtime.dispatch.shielded(held.label, held.where, partial(held.resource.close, thing))
 
     def busy(self, session_id: str) -> bool:
         """Whether something goes on in what a session keeps open."""

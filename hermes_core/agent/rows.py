@@ -40,14 +40,14 @@ class Rows:
 
         A request is put together and sent in a few steps of the loop, of which one may be long, as it imports.
         """
-        looks = 0 if self._sessions.parts.has_store else _LOOKS
+        looks = 0 if self._sessions.runtime.has_store else _LOOKS
         for _ in range(looks):
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._needed.wait(), _PAUSE)
                 break
         opened = await opening
         if looks:  # what masks is imported now: the end of each turn is logged
-            self._sessions.parts.settings.masks.always("")
+            self._sessions.runtime.settings.masks.always("")
         return opened
 
     @property
@@ -72,7 +72,7 @@ class Rows:
         stored: Callable[[], Awaitable[None]] | None,
     ) -> "tuple[Store, Turn]":
         """Write the session and a new turn with what was said."""
-        store, live = await self._sessions.parts.store(), self._live
+        store, live = await self._sessions.runtime.store(), self._live
         await self._sessions.keep(live, store)
         turn = await store.journal.open_turn(
             live.session.id,

@@ -1,112 +1,286 @@
-"""One kernel at work: sessions and turns over its parts.
-
-Every way in (command line, platforms, embedding) calls ``turn``. There is no other.
-"""
+"""One kernel: settings, plugins, store, tools, models, turns. What is not always needed is made when it first is."""
 
 import asyncio
 import contextlib
 import gc
 import logging
-import os
-import socket
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from functools import partial
-from typing import Any, Literal, Self, TypeAlias
-from weakref import WeakValueDictionary
+from collections.abc import Callable, Sequence
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Self
 
 from attrs import evolve
 
-from hermes_core import notices, trace
-from hermes_core.agent.failed import cause, failed
-from hermes_core.agent.incoming import enveloped, instructed, sound
-from hermes_core.agent.live import Live, LiveSessions
-from hermes_core.agent.ordered import ordered
-from hermes_core.agent.parts import Parts
-from hermes_core.agent.surface import CHILD, Surface
-from hermes_core.codec import clean
+from hermes_core import hooks
+from hermes_core.agent.opening import address_of, driver_for, mailbox_of, purses_of
+from hermes_core.agent.policy.guarded import guarded_paths, read_only, readable
+from hermes_core.agent.policy.guests import Guests
+from hermes_core.agent.remembering import Remembering
+from hermes_core.agent.route.calls import ModelCalls
+from hermes_core.agent.route.routes import Routes
+from hermes_core.agent.surface import Surface
+from hermes_core.agent.workspaces import Workspaces
+from hermes_core.brokers import Mailbox
 from hermes_core.config.settings import Settings
-from hermes_core.errors import HermesError, UnknownName, UserError
-from hermes_core.kinds import Workspace
-from hermes_core.kinds.console import AskPerson
-from hermes_core.store.killpoints import die_at
-from hermes_core.types import (
-    Ended,
-    Envelope,
-    Event,
-    Message,
-    Noticed,
-    Principal,
-    Progress,
-    Session,
-    Started,
-    Text,
-    Usage,
-)
+from hermes_core.context import PluginContext
+from hermes_core.environment import switched_on
+from hermes_core.errors import HermesError
+from hermes_core.kinds import Purse, StoreDriver, Tool
+from hermes_core.options import listed
+from hermes_core.plugins.brokers import make_context
+from hermes_core.plugins.consent import Consent
+from hermes_core.plugins.dispatch import Dispatch
+from hermes_core.plugins.index import Index, Installed
+from hermes_core.plugins.loader import Loader, config_sections
+from hermes_core.plugins.maskers import find_maskers
+from hermes_core.types import Event, Principal, Prompt, PromptBlock, Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hermes_core.agent.turn import TurnRun
-    from hermes_core.plugins.index import Installed
+    from hermes_core.agent.asking import Asker
+    from hermes_core.agent.live import LiveSessions
+    from hermes_core.agent.policy.judge import Policy
+    from hermes_core.agent.running_turns import RunningTurns
+    from hermes_core.agent.toolbox import Toolbox
+    from hermes_core.store.store import Store
 
 __all__ = ["Runtime"]
 
 log = logging.getLogger(__name__)
-_Emit: TypeAlias = Callable[[Event], None]
-_BACKLOG = 64  # events nobody took yet; live output beyond is not shown, as its end is in the result
-_FIXED = {  # settings that parts are made from, once
+_FIXED = {  # settings that a kernel is made from, once
     "gateway", "logging", "plugins", "policy", "privacy", "quick_commands", "security", "store", "toolsets", "workers",
 }  # fmt: skip
+_LAST = 1.5  # seconds that observers have at the end: a person waits for their prompt
 
 
-class Runtime(Parts):
-    """A kernel that answers."""
+class Runtime:
+    """One kernel, by its parts. Several may live in one process; nothing is global."""
 
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self.sessions = LiveSessions(self, f"{socket.gethostname()}:{os.getpid()}:{os.urandom(4).hex()}")
-        self._playing: dict[str, asyncio.Task[None]] = {}
-        self._alone: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        self.brokers: Callable[[Runtime, str, Installed], object]  # set by who made this
+    def __init__(
+        self,
+        settings: Settings,
+        index: Index,
+        consent: Consent,
+        *,
+        owner: Principal,
+        provider: str = "",
+        model: str = "",
+        toolsets: Sequence[str] = (),
+        yolo: bool = False,
+        tools: Sequence[Tool] = (),
+        strict: bool = False,
+    ) -> None:
+        """``owner`` is whose machine this is, and whose sessions these are where nobody says so."""
+        self.settings = settings
+        self.home = settings.home
+        self.index, self.consent = index, consent
+        settings.require_claims(index.config_sections)
+        self.owner = owner
+        gateway = settings.config.gateway
+        self.guests = Guests(
+            host=owner,
+            people=settings.home.root / "people",
+            trusted=tuple(listed(gateway.trusted_with_shell)),
+            asks_admin=gateway.approvals == "admin",
+        )
+        self._toolsets = tuple(toolsets) or tuple(settings.config.toolsets)
+        self._own_tools = tuple(tools)
+        order = settings.config.plugins.order
+        trace = None
+        if switched_on("HERMES_TRACE_HOOKS"):
+            import sys
+
+            trace = sys.stderr
+        seconds = settings.config.policy.ask_seconds
+        deadlines: dict[hooks.Mode, float] = {"ask": seconds}
+        masked = settings.masks.always
+        self.dispatch = Dispatch(order=order, strict=strict, trace=trace, deadlines=deadlines, masked=masked)
+        self.loader = Loader(
+            index,
+            consent,
+            self.dispatch,
+            context=self.plugin_context,
+            markers=self.home.cache / "crash_markers",
+            strict=strict,
+        )
+        self.maskers = partial(find_maskers, index, consent, self.loader, self.dispatch)
+        settings.masks.use(self.maskers)
+        self.memory = Remembering(settings, index, self.loader, self.dispatch)
+        self._yolo = yolo
+        self.models = ModelCalls(settings, index, self.loader, self.dispatch)
+        self.routes = Routes(
+            settings, index, self.loader, self.dispatch, self.models, self.store, owner=owner, wanted=(provider, model)
+        )
+        self.workspaces = Workspaces(settings, self.guests, self.loader, self.dispatch)
+        self.sessions: LiveSessions  # these are set by who made this
+        self.turns: RunningTurns
+        self.brokers: Callable[[Runtime, str, Installed], object]
+        self._toolbox: Toolbox | None = None
+        self._store: asyncio.Task[Store] | None = None
+        self._hooks_loaded = False
+
+    def asker(self, surface: Surface, emit: Callable[[Event], None]) -> "Asker":
+        """Who puts the questions of one turn to its person. The turn that one works for sets the time."""
+        from hermes_core.agent.asking import Asker
+
+        seconds = None if surface.above else self.settings.config.policy.ask_seconds
+        return Asker(self.dispatch, surface.ask, emit, self.store, seconds)
+
+    @cached_property
+    def policy(self) -> "Policy":
+        """What may be done. A first screen does not need it, and it is the largest of the parts."""
+        from hermes_core.agent.policy.judge import Policy
+        from hermes_core.agent.policy.risks import own_code
+
+        settings = self.settings
+        rules, fixed = settings.config.policy, "policy.mode" in settings.locked
+        return Policy(
+            self.dispatch,
+            mode=self.first_mode,
+            deny=rules.deny,
+            allow=rules.allow,
+            guarded=(*guarded_paths(settings), *read_only(settings.home)),
+            readable=lambda session: readable(settings.home, session),
+            own=own_code(self._code),
+            trusted=rules.trusted_hosts,
+            brand=settings.home.brand,
+            records=self.index.commands,
+            machine=settings.config.terminal.backend,
+            store=self.store,
+            fixed=fixed,
+            guests=self.guests,
+        )
+
+    def mode(self, session_id: str) -> str:
+        """What needs a yes in a session of the owner's."""
+        return self.policy.mode(session_id) if "policy" in vars(self) else self.first_mode
+
+    @property
+    def first_mode(self) -> str:
+        """What needs a yes, where nobody has said otherwise."""
+        rules, fixed = self.settings.config.policy, "policy.mode" in self.settings.locked
+        return "off" if self._yolo and not fixed else rules.mode
+
+    def mailbox(self) -> Mailbox:
+        """Who sends to chats. Raises UserError when nobody does, or two plugins would."""
+        return mailbox_of(self.loader, self.dispatch)
+
+    def purses(self) -> Sequence[tuple[str, Purse]]:
+        """Who limits what is spent. Raises PluginError when one that should cannot."""
+        return purses_of(self.index, self.consent, self.loader, self.dispatch)
+
+    @property
+    def has_store(self) -> bool:
+        """Whether the store is open."""
+        return self._store is not None and self._store.done()
+
+    async def store(self) -> "Store":
+        """The open store. It is opened in a thread, so that a request that is under way is not held up."""
+        if self._store is None or (self._store.done() and self._store.exception()):  # it may go well by now
+            url = address_of(self.settings)
+            driver = driver_for(url, self.index, self.loader, self.dispatch) if url else None
+            self._store = asyncio.create_task(asyncio.to_thread(self._open_store, url, driver))
+        return await asyncio.shield(self._store)
+
+    def _open_store(self, url: str, driver: StoreDriver | None) -> "Store":
+        from hermes_core.store.store import open_store
+
+        return open_store(self.home.database, url=url, driver=driver, durability=self.settings.config.store.durability)
+
+    def toolbox(self) -> "Toolbox":
+        """The tools of all enabled tool plugins and of the embedding program."""
+        if self._toolbox is None:
+            from hermes_core.agent.toolbox import Toolbox
+
+            self.loader.load_contributing("tools")
+            self.loader.load_contributing("tool_sources")
+            self._toolbox = Toolbox(
+                (
+                    *self.memory.tools(self.dispatch.contributions("register_tools")),
+                    *(("this program", tool) for tool in self._own_tools),
+                ),
+                self.dispatch.contributions("register_tool_sources"),
+                toolsets=(*self._toolsets, *(t.toolset for t in self._own_tools)) if self._toolsets else (),
+                disabled=self.settings.config.agent.disabled_tools,
+                off_on=self.settings.config.agent.disabled_on,
+                report=self.dispatch.failed,
+            )
+        return self._toolbox
+
+    def plugin_context(self, installed: Installed) -> PluginContext:
+        """What a plugin gets of this kernel. Raises ConfigError when its section of the settings is wrong."""
+        skills = [
+            (one.manifest.name, Path(one.path, folder))
+            for one in self.index.plugins
+            if one.manifest and one.manifest.contributes["skills"] and not one.fault
+            if self.consent.state(one).usable
+            for folder in one.manifest.contributes["skills"]
+        ]
+        guarded = guarded_paths(self.settings)
+        return make_context(
+            installed,
+            self.settings,
+            store=self.store,
+            address=lambda: address_of(self.settings),
+            migrations=lambda label: [m for by, m in self.dispatch.contributions("register_migrations") if by == label],
+            complete=self.routes.complete,
+            media=self.routes.media,
+            compacting=self.memory.compacting,
+            more=self.broker,
+            messages=self.mailbox,
+            skills=skills,
+            guarded=guarded,
+            owner=self.owner,
+        )
+
+    def _code(self) -> list[str]:
+        """Where the code lies that this process runs: its own package, and those of the plugins."""
+        return [str(Path(__file__).parents[1]), *(one.path for one in self.index.plugins if one.path[:1] == "/")]
+
+    def config_sections(self) -> dict[str, type]:
+        """The settings classes of enabled plugins, by the path of their section."""
+        return config_sections(self.index, self.consent)
+
+    def load_hooks(self) -> None:
+        """Import the plugins that asked to be alive during sessions."""
+        if not self._hooks_loaded:
+            self._hooks_loaded = True
+            self.loader.load_hooks(*(n for n, mode in hooks.modes().items() if mode != "contribute"))
+
+    async def prompt(self, session: Session, system: str = "") -> Prompt:
+        """The system prompt a session starts with. ``system`` is what its caller adds."""
+        from hermes_core.agent.prompt import build_prompt
+
+        config = self.settings.config
+        identity, window = config.agent.identity, config.model.context_length
+        memory = self.memory.of(session)
+        prompt = await build_prompt(session, memory[1] if memory else None, identity=identity, window=window)
+        if system:
+            said = PromptBlock(name="caller", text=system, tier="context")
+            prompt = evolve(prompt, blocks=(*prompt.blocks, said))
+        tools = {name: tool.toolset for name, tool in self.toolbox().offered(session).items()}
+        return await self.dispatch.transform("transform_prompt", "prompt", evolve(prompt, tools=tools), session=session)
+
+    def report(self, tool: Tool, error: BaseException) -> None:
+        """A tool raised something that is not a ToolError, or reached for too much: its author should know."""
+        self.dispatch.failed(self.toolbox().owner(tool), tool.name, error)
+
+    def beside(self, settings: Settings) -> Self:
+        """A kernel of the same plugins with other settings, not at work; whoever asks closes it."""
+        made = type(self)(settings, self.index, self.consent, owner=self.owner)
+        made.brokers = self.brokers
+        return made
 
     def broker(self, name: str, installed: "Installed") -> object:
         """A broker of a plugin's context that needs the whole kernel."""
         return self.brokers(self, name, installed)
 
-    def beside(self, settings: Settings) -> Self:
-        """See Parts."""
-        made = super().beside(settings)
-        made.brokers = self.brokers
-        return made
-
-    async def delete_session(self, session_id: str, owner: Principal) -> None:
-        """Delete a session and those of its child agents, and tell plugins. Raises UnknownName, Busy."""
-        self.loader.load_hooks("on_session_deleted")
-        for gone in await (await self.store()).sessions.delete(session_id, owner):
-            await self.sessions.forget(gone.id)
-            await self.dispatch.observe("on_session_deleted", session=gone)
-
-    async def take_up(
-        self, session_id: str = "", *, origin: str, owner: Principal | None = None, system: str = ""
-    ) -> Session:
-        """A session by its exact id, or a new one (with that id, when it is given and free).
-
-        ``system`` is added to the prompt of a new one.
-        """
-        return (await self.sessions.take(session_id, origin, owner or self.owner, system)).session
-
-    async def place(self, session: Session) -> Workspace:
-        """Where the commands of a session run, as its turns will find it. Raises UserError when there is none."""
-        live = await self.sessions.take(session.id, session.origin, session.owner)
-        live.workspace = live.workspace or await self.workspace(live.session)
-        return live.workspace
-
     def reread(self) -> Sequence[str]:
         """Take over what the settings say now; what of it needs a new start. Raises HermesError; then nothing is."""
         changed = self.settings.reread()
         self._toolbox = None
-        if self.route and changed & {"model", "providers"}:
-            self._routes["replaced", str(len(self._routes))] = self.route  # closed with the rest
-            self.route, self._wanted = None, ("", "")
+        if changed & {"model", "providers"}:
+            self.routes.reconsider()
         return sorted(changed & _FIXED)
 
     async def warm(self) -> None:
@@ -117,266 +291,17 @@ class Runtime(Parts):
         gc.collect()
         gc.freeze()  # what stays for good is not looked at again and again: that would hold up turns
 
-    def turn(
-        self,
-        message: str | Message,
-        *,
-        session: str = "",
-        origin: str = "embed",
-        owner: Principal | None = None,
-        envelope: Envelope | None = None,
-        ask: AskPerson | None = None,
-        stored: Callable[[], Awaitable[None]] | None = None,
-        system: str = "",
-        model: str = "",
-        surface: Surface | None = None,
-    ) -> AsyncGenerator[Event, None]:
-        """Answer one message; yields events, an Ended last. Closing the iterator interrupts the turn.
-
-        While another turn runs in the session, it waits. ``system`` is what a caller adds to a new session's prompt; a
-        session whose prompt says something else hears it with the message, as prompts do not change. ``model`` (or
-        ``provider:model``) answers this turn.
-        """
-        owner = owner or self.owner
-        envelope = envelope or enveloped(message, session, origin, owner)
-        surface = surface or Surface(ask=ask, model=model)
-        return self._events(session, partial(self._play, envelope, session, origin, owner, surface, stored, system))
-
-    def resume(
-        self,
-        session: str,
-        *,
-        owner: Principal | None = None,
-        ask: AskPerson | None = None,
-        surface: Surface | None = None,
-    ) -> AsyncGenerator[Event, None]:
-        """Finish the turn of a session that a dead process left open; yields as ``turn`` does, or nothing."""
-        return self._events(session, partial(self._finish, session, owner or self.owner, surface or Surface(ask=ask)))
-
-    async def _events(
-        self, session: str, play: Callable[[_Emit], "Awaitable[TurnRun | None]"]
-    ) -> AsyncGenerator[Event, None]:
-        events: asyncio.Queue[Event | None] = asyncio.Queue()
-
-        def emit(event: Event) -> None:
-            if events.qsize() < _BACKLOG or not isinstance(event, Progress):
-                events.put_nowait(event)
-
-        with trace.using():  # the task keeps it
-            work = asyncio.create_task(self._guarded(session, play, emit))
-        work.add_done_callback(lambda _: events.put_nowait(None))
-        names = {session}
-        try:
-            while True:
-                event = await events.get()
-                if event is None:  # there was nothing to do
-                    return
-                if isinstance(event, Started):
-                    names.add(event.session_id)
-                    self._playing[event.session_id] = work
-                yield event
-                if isinstance(event, Ended):
-                    return
-        finally:
-            for name in names:
-                if self._playing.get(name) is work:
-                    del self._playing[name]
-            work.cancel()
-            await asyncio.wait([work])
-
-    def interrupt(self, session: str) -> bool:
-        """Stop the turn that runs in a session; its last event still comes. False when none runs."""
-        work = self._playing.get(session)
-        return work is not None and work.cancel()
-
-    async def end(self, session: str) -> None:
-        """Stop the turn that runs in a session, wait for its end, and let go of what the session holds here."""
-        if work := self._playing.get(session):
-            work.cancel()
-            await asyncio.wait([work])
-        try:
-            await self.sessions.forget(session)
-        except Exception:  # its place for commands is broken: that is nothing to those who wait for its end
-            log.exception("what a session held could not be let go")
-
-    @property
-    def playing(self) -> int:
-        """How many turns run."""
-        return len(set(self._playing.values()))
-
-    async def rest(self) -> None:
-        """Wait until no turn runs."""
-        while self._playing:
-            await asyncio.wait({*self._playing.values()})
-            await asyncio.sleep(0)
-
-    def busy(self, session: str) -> bool:
-        """Whether a turn runs in a session."""
-        return session in self._playing
-
-    async def steer(self, session: str, message: str | Message, **given: Any) -> None:
-        """Say something to the running turn: it reaches the model with the next tool result, else as the next message.
-
-        Stored when this returns. ``given`` are ``owner``, ``origin`` and ``envelope``, as for ``turn``.
-        """
-        await self._wait("steer", session, message, **given)
-
-    async def queue(self, session: str, message: str | Message, **given: Any) -> int:
-        """Say something that is played after the running turn, by ``follow``; its row. As ``steer`` else.
-
-        ``given`` may also be ``system`` and ``folder``, for a new session.
-        """
-        return await self._wait("queue", session, message, **given)
-
-    async def _wait(
-        self,
-        mode: Literal["steer", "queue"],
-        session: str,
-        message: str | Message,
-        *,
-        owner: Principal | None = None,
-        origin: str = "embed",
-        envelope: Envelope | None = None,
-        system: str = "",
-        folder: str = "",
-    ) -> int:
-        owner = owner or self.owner
-        original = envelope or enveloped(message, session, origin, owner)
-        self.load_hooks()
-        said = await self._admitted(original, session, owner)
-        bounds = original.order.bounds if original.order else None
-        live = await self.sessions.take(session, origin, owner, clean(system), folder=folder, bounds=bounds)
-        message = said.message if system in live.prompt else instructed(said.message, clean(system))
-        store = await self.store()
-        await self.sessions.keep(live, store)
-        with trace.using() as known:
-            row = await store.inbox.wait(live.session.id, message, mode=mode, envelope=original, trace=known)
-        die_at("received")
-        return row
-
-    def follow(
-        self,
-        session: str,
-        *,
-        owner: Principal | None = None,
-        ask: AskPerson | None = None,
-        surface: Surface | None = None,
-        row: int = 0,
-    ) -> AsyncGenerator[Event, None]:
-        """Play the message that waits longest in a session, or that of a ``row``.
-
-        Yields as ``turn`` does, or nothing when it does not wait.
-        """
-        surface = surface or Surface(ask=ask)
-        return self._events(session, partial(self._follow, session, owner or self.owner, surface, row))
-
-    async def _play(
-        self,
-        original: Envelope,
-        session_id: str,
-        origin: str,
-        owner: Principal,
-        surface: Surface,
-        stored: Callable[[], Awaitable[None]] | None,
-        system: str,
-        emit: _Emit,
-    ) -> "TurnRun":
-        self.load_hooks()
-        envelope = await self._admitted(original, session_id, owner)
-        await self.routed(surface.model)  # one that is not there is an error, not a reason to ask another
-        live = await self.sessions.take(session_id, origin, owner, system)
-        message = envelope.message if system in live.prompt else instructed(envelope.message, clean(system))
-        run = self._turn_run(live, surface, emit)
-        await run.play(message, original=original, stored=stored)
-        return run
-
-    async def _admitted(self, original: Envelope, session_id: str, owner: Principal) -> Envelope:
-        """The message as plugins let it in. Raises UserError."""
-        original = evolve(original, message=sound(original.message))
-        known: dict[str, Any] = {"session_id": session_id, "owner": owner, "cwd": "", "context": 0}
-        if self.dispatch.implementations("transform_incoming"):
-            known["cwd"] = await self._folder(session_id, owner) if self.is_here(owner) else ""
-            known["context"] = self.models.router.window(self.route) if self.route else 0
-        envelope = await self.dispatch.transform("transform_incoming", "envelope", original, **known)
-        if any(isinstance(part, Text) and part.quotes for part in envelope.message.parts):  # it may be a lot
-            envelope = evolve(envelope, message=await asyncio.to_thread(self._quoting, envelope.message))
-        verdict = await self.dispatch.decide("admit", envelope=envelope)
-        if verdict.outcome == "deny":
-            raise UserError(f"This message was not let in: {verdict.reason or verdict.by}")
-        return envelope
-
-    async def _folder(self, session_id: str, owner: Principal) -> str:
-        """Where a session works, also one that is not taken up here yet."""
-        if session_id and not self.sessions.holds(session_id):
-            with contextlib.suppress(UnknownName):
-                return (await (await self.store()).sessions.get(session_id, owner)).cwd
-        return self.sessions.folder(session_id, owner)
-
-    def _quoting(self, message: Message) -> Message:
-        """The message with what it quotes as a tool's result would show it: as can be stored, and without secrets."""
-        masked = self.settings.masks.for_model
-        parts = tuple(
-            evolve(part, text=masked(clean(part.text))) if isinstance(part, Text) and part.quotes else part
-            for part in message.parts
-        )
-        return evolve(message, parts=parts)
-
-    async def _run(self, session_id: str, origin: str, owner: Principal, surface: Surface, emit: _Emit) -> "TurnRun":
-        live = await self.sessions.take(session_id, origin, owner)
-        return self._turn_run(live, surface, emit)
-
-    def _turn_run(self, live: Live, surface: Surface, emit: _Emit) -> "TurnRun":
-        from hermes_core.agent.turn import TurnRun  # what is only looked at needs no turn
-
-        return TurnRun(self.sessions, live, surface=surface, emit=emit)
-
-    async def _follow(
-        self, session_id: str, owner: Principal, surface: Surface, row: int, emit: _Emit
-    ) -> "TurnRun | None":
-        store = await self.store()
-        waiting = [one for one in await store.inbox.waiting(session_id) if row in (0, one.id)]
-        if not waiting:  # nor does anything in a session that has no row yet
-            return None
-        await store.sessions.get(session_id, owner)  # nobody plays what waits for another
-        with trace.using(waiting[0].trace):
-            run = await self._run(session_id, "", owner, ordered(self, surface, owner, waiting[0].envelope), emit)
-            await run.play(waiting[0].message, waited=waiting[0].id)
-        return run
-
-    async def _finish(self, session_id: str, owner: Principal, surface: Surface, emit: _Emit) -> "TurnRun | None":
-        store = await self.store()
-        session = await store.sessions.get(session_id, owner)  # one that is not there is not made
-        if session.origin == CHILD and surface.above is None:
-            return None  # whoever it works for goes on with it, and knows what it may do
-        last = await store.journal.last_turn(session_id)
-        if last is None or last.state != "open":
-            return None
-        begun = await store.inbox.begun_by(session_id)
-        surface = ordered(self, surface, owner, begun.envelope if begun else None)
-        run = await self._run(session_id, "", owner, surface, emit)
-        return run if await run.resume() else None
-
-    async def _guarded(
-        self, session_id: str, play: Callable[[_Emit], "Awaitable[TurnRun | None]"], emit: _Emit
-    ) -> None:
-        alone = self._alone.setdefault(session_id, asyncio.Lock()) if session_id else asyncio.Lock()
-        try:
-            with notices.heard_by(lambda text: emit(Noticed(text=text))):
-                async with alone:  # of one session, one turn at a time
-                    self._playing[session_id] = asyncio.current_task()  # type: ignore[assignment]
-                    if run := await play(emit):
-                        self.memory.learn(run.session, run.messages)
-        except asyncio.CancelledError:
-            emit(Ended(session_id=session_id, turn_id="", answer="", reason="interrupted", usage=Usage()))
-            raise
-        except Exception as error:
-            if not isinstance(error, HermesError):
-                log.exception("a turn could not begin")
-            emit(failed(cause(error), self.settings.masks.text))
-            emit(Ended(session_id=session_id, turn_id="", answer="", reason="failed", usage=Usage()))
-
     async def close(self) -> None:
         """End sessions, let go of workspaces, providers and the store."""
-        await self.memory.end()
+        await self.turns.close()
         await self.sessions.close()
-        await super().close()
+        await self.routes.close()
+        await self.dispatch.settle(_LAST)
+        if self.dispatch.faults:
+            from hermes_core.plugins.fault_cache import keep_faults
+
+            keep_faults(self.home.cache / "faults.json", self.dispatch.faults)
+        if self._store is not None:
+            store, self._store = self._store, None
+            with contextlib.suppress(HermesError):  # that it could not be opened was said when it was needed
+                (await store).close()

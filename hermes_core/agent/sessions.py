@@ -139,7 +139,7 @@ class Sessions(SessionsBroker):
 
     async def delete(self, owner: Principal, session_id: str) -> None:
         await self._change()
-        await self._runtime.delete_session(session_id, owner)
+        await self._runtime.sessions.delete(session_id, owner)
 
     @property
     def _origin(self) -> str:

@@ -7,7 +7,8 @@ from typing import Any
 
 from attrs import asdict
 
-from hermes_core.agent.parts import Parts
+from hermes_core.agent.running_turns import started
+from hermes_core.agent.runtime import Runtime
 from hermes_core.config.describe import plain, settings_rows
 from hermes_core.config.draft import drafted
 from hermes_core.config.edit import overlap, refuse_locked, set_text, set_value, unset_value
@@ -30,12 +31,12 @@ _OF_MODEL = ("base_url", "api_key", "wire", "api_mode", "context_length")  # wha
 class HomeSettings(SettingsBroker):
     """The settings of one home. ``allowed`` raises NotPermitted."""
 
-    def __init__(self, parts: Parts, allowed: Callable[[], None], installed: Installed | None = None) -> None:
-        self._parts, self._allowed, self._installed = parts, allowed, installed
+    def __init__(self, runtime: Runtime, allowed: Callable[[], None], installed: Installed | None = None) -> None:
+        self._runtime, self._allowed, self._installed = runtime, allowed, installed
 
     async def list(self) -> Sequence[Setting]:
         self._allowed()
-        settings = self._parts.settings.read_again()  # somebody else may have changed the file
+        settings = self._runtime.settings.read_again()  # somebody else may have changed the file
         raw = written(settings.home)
         rows = [*self._rows(Config, "", settings, raw, _fields(settings.config))]
         for path, cls in self._sections().items():
@@ -48,19 +49,19 @@ class HomeSettings(SettingsBroker):
 
     async def set(self, key: str, text: str) -> Setting:
         self._allowed()
-        refuse_locked(self._parts.home.brand, key, self._parts.settings.locked)
-        set_text(self._parts.home, key, text, sections=self._sections())
+        refuse_locked(self._runtime.home.brand, key, self._runtime.settings.locked)
+        set_text(self._runtime.home, key, text, sections=self._sections())
         return await self.get(key)
 
     async def unset(self, key: str) -> Setting:
         self._allowed()
-        refuse_locked(self._parts.home.brand, key, self._parts.settings.locked)
-        unset_value(self._parts.home, key)
+        refuse_locked(self._runtime.home.brand, key, self._runtime.settings.locked)
+        unset_value(self._runtime.home, key)
         return await self.get(key)
 
     async def change(self, settings: Mapping[str, JSON], secrets: Mapping[str, str]) -> None:
         self._allowed()
-        home, known = self._parts.home, self._parts.settings
+        home, known = self._runtime.home, self._runtime.settings
         for key in settings:
             refuse_locked(home.brand, key, known.locked)
         with drafted(home) as draft:
@@ -76,15 +77,15 @@ class HomeSettings(SettingsBroker):
 
     async def has_secret(self, name: str) -> bool:
         self._allowed()
-        return bool(self._parts.settings.secrets.get(name))
+        return bool(self._runtime.settings.secrets.get(name))
 
     @asynccontextmanager
     async def trial(self, settings: Mapping[str, JSON], secrets: Mapping[str, str]) -> AsyncIterator[PluginContext]:
         self._allowed()
         assert self._installed, "only a plugin tries settings"
         for key in settings:
-            refuse_locked(self._parts.home.brand, key, self._parts.settings.locked)
-        beside = self._parts.beside(self._parts.settings.laid_over(settings, secrets))
+            refuse_locked(self._runtime.home.brand, key, self._runtime.settings.locked)
+        beside = started(self._runtime.beside(self._runtime.settings.laid_over(settings, secrets)))
         for path, cls in self._sections().items():
             if any(key.startswith(f"{path}.") for key in settings):
                 beside.settings.section(path, cls)
@@ -103,24 +104,24 @@ class HomeSettings(SettingsBroker):
         whole = {one.name: values.get(one.name) or self._now(one.key, secret=one.secret) for one in step.fields}
         try:
             async with asyncio.timeout(_PATIENCE):
-                return self._parts.dispatch.masked(await step.test(whole))
+                return self._runtime.dispatch.masked(await step.test(whole))
         except HermesError:
             raise
         except TimeoutError:
             raise UserError(f"{name}: nothing was found out within {_PATIENCE:g} s.") from None
         except Exception as error:
-            text = f"its test of {name} failed: {one_line(error, self._parts.dispatch.masked)}"
+            text = f"its test of {name} failed: {one_line(error, self._runtime.dispatch.masked)}"
             raise PluginError(owner, text) from error
 
     def _steps(self, name: str) -> Sequence[tuple[str, SetupStep]]:
-        index, loader = self._parts.index, self._parts.loader
+        index, loader = self._runtime.index, self._runtime.loader
         if not name:
             loader.load_contributing("setup")
         elif owners := index.contributing("setup", name):
             loader.load(owners[0], named=True)
         else:
             raise UnknownName("setup step", name, index.offered("setup"))
-        found = self._parts.dispatch.contributions("register_setup")
+        found = self._runtime.dispatch.contributions("register_setup")
         chosen = [(owner, step) for owner, step in found if name in ("", step.name)]
         if name and not chosen:
             raise PluginError(owners[0].label, f"it adds no setup step {name}")
@@ -129,7 +130,7 @@ class HomeSettings(SettingsBroker):
         return chosen
 
     def _now(self, key: str, *, secret: bool) -> str:
-        settings = self._parts.settings
+        settings = self._runtime.settings
         if secret:
             return settings.secrets.get(key)
         try:
@@ -146,7 +147,7 @@ class HomeSettings(SettingsBroker):
         return found[near]  # of an entry in a mapping it is the mapping's
 
     def _sections(self) -> dict[str, type]:
-        return self._parts.config_sections()
+        return self._runtime.config_sections()
 
     def _rows(
         self, cls: Any, path: str, settings: Settings, raw: Mapping[str, JSON], values: Mapping[str, Any]

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from hermes_core.agent.parts import Parts
 from hermes_core.agent.reply_assembler import text_of
+from hermes_core.agent.runtime import Runtime
 from hermes_core.types import Called, Event, Message, Noticed, Said, Session, Text
 
 __all__ = ["Shown"]
@@ -12,13 +12,13 @@ __all__ = ["Shown"]
 class Shown:
     """The events of one turn on their way out. Where plugins change answers, words wait until it is clear whose."""
 
-    def __init__(self, parts: Parts, emit: Callable[[Event], None]) -> None:
-        self._parts, self._emit = parts, emit
+    def __init__(self, runtime: Runtime, emit: Callable[[Event], None]) -> None:
+        self._runtime, self._emit = runtime, emit
         self._held: list[Event] = []
 
     def emit(self, event: Event) -> None:
         """Pass an event on; what may yet be the answer is kept back if a plugin will want to change it."""
-        if isinstance(event, Said) and self._parts.dispatch.implementations("transform_outgoing"):
+        if isinstance(event, Said) and self._runtime.dispatch.implementations("transform_outgoing"):
             self._held.append(event)
             return
         if isinstance(event, Called):  # then those words were not the answer
@@ -30,7 +30,7 @@ class Shown:
     async def whole(self, session: Session, answer: str) -> str:
         """The answer as it is shown, said in place of the words kept back; of one that broke off they are not shown."""
         self._held.clear()
-        dispatch = self._parts.dispatch
+        dispatch = self._runtime.dispatch
         if answer and dispatch.implementations("transform_outgoing"):
             said, known = Message(role="assistant", parts=(Text(text=answer),)), len(dispatch.faults)
             answer = text_of(await dispatch.transform("transform_outgoing", "message", said, session=session))

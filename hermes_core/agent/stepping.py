@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 from hermes_core.agent.asking import Asker
-from hermes_core.agent.parts import Parts
+from hermes_core.agent.runtime import Runtime
 from hermes_core.codec import clean
 from hermes_core.errors import UserError
 from hermes_core.types import Message, Question, Session, ToolResult, Usage
@@ -17,7 +17,7 @@ _LONGEST = 4_000  # characters of what a plugin says
 
 
 async def ended(
-    parts: Parts, asker: Asker, session: Session, *, number: int, usage: Usage, messages: Sequence[Message]
+    runtime: Runtime, asker: Asker, session: Session, *, number: int, usage: Usage, messages: Sequence[Message]
 ) -> tuple[str, str]:
     """The last words of a turn that ends here (empty: it goes on), and what its person wants to say instead.
 
@@ -25,10 +25,10 @@ async def ended(
     """
     latest = takewhile(lambda message: message.role != "assistant", reversed(messages))
     results = [part for message in reversed([*latest]) for part in message.parts if isinstance(part, ToolResult)]
-    verdict = await parts.dispatch.decide("next_step", session=session, number=number, usage=usage, results=results)
+    verdict = await runtime.dispatch.decide("next_step", session=session, number=number, usage=usage, results=results)
     if verdict.outcome == "allow":
         return "", ""
-    reason = parts.settings.masks.for_model(clean(verdict.reason[:_LONGEST]).strip()) or f"{verdict.by} said so."
+    reason = runtime.settings.masks.for_model(clean(verdict.reason[:_LONGEST]).strip()) or f"{verdict.by} said so."
     if verdict.outcome == "deny":
         raise UserError(f"This turn was ended by {verdict.by}: {reason}")
     return await _asked(reason, asker, session)

@@ -20,9 +20,9 @@ from hermes_core.agent.callcontext import CallContext
 from hermes_core.agent.calls import Made, Waits, failure, overlap
 from hermes_core.agent.capabilities import Permitted
 from hermes_core.agent.meter import Meter
-from hermes_core.agent.parts import Parts
 from hermes_core.agent.policy.secondopinion import advice_in, request_for
 from hermes_core.agent.policy.taint import Seen
+from hermes_core.agent.runtime import Runtime
 from hermes_core.codec import canonical, clean
 from hermes_core.errors import ContractError, HermesError, OutOfReach, ToolError, nearest
 from hermes_core.kinds import Tool, ToolOutput, Workspace
@@ -73,7 +73,7 @@ class CallRunner:
     store: "Store"
     turn: "Turn"
     session: Session
-    parts: Parts
+    runtime: Runtime
     room: int  # characters of one output that the model sees
     workspace: Workspace
     doors: dict[str, Permitted]  # to the workspace, by tool
@@ -93,7 +93,7 @@ class CallRunner:
 
     async def run(self, calls: Sequence[ToolCall]) -> list[Message]:
         """The results of one reply's calls, in the model's order."""
-        workers = asyncio.Semaphore(max(1, self.parts.settings.config.agent.tool_workers))
+        workers = asyncio.Semaphore(max(1, self.runtime.settings.config.agent.tool_workers))
         params = [self._checked(call) for call in calls]
         keys = [self._keys(call, value) for call, value in zip(calls, params, strict=True)]
         first = self._first(calls)
@@ -139,12 +139,12 @@ class CallRunner:
         """The workspace as a tool may use it; the same object for all its calls, as tools remember places by it."""
         door = " ".join([tool.name, *sorted(e.value for e in tool.effects)])  # a new version may have others
         if door not in self.doors:
-            self.doors[door] = Permitted(self.workspace, tool, self.parts.report)
+            self.doors[door] = Permitted(self.workspace, tool, self.runtime.report)
         return self.doors[door]
 
     async def ask(self, question: Question) -> Verdict | None:
         """Put a question to the person of this turn."""
-        shown = self.parts.settings.masks.text
+        shown = self.runtime.settings.masks.text
         return await self.asker.ask(
             self.session, evolve(question, subject=shown(question.subject), risk=shown(question.risk))
         )
@@ -159,7 +159,7 @@ class CallRunner:
             return "escalate"
         began = time.monotonic()
         try:
-            response, route = await self.parts.models.complete(await self.parts.routed(), request, "approval")
+            response, route = await self.runtime.models.complete(await self.runtime.routes.get(), request, "approval")
         except HermesError as error:
             log.warning("no second opinion came: %s", error.text)
             return "escalate"
@@ -190,7 +190,7 @@ class CallRunner:
             there = ", ".join([*self.tools][:50]) or "no tool at all"
             known = f"Did you mean {close}?" if close else f"There is: {there}."
             return ToolError(f"There is no tool named {call.name[:100]!r}. {known}")
-        if reason := self.parts.toolbox().lacks(tool, self.session):
+        if reason := self.runtime.toolbox().lacks(tool, self.session):
             return ToolError(f"{call.name} cannot be used now: {reason}.", retry=False)
         if call.invalid:
             return ToolError(
@@ -202,7 +202,7 @@ class CallRunner:
                 hint="Leave the secret's line as it is: change only what is around it.",
             )
         try:
-            params = parse_arguments(tool, call.arguments, self.parts.report)
+            params = parse_arguments(tool, call.arguments, self.runtime.report)
         except ToolError as error:
             return error
         missing = [name for name in tool.after if name not in self.ran and name in self.tools]
@@ -219,7 +219,7 @@ class CallRunner:
         except OutOfReach:  # the policy refuses it
             return frozenset()
         except Exception as error:  # noqa: BLE001 - its author should know; the call runs alone, the others run
-            self.parts.report(tool, error)
+            self.runtime.report(tool, error)
             return None
 
     def _absolute(self, key: str) -> str:
@@ -258,12 +258,12 @@ class CallRunner:
         else:
             ask = self.asker.permit(self.session, self.turn, call.id)
             judged = (self.session, call, tool, params, self.workspace, ask, self.advise, self.seen)
-            verdict = await self.parts.policy.judge(*judged)
+            verdict = await self.runtime.policy.judge(*judged)
             if verdict.outcome == "allow":
                 await self.store.journal.start_call(self.turn, call.id, again=again)
                 die_at("tool_started")
                 began = time.monotonic()
-                outside = self.parts.policy.brings_in(self.session, tool, params, self.workspace, verdict)
+                outside = self.runtime.policy.brings_in(self.session, tool, params, self.workspace, verdict)
                 result, ended = await self._run(tool, call, params, outside)
                 die_at("tool_done")
                 outcome = "unknown" if not ended else "failed" if result.failed else "ok"
@@ -276,7 +276,7 @@ class CallRunner:
         return Made(result, outcome, began)
 
     def _masked(self, part: Any) -> Any:
-        return evolve(part, text=self.parts.settings.masks.for_model(part.text)) if isinstance(part, Text) else part
+        return evolve(part, text=self.runtime.settings.masks.for_model(part.text)) if isinstance(part, Text) else part
 
     async def _finish(
         self, call: ToolCall, made: Made, touches: frozenset[str] | None, *, twin: bool = False
@@ -286,7 +286,7 @@ class CallRunner:
         tool = self.tools.get(call.name)
         known: dict[str, Any] = {"session": self.session, "call": call, "workspace": self.workspace, "twin": twin}
         known |= {"looks": tool is not None and tool.idempotent, "touches": touches or frozenset()}
-        result = await self.parts.dispatch.transform("transform_tool_result", "result", result, **known)
+        result = await self.runtime.dispatch.transform("transform_tool_result", "result", result, **known)
         seconds = time.monotonic() - made.began
         result = evolve(result, untrusted=result.untrusted or made.result.untrusted)
         parts = [evolve(p, text=_NOTE.sub("&lt;", p.text)) if isinstance(p, Text) else p for p in result.parts]
@@ -302,7 +302,7 @@ class CallRunner:
         fields = {"session": self.session.id, "turn": self.turn.id, "tool": call.name, "outcome": outcome}
         log.info("tool call", extra={"fields": {**fields, "seconds": round(seconds, 3)}})
         how = {"result": result, "outcome": outcome, "seconds": seconds}
-        await self.parts.dispatch.observe("post_tool_call", session=self.session, call=call, **how)
+        await self.runtime.dispatch.observe("post_tool_call", session=self.session, call=call, **how)
         return result, seconds
 
     async def _run(self, tool: Tool, call: ToolCall, params: Any, outside: bool) -> tuple[ToolResult, bool]:
@@ -315,9 +315,9 @@ class CallRunner:
             await context.settle()
 
     async def _ended(self, context: CallContext, tool: Tool, call: ToolCall, params: Any) -> tuple[ToolResult, bool]:
-        limit = tool.seconds or self.parts.settings.config.agent.tool_seconds
+        limit = tool.seconds or self.runtime.settings.config.agent.tool_seconds
         limit = limit if self.meter.seconds is None else min(limit, self.meter.seconds)
-        held = partial(self.parts.dispatch.held, self.parts.toolbox().owner(tool), tool.name)
+        held = partial(self.runtime.dispatch.held, self.runtime.toolbox().owner(tool), tool.name)
 
         async def run() -> ToolOutput:
             return await tool.run(context, params)
@@ -333,7 +333,7 @@ class CallRunner:
             if ended:
                 return failure(call, ToolError(f"{late} and was stopped.")), True
             beyond = ToolError(f"{late}, and cannot be stopped: it may still be at work. {NO_RESULT}")
-            self.parts.report(tool, beyond)  # it swallows its cancellation
+            self.runtime.report(tool, beyond)  # it swallows its cancellation
             return failure(call, beyond), False
         output, error = task.result()
         if isinstance(error, asyncio.CancelledError):
@@ -343,7 +343,7 @@ class CallRunner:
                 context.outside = context.told  # refused before anything was opened: these are our own words
             if isinstance(error, HermesError) and not isinstance(error, ContractError):
                 return failure(call, error), True
-            self.parts.report(tool, error)
+            self.runtime.report(tool, error)
             what = "it called sys.exit" if isinstance(error, SystemExit) else type(error).__name__
             return failure(call, ToolError(f"{tool.name} failed: {what}: {error}"[:2000])), True
         return await self._shaped(context, tool, call, output), True
@@ -355,7 +355,7 @@ class CallRunner:
         except HermesError as error:  # it could not be kept
             return failure(call, error)
         except Exception as error:  # noqa: BLE001 - what is no output is an answer to the model, not the end
-            self.parts.report(tool, error)
+            self.runtime.report(tool, error)
             return failure(call, ToolError(f"{tool.name} failed: {type(error).__name__}: {error}"[:2000]))
         told = tuple(kept) or (Text(text="(no output)"),)
         return ToolResult(call_id=call.id, name=call.name, parts=told)
@@ -363,7 +363,7 @@ class CallRunner:
     async def _bounded(self, context: CallContext, tool: Tool, part: Text | Blob) -> Text | Blob:
         if isinstance(part, Blob):
             return part
-        text = self.parts.settings.masks.for_model(clean(part.text)) or "(no output)"
+        text = self.runtime.settings.masks.for_model(clean(part.text)) or "(no output)"
         size = self.room
         if len(text) > size:
             pieces = (text[at : at + _PIECE].encode("utf-8", "replace") for at in range(0, len(text), _PIECE))

@@ -73,15 +73,15 @@ class TurnRun:
         surface: Surface,
         emit: Callable[[Event], None],
     ) -> None:
-        self._sessions, self._parts, self._live = sessions, sessions.parts, live
-        self._asker, self._surface = self._parts.asker(surface, emit), surface
-        self._shown = Shown(self._parts, emit)
+        self._sessions, self._runtime, self._live = sessions, sessions.runtime, live
+        self._asker, self._surface = self._runtime.asker(surface, emit), surface
+        self._shown = Shown(self._runtime, emit)
         self._emit = emit = self._shown.emit
-        self._meter = Meter(self._parts, live, surface.bounds, surface.above)
-        self._ends = Endings(self._parts, emit)
+        self._meter = Meter(self._runtime, live, surface.bounds, surface.above)
+        self._ends = Endings(self._runtime, emit)
         self._id = os.urandom(16).hex()
         self._rows = Rows(sessions, live)
-        self._model = Exchange(self._parts, live, self._rows, self._meter, emit)
+        self._model = Exchange(self._runtime, live, self._rows, self._meter, emit)
         self._changed = self._error = ""
         self._began = time.monotonic()
 
@@ -108,22 +108,22 @@ class TurnRun:
         ``original`` is what came in, before plugins changed it; ``waited`` the row of a message that waited for its
         turn. ``stored`` is called when it has its row.
         """
-        parts, session = self._parts, self._live.session
-        self._model.route = await parts.routed_for(self._surface.model, self._surface.effort)
+        runtime, session = self._runtime, self._live.session
+        self._model.route = await runtime.routes.get_for(self._surface.model, self._surface.effort)
         await self._live.closed()
         await self._sessions.renew(self._live, self._surface.bounds)
         self._model.specs = self._live.specs
-        message = await parts.memory.prefetched(session, message)
-        history = await (await parts.store()).history.load(session.id) if self._live.known else []
+        message = await runtime.memory.prefetched(session, message)
+        history = await (await runtime.store()).history.load(session.id) if self._live.known else []
         self._model.messages = valid([*history, message])
         await self._run(self._rows.open(self._id, self._model.route, message, original, waited, stored), self._steps())
 
     async def resume(self) -> bool:
         """Run the turn that a dead process left open to its end, if there is one. Raises like ``play``."""
-        parts, live = self._parts, self._live
-        self._model.route = await parts.routed()
+        runtime, live = self._runtime, self._live
+        self._model.route = await runtime.routes.get()
         await live.closed()
-        store = await parts.store()
+        store = await runtime.store()
         taken = await store.journal.resume_turn(live.session.id, holder=self._sessions.holder, left=live.left)
         if taken is None:
             return False
@@ -139,11 +139,11 @@ class TurnRun:
     async def _as_begun(self, provider: str, model: str) -> None:
         """Go on with what the turn began with, whatever this process was started with; say what is gone."""
         gone = []
-        if route := await self._parts.route_to(provider, model):
+        if route := await self._runtime.routes.find(provider, model):
             self._model.route = route
         else:
             gone.append(f"{provider}:{model}, so {self._model.route.name}:{self._model.route.model} went on")
-        if self._parts.toolbox().has(self._live.begun, self._live.session):
+        if self._runtime.toolbox().has(self._live.begun, self._live.session):
             self._model.specs = self._live.begun
         else:
             gone.append("some of its tools")
@@ -163,7 +163,7 @@ class TurnRun:
         self._emit(Started(session_id=session.id, turn_id=self._id, provider=route.name, model=route.model))
         self._rows.begin(opening)
         said = next((m for m in reversed(self._model.messages) if by_person(m)), Message(role="user", parts=()))
-        await self._parts.dispatch.observe("on_turn_start", session=self._live.session, message=said)
+        await self._runtime.dispatch.observe("on_turn_start", session=self._live.session, message=said)
         playing = asyncio.create_task(steps)  # of its own, as it may not want to end
         try:
             await asyncio.wait({playing}, timeout=self._meter.given_seconds)
@@ -188,7 +188,7 @@ class TurnRun:
 
     def _fail(self, error: HermesError) -> str:
         """Say why the turn cannot go on, without secrets."""
-        told = failed(error, self._parts.settings.masks.text)
+        told = failed(error, self._runtime.settings.masks.text)
         self._error = error.reason if isinstance(error, ProviderError) else told.kind
         self._emit(told)
         return told.text
@@ -261,8 +261,10 @@ class TurnRun:
 
     async def _ended_before(self, step: int) -> str:
         """The last words of a turn that ends before a model call; empty where it goes on. Raises UserError."""
-        parts, session, used = self._parts, self._live.session, self._meter.used
-        answer, words = await ended(parts, self._asker, session, number=step, usage=used, messages=self._model.messages)
+        runtime, session, used = self._runtime, self._live.session, self._meter.used
+        answer, words = await ended(
+            runtime, self._asker, session, number=step, usage=used, messages=self._model.messages
+        )
         if not answer:
             return ""
         store, turn = await self._rows.get()
@@ -281,23 +283,23 @@ class TurnRun:
 
         for call in calls:
             self._emit(Called(call=call))
-        parts, live, route = self._parts, self._live, self._model.route
+        runtime, live, route = self._runtime, self._live, self._model.route
         store, turn = await self._rows.get()
         seen = Seen(messages=self._model.messages)
         live.session = evolve(live.session, untrusted=live.session.untrusted or seen.untrusted)
         if live.workspace is None:
-            live.workspace = await parts.workspace(live.session)
+            live.workspace = await runtime.workspaces.open(live.session)
         if not live.ran:
             live.ran |= await store.history.tools_that_ran(turn.session_id)
         runner = CallRunner(
             store=store,
             turn=turn,
             session=live.session,
-            parts=parts,
+            runtime=runtime,
             workspace=live.workspace,
             doors=live.permitted,
             sessions=self._sessions,
-            tools=parts.toolbox().callable(self._model.specs, live.session),
+            tools=runtime.toolbox().callable(self._model.specs, live.session),
             told=self._model.specs,
             emit=self._emit,
             asker=self._asker,
@@ -306,7 +308,9 @@ class TurnRun:
             meter=self._meter,
             started=started,
             model=f"{route.name}:{route.model}",
-            room=output_room(parts.settings.config.agent.output_bytes, parts.models.router.window(route), len(calls)),
+            room=output_room(
+                runtime.settings.config.agent.output_bytes, runtime.models.router.window(route), len(calls)
+            ),
         )
         self._model.messages.extend(await runner.run(calls))
 
@@ -331,7 +335,7 @@ class TurnRun:
     async def _end(self, state: State, answer: str = "") -> None:
         seconds = time.monotonic() - self._began
         end = TurnEnd(reason=state, usage=self._meter.used, seconds=seconds, error=self._error)
-        await self._parts.dispatch.observe("on_turn_end", session=self._live.session, end=end)
+        await self._runtime.dispatch.observe("on_turn_end", session=self._live.session, end=end)
         ids = {"session_id": self._live.session.id, "turn_id": self._id}
         note = self._note(answer)
         self._emit(Ended(**ids, answer=answer, reason=state, usage=self._meter.used, note=note))

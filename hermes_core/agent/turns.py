@@ -40,7 +40,7 @@ class Turns(TurnsBroker):
     ) -> Session:
         """See TurnsBroker."""
         self._require_host()
-        return await self._runtime.take_up(session, origin=origin or self._name, owner=owner, system=system)
+        return await self._runtime.sessions.take_up(session, origin=origin or self._name, owner=owner, system=system)
 
     async def run(
         self,
@@ -72,7 +72,7 @@ class Turns(TurnsBroker):
                 if stored:
                     await stored(written[0])
                 surface = Surface(ask=ask, ends=ends)
-                turn = self._runtime.follow(written[0], owner=owner, surface=surface, row=written[1])
+                turn = self._runtime.turns.follow(written[0], owner=owner, surface=surface, row=written[1])
         async with contextlib.aclosing(turn) as events:
             async for one in events:
                 yield one
@@ -91,7 +91,7 @@ class Turns(TurnsBroker):
         _refuse_unsound(order)
         if not order.session or evolve(order, session="", model="", effort="") != TurnOrder():
             raise UserError("What a host heard is answered in a session that it took up, by a model and effort.")
-        return self._runtime.turn(
+        return self._runtime.turns.run(
             envelope.message,
             session=order.session,
             origin=envelope.platform,
@@ -112,17 +112,17 @@ class Turns(TurnsBroker):
         """See TurnsBroker."""
         owner = await self._checked(session, owner)
         envelope, origin = self._enveloped(message, owner)
-        await self._runtime.steer(session, envelope.message, owner=owner, origin=origin, envelope=envelope)
+        await self._runtime.turns.steer(session, envelope.message, owner=owner, origin=origin, envelope=envelope)
 
     async def interrupt(self, session: str, *, owner: Principal | None = None) -> bool:
         """See TurnsBroker."""
         await self._checked(session, owner)
-        return self._runtime.interrupt(session)
+        return self._runtime.turns.interrupt(session)
 
     async def busy(self, session: str, *, owner: Principal | None = None) -> bool:
         """See TurnsBroker."""
         await self._checked(session, owner)
-        return self._runtime.busy(session) or await (await self._runtime.store()).journal.is_held(session)
+        return self._runtime.turns.busy(session) or await (await self._runtime.store()).journal.is_held(session)
 
     async def resume(
         self,
@@ -136,7 +136,7 @@ class Turns(TurnsBroker):
         owner = await self._checked(session, owner)
         if await (await self._runtime.store()).sessions.is_free(session):
             return  # it was taken up, and nothing was said in it
-        for play in (self._runtime.resume, self._runtime.follow):
+        for play in (self._runtime.turns.resume, self._runtime.turns.follow):
             played = False
             async with contextlib.aclosing(play(session, owner=owner, surface=Surface(ask=ask, ends=ends))) as events:
                 async for one in events:
@@ -221,7 +221,7 @@ class Turns(TurnsBroker):
         if order.folder and runtime.guests.is_guest(owner):
             raise UserError("A guest's session works in the guest's own folder.")
         if order.model:
-            await runtime.routed(order.model)  # one that is not there is told to whoever orders, not at night
+            await runtime.routes.get(order.model)  # one that is not there is told to whoever orders, not at night
         if order.deliver:
             await self._deliverable(owner, order.deliver)
         if order.event and await self.past(order.event, owner=owner):
@@ -233,10 +233,12 @@ class Turns(TurnsBroker):
         envelope = evolve(envelope, order=None if order in (TurnOrder(), TurnOrder(session=session)) else order)
         known = {"owner": owner, "origin": origin, "envelope": envelope}
         try:
-            row = await runtime.queue(session, envelope.message, system=order.system, folder=order.folder, **known)
+            row = await runtime.turns.queue(
+                session, envelope.message, system=order.system, folder=order.folder, **known
+            )
         except Duplicate:  # another process was a moment earlier
             if order.fork:
-                await runtime.delete_session(session, owner)
+                await runtime.sessions.delete(session, owner)
             return None
         return session, row
 

@@ -129,7 +129,7 @@ async def _finish_interrupted(scope: Scope, hermes: Hermes, session: str) -> Non
 
 def _notices(runtime: "Runtime") -> list[str]:
     """What a person should know after a turn: how to connect a model, rules that do nothing."""
-    lines = [runtime.route.notice] if runtime.route and runtime.route.notice else []
+    lines = [runtime.routes.current.notice] if runtime.routes.current and runtime.routes.current.notice else []
     lines += runtime.models.told
     policy = runtime.settings.config.policy
     return lines + idle([*policy.deny, *policy.allow], runtime.index.tools)

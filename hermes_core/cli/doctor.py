@@ -326,7 +326,7 @@ async def _at_work(scope: Scope, *, deep: bool) -> list[Row]:
 async def _model(runtime: "Runtime", *, deep: bool) -> Row:
     if not runtime.index.offered("providers"):
         return _row("fault", "model", "nothing that could answer is installed", f"pip install '{MOST}'")
-    route = await runtime.routed()
+    route = await runtime.routes.get()
     text, said = f"{route.model} from {route.name}", route.endpoint
     if deep:
         text += f" ({len(await route.provider.models())} models)"

@@ -21,28 +21,28 @@ class Typist(HostSide):
         return f"{owner.person} of profile {owner.profile}"
 
     async def take_up(self) -> Session:
-        self._session = self._session or await self._runtime.take_up(origin=self._origin)
+        self._session = self._session or await self._runtime.sessions.take_up(origin=self._origin)
         return self._session
 
     async def switch(self, session_id: str = "") -> Session:
-        self._session = await self._runtime.take_up(session_id, origin=self._origin)
+        self._session = await self._runtime.sessions.take_up(session_id, origin=self._origin)
         return self._session
 
     def renamed(self, session: Session) -> None:
         self._session = session
 
     async def interrupt(self, session: Session) -> bool:
-        return self._runtime.interrupt(session.id)
+        return self._runtime.turns.interrupt(session.id)
 
     async def working(self, session: Session) -> bool:
-        return self._runtime.busy(session.id)
+        return self._runtime.turns.busy(session.id)
 
     async def steer(self, session: Session, text: str) -> str:
-        await self._runtime.steer(session.id, text, owner=session.owner, origin=session.origin)
+        await self._runtime.turns.steer(session.id, text, owner=session.owner, origin=session.origin)
         return STEERED if await self.working(session) else ""
 
     async def queue(self, session: Session, text: str) -> str:
-        await self._runtime.queue(session.id, text, owner=session.owner, origin=session.origin)
+        await self._runtime.turns.queue(session.id, text, owner=session.owner, origin=session.origin)
         return QUEUED if await self.working(session) else ""
 
     async def beside(self, session: Session, text: str) -> str:

@@ -38,7 +38,7 @@ def below(hermes, scripted):
             return "gone"
 
         label = hermes.tmp_plugin(go, name="orders", manifest={"permissions": {"kernel": ["turns.run"]}})
-        events = [event async for event in hermes.runtime.turn("begin", session="s", **options)]
+        events = [event async for event in hermes.runtime.turns.run("begin", session="s", **options)]
         assert isinstance(events[-1], Ended)
         below.provider = provider
         return found[0] if found else None, events
@@ -207,4 +207,4 @@ async def test_what_is_left_alone_ends_with_the_call(hermes, below) -> None:
 
     task, _ = await below(do, Call("wait"), Say("end"))
     await task
-    assert (left[-1].reason, hermes.runtime.playing) == ("interrupted", 0)
+    assert (left[-1].reason, hermes.runtime.turns.playing) == ("interrupted", 0)

@@ -105,7 +105,7 @@ def does(*calls):
 
 
 async def played(hermes, **more):
-    return [event async for event in hermes.runtime.turn("go", session="s", **more)]
+    return [event async for event in hermes.runtime.turns.run("go", session="s", **more)]
 
 
 async def said(hermes, **more):
@@ -227,9 +227,9 @@ async def test_it_ends_with_the_turn_and_with_the_call_it_was_made_for(hermes, s
     assert shop.task.cancelled()
     with pytest.raises(ToolError, match="the call that wants it is over"):
         await shop.late.call("send", {"text": "late"})
-    async for event in hermes.runtime.turn("go", session="s"):
+    async for event in hermes.runtime.turns.run("go", session="s"):
         if isinstance(event, Progress):
-            hermes.runtime.interrupt("s")
+            hermes.runtime.turns.interrupt("s")
     assert shop.ran == ["ended", "ended"]
     assert [outcome for _, outcome, _ in await rows(hermes, "for_ever")] == ["unknown", "unknown"]
 
@@ -237,7 +237,7 @@ async def test_it_ends_with_the_turn_and_with_the_call_it_was_made_for(hermes, s
 async def test_a_budget_that_is_used_up_ends_it(hermes, scripted, shop):
     kit(hermes, scripted, shop, does(("send", {"text": "a"})))
     await hermes.__aenter__()
-    async for event in hermes.runtime.turn("go", session="s", surface=Surface(bounds=TurnBounds(tokens=1))):
+    async for event in hermes.runtime.turns.run("go", session="s", surface=Surface(bounds=TurnBounds(tokens=1))):
         if isinstance(event, Returned) and event.call.name == "steps":
             assert "send was not called: no tokens is left" in text_of(event.result)
     assert shop.ran == []

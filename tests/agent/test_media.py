@@ -164,7 +164,7 @@ async def test_a_voice_note_is_text_before_the_turn_has_its_row(hermes):
     hermes.tmp_plugin(transform_incoming, name="voice", manifest={"permissions": {"kernel": ["llm.call"]}})
     said = Message(role="user", parts=(SOUND,))
     envelope = Envelope(platform="fake", account="", event_id="1", chat="c", sender="s", message=said)
-    events = [event async for event in hermes.runtime.turn(said, session="s", envelope=envelope)]
+    events = [event async for event in hermes.runtime.turns.run(said, session="s", envelope=envelope)]
     assert events[-1].answer == "Heard."
     store = await hermes.runtime.store()
     first, *_ = await store.history.load("s")

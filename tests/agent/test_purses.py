@@ -47,7 +47,7 @@ class Coins(Purse):
 
 
 async def play(hermes, **options):
-    events = [event async for event in hermes.runtime.turn("go", session="s", **options)]
+    events = [event async for event in hermes.runtime.turns.run("go", session="s", **options)]
     return events[-1], next((e for e in events if isinstance(e, Failed)), None)
 
 

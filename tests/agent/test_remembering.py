@@ -44,7 +44,7 @@ def texts(message: Message) -> list[str]:
 
 
 async def play(hermes, text):
-    return [event async for event in hermes.runtime.turn(text, session="s")][-1]
+    return [event async for event in hermes.runtime.turns.run(text, session="s")][-1]
 
 
 async def test_what_it_knows_to_a_message_is_stored_with_it(hermes, scripted) -> None:

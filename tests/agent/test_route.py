@@ -35,7 +35,7 @@ async def test_the_messages_wire_is_spoken_by_who_knows_it(hermes, scripted, sai
     place = {"base_url": "https://llm.example", **said}
     hermes.configure({"model": {"provider": "acme", "default": "m"}, "providers": {"acme": place}})
     assert (await ended(hermes)).answer == "hello"
-    assert hermes.runtime.route.name == "acme"
+    assert hermes.runtime.routes.current.name == "acme"
 
 
 @pytest.mark.parametrize(

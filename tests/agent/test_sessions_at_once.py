@@ -79,8 +79,8 @@ async def test_fifty_sessions_at_once(hermes) -> None:
         rows = await store.history.load(f"s{number}")
         texts = [p.text for m in rows if m.role in ("user", "assistant") for p in m.parts if hasattr(p, "text")]
         assert texts == [f"a{number}", f"said a{number}", f"b{number}", f"said b{number}"]
-    assert hermes.runtime._playing == {}
-    assert len(hermes.runtime._alone) == 0
+    assert hermes.runtime.turns._playing == {}
+    assert len(hermes.runtime.turns._alone) == 0
 
 
 async def test_turns_of_one_session_never_interleave(hermes) -> None:

@@ -40,7 +40,7 @@ async def texts(sessions: SessionsBroker, session: str) -> list[str]:
 
 async def talk(hermes: Bench, session: str, text: str) -> str:
     turn_id = ""
-    async for event in hermes.runtime.turn(text, session=session, owner=ALICE):
+    async for event in hermes.runtime.turns.run(text, session=session, owner=ALICE):
         turn_id = getattr(event, "turn_id", "") or turn_id
     return turn_id
 

@@ -88,7 +88,7 @@ def names(request):
 
 async def turn(hermes, session="s", **more):
     await hermes.__aenter__()
-    events = [event async for event in hermes.runtime.turn("go", session=session, **more)]
+    events = [event async for event in hermes.runtime.turns.run("go", session=session, **more)]
     return ["".join(p.text for p in e.result.parts if isinstance(p, Text)) for e in events if isinstance(e, Returned)]
 
 

@@ -72,7 +72,7 @@ async def test_an_answer_that_breaks_off_is_not_shown_in_part(hermes, scripted) 
     async for event in turn:
         seen.append(event)
         if type(event).__name__ == "Started":
-            asyncio.get_running_loop().call_soon(hermes.runtime.interrupt, "s")
+            asyncio.get_running_loop().call_soon(hermes.runtime.turns.interrupt, "s")
     assert [e for e in seen if isinstance(e, Said)] == []
     assert seen[-1].reason == "interrupted"
 
@@ -93,7 +93,7 @@ async def test_what_the_end_of_a_turn_sends_to_a_chat_is_the_same(hermes, script
         sent.append((result.state, result.answer))
 
     async with hermes:
-        turn = hermes.runtime.turn("go", session="s", surface=Surface(ends=ends))
+        turn = hermes.runtime.turns.run("go", session="s", surface=Surface(ends=ends))
         shown = [event async for event in turn]
     assert sent == [("done", "whole (signed)")]
     assert shown[-1].answer == "whole (signed)"

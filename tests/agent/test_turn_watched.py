@@ -127,7 +127,7 @@ async def test_a_stopped_turn_has_its_end(hermes, scripted, seen) -> None:
     hermes.tmp_plugin(wait)
     playing = asyncio.ensure_future(play(hermes, session="s"))
     await begun.wait()
-    hermes.runtime.interrupt("s")
+    hermes.runtime.turns.interrupt("s")
     ended = (await playing)[-1]
     assert isinstance(ended, Ended)
     assert [end.reason for end in seen.ends] == ["interrupted"]
@@ -138,8 +138,8 @@ async def test_what_waited_is_played_with_the_trace_it_came_with(hermes, scripte
     said = Message(role="user", parts=(Text(text="hi"),))
     envelope = Envelope(platform="irc", account="b", event_id="1", chat="c", sender="s", message=said)
     with trace.using("feedfacefeedface"):
-        await hermes.runtime.queue("s", said, envelope=envelope)
-    assert [event async for event in hermes.runtime.follow("s")]
+        await hermes.runtime.turns.queue("s", said, envelope=envelope)
+    assert [event async for event in hermes.runtime.turns.follow("s")]
     await hermes.runtime.dispatch.settle()
     assert seen.traces == {"feedfacefeedface"}
 
@@ -168,6 +168,6 @@ async def test_a_turn_that_is_taken_over_goes_on_with_its_trace(hermes, scripted
     await store.journal.open_turn("s", said, envelope=envelope, trace="feedfacefeedface", **about)
     now = leases._now
     monkeypatch.setattr(leases, "_now", lambda tx: now(tx) + leases.LIFE * 2)
-    assert [event async for event in hermes.runtime.resume("s")]
+    assert [event async for event in hermes.runtime.turns.resume("s")]
     await hermes.runtime.dispatch.settle()
     assert (seen.hooks, seen.said, seen.traces) == (["start", "llm", "end"], ["hi"], {"feedfacefeedface"})

@@ -502,7 +502,7 @@ async def test_a_plugin_says_one_line_to_the_person_of_the_turn(hermes, turns) -
 
     hermes.tmp_plugin(transform_incoming, name="narrow")
     made = turns("hello")
-    events = [event async for event in hermes.runtime.turn("hi")]
+    events = [event async for event in hermes.runtime.turns.run("hi")]
     assert "too long for" in next(event.text for event in events if isinstance(event, Noticed))
     assert made.provider.requests
 

@@ -77,7 +77,7 @@ async def test_a_child_of_somebody_else_than_the_owner_may_no_more_than_they_may
     plan = [{"hand": {"goals": [json.dumps([{"shell": {"what": "x"}}, "results"])]}}, "results"]
     config = {"policy.mode": "off", **({"gateway.trusted_with_shell": ["anna"]} if trusted else {})}
     async with house.hermes(config=config) as hermes:
-        turn = hermes.runtime.turn(json.dumps(plan), session="s", owner=anna, ask=yes)
+        turn = hermes.runtime.turns.run(json.dumps(plan), session="s", owner=anna, ask=yes)
         assert isinstance([event async for event in turn][-1], Ended)
     [[status, answer, *_]] = house.truth("result")
     assert status == "done"
@@ -257,7 +257,7 @@ async def test_an_interrupt_of_the_parent_ends_the_child_and_what_it_started(hou
                 if isinstance(event, Progress):
                     while not house.truth("waiting"):
                         await asyncio.sleep(0.01)
-                    hermes.runtime.interrupt("s")
+                    hermes.runtime.turns.interrupt("s")
         assert isinstance(seen[-1], Ended)
         assert seen[-1].reason == "interrupted"
     [[sleeper]] = house.truth("waiting")

@@ -74,7 +74,7 @@ class Outside:
             text, event = self.order["adds"], f"event of {self.order['adds']}"
             message = Message(role="user", parts=(Text(text=text),))
             key = {"platform": "test", "account": "", "event_id": event, "chat": "c", "sender": "owner"}
-            put = self.runtime.steer if how == "steer" else self.runtime.queue
+            put = self.runtime.turns.steer if how == "steer" else self.runtime.turns.queue
             await put("s", message, envelope=Envelope(**key, message=message))
             self.note("ack", event)
 
@@ -186,7 +186,7 @@ async def play(order: dict) -> None:
         key = {"platform": "test", "account": "", "event_id": order["event"], "chat": "c", "sender": "owner"}
         envelope = Envelope(**key, message=message)
         options = {"envelope": envelope, "stored": outside.ack, "ask": hermes._ask}
-        await tell(outside, hermes.runtime.turn(message, session="s", **options))
+        await tell(outside, hermes.runtime.turns.run(message, session="s", **options))
         if "adds" in order:
             await tell(outside, hermes.catch_up("s"))
 

@@ -163,7 +163,7 @@ def converters_of(stages: dict[str, Stage]) -> dict[str, Any]:
     from hermes_provider_openai.body import chat_body
     from hermes_provider_openai.responses_input import responses_arguments
 
-    lines = {wire: on.bench.runtime.route.provider._line() for wire, on in stages.items()}
+    lines = {wire: on.bench.runtime.routes.current.provider._line() for wire, on in stages.items()}
 
     def request(history: list[Message]) -> Request:
         return Request(model="m", messages=tuple(history))

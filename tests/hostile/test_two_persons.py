@@ -59,7 +59,7 @@ class Person:
 
     async def says(self, text: str, session: str) -> None:
         name = f"{self.owner.person}-{session}"
-        turn = self.hermes.runtime.turn(text, session=name, owner=self.owner, ask=self.ask)
+        turn = self.hermes.runtime.turns.run(text, session=name, owner=self.owner, ask=self.ask)
         async for event in turn:
             if isinstance(event, Returned):
                 self.seen.append(json.dumps(asdict(event.result), default=str))

@@ -55,9 +55,8 @@ def context(site, store, monkeypatch):
             return f"answer to {request.model}"
 
         settings = load_settings(home)
-        none = SimpleNamespace(holds=lambda session_id: False)
+        none = SimpleNamespace(holds=lambda session_id: False, delete=store.sessions.delete)
         kernel = SimpleNamespace(store=opened, settings=settings, owner=OWNER, sessions=none, mailbox=nobody_sends)
-        kernel.delete_session = store.sessions.delete
 
         def whole(name, installed):
             return Sessions(kernel, installed) if name == "sessions" else without_a_kernel(name, installed)

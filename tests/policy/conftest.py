@@ -139,7 +139,7 @@ class Room:
             return self.answer(question) if callable(self.answer) else self.answer
 
         ask = None if self.answer is None else person
-        turn = self.hermes.runtime.turn(said, session=session, owner=owner or self.hermes.runtime.owner, ask=ask)
+        turn = self.hermes.runtime.turns.run(said, session=session, owner=owner or self.hermes.runtime.owner, ask=ask)
         events = [event async for event in turn]
         assert isinstance(events[-1], Ended)
         assert (events[-1].reason, events[-1].answer) == ("done", answer), events

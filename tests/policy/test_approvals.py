@@ -50,7 +50,7 @@ async def waiting(hermes, count=1):
 async def test_what_was_granted_since_it_was_judged_is_not_asked_again(hermes, scripted) -> None:
     hermes.tmp_plugin(scripted())
     runtime = hermes.runtime
-    store, session = await runtime.store(), await runtime.take_up(origin="test")
+    store, session = await runtime.store(), await runtime.sessions.take_up(origin="test")
     await store.sessions.create(session)
     rules = (("a rule", "a rule in words", ""),)
     known = {"session_id": session.id, "choices": ("once", "session", "deny"), "subject": "danger()", "rules": rules}

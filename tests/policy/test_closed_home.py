@@ -159,7 +159,7 @@ async def test_a_name_that_is_somebody_elses_says_nothing(hermes: Any, scripted:
     anna, ben = Principal(person="anna"), Principal(person="ben")
 
     async def says(owner: Principal) -> str:
-        events = [event async for event in hermes.runtime.turn("hello", session="sa", owner=owner)]
+        events = [event async for event in hermes.runtime.turns.run("hello", session="sa", owner=owner)]
         return "".join(event.text for event in events if isinstance(event, Failed)) or events[-1].reason
 
     assert await says(anna) == "done"

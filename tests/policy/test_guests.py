@@ -41,7 +41,7 @@ class House:
             return self.answer
 
         self.model.add(*([call] for call in calls), "done")
-        turn = self.hermes.runtime.turn("go", owner=owner, ask=person if ask else None)
+        turn = self.hermes.runtime.turns.run("go", owner=owner, ask=person if ask else None)
         events = [event async for event in turn]
         assert not [event for event in events if isinstance(event, Failed)]
         results = [event.result for event in events if isinstance(event, Returned)]
@@ -257,11 +257,11 @@ async def test_the_mode_is_not_for_guests_to_change(hermes: Any, scripted: Any) 
     hermes.configure({"policy.mode": "off"})
     hermes.tmp_plugin(scripted())
     hermes.tmp_plugin("hermes_tool_commands")
-    session = await hermes.runtime.take_up("s", origin="telegram", owner=ANNA)
+    session = await hermes.runtime.sessions.take_up("s", origin="telegram", owner=ANNA)
     with pytest.raises(Exception, match="Only the owner of this Hermes changes what needs a yes"):
         await hermes.slash("/permission off", session)
     assert str(await hermes.slash("/permission", session)).startswith("Mode: ask")
-    mine = await hermes.runtime.take_up("mine", origin="cli")
+    mine = await hermes.runtime.sessions.take_up("mine", origin="cli")
     assert str(await hermes.slash("/permission ask", mine)).startswith("Mode: ask")
 
 
@@ -271,7 +271,7 @@ async def test_an_embedding_programs_owner_is_at_home(hermes: Any, scripted: Any
     (hermes.workspace.folder / "note.txt").write_text("mine")
     hermes.configure({"terminal.cwd": str(hermes.workspace.folder)})
     hermes.tmp_plugin(scripted([read("note.txt")], "done"))
-    events = [event async for event in hermes.runtime.turn("go")]
+    events = [event async for event in hermes.runtime.turns.run("go")]
     assert "mine" in json.dumps([str(e.result) for e in events if isinstance(e, Returned)])
 
 
@@ -296,4 +296,4 @@ async def test_in_an_isolated_workspace_a_guest_runs_commands_and_sees_nothing_o
     assert not any(words in "".join(told) for words in ("picture", "Ben's own", "config.yaml", bens.parent.name + "\n"))
     assert house.asked == []
     owner = house.hermes.runtime.owner
-    assert house.hermes.runtime.backend(owner) == "local"
+    assert house.hermes.runtime.workspaces.backend(owner) == "local"

@@ -31,7 +31,7 @@ class ModelCalls:
     def __init__(self, settings: Settings, index: Index, loader: Loader, dispatch: Dispatch) -> None:
         self.effort = ""  # said in a conversation; wins over what is set up
         self.told: list[str] = []  # what a person should be told once, outside of a turn
-        self._settings, self._parts = settings, (settings, index, loader, dispatch)
+        self._settings, self._runtime = settings, (settings, index, loader, dispatch)
         self._loader, self._dispatch = loader, dispatch
         self._fallbacks: dict[FallbackSettings, ModelRoute | None] = {}
 
@@ -96,7 +96,7 @@ class ModelCalls:
         key = FallbackSettings(**{name: getattr(entry, name) for name in _ENTRY})
         if key not in self._fallbacks:
             try:
-                found: ModelRoute | None = await choice.named(entry.provider, entry.model, *self._parts, fallback=key)
+                found: ModelRoute | None = await choice.named(entry.provider, entry.model, *self._runtime, fallback=key)
             except HermesError as error:
                 log.warning(
                     "a fallback is passed over", extra={"fields": {"provider": entry.provider, "why": error.text}}

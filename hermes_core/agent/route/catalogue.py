@@ -4,8 +4,8 @@ import asyncio
 
 from attrs import evolve
 
-from hermes_core.agent.parts import Parts
 from hermes_core.agent.route.choice import choose, ranked_providers
+from hermes_core.agent.runtime import Runtime
 from hermes_core.types import Model, ModelRow, ProviderRow
 
 __all__ = ["model_rows", "provider_rows"]
@@ -13,11 +13,11 @@ __all__ = ["model_rows", "provider_rows"]
 _RULES, _LOCAL, _ALIASES = 90, 50, 99  # from which priority on a provider is of these kinds
 
 
-async def provider_rows(parts: Parts) -> list[ProviderRow]:
+async def provider_rows(runtime: Runtime) -> list[ProviderRow]:
     """Every provider with whether it could answer now, in the order of the automatic choice."""
-    found = ranked_providers(parts.settings, parts.loader, parts.dispatch)
+    found = ranked_providers(runtime.settings, runtime.loader, runtime.dispatch)
     found = [p for p in found if p.priority < _ALIASES]  # the rest are other names of these
-    answering = parts.route.name if parts.route else ""
+    answering = runtime.routes.current.name if runtime.routes.current else ""
     states = await asyncio.gather(*(p.ready() for p in found), return_exceptions=True)
     return [
         ProviderRow(
@@ -29,13 +29,15 @@ async def provider_rows(parts: Parts) -> list[ProviderRow]:
     ]
 
 
-async def model_rows(parts: Parts, provider: str = "") -> list[ModelRow]:
+async def model_rows(runtime: Runtime, provider: str = "") -> list[ModelRow]:
     """The models of a provider, asked now; of the one that answers when none is named. Raises HermesError."""
-    mine = not provider or (parts.route is not None and provider == parts.route.name)
+    mine = not provider or (runtime.routes.current is not None and provider == runtime.routes.current.name)
     if mine:
-        route = await parts.routed()
+        route = await runtime.routes.get()
     else:
-        route = await choose(parts.settings, parts.index, parts.loader, parts.dispatch, provider=provider, model="-")
+        route = await choose(
+            runtime.settings, runtime.index, runtime.loader, runtime.dispatch, provider=provider, model="-"
+        )
     try:
         models = await route.provider.models()
         return [

@@ -55,7 +55,7 @@ class AtHand(Conversation):
         if session_id:
             await (await self._runtime.store()).sessions.get(session_id, self.session.owner)
         before, new = self.session, await self._side.switch(session_id)
-        if new.id != before.id and not self._runtime.busy(before.id):
+        if new.id != before.id and not self._runtime.turns.busy(before.id):
             await self._runtime.sessions.end_resources(before.id)
         return new
 
@@ -153,12 +153,12 @@ class AtHand(Conversation):
             configured = self._runtime.settings.config.model
             wanted = f"{configured.provider}:{configured.default}" if configured.provider else configured.default
         if span == "once" and wanted:
-            route = await self._runtime.routed(wanted)
+            route = await self._runtime.routes.get(wanted)
             self._side.once = wanted
             return route
         if wanted:
-            await self._runtime.use_model(wanted)
-        route = await self._runtime.routed()
+            await self._runtime.routes.use(wanted)
+        route = await self._runtime.routes.get()
         if wanted:
             store = await self._runtime.store()
             await store.sessions.update(self.session.id, provider=route.name, model=route.model)
@@ -169,9 +169,9 @@ class AtHand(Conversation):
         if span == "once":
             raise UserError("In a chat a model answers until another one is chosen.")
         if not wanted:
-            return await self._runtime.routed_for(chosen.get("model", ""), "")
+            return await self._runtime.routes.get_for(chosen.get("model", ""), "")
         words = "" if wanted == "default" else wanted
-        route = await self._runtime.routed_for(words, "")
+        route = await self._runtime.routes.get_for(words, "")
         if words and route.model != words.rpartition(":")[2] and not words.endswith((route.model, ":")):
             raise UnknownName("model", words, hint="Write /model provider:model.")
         if span != "global":

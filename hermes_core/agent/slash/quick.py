@@ -29,7 +29,7 @@ def quick_commands(registry: "Registry") -> Iterator[SlashCommand]:
 def _shell(registry: "Registry", name: str, one: QuickSettings) -> SlashCommand:
     async def run(session: Session, _rest: str) -> str:
         need_owner(at_hand(session))  # it is the owner's own command, written where no tool can write: that is the yes
-        workspace = await registry.runtime.place(session)
+        workspace = await registry.runtime.sessions.place(session)
         result = await workspace.run(ExecRequest(argv=("sh", "-c", one.command), cwd=session.cwd, limit=_MOST))
         text = registry.runtime.settings.masks.text(result.output.decode(errors="replace").rstrip())
         return f"{text}\n(exit status {result.status})".lstrip() if result.status or not text else text

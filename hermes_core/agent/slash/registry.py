@@ -119,7 +119,7 @@ class Registry(SlashCommands):
         return choices
 
     def status(self, session: Session | None) -> Mapping[str, str]:
-        route = self.runtime.route
+        route = self.runtime.routes.current
         return {
             "session": session.id if session else "",
             "title": session.title if session else "",
@@ -131,7 +131,7 @@ class Registry(SlashCommands):
         }
 
     async def prepare(self) -> None:
-        await self.runtime.routed()
+        await self.runtime.routes.get()
         await self.runtime.store()
 
     async def _carried_out(

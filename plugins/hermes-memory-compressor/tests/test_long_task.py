@@ -162,7 +162,7 @@ async def test_a_pinned_fact_outlives_a_summariser_that_drops_it(hermes: Any) ->
     put_in(hermes, provider, **{"memories.compressor.protect_first": 0})
     hermes.runtime.loader.load_contributing("slash")
     commands = {c.name: c for _, c in hermes.runtime.dispatch.contributions("register_slash_commands")}
-    session = await hermes.runtime.take_up("s", origin="cli")
+    session = await hermes.runtime.sessions.take_up("s", origin="cli")
     await hermes.run("hello", session="s")
     pinned = await commands["pin"].run(session, "the code is QX7")
     assert pinned == "Pinned, 1 in all. Whenever this conversation is compacted, it is kept word for word."

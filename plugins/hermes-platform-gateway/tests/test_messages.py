@@ -50,8 +50,8 @@ class House:
         await rows_of(self.store).chats.remember_chat(conversation.owner, envelope, owner)
         session = await conversation.take_up()
         self.provider.add("An answer.")
-        await self.bench.runtime.queue(session.id, envelope.message, owner=session.owner, envelope=envelope)
-        async for _ in self.bench.runtime.follow(session.id, owner=session.owner):
+        await self.bench.runtime.turns.queue(session.id, envelope.message, owner=session.owner, envelope=envelope)
+        async for _ in self.bench.runtime.turns.follow(session.id, owner=session.owner):
             pass
         return await self.store.sessions.get(session.id, session.owner)
 

@@ -421,7 +421,7 @@ async def test_a_key_that_was_replaced_in_its_file_is_picked_up(hermes) -> None:
 
 async def test_a_task_has_its_own_model_and_its_use_is_booked(chain, hermes) -> None:
     _, two = chain([], ["a title"], auxiliary={"title": {"provider": "two", "effort": "low"}})
-    response = await hermes.runtime.complete(Request(model="", messages=()), "title")
+    response = await hermes.runtime.routes.complete(Request(model="", messages=()), "title")
     assert response.message.parts[0].text == "a title"
     assert two.requests[0].options["effort"] == "low"
     (row,) = await (await hermes.runtime.store()).spending.usage(hermes.runtime.owner, days=1)
@@ -430,7 +430,7 @@ async def test_a_task_has_its_own_model_and_its_use_is_booked(chain, hermes) -> 
 
 async def test_a_task_without_a_model_is_done_by_the_main_one(chain, hermes) -> None:
     one, _ = chain(["done"], [], auxiliary={"title": {"provider": "auto"}})
-    await hermes.runtime.complete(Request(model="", messages=()), "title")
+    await hermes.runtime.routes.complete(Request(model="", messages=()), "title")
     assert (len(one.requests), hermes.runtime.models.told) == (1, [])
 
 
@@ -438,7 +438,7 @@ async def test_when_a_tasks_models_fail_the_main_one_does_it_and_that_is_said_on
     tasks = {"title": {"provider": "two", "fallback": [{"provider": "three"}]}}
     chain(["main", "main"], [Fail(BROKE)], [Fail(BROKE), Fail(BROKE)], auxiliary=tasks)
     for _ in range(2):
-        response = await hermes.runtime.complete(Request(model="", messages=()), "title")
+        response = await hermes.runtime.routes.complete(Request(model="", messages=()), "title")
         assert response.message.parts[0].text == "main"
     assert len(hermes.runtime.models.told) == 1
     assert "title" in hermes.runtime.models.told[0]
@@ -456,7 +456,7 @@ async def test_a_task_that_takes_too_long_goes_to_the_next(chain, hermes) -> Non
 
     chain(["main"], auxiliary={"title": {"provider": "slow", "timeout": 0.01}})
     hermes.tmp_plugin(Slow())
-    response = await hermes.runtime.complete(Request(model="", messages=()), "title")
+    response = await hermes.runtime.routes.complete(Request(model="", messages=()), "title")
     assert response.message.parts[0].text == "main"
 
 

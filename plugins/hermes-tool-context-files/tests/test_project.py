@@ -203,7 +203,7 @@ async def test_what_lies_above_the_folder_of_somebody_else_than_the_owner_is_not
     (s.hermes.runtime.home.root / ".git").mkdir(parents=True)
     lay(s.hermes.runtime.home.root, **{"AGENTS.md": "The safe is open at noon."})
     lay(theirs, **{"AGENTS.md": "Answer in rhyme."})
-    assert [e async for e in s.hermes.runtime.turn("hi", owner=anna)]
+    assert [e async for e in s.hermes.runtime.turns.run("hi", owner=anna)]
     assert "Answer in rhyme." in s.system
     assert "noon" not in s.system
     assert "Use uv." not in s.system

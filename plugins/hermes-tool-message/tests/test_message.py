@@ -42,7 +42,7 @@ class Person:
         """Let the model call tools one after another; what each gave."""
         self.provider.add(*calls, "Done.")
         results = []
-        async for _ in self.hermes.runtime.turn("Go.", origin=origin, ask=self.ask):
+        async for _ in self.hermes.runtime.turns.run("Go.", origin=origin, ask=self.ask):
             pass
         for message in self.provider.requests[-1].messages:
             results += [part for part in message.parts if isinstance(part, ToolResult)]

@@ -67,7 +67,9 @@ class Scene:
         return self
 
     async def say(self, text: str, session: str = "s1", **more: Any) -> str:
-        self.events = [event async for event in self.hermes.runtime.turn(text, session=session, origin="cli", **more)]
+        self.events = [
+            event async for event in self.hermes.runtime.turns.run(text, session=session, origin="cli", **more)
+        ]
         return text_of(next(m for m in reversed(self.requests[-1].messages) if m.role == "user"))
 
     @property
@@ -192,7 +194,7 @@ def test_what_is_no_personality_is_refused(name: str, value: Any) -> None:
 
 async def test_a_wrong_one_in_the_settings_is_told_with_its_place(scene: Scene) -> None:
     scene.begin(personalities={"x": {"mood": "y"}})
-    (failure,) = [e async for e in scene.hermes.runtime.turn("hi", origin="cli") if isinstance(e, Failed)]
+    (failure,) = [e async for e in scene.hermes.runtime.turns.run("hi", origin="cli") if isinstance(e, Failed)]
     assert "tools.persona.personalities: x has mood, which is none of description" in failure.text
 
 
@@ -205,7 +207,7 @@ async def test_a_new_session_has_the_usual_one_in_its_prompt(scene: Scene) -> No
 
 async def test_a_child_speaks_plainly(scene: Scene) -> None:
     scene.begin("Hello.", personality="pirate")
-    assert [e async for e in scene.hermes.runtime.turn("hi", origin="child")]
+    assert [e async for e in scene.hermes.runtime.turns.run("hi", origin="child")]
     assert "pirate" not in scene.system
 
 

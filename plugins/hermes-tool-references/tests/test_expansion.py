@@ -39,7 +39,7 @@ class Scene:
         return self
 
     async def say(self, text: str, *, origin: str = "cli", session: str = "", owner: Principal | None = None) -> str:
-        turn = self.hermes.runtime.turn(text, session=session, origin=origin, owner=owner)
+        turn = self.hermes.runtime.turns.run(text, session=session, origin=origin, owner=owner)
         self.events = [event async for event in turn]
         return self.said
 

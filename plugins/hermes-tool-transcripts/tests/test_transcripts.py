@@ -91,11 +91,11 @@ async def test_it_goes_with_its_session_and_those_of_others_stay(hermes, scripte
     for name in ("a", "b"):
         await hermes.run("hello", session=name)
     runtime = hermes.runtime
-    await runtime.delete_session("a", runtime.owner)
+    await runtime.sessions.delete("a", runtime.owner)
     assert [path.name for path in folder.iterdir()] == ["b.jsonl"]
     assert gone == ["a"]
     with pytest.raises(UnknownName):
-        await runtime.delete_session("a", runtime.owner)
+        await runtime.sessions.delete("a", runtime.owner)
     await hermes.run("again", session="a")
     assert contents(folder, "a") == ["again", "three"]
 
@@ -107,7 +107,7 @@ async def test_a_turn_that_was_stopped_is_in_it(hermes, scripted, folder):
     @tool(effects=[], touches=lambda _: ())
     async def wait() -> str:
         """Wait to be stopped."""
-        hermes.runtime.interrupt("s")
+        hermes.runtime.turns.interrupt("s")
         return "stopped"
 
     hermes.tmp_plugin(wait)

@@ -49,7 +49,7 @@ async def turn(home: str, what: str, session: str) -> None:
     kernel.tmp_plugin("hermes_tool_workshop")
     kernel._ask = yes
     async with kernel:
-        turn = kernel.resume(session) if what == "resume" else kernel.runtime.turn(what, session=session, ask=yes)
+        turn = kernel.resume(session) if what == "resume" else kernel.runtime.turns.run(what, session=session, ask=yes)
         async for event in turn:
             if isinstance(event, Returned):
                 print(json.dumps(event.result.parts[0].text), flush=True)

@@ -242,7 +242,7 @@ def put_in(kernel: Kernel, *plugins: Any, **settings: Any) -> None:
 
 async def play(kernel: Kernel, session: str = "s", **more: Any) -> list[str]:
     await kernel.__aenter__()
-    events = [event async for event in kernel.runtime.turn("go", session=session, **more)]
+    events = [event async for event in kernel.runtime.turns.run("go", session=session, **more)]
     return ["".join(p.text for p in e.result.parts if isinstance(p, Text)) for e in events if isinstance(e, Returned)]
 
 

@@ -1,0 +1,128 @@
+"""Who answers: the model that was configured, chosen since, or asked for; and calls to it outside of turns."""
+
+import contextlib
+import time
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from attrs import evolve
+
+from hermes_core.agent.route.calls import ModelCalls
+from hermes_core.agent.route.choice import choose
+from hermes_core.config.settings import Settings
+from hermes_core.errors import HermesError
+from hermes_core.kinds import ModelRoute
+from hermes_core.plugins.dispatch import Dispatch
+from hermes_core.plugins.index import Index
+from hermes_core.plugins.loader import Loader
+from hermes_core.types import JSON, MediaRequest, MediaResponse, MediaVerb, Principal, Request, Response, Session, Usage
+
+if TYPE_CHECKING:
+    from hermes_core.store.store import Store
+
+__all__ = ["Routes"]
+
+
+class Routes:
+    """``current`` is who answers usually, once somebody asked; ``calls`` carries the calls out."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        index: Index,
+        loader: Loader,
+        dispatch: Dispatch,
+        calls: ModelCalls,
+        store: "Callable[[], Awaitable[Store]]",
+        *,
+        owner: Principal,
+        wanted: tuple[str, str],
+    ) -> None:
+        self._kernel, self._settings = (settings, index, loader, dispatch), settings
+        self._calls, self._store, self._owner, self._wanted = calls, store, owner, wanted
+        self.current: ModelRoute | None = None
+        self._others: dict[tuple[str, str], ModelRoute] = {}  # by the provider and model asked for
+
+    async def get(self, words: str = "") -> ModelRoute:
+        """Who answers: ``model`` or ``provider:model``, else who was configured. Raises UserError when nobody can."""
+        if words:
+            return await self._chosen("", words)
+        if self.current is None:
+            self.current = await self._choose(*self._wanted)
+        return self.current
+
+    async def get_for(self, words: str, effort: str) -> ModelRoute:
+        """Who answers in a conversation that chose for itself; the usual one where it did not, or that one is gone."""
+        route = None
+        with contextlib.suppress(HermesError):
+            route = await self.get(words)
+        route = route or await self.get()
+        return evolve(route, effort=effort) if effort else route
+
+    async def find(self, provider: str, model: str) -> ModelRoute | None:
+        """Who was named, whatever this process was started with; None when they are not there."""
+        mine = await self.get()
+        if (mine.name, mine.model) == (provider, model):
+            return mine
+        with contextlib.suppress(HermesError):
+            return await self._chosen(provider, model)
+        return None
+
+    async def use(self, words: str) -> ModelRoute:
+        """Answer with another model from now on: ``model`` or ``provider:model``."""
+        provider, model = (self.current.name, words) if self.current and ":" not in words else ("", words)
+        route = await self._choose(provider, model)
+        if self.current is not None and self.current.provider is not route.provider:
+            await self.current.provider.close()
+        self.current = route
+        return route
+
+    async def _choose(self, provider: str, model: str) -> ModelRoute:
+        return await choose(*self._kernel, provider=provider, model=model)
+
+    async def _chosen(self, provider: str, model: str) -> ModelRoute:
+        """The same, once for each: its provider keeps its connections."""
+        if (provider, model) not in self._others:
+            self._others[provider, model] = await self._choose(provider, model)
+        return self._others[provider, model]
+
+    async def complete(self, request: Request, task: str = "", session: Session | None = None) -> Response:
+        """One model call outside of a turn, booked under its task. Raises ProviderError."""
+        began = time.monotonic()
+        response, route = await self._calls.complete(await self.get(), request, task)
+        await self._book(session, response.usage, began, task=task, provider=route.name, model=route.model)
+        return response
+
+    async def media(
+        self, verb: MediaVerb, request: MediaRequest, task: str = "", session: Session | None = None
+    ) -> MediaResponse:
+        """The same for what is no conversation. Raises ProviderError; UserError where nobody can do it."""
+        began, task = time.monotonic(), task or verb
+        response, route = await self._calls.media(await self.get(), verb, request, task)
+        await self._book(session, response.usage, began, task=task, provider=route.name, model=response.model)
+        return response
+
+    async def _book(self, session: Session | None, usage: Usage, began: float, **who: str) -> None:
+        """Write down what a call beside a turn used."""
+        store, owner = await self._store(), session.owner if session else self._owner
+        where = {"session_id": session.id, "turn_id": session.turn} if session else {}
+        await store.spending.add(owner, usage, seconds=time.monotonic() - began, **who, **where)
+
+    def options(self) -> dict[str, JSON]:
+        """How the user wants models to be asked."""
+        model = self._settings.config.model
+        wanted = {"max_tokens": model.max_tokens or None, "temperature": model.temperature}
+        return {name: value for name, value in wanted.items() if value is not None}
+
+    def reconsider(self) -> None:
+        """Choose anew at the next call: the settings say something else."""
+        if self.current:
+            self._others["replaced", str(len(self._others))] = self.current  # closed with the rest
+            self.current, self._wanted = None, ("", "")
+
+    async def close(self) -> None:
+        """Let go of providers."""
+        routes = (self.current, *self._others.values())
+        for provider in {id(route.provider): route.provider for route in routes if route}.values():
+            await provider.close()
+        await self._calls.close()
