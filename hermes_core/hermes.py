@@ -6,7 +6,7 @@ import itertools
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from hermes_core.environment import switched_on
 from hermes_core.errors import HermesError
@@ -52,7 +52,7 @@ class Hermes:
         self.distribution = distribution
         self._home, self._profile, self._config = home, profile, dict(config or {})
         self._ask, self._owner, self._safe_mode, self._index = ask, owner, safe_mode, index
-        self._wishes = {
+        self._wishes: dict[str, Any] = {
             "provider": provider, "model": model, "toolsets": tuple(toolsets), "tools": tuple(tools), "yolo": yolo,
             "strict": strict or switched_on("HERMES_STRICT"),
         }  # fmt: skip
@@ -153,6 +153,7 @@ class Hermes:
             await runtime.close()
 
     def _assemble(self) -> "Runtime":
+        from hermes_core.agent.running_turns import started
         from hermes_core.agent.runtime import Runtime
         from hermes_core.config.settings import load_settings
         from hermes_core.types import Principal
@@ -172,7 +173,7 @@ class Hermes:
             **self._wishes,
         )
         runtime.brokers = _brokers
-        return runtime
+        return started(runtime)
 
 
 def _brokers(runtime: "Runtime", name: str, installed: "Installed") -> object:

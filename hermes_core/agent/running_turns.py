@@ -53,7 +53,6 @@ class RunningTurns:
         self._runtime = runtime
         self._playing: dict[str, asyncio.Task[None]] = {}
         self._alone: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        self._learning = Learning()
 
     def run(
         self,
@@ -321,4 +320,4 @@ class RunningTurns:
 
     async def close(self) -> None:
         """Wait for what memories learn."""
-        await self._learning.end()
+        await self._runtime.memory.end()
