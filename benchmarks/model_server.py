@@ -13,8 +13,8 @@ import re
 import sys
 import time
 
-from hermes_core.testing.wire_replies import Said, SaidCall, error_of, events_of, reply_of
-from hermes_core.testing.wire_rules import refusal_of
+from hermes_core.testing.protocol_replies import Said, SaidCall, error_of, events_of, reply_of
+from hermes_core.testing.protocol_rules import refusal_of
 
 NOTES: list[dict[str, float]] = []
 

@@ -64,7 +64,7 @@ def look(turns: int, hermes: Hermes) -> Look:
         threading.active_count(),
         len(asyncio.all_tasks()),
         children(),
-        len(hermes.runtime.sessions._live),
+        len(hermes.runtime.sessions._open),
     )
 
 

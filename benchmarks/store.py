@@ -117,7 +117,7 @@ async def _many(store: Store, name: str, lot: list[Message]) -> None:
         for message in lot:
             append(tx, name, message, "")
 
-    await store.engine.run(work)
+    await store.database.run(work)
 
 
 async def searches(store: Store, repeats: int = 50) -> dict[str, dict[str, float]]:

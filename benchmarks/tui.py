@@ -181,8 +181,8 @@ async def long_session(home: Path) -> None:
     ]
     async with Hermes(home=home) as hermes:
         runtime = hermes.runtime
-        live = await runtime.sessions.take("", "tui", runtime.owner)
-        await runtime.sessions.keep(live, await runtime.store(), said)
+        state = await runtime.sessions.take("", "tui", runtime.owner)
+        await runtime.sessions.keep(state, await runtime.store(), said)
 
 
 def main() -> int:

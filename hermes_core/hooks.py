@@ -329,7 +329,7 @@ async def transform_tool_result(
 async def transform_outgoing(ctx: PluginContext, session: Session, message: Message) -> Message | None:
     """Change a finished answer before it is shown, or sent to a chat; what the model said stays in its session.
 
-    It runs for every surface: terminals, chats, the API, ``-z``, embedding. Its text counts. Where a plugin takes part,
+    It runs for every way out: terminals, chats, the API, ``-z``, embedding. Its text counts. Where a plugin takes part,
     nothing of an answer is shown before it is whole.
     """
 
@@ -393,7 +393,7 @@ async def may_end(ctx: PluginContext, session: Session, answer: str, times: int,
 
 @ask
 async def approve(ctx: PluginContext, session: Session, question: Question) -> Verdict | None:
-    """Put a question to a person on a surface of yours; None when you have no way to reach them.
+    """Put a question to a person in a way of yours; None when you have no way to reach them.
 
     Cancelled when it is answered elsewhere, or ``policy.ask_seconds`` are over.
     """

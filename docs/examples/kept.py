@@ -6,7 +6,7 @@ from pathlib import Path
 from hermes_core.types import Principal
 from hermes_tool_workshop.label import Label
 from hermes_tool_workshop.permissions import Permissions
-from hermes_tool_workshop.shelf import Shelf
+from hermes_tool_workshop.store import ToolStore
 
 CODE = """\
 def count_words(text: str, least: int = 1) -> int:
@@ -15,7 +15,7 @@ def count_words(text: str, least: int = 1) -> int:
 """
 PUNCTUATED = CODE.replace("len(word)", 'len(word.strip(".,;:!?"))')
 
-shelf = Shelf(Path.home() / ".hermes" / "data" / "tool-workshop", Principal())
+store = ToolStore(Path.home() / ".hermes" / "data" / "tool-workshop", Principal())
 for code, why in ((CODE, "I count often."), (PUNCTUATED, "Punctuation is no part of a word.")):
     label = Label(
         name="own_count_words",
@@ -28,4 +28,4 @@ for code, why in ((CODE, "I count often."), (PUNCTUATED, "Punctuation is no part
         why=why,
         examples=({"arguments": {"text": "a bc"}, "result": 2},),
     )
-    shelf.keep("own_count_words", code, label, most=50)
+    store.keep("own_count_words", code, label, most=50)

@@ -1,7 +1,7 @@
 """Putting questions of one turn to a person, one at a time.
 
 A question for a yes is a row before anybody is asked. Whoever answers first has answered: the person of the turn, the
-surface of a plugin, somebody in another terminal, or, after a death, the same person before.
+way of a plugin, somebody in another terminal, or, after a death, the same person before.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ _LOOK = 0.5  # seconds between two looks at whether it was answered elsewhere
 
 
 class Asker:
-    """Asks the person of a turn, else the surfaces of plugins. Of one turn only: a question that was given up with
+    """Asks the person of a turn, else the ways of plugins. Of one turn only: a question that was given up with
     its turn holds up nobody else's.
 
     ``seconds`` is how long an answer may take; None where somebody else sees to that.
@@ -97,7 +97,7 @@ class Asker:
             await _ended(asking, elsewhere)
 
     async def _asked(self, session: Session, question: Question, store: "Store") -> "Approval":
-        """Ask on the surfaces of this process, and settle the question with what they say."""
+        """Ask on the ways of this process, and settle the question with what they say."""
         async with self._one:
             row = await store.approvals.get(session.owner, question.id)
             if row is not None and row.state != "open":  # settled while another question was being answered
@@ -114,14 +114,14 @@ class Asker:
             return (await store.approvals.settle(session.owner, question.id, verdict, state=state))[0]
 
     async def _surfaces(self, session: Session, question: Question) -> Verdict | None:
-        """The person of the turn; where there is none, or no longer, the surfaces of plugins."""
+        """The person of the turn; where there is none, or no longer, the ways of plugins."""
         verdict = None
         if self._person:
             try:
                 verdict = await self._person(question)
             except Exception:  # the terminal is gone, the service is down: that is no answer
                 log.exception("a question could not be put to the person of the turn")
-        if verdict is None and question.to == "admin":  # a plugin's surface reaches whose session it is
+        if verdict is None and question.to == "admin":  # a plugin's way reaches whose session it is
             return None
         return verdict or await self._dispatch.ask("approve", session=session, question=question)
 

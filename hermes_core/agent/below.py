@@ -17,7 +17,7 @@ from hermes_core.agent.bounds import narrowed
 from hermes_core.agent.callcontext import CallContext
 from hermes_core.agent.incoming import enveloped
 from hermes_core.agent.runtime import Runtime
-from hermes_core.agent.surface import CHILD, Surface
+from hermes_core.agent.turn_origin import CHILD, TurnOrigin
 from hermes_core.errors import UserError
 from hermes_core.kinds import ToolContext
 from hermes_core.kinds.console import AskPerson
@@ -82,7 +82,7 @@ class Below:
             bounds = narrowed(order.bounds or TurnBounds(), session.bounds, tools, left)
             runtime.policy.parents[self.id] = session.id
             model = await self._model()
-            surface = Surface(ask=self._ask, model=model, effort=order.effort, bounds=bounds, above=runner.meter)
+            turn_origin = TurnOrigin(ask=self._ask, model=model, effort=order.effort, bounds=bounds, above=runner.meter)
             owner, system = session.owner, order.system
             await runtime.sessions.take(
                 self.id, CHILD, owner, system, folder=session.cwd, bounds=bounds, parent=session.id
@@ -91,10 +91,16 @@ class Below:
                 said = evolve(said, untrusted=said.untrusted or session.untrusted)
                 came = enveloped(said, self.id, self._label, owner, self.id)
                 turn = runtime.turns.run(
-                    said, session=self.id, origin=CHILD, owner=owner, envelope=came, system=system, surface=surface
+                    said,
+                    session=self.id,
+                    origin=CHILD,
+                    owner=owner,
+                    envelope=came,
+                    system=system,
+                    turn_origin=turn_origin,
                 )
             else:
-                turn = runtime.turns.resume(self.id, owner=owner, surface=surface)
+                turn = runtime.turns.resume(self.id, owner=owner, turn_origin=turn_origin)
             played = False
             async with contextlib.aclosing(turn) as events:
                 async for event in events:

@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from attrs import evolve
 
 from hermes_core.agent import indirect
-from hermes_core.agent.live import Live
 from hermes_core.agent.meter import Meter
 from hermes_core.agent.reply_assembler import ReplyAssembler, nudged
 from hermes_core.agent.rewriting import Rewriting
 from hermes_core.agent.route.call import StreamedCall
 from hermes_core.agent.rows import Rows
 from hermes_core.agent.runtime import Runtime
+from hermes_core.agent.session_state import SessionState
 from hermes_core.errors import ContextTooLong, HermesError
 from hermes_core.kinds import ModelRoute
 from hermes_core.store.killpoints import die_at
@@ -50,9 +50,11 @@ class Exchange:
 
     route: ModelRoute
 
-    def __init__(self, runtime: Runtime, live: Live, rows: Rows, meter: Meter, emit: Callable[[Event], None]) -> None:
-        self._runtime, self._live, self._rows, self._meter, self._emit = runtime, live, rows, meter, emit
-        self.specs = live.specs
+    def __init__(
+        self, runtime: Runtime, state: SessionState, rows: Rows, meter: Meter, emit: Callable[[Event], None]
+    ) -> None:
+        self._runtime, self._state, self._rows, self._meter, self._emit = runtime, state, rows, meter, emit
+        self.specs = state.specs
         self.messages: list[Message] = []
         self.note = self.compacted = self._stood_in = ""
         self.over = False
@@ -80,13 +82,13 @@ class Exchange:
 
     async def _request(self, step: int) -> Request:
         said = self._said()
-        messages = (Message(role="system", parts=(Text(text=self._live.prompt),)), *said)
+        messages = (Message(role="system", parts=(Text(text=self._state.prompt),)), *said)
         options = self._runtime.routes.options()
         fits = self._fits or self._runtime.models.router.window(self.route)
         request = Request(model=self.route.model, messages=messages, tools=self.specs, options=options, context=fits)
         rewriting = Rewriting(said, sent=len(messages) - (step == 1))
         request = await self._runtime.dispatch.transform(
-            "pre_llm_call", "request", request, judge=rewriting.judge, session=self._live.session
+            "pre_llm_call", "request", request, judge=rewriting.judge, session=self._state.session
         )
         if rewriting.by:
             request = await self._compact(request, rewriting)
@@ -99,7 +101,7 @@ class Exchange:
         appended = request.messages[1 + len(rewriting.context) :]
         self.compacted = rewriting.summary(before=len(self.messages))
         context = [indirect.unwrapped(message) for message in rewriting.context]
-        await self._runtime.memory.compacting(self._live.session, self.messages)
+        await self._runtime.memory.compacting(self._state.session, self.messages)
         self.messages = await store.history.compact(turn, context, rewriting.by)
         die_at("compacted")
         return evolve(request, messages=(request.messages[0], *self._said(), *appended))
@@ -130,7 +132,7 @@ class Exchange:
         fits = self._fits or self._runtime.models.router.window(self.route)
         self._emit(Used(usage=self._meter.used, context=last.input + last.output, window=fits))
         what = {"request": request, "response": response, "seconds": seconds}
-        await self._runtime.dispatch.observe("post_llm_call", session=self._live.session, **what)
+        await self._runtime.dispatch.observe("post_llm_call", session=self._state.session, **what)
         return response.message
 
     async def _whole(self, request: Request) -> Response:

@@ -11,7 +11,7 @@ from hermes_core import trace
 from hermes_core.agent.outputs import seen_in
 from hermes_core.agent.policy.guarded import guarded_paths, guarded_place, read_only, readable
 from hermes_core.agent.runtime import Runtime
-from hermes_core.agent.surface import Surface
+from hermes_core.agent.turn_origin import TurnOrigin
 from hermes_core.errors import OutOfReach, PluginError, UnknownName, UserError
 from hermes_core.host import HostBroker, HostedService, HostRecords, HostTurns
 from hermes_core.kinds import Platform, Service, TurnQueue, Workspace
@@ -133,8 +133,8 @@ class _Turns(HostTurns):
         await self._runtime.turns.rest()
 
     async def keep(self, session: Session) -> None:
-        live = await self._runtime.sessions.take(session.id, session.origin, session.owner)
-        await self._runtime.sessions.keep(live, await self._runtime.store())
+        state = await self._runtime.sessions.take(session.id, session.origin, session.owner)
+        await self._runtime.sessions.keep(state, await self._runtime.store())
 
     async def workspace(self, session: Session) -> Workspace:
         return await self._runtime.sessions.place(session)
@@ -173,10 +173,10 @@ class _Turns(HostTurns):
         return await (await self._runtime.store()).inbox.waiting(session)
 
     def resume(self, session: str, *, owner: Principal, **origin: Any) -> AsyncGenerator[Event, None]:
-        return self._runtime.turns.resume(session, owner=owner, surface=Surface(**origin))
+        return self._runtime.turns.resume(session, owner=owner, turn_origin=TurnOrigin(**origin))
 
     def follow(self, session: str, *, owner: Principal, **origin: Any) -> AsyncGenerator[Event, None]:
-        return self._runtime.turns.follow(session, owner=owner, surface=Surface(**origin))
+        return self._runtime.turns.follow(session, owner=owner, turn_origin=TurnOrigin(**origin))
 
     async def busy(self, session: str, *, elsewhere: bool = False) -> bool:
         here = self._runtime.turns.busy(session)

@@ -11,8 +11,8 @@ from attrs import evolve
 
 from hermes_core.agent import usage as usages
 from hermes_core.agent.bounds import limits_of
-from hermes_core.agent.live import Live
 from hermes_core.agent.runtime import Runtime
+from hermes_core.agent.session_state import SessionState
 from hermes_core.errors import BoundReached, HermesError, PluginError
 from hermes_core.plugins.fence import fenced
 from hermes_core.types import Limits, Spent, TurnBounds, Usage
@@ -26,9 +26,11 @@ class Meter:
     ``last`` says that only the last word is left to say; ``above`` is the meter of the turn that it works for.
     """
 
-    def __init__(self, runtime: Runtime, live: Live, bounds: TurnBounds | None, above: "Meter | None" = None) -> None:
+    def __init__(
+        self, runtime: Runtime, state: SessionState, bounds: TurnBounds | None, above: "Meter | None" = None
+    ) -> None:
         """Raises PluginError when a purse that should be there is not."""
-        self._runtime, self._live, self._above = runtime, live, above
+        self._runtime, self._state, self._above = runtime, state, above
         self._purses, agent, given = runtime.purses(), runtime.settings.config.agent, limits_of(bounds)
         limits = Limits(calls=agent.max_calls)
         for _, purse in self._purses:
@@ -40,7 +42,7 @@ class Meter:
         self.running: dict[str, Callable[[], Usage]] = {}  # not booked yet: session id -> what its turn used so far
         self.places = asyncio.Semaphore(agent.tool_workers)
         if above:
-            above.running[live.session.id] = lambda: self.total
+            above.running[state.session.id] = lambda: self.total
 
     @property
     def used(self) -> Usage:
@@ -75,7 +77,7 @@ class Meter:
         """What is left for everyone together: of the turn, and of what purses limit beyond it. Raises HermesError."""
         left = self._left
         for label, purse in self._purses:
-            for name, amount in (await self._said(label, purse.left(self._live.session))).items():
+            for name, amount in (await self._said(label, purse.left(self._state.session))).items():
                 left = left.within(Limits(**{name.rpartition(".")[2]: amount}))
         return left
 
@@ -87,7 +89,7 @@ class Meter:
         """Look whether there may be one more request. Raises BudgetReached."""
         spent, left = Spent(usage=self.used, seconds=time.monotonic() - self._began), [inf]
         for label, purse in self._purses:
-            asked = purse.check(self._live.session, spent, self.unbooked, last=self.last)
+            asked = purse.check(self._state.session, spent, self.unbooked, last=self.last)
             left.append(await self._said(label, asked))
         self._until = time.monotonic() + min(left)
 

@@ -6,7 +6,7 @@ from functools import partial
 from attrs import evolve
 
 from hermes_core.agent.runtime import Runtime
-from hermes_core.agent.surface import Surface
+from hermes_core.agent.turn_origin import TurnOrigin
 from hermes_core.brokers import TurnEnds
 from hermes_core.errors import UserError
 from hermes_core.types import Envelope, Principal, TurnResult
@@ -20,14 +20,14 @@ __all__ = ["ordered"]
 log = logging.getLogger(__name__)
 
 
-def ordered(runtime: Runtime, surface: Surface, owner: Principal, envelope: Envelope | None) -> Surface:
+def ordered(runtime: Runtime, turn_origin: TurnOrigin, owner: Principal, envelope: Envelope | None) -> TurnOrigin:
     """How a turn reaches its person, with what was ordered for its message."""
     order = envelope.order if envelope else None
     if order is None:
-        return surface
-    ends = partial(_deliver, runtime, order.deliver, owner, surface.ends) if order.deliver else surface.ends
-    model, effort = order.model or surface.model, order.effort or surface.effort
-    return evolve(surface, model=model, effort=effort, bounds=order.bounds, ends=ends)
+        return turn_origin
+    ends = partial(_deliver, runtime, order.deliver, owner, turn_origin.ends) if order.deliver else turn_origin.ends
+    model, effort = order.model or turn_origin.model, order.effort or turn_origin.effort
+    return evolve(turn_origin, model=model, effort=effort, bounds=order.bounds, ends=ends)
 
 
 async def _deliver(

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from attrs import evolve
 
-from hermes_core.agent.surface import CHILD
+from hermes_core.agent.turn_origin import CHILD
 from hermes_core.codec import clean
 from hermes_core.config.settings import Settings
 from hermes_core.kinds import Memory, Tool

@@ -5,7 +5,7 @@ import contextlib
 from collections.abc import Awaitable, Callable, Coroutine
 
 from hermes_core import trace
-from hermes_core.agent.live import Live, LiveSessions
+from hermes_core.agent.session_state import OpenSessions, SessionState
 from hermes_core.kinds import ModelRoute
 from hermes_core.store.killpoints import die_at
 from hermes_core.types import Envelope, Message
@@ -25,8 +25,8 @@ _LOOKS, _PAUSE = 6, 0.005  # how often, after how many seconds each, a first req
 class Rows:
     """The store and the row of one turn, once they are there."""
 
-    def __init__(self, sessions: LiveSessions, live: Live) -> None:
-        self._sessions, self._live = sessions, live
+    def __init__(self, sessions: OpenSessions, state: SessionState) -> None:
+        self._sessions, self._state = sessions, state
         self._fence = 0
         self._needed = asyncio.Event()
 
@@ -72,17 +72,17 @@ class Rows:
         stored: Callable[[], Awaitable[None]] | None,
     ) -> "tuple[Store, Turn]":
         """Write the session and a new turn with what was said."""
-        store, live = await self._sessions.runtime.store(), self._live
-        await self._sessions.keep(live, store)
+        store, state = await self._sessions.runtime.store(), self._state
+        await self._sessions.keep(state, store)
         turn = await store.journal.open_turn(
-            live.session.id,
+            state.session.id,
             message,
             turn_id=turn_id,
             holder=self._sessions.holder,
             envelope=original,
             provider=route.name,
             model=route.model,
-            left=live.left,
+            left=state.left,
             waited=waited,
             trace=trace.current(),
         )
@@ -94,7 +94,7 @@ class Rows:
 
     async def opened(self, store: "Store", turn: "Turn") -> "tuple[Store, Turn]":
         """A turn that is open already."""
-        self._fence, self._live.left = turn.fence, 0
+        self._fence, self._state.left = turn.fence, 0
         return store, turn
 
     async def close(self, state: str, error: str, also: "Prepared[object] | None" = None) -> None:
@@ -104,7 +104,7 @@ class Rows:
             store, turn = await self.get()
             await store.journal.close_turn(turn, state=state, error=error, also=also)
         except BaseException:
-            self._live.left = self._fence or self._live.left
+            self._state.left = self._fence or self._state.left
             raise
 
     def rest(self) -> None:

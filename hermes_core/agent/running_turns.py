@@ -18,10 +18,10 @@ from attrs import evolve
 from hermes_core import notices, trace
 from hermes_core.agent.failed import cause, failed
 from hermes_core.agent.incoming import enveloped, instructed, sound
-from hermes_core.agent.live import Live, LiveSessions
 from hermes_core.agent.ordered import ordered
 from hermes_core.agent.runtime import Runtime
-from hermes_core.agent.surface import CHILD, Surface
+from hermes_core.agent.session_state import OpenSessions, SessionState
+from hermes_core.agent.turn_origin import CHILD, TurnOrigin
 from hermes_core.codec import clean
 from hermes_core.errors import HermesError, UnknownName, UserError
 from hermes_core.kinds.console import AskPerson
@@ -41,7 +41,7 @@ _BACKLOG = 64  # events nobody took yet; live output beyond is not shown, as its
 
 def started(runtime: Runtime) -> Runtime:
     """The kernel, at work: with its sessions and turns."""
-    runtime.sessions = LiveSessions(runtime, f"{socket.gethostname()}:{os.getpid()}:{os.urandom(4).hex()}")
+    runtime.sessions = OpenSessions(runtime, f"{socket.gethostname()}:{os.getpid()}:{os.urandom(4).hex()}")
     runtime.turns = RunningTurns(runtime)
     return runtime
 
@@ -66,7 +66,7 @@ class RunningTurns:
         stored: Callable[[], Awaitable[None]] | None = None,
         system: str = "",
         model: str = "",
-        surface: Surface | None = None,
+        turn_origin: TurnOrigin | None = None,
     ) -> AsyncGenerator[Event, None]:
         """Answer one message; yields events, an Ended last. Closing the iterator interrupts the turn.
 
@@ -76,8 +76,8 @@ class RunningTurns:
         """
         owner = owner or self._runtime.owner
         envelope = envelope or enveloped(message, session, origin, owner)
-        surface = surface or Surface(ask=ask, model=model)
-        return self._events(session, partial(self._play, envelope, session, origin, owner, surface, stored, system))
+        turn_origin = turn_origin or TurnOrigin(ask=ask, model=model)
+        return self._events(session, partial(self._play, envelope, session, origin, owner, turn_origin, stored, system))
 
     def resume(
         self,
@@ -85,11 +85,11 @@ class RunningTurns:
         *,
         owner: Principal | None = None,
         ask: AskPerson | None = None,
-        surface: Surface | None = None,
+        turn_origin: TurnOrigin | None = None,
     ) -> AsyncGenerator[Event, None]:
         """Finish the turn of a session that a dead process left open; yields as ``run`` does, or nothing."""
         return self._events(
-            session, partial(self._finish, session, owner or self._runtime.owner, surface or Surface(ask=ask))
+            session, partial(self._finish, session, owner or self._runtime.owner, turn_origin or TurnOrigin(ask=ask))
         )
 
     async def _events(
@@ -184,12 +184,12 @@ class RunningTurns:
         self._runtime.load_hooks()
         said = await self._admitted(original, session, owner)
         bounds = original.order.bounds if original.order else None
-        live = await self._runtime.sessions.take(session, origin, owner, clean(system), folder=folder, bounds=bounds)
-        message = said.message if system in live.prompt else instructed(said.message, clean(system))
+        state = await self._runtime.sessions.take(session, origin, owner, clean(system), folder=folder, bounds=bounds)
+        message = said.message if system in state.prompt else instructed(said.message, clean(system))
         store = await self._runtime.store()
-        await self._runtime.sessions.keep(live, store)
+        await self._runtime.sessions.keep(state, store)
         with trace.using() as known:
-            row = await store.inbox.wait(live.session.id, message, mode=mode, envelope=original, trace=known)
+            row = await store.inbox.wait(state.session.id, message, mode=mode, envelope=original, trace=known)
         die_at("received")
         return row
 
@@ -199,15 +199,15 @@ class RunningTurns:
         *,
         owner: Principal | None = None,
         ask: AskPerson | None = None,
-        surface: Surface | None = None,
+        turn_origin: TurnOrigin | None = None,
         row: int = 0,
     ) -> AsyncGenerator[Event, None]:
         """Play the message that waits longest in a session, or that of a ``row``.
 
         Yields as ``run`` does, or nothing when it does not wait.
         """
-        surface = surface or Surface(ask=ask)
-        return self._events(session, partial(self._follow, session, owner or self._runtime.owner, surface, row))
+        turn_origin = turn_origin or TurnOrigin(ask=ask)
+        return self._events(session, partial(self._follow, session, owner or self._runtime.owner, turn_origin, row))
 
     async def _play(
         self,
@@ -215,17 +215,19 @@ class RunningTurns:
         session_id: str,
         origin: str,
         owner: Principal,
-        surface: Surface,
+        turn_origin: TurnOrigin,
         stored: Callable[[], Awaitable[None]] | None,
         system: str,
         emit: _Emit,
     ) -> "TurnRun":
         self._runtime.load_hooks()
         envelope = await self._admitted(original, session_id, owner)
-        await self._runtime.routes.get(surface.model)  # one that is not there is an error, not a reason to ask another
-        live = await self._runtime.sessions.take(session_id, origin, owner, system)
-        message = envelope.message if system in live.prompt else instructed(envelope.message, clean(system))
-        run = self._turn_run(live, surface, emit)
+        await self._runtime.routes.get(
+            turn_origin.model
+        )  # one that is not there is an error, not a reason to ask another
+        state = await self._runtime.sessions.take(session_id, origin, owner, system)
+        message = envelope.message if system in state.prompt else instructed(envelope.message, clean(system))
+        run = self._turn_run(state, turn_origin, emit)
         await run.play(message, original=original, stored=stored)
         return run
 
@@ -262,17 +264,19 @@ class RunningTurns:
         )
         return evolve(message, parts=parts)
 
-    async def _run(self, session_id: str, origin: str, owner: Principal, surface: Surface, emit: _Emit) -> "TurnRun":
-        live = await self._runtime.sessions.take(session_id, origin, owner)
-        return self._turn_run(live, surface, emit)
+    async def _run(
+        self, session_id: str, origin: str, owner: Principal, turn_origin: TurnOrigin, emit: _Emit
+    ) -> "TurnRun":
+        state = await self._runtime.sessions.take(session_id, origin, owner)
+        return self._turn_run(state, turn_origin, emit)
 
-    def _turn_run(self, live: Live, surface: Surface, emit: _Emit) -> "TurnRun":
+    def _turn_run(self, state: SessionState, turn_origin: TurnOrigin, emit: _Emit) -> "TurnRun":
         from hermes_core.agent.turn import TurnRun  # what is only looked at needs no turn
 
-        return TurnRun(self._runtime.sessions, live, surface=surface, emit=emit)
+        return TurnRun(self._runtime.sessions, state, turn_origin=turn_origin, emit=emit)
 
     async def _follow(
-        self, session_id: str, owner: Principal, surface: Surface, row: int, emit: _Emit
+        self, session_id: str, owner: Principal, turn_origin: TurnOrigin, row: int, emit: _Emit
     ) -> "TurnRun | None":
         store = await self._runtime.store()
         waiting = [one for one in await store.inbox.waiting(session_id) if row in (0, one.id)]
@@ -281,22 +285,24 @@ class RunningTurns:
         await store.sessions.get(session_id, owner)  # nobody plays what waits for another
         with trace.using(waiting[0].trace):
             run = await self._run(
-                session_id, "", owner, ordered(self._runtime, surface, owner, waiting[0].envelope), emit
+                session_id, "", owner, ordered(self._runtime, turn_origin, owner, waiting[0].envelope), emit
             )
             await run.play(waiting[0].message, waited=waiting[0].id)
         return run
 
-    async def _finish(self, session_id: str, owner: Principal, surface: Surface, emit: _Emit) -> "TurnRun | None":
+    async def _finish(
+        self, session_id: str, owner: Principal, turn_origin: TurnOrigin, emit: _Emit
+    ) -> "TurnRun | None":
         store = await self._runtime.store()
         session = await store.sessions.get(session_id, owner)  # one that is not there is not made
-        if session.origin == CHILD and surface.above is None:
+        if session.origin == CHILD and turn_origin.above is None:
             return None  # whoever it works for goes on with it, and knows what it may do
         last = await store.journal.last_turn(session_id)
         if last is None or last.state != "open":
             return None
         begun = await store.inbox.begun_by(session_id)
-        surface = ordered(self._runtime, surface, owner, begun.envelope if begun else None)
-        run = await self._run(session_id, "", owner, surface, emit)
+        turn_origin = ordered(self._runtime, turn_origin, owner, begun.envelope if begun else None)
+        run = await self._run(session_id, "", owner, turn_origin, emit)
         return run if await run.resume() else None
 
     async def _guarded(

@@ -18,7 +18,7 @@ from hermes_core.agent.policy.guests import Guests
 from hermes_core.agent.remembering import Remembering
 from hermes_core.agent.route.calls import ModelCalls
 from hermes_core.agent.route.routes import Routes
-from hermes_core.agent.surface import Surface
+from hermes_core.agent.turn_origin import TurnOrigin
 from hermes_core.agent.workspaces import Workspaces
 from hermes_core.brokers import Mailbox
 from hermes_core.config.settings import Settings
@@ -38,9 +38,9 @@ from hermes_core.types import Event, Principal, Prompt, PromptBlock, Session
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.agent.asking import Asker
-    from hermes_core.agent.live import LiveSessions
     from hermes_core.agent.policy.judge import Policy
     from hermes_core.agent.running_turns import RunningTurns
+    from hermes_core.agent.session_state import OpenSessions
     from hermes_core.agent.toolbox import Toolbox
     from hermes_core.store.store import Store
 
@@ -112,19 +112,19 @@ class Runtime:
             settings, index, self.loader, self.dispatch, self.models, self.store, owner=owner, wanted=(provider, model)
         )
         self.workspaces = Workspaces(settings, self.guests, self.loader, self.dispatch)
-        self.sessions: LiveSessions  # these are set by who made this
+        self.sessions: OpenSessions  # these are set by who made this
         self.turns: RunningTurns
         self.brokers: Callable[[Runtime, str, Installed], object]
         self._toolbox: Toolbox | None = None
         self._store: asyncio.Task[Store] | None = None
         self._hooks_loaded = False
 
-    def asker(self, surface: Surface, emit: Callable[[Event], None]) -> "Asker":
+    def asker(self, turn_origin: TurnOrigin, emit: Callable[[Event], None]) -> "Asker":
         """Who puts the questions of one turn to its person. The turn that one works for sets the time."""
         from hermes_core.agent.asking import Asker
 
-        seconds = None if surface.above else self.settings.config.policy.ask_seconds
-        return Asker(self.dispatch, surface.ask, emit, self.store, seconds)
+        seconds = None if turn_origin.above else self.settings.config.policy.ask_seconds
+        return Asker(self.dispatch, turn_origin.ask, emit, self.store, seconds)
 
     @cached_property
     def policy(self) -> "Policy":

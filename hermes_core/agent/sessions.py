@@ -6,8 +6,8 @@ from typing import Literal
 
 from attrs import evolve
 
-from hermes_core.agent.live import new_session_id
 from hermes_core.agent.runtime import Runtime
+from hermes_core.agent.session_state import new_session_id
 from hermes_core.codec import clean, to_openai
 from hermes_core.control import SessionsBroker
 from hermes_core.errors import UnknownName, UserError
@@ -122,9 +122,9 @@ class Sessions(SessionsBroker):
         store, sessions = await self._change(), self._runtime.sessions
         if session_id and not await store.sessions.is_free(session_id):
             raise UserError(f"The name {session_id} cannot be used here.", hint="Choose another one.")
-        live = await sessions.take(session_id or new_session_id(), self._origin, owner, clean(system))
-        await sessions.keep(live, store, history)
-        return await sessions.rename(live.session, title) if title else live.session
+        state = await sessions.take(session_id or new_session_id(), self._origin, owner, clean(system))
+        await sessions.keep(state, store, history)
+        return await sessions.rename(state.session, title) if title else state.session
 
     async def fork(self, owner: Principal, session_id: str, *, upto: str = "", title: str = "") -> Session:
         await self._change()

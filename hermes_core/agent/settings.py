@@ -25,7 +25,14 @@ from hermes_core.types import JSON, Setting
 __all__ = ["HomeSettings", "keep_to_own"]
 
 _PATIENCE = 60.0  # seconds the test of a setup step may take
-_OF_MODEL = ("base_url", "api_key", "wire", "api_mode", "context_length")  # what belongs to one provider only
+_OF_MODEL = (
+    "base_url",
+    "api_key",
+    "protocol",
+    "wire",
+    "api_mode",
+    "context_length",
+)  # what belongs to one provider only
 
 
 class HomeSettings(SettingsBroker):

@@ -1,4 +1,4 @@
-"""What surfaces show of an answer: the model's words as they come, or whole, as plugins let it out."""
+"""What is shown of an answer: the model's words as they come, or whole, as plugins let it out."""
 
 from collections.abc import Callable
 

@@ -50,7 +50,7 @@ from hermes_core.values import frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hermes_core.agent.live import LiveSessions
+    from hermes_core.agent.session_state import OpenSessions
     from hermes_core.store.leases import Turn
     from hermes_core.store.store import Store
 
@@ -77,7 +77,7 @@ class CallRunner:
     room: int  # characters of one output that the model sees
     workspace: Workspace
     doors: dict[str, Permitted]  # to the workspace, by tool
-    sessions: "LiveSessions"
+    sessions: "OpenSessions"
     tools: Mapping[str, Tool]
     told: Sequence[ToolSpec]  # of them, those the model was told of
     emit: Callable[[Event], None]

@@ -20,13 +20,13 @@ from hermes_core.agent import grace
 from hermes_core.agent.ending import Endings
 from hermes_core.agent.exchange import Exchange
 from hermes_core.agent.failed import cause, failed, given_up
-from hermes_core.agent.live import Live, LiveSessions
 from hermes_core.agent.meter import Meter
 from hermes_core.agent.reply_assembler import has_calls, text_of
 from hermes_core.agent.rows import Rows
+from hermes_core.agent.session_state import OpenSessions, SessionState
 from hermes_core.agent.shown import Shown
 from hermes_core.agent.stepping import ended
-from hermes_core.agent.surface import Surface
+from hermes_core.agent.turn_origin import TurnOrigin
 from hermes_core.errors import BoundReached, HermesError, ProviderError
 from hermes_core.store.killpoints import die_at
 from hermes_core.store.outside import by_person
@@ -67,28 +67,28 @@ class TurnRun:
 
     def __init__(
         self,
-        sessions: LiveSessions,
-        live: Live,
+        sessions: OpenSessions,
+        state: SessionState,
         *,
-        surface: Surface,
+        turn_origin: TurnOrigin,
         emit: Callable[[Event], None],
     ) -> None:
-        self._sessions, self._runtime, self._live = sessions, sessions.runtime, live
-        self._asker, self._surface = self._runtime.asker(surface, emit), surface
+        self._sessions, self._runtime, self._state = sessions, sessions.runtime, state
+        self._asker, self._turn_origin = self._runtime.asker(turn_origin, emit), turn_origin
         self._shown = Shown(self._runtime, emit)
         self._emit = emit = self._shown.emit
-        self._meter = Meter(self._runtime, live, surface.bounds, surface.above)
+        self._meter = Meter(self._runtime, state, turn_origin.bounds, turn_origin.above)
         self._ends = Endings(self._runtime, emit)
         self._id = os.urandom(16).hex()
-        self._rows = Rows(sessions, live)
-        self._model = Exchange(self._runtime, live, self._rows, self._meter, emit)
+        self._rows = Rows(sessions, state)
+        self._model = Exchange(self._runtime, state, self._rows, self._meter, emit)
         self._changed = self._error = ""
         self._began = time.monotonic()
 
     @property
     def session(self) -> Session:
         """The session it plays in."""
-        return self._live.session
+        return self._state.session
 
     @property
     def messages(self) -> list[Message]:
@@ -108,23 +108,23 @@ class TurnRun:
         ``original`` is what came in, before plugins changed it; ``waited`` the row of a message that waited for its
         turn. ``stored`` is called when it has its row.
         """
-        runtime, session = self._runtime, self._live.session
-        self._model.route = await runtime.routes.get_for(self._surface.model, self._surface.effort)
-        await self._live.closed()
-        await self._sessions.renew(self._live, self._surface.bounds)
-        self._model.specs = self._live.specs
+        runtime, session = self._runtime, self._state.session
+        self._model.route = await runtime.routes.get_for(self._turn_origin.model, self._turn_origin.effort)
+        await self._state.closed()
+        await self._sessions.renew(self._state, self._turn_origin.bounds)
+        self._model.specs = self._state.specs
         message = await runtime.memory.prefetched(session, message)
-        history = await (await runtime.store()).history.load(session.id) if self._live.known else []
+        history = await (await runtime.store()).history.load(session.id) if self._state.known else []
         self._model.messages = valid([*history, message])
         await self._run(self._rows.open(self._id, self._model.route, message, original, waited, stored), self._steps())
 
     async def resume(self) -> bool:
         """Run the turn that a dead process left open to its end, if there is one. Raises like ``play``."""
-        runtime, live = self._runtime, self._live
+        runtime, state = self._runtime, self._state
         self._model.route = await runtime.routes.get()
-        await live.closed()
+        await state.closed()
         store = await runtime.store()
-        taken = await store.journal.resume_turn(live.session.id, holder=self._sessions.holder, left=live.left)
+        taken = await store.journal.resume_turn(state.session.id, holder=self._sessions.holder, left=state.left)
         if taken is None:
             return False
         self._id, self._model.messages = taken.turn.id, list(taken.history)
@@ -143,8 +143,8 @@ class TurnRun:
             self._model.route = route
         else:
             gone.append(f"{provider}:{model}, so {self._model.route.name}:{self._model.route.model} went on")
-        if self._runtime.toolbox().has(self._live.begun, self._live.session):
-            self._model.specs = self._live.begun
+        if self._runtime.toolbox().has(self._state.begun, self._state.session):
+            self._model.specs = self._state.begun
         else:
             gone.append("some of its tools")
         if gone:
@@ -158,12 +158,12 @@ class TurnRun:
     async def _run(
         self, opening: "Coroutine[None, None, tuple[Store, Turn]]", steps: Coroutine[None, None, str]
     ) -> None:
-        session, route = self._live.session, self._model.route
-        self._live.session = evolve(session, turn=self._id, bounds=self._surface.bounds)
+        session, route = self._state.session, self._model.route
+        self._state.session = evolve(session, turn=self._id, bounds=self._turn_origin.bounds)
         self._emit(Started(session_id=session.id, turn_id=self._id, provider=route.name, model=route.model))
         self._rows.begin(opening)
         said = next((m for m in reversed(self._model.messages) if by_person(m)), Message(role="user", parts=()))
-        await self._runtime.dispatch.observe("on_turn_start", session=self._live.session, message=said)
+        await self._runtime.dispatch.observe("on_turn_start", session=self._state.session, message=said)
         playing = asyncio.create_task(steps)  # of its own, as it may not want to end
         try:
             await asyncio.wait({playing}, timeout=self._meter.given_seconds)
@@ -181,9 +181,9 @@ class TurnRun:
             await self._close("failed", error=self._fail(told))
         else:
             die_at("answered")
-            await self._close("done", await self._shown.whole(self._live.session, answer))
+            await self._close("done", await self._shown.whole(self._state.session, answer))
         finally:
-            self._live.session = evolve(self._live.session, turn="", untrusted=False, bounds=None)
+            self._state.session = evolve(self._state.session, turn="", untrusted=False, bounds=None)
             self._rows.rest()
 
     def _fail(self, error: HermesError) -> str:
@@ -201,7 +201,7 @@ class TurnRun:
             await grace.stop(playing, _STOP_GRACE)
             return "interrupted" if await self._store_end("interrupted") else "failed"
 
-        self._live.closing = closing = asyncio.create_task(close())
+        self._state.closing = closing = asyncio.create_task(close())
         done, _ = await asyncio.wait({closing}, timeout=_STOP_GRACE + _CLOSE_GRACE)
         await self._end(closing.result() if done else "interrupted")
 
@@ -242,7 +242,7 @@ class TurnRun:
 
     async def _goes_on(self, reply: Message) -> bool:
         """Whether plugins send the model on, after a reply that would be the answer; then it is told so next."""
-        more = await self._ends.more(self._live.session, text_of(reply), self._model.messages, self._meter.used)
+        more = await self._ends.more(self._state.session, text_of(reply), self._model.messages, self._meter.used)
         if more is None:
             return False
         store, turn = await self._rows.get()
@@ -261,7 +261,7 @@ class TurnRun:
 
     async def _ended_before(self, step: int) -> str:
         """The last words of a turn that ends before a model call; empty where it goes on. Raises UserError."""
-        runtime, session, used = self._runtime, self._live.session, self._meter.used
+        runtime, session, used = self._runtime, self._state.session, self._meter.used
         answer, words = await ended(
             runtime, self._asker, session, number=step, usage=used, messages=self._model.messages
         )
@@ -269,7 +269,7 @@ class TurnRun:
             return ""
         store, turn = await self._rows.get()
         if words:
-            await self._sessions.say_next(self._live, words)
+            await self._sessions.say_next(self._state, words)
         message = Message(role="assistant", parts=(Text(text=answer),))
         await store.journal.add_reply(turn, message, Usage(), "stop")
         self._model.messages.append(message)
@@ -283,27 +283,27 @@ class TurnRun:
 
         for call in calls:
             self._emit(Called(call=call))
-        runtime, live, route = self._runtime, self._live, self._model.route
+        runtime, state, route = self._runtime, self._state, self._model.route
         store, turn = await self._rows.get()
         seen = Seen(messages=self._model.messages)
-        live.session = evolve(live.session, untrusted=live.session.untrusted or seen.untrusted)
-        if live.workspace is None:
-            live.workspace = await runtime.workspaces.open(live.session)
-        if not live.ran:
-            live.ran |= await store.history.tools_that_ran(turn.session_id)
+        state.session = evolve(state.session, untrusted=state.session.untrusted or seen.untrusted)
+        if state.workspace is None:
+            state.workspace = await runtime.workspaces.open(state.session)
+        if not state.ran:
+            state.ran |= await store.history.tools_that_ran(turn.session_id)
         runner = CallRunner(
             store=store,
             turn=turn,
-            session=live.session,
+            session=state.session,
             runtime=runtime,
-            workspace=live.workspace,
-            doors=live.permitted,
+            workspace=state.workspace,
+            doors=state.permitted,
             sessions=self._sessions,
-            tools=runtime.toolbox().callable(self._model.specs, live.session),
+            tools=runtime.toolbox().callable(self._model.specs, state.session),
             told=self._model.specs,
             emit=self._emit,
             asker=self._asker,
-            ran=live.ran,
+            ran=state.ran,
             seen=seen,
             meter=self._meter,
             started=started,
@@ -324,7 +324,7 @@ class TurnRun:
         ids = {"session_id": self.session.id, "turn_id": self._id}
         result = TurnResult(**ids, state=state, answer=self._noted(answer), error=error)
         try:
-            also = await self._surface.ends(result) if self._surface.ends else None
+            also = await self._turn_origin.ends(result) if self._turn_origin.ends else None
             await self._rows.close(state, error, also)
         except Exception as fault:  # noqa: BLE001 - the store fails, or never opened
             if state != "failed":
@@ -335,8 +335,8 @@ class TurnRun:
     async def _end(self, state: State, answer: str = "") -> None:
         seconds = time.monotonic() - self._began
         end = TurnEnd(reason=state, usage=self._meter.used, seconds=seconds, error=self._error)
-        await self._runtime.dispatch.observe("on_turn_end", session=self._live.session, end=end)
-        ids = {"session_id": self._live.session.id, "turn_id": self._id}
+        await self._runtime.dispatch.observe("on_turn_end", session=self._state.session, end=end)
+        ids = {"session_id": self._state.session.id, "turn_id": self._id}
         note = self._note(answer)
         self._emit(Ended(**ids, answer=answer, reason=state, usage=self._meter.used, note=note))
 
@@ -351,7 +351,7 @@ class TurnRun:
 
     def _log(self, state: str, error: str) -> None:
         used = self._meter.used
-        fields: dict[str, JSON] = {"session": self._live.session.id, "turn": self._id, "state": state}
+        fields: dict[str, JSON] = {"session": self._state.session.id, "turn": self._id, "state": state}
         fields |= {"provider": self._model.route.name, "model": self._model.route.model}
         fields |= {"calls": used.calls, "input": used.input, "output": used.output}
         fields |= {"seconds": round(time.monotonic() - self._began, 3)} | ({"error": error} if error else {})

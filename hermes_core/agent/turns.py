@@ -10,9 +10,9 @@ from pathlib import Path
 from attrs import evolve
 
 from hermes_core.agent.incoming import enveloped
-from hermes_core.agent.live import new_session_id
 from hermes_core.agent.runtime import Runtime
-from hermes_core.agent.surface import Surface
+from hermes_core.agent.session_state import new_session_id
+from hermes_core.agent.turn_origin import TurnOrigin
 from hermes_core.brokers import TurnEnds, TurnsBroker
 from hermes_core.config.schema import EFFORTS
 from hermes_core.errors import Duplicate, UserError
@@ -71,8 +71,8 @@ class Turns(TurnsBroker):
                     return
                 if stored:
                     await stored(written[0])
-                surface = Surface(ask=ask, ends=ends)
-                turn = self._runtime.turns.follow(written[0], owner=owner, surface=surface, row=written[1])
+                turn_origin = TurnOrigin(ask=ask, ends=ends)
+                turn = self._runtime.turns.follow(written[0], owner=owner, turn_origin=turn_origin, row=written[1])
         async with contextlib.aclosing(turn) as events:
             async for one in events:
                 yield one
@@ -97,7 +97,7 @@ class Turns(TurnsBroker):
             origin=envelope.platform,
             owner=owner,
             envelope=envelope,
-            surface=Surface(ask=ask, ends=ends, model=order.model, effort=order.effort),
+            turn_origin=TurnOrigin(ask=ask, ends=ends, model=order.model, effort=order.effort),
             stored=partial(stored, order.session) if stored else None,
         )
 
@@ -138,7 +138,9 @@ class Turns(TurnsBroker):
             return  # it was taken up, and nothing was said in it
         for play in (self._runtime.turns.resume, self._runtime.turns.follow):
             played = False
-            async with contextlib.aclosing(play(session, owner=owner, surface=Surface(ask=ask, ends=ends))) as events:
+            async with contextlib.aclosing(
+                play(session, owner=owner, turn_origin=TurnOrigin(ask=ask, ends=ends))
+            ) as events:
                 async for one in events:
                     played = True
                     yield one

@@ -145,7 +145,7 @@ async def _store(scope: Scope) -> list[Row]:
             rows = await store.sessions.list(hermes.runtime.owner, limit=1)
             cut = len(await hermes.interrupted())
             installed = {plugin.label for plugin in scope.index.plugins}
-            owners = sorted(await store.engine.run(owners_of_tables, READ) - installed)
+            owners = sorted(await store.database.run(owners_of_tables, READ) - installed)
     except HermesError as error:
         return [_row("fault", "store", error.text, error.hint)]
     found = [_row("ok", "store", f"{store.place}{'' if rows else ', no session yet'}")]

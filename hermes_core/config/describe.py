@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple, Union, get_args, get_origin
 import attrs
 
 from hermes_core.config.build import NAMES, types_of
-from hermes_core.config.schema import HOST, PLUGIN_SPACES, WIRES, Config
+from hermes_core.config.schema import HOST, PLUGIN_SPACES, PROTOCOLS, Config
 from hermes_core.options import Secret
 from hermes_core.platforms import PlatformSettings
 from hermes_core.types.base import JSON
@@ -42,7 +42,8 @@ def full_schema(sections: Mapping[str, type]) -> dict[str, JSON]:
     model, endpoint = properties["model"], properties["providers"]["additionalProperties"]
     model["properties"]["model"] = {"type": "string", "description": "Another name of default."}
     for section in (model, endpoint):
-        section["properties"]["api_mode"] = {"enum": list(WIRES), "description": "Another name of wire."}
+        section["properties"]["wire"] = section["properties"]["protocol"]
+        section["properties"]["api_mode"] = {"enum": list(PROTOCOLS), "description": "Another name of protocol."}
     own = {p.split(".", 1)[1]: json_schema(cls) for p, cls in sections.items() if p.startswith("providers.")}
     for section in own.values():
         section["properties"] = {**endpoint["properties"], **section["properties"]}

@@ -14,8 +14,8 @@ SHARED_KEYS = {"agent": ("core_toolsets", "tool_search")}
 HOST = "gateway"  # the one section of the kernel whose rest is a plugin's
 VERSION = 1
 
-Wire = Literal["", "chat", "responses", "messages"]
-WIRES = {"chat_completions": "chat", "codex_responses": "responses", "anthropic_messages": "messages"}
+ProtocolName = Literal["", "chat", "responses", "messages"]
+PROTOCOLS = {"chat_completions": "chat", "codex_responses": "responses", "anthropic_messages": "messages"}
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 Effort = Literal["", "none", "minimal", "low", "medium", "high", "xhigh", "max"]
 
@@ -40,7 +40,7 @@ class ModelSettings:
     default: str = option("The model's name; empty takes the provider's own choice.", default="")
     base_url: str = option("Where the provider is reached.", default="", example="http://127.0.0.1:8000/v1")
     api_key: Secret = option("The key, or a reference such as env:OPENAI_API_KEY.", default=Secret(""))
-    wire: Wire = option("The protocol to speak; empty lets the provider choose.", default="")
+    protocol: ProtocolName = option("The protocol to speak; empty lets the provider choose.", default="")
     context_length: int = option("Tokens that fit into the model; 0 asks the provider.", default=0, validator=ge(0))
     max_tokens: int = option("The longest reply in tokens; 0 sets no limit.", default=0, validator=ge(0))
     temperature: float | None = option(
@@ -61,7 +61,7 @@ class EndpointSettings:
     strategy: Literal["fill_first", "round_robin", "random", "least_used"] = option(
         "Which of several keys is used: the first that works, or another each time.", default="fill_first"
     )
-    wire: Wire = option("The protocol it speaks; empty lets the provider choose.", default="")
+    protocol: ProtocolName = option("The protocol it speaks; empty lets the provider choose.", default="")
     headers: dict[str, Secret] = option("Headers sent with every request.", factory=dict)
     extra_body: dict[str, JSON] = option("Fields added to every request's body.", factory=dict)
     context_length: int = option("Tokens that fit into its models; 0 asks it.", default=0, validator=ge(0))
@@ -89,7 +89,7 @@ class GuestSettings:
 # Of each section of these spaces, and of the host's: what the kernel reads there itself; the rest is a plugin's.
 KERNEL_KEYS = {
     "platforms": tuple(PlatformSettings.__annotations__),
-    "providers": (*EndpointSettings.__annotations__, "api_mode"),
+    "providers": (*EndpointSettings.__annotations__, "wire", "api_mode"),
     HOST: tuple(GuestSettings.__annotations__),
 }
 

@@ -124,7 +124,7 @@ class Settings:
         model = self.config.model if chosen else ModelSettings()
         named = self.config.providers.get(provider)
         over = fallback or FallbackSettings()
-        own = model.base_url or model.api_key or model.wire or model.context_length
+        own = model.base_url or model.api_key or model.protocol or model.context_length
         if named is None and not (own or over.base_url or over.api_key or over.key_env):
             return None
         place = named or EndpointSettings()
@@ -133,7 +133,7 @@ class Settings:
             name=provider,
             base_url=url,
             api_key=self._key(provider, place, over, needed=chosen or fallback is not None),
-            wire=model.wire or place.wire or ("messages" if url.rstrip("/").endswith("/anthropic") else ""),
+            protocol=model.protocol or place.protocol or ("messages" if url.rstrip("/").endswith("/anthropic") else ""),
             headers=place.headers,
             extra_body=place.extra_body,
             context=(0 if fallback else model.context_length) or place.context_length,

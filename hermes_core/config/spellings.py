@@ -5,7 +5,7 @@ from typing import Any
 
 from attrs import fields, has
 
-from hermes_core.config.schema import HOST, WIRES, GuestSettings
+from hermes_core.config.schema import HOST, PROTOCOLS, GuestSettings
 from hermes_core.types.base import JSON
 
 
@@ -16,13 +16,13 @@ def split_model(words: str, providers: Container[str]) -> tuple[str, str]:
 
 
 def spelled_out(data: dict[str, JSON]) -> dict[str, JSON]:
-    """The mapping with the other spellings of ``model`` and ``wire`` brought to the one that classes know.
+    """The mapping with the other spellings of ``model`` and ``protocol`` brought to the one that classes know.
 
     What cannot be brought there is left for the schema to refuse.
     """
     result, model, providers = dict(data), data.get("model"), data.get("providers")
     if isinstance(providers, dict):
-        result["providers"] = {name: _one_wire(section) for name, section in providers.items()}
+        result["providers"] = {name: _one_protocol(section) for name, section in providers.items()}
     if isinstance(model, str):
         provider, name = split_model(model, {"custom", *(providers if isinstance(providers, dict) else ())})
         result["model"] = {"provider": provider, "default": name} if provider else {"default": name}
@@ -32,7 +32,7 @@ def spelled_out(data: dict[str, JSON]) -> dict[str, JSON]:
         result["auxiliary"] = {task: _with_fallback(entry) for task, entry in data["auxiliary"].items()}
     result |= {HOST: with_ids(GuestSettings, data[HOST])} if HOST in data else {}
     if isinstance(model, dict):
-        result["model"] = model = _one_wire(model)
+        result["model"] = model = _one_protocol(model)
         if "model" in model and "default" not in model:
             model["default"] = model.pop("model")
     return result
@@ -67,10 +67,10 @@ def _with_fallback(section: JSON) -> JSON:
     return section
 
 
-def _one_wire(section: JSON) -> JSON:
+def _one_protocol(section: JSON) -> JSON:
     if not isinstance(section, dict):
         return section
     section = dict(section)
-    if "wire" not in section and section.get("api_mode") in WIRES:
-        section["wire"] = WIRES[section.pop("api_mode")]
+    if "protocol" not in section and section.get("api_mode") in PROTOCOLS:
+        section["protocol"] = PROTOCOLS[section.pop("api_mode")]
     return section

@@ -205,7 +205,7 @@ class Dispatch:
         return Verdict(outcome=failing, reason=reason, by=one.label)
 
     async def ask(self, hook: str, **arguments: Any) -> Verdict | None:
-        """Ask a person on every surface at once; the first answer wins and the other questions are withdrawn."""
+        """Ask a person in every way there is at once; the first answer wins and the other questions are withdrawn."""
         asked = {asyncio.ensure_future(self._run(one, arguments)): one for one in self._hooks["ask", hook]}
         waiting = set(asked)
         try:

@@ -46,7 +46,7 @@ class PluginStore(StoreBroker):
         from hermes_core.store.tables import prefix_of
 
         self._require()
-        return (await self._store()).engine.subscribe(f"{prefix_of(self._installed.label)}{name}", call)
+        return (await self._store()).database.subscribe(f"{prefix_of(self._installed.label)}{name}", call)
 
     def _require(self) -> None:
         self._installed.require("permissions", "kernel", "store.tables", "reached for tables of its own")
@@ -65,6 +65,6 @@ class PluginStore(StoreBroker):
         if len(given) != 1:
             text = f"register_migrations must give one Migration, and gave {len(given)}"
             raise self._installed.error(ContractError, text)
-        tables = Tables((await self._store()).engine, self._installed.label, given[0])
+        tables = Tables((await self._store()).database, self._installed.label, given[0])
         await asyncio.to_thread(tables.prepare)
         return tables

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 _OURS = {"alembic_version", "owners", "sessions", "messages", "turns", "leases"}
 
 
-def to_head(engine: Database) -> None:
+def to_head(database: Database) -> None:
     """Make or migrate the tables. Raises StoreError when the database is not ours, newer, or cannot be migrated."""
-    if engine.transact(lambda tx: _revision(tx, engine.place), READ) != HEAD:
-        engine.transact(lambda tx: _migrate(tx, engine.place))
+    if database.transact(lambda tx: _revision(tx, database.place), READ) != HEAD:
+        database.transact(lambda tx: _migrate(tx, database.place))
 
 
 def _revision(tx: Transaction, place: str) -> str:
@@ -65,7 +65,7 @@ def upgrade(tx: Transaction, place: str, revision: str = "", to: str = "head") -
             steps.configure(connection=borrowed)
             steps.run_migrations()
     except DBAPIError as error:
-        raise error.orig or error from error  # the driver's own, which the engine puts in plain words
+        raise error.orig or error from error  # the driver's own, which the database puts in plain words
 
 
 def _scripts(revision: str, place: str) -> "tuple[Config, ScriptDirectory]":

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from hermes_core.database import READ, Database
 from hermes_core.kinds import StoreDriver
-from hermes_core.store.engine import Engine
+from hermes_core.store.file_database import FileDatabase
 from hermes_core.store.history import History
 from hermes_core.store.inbox import Inbox
 from hermes_core.store.journal import Journal
@@ -27,7 +27,7 @@ __all__ = ["Store", "open_store"]
 
 
 def open_store(
-    database: Path,
+    path: Path,
     *,
     url: str = "",
     driver: StoreDriver | None = None,
@@ -38,29 +38,29 @@ def open_store(
     With a ``url`` its ``driver`` opens it there, and no file is made. Raises UserError for an address that is none, and
     StoreError, in plain words, when file or server cannot be used.
     """
-    engine: Database
+    database: Database
     if url:
         assert driver, "who opens a store at an address is its caller's to say"
-        engine = driver.open(url, SQL)
+        database = driver.open(url, SQL)
     else:
-        engine = Engine(database, durability=durability)
+        database = FileDatabase(path, durability=durability)
     try:
-        to_head(engine)
+        to_head(database)
     except BaseException:
-        engine.close()
+        database.close()
         raise
-    return Store(engine)
+    return Store(database)
 
 
 class Store:
     """What lasts, by its parts. Used from one event loop; thread-safe inside."""
 
-    def __init__(self, engine: Database) -> None:
-        """``engine`` is the connections, for what else lies in the same database."""
-        self.engine = engine
-        self.sessions, self.history = Sessions(engine), History(engine)
-        self.journal, self.inbox = Journal(engine), Inbox(engine)
-        self.spending = Spending(engine)
+    def __init__(self, database: Database) -> None:
+        """``database`` is the connections, for what else lies in the same database."""
+        self.database = database
+        self.sessions, self.history = Sessions(database), History(database)
+        self.journal, self.inbox = Journal(database), Inbox(database)
+        self.spending = Spending(database)
 
     # --- parts that most programs do not need ----------------------------------------------------------------
 
@@ -69,52 +69,52 @@ class Store:
         """Who serves which account on a service."""
         from hermes_core.store.accounts import Accounts
 
-        return Accounts(self.engine)
+        return Accounts(self.database)
 
     @cached_property
     def approvals(self) -> "Approvals":
         """Questions for a person's yes, and grants."""
         from hermes_core.store.approvals import Approvals
 
-        return Approvals(self.engine)
+        return Approvals(self.database)
 
     @cached_property
     def commands(self) -> "CommandLog":
         """Commands that came in."""
         from hermes_core.store.command_log import CommandLog
 
-        return CommandLog(self.engine)
+        return CommandLog(self.database)
 
     @cached_property
     def documents(self) -> "Documents":
         """What plugins keep as documents."""
         from hermes_core.store.documents import Documents
 
-        return Documents(self.engine)
+        return Documents(self.database)
 
     @cached_property
     def notes(self) -> "CrossChatNotes":
         """What was sent to chats from elsewhere."""
         from hermes_core.store.cross_chat_notes import CrossChatNotes
 
-        return CrossChatNotes(self.engine)
+        return CrossChatNotes(self.database)
 
     @cached_property
     def traces(self) -> "Traces":
         """What became of a message."""
         from hermes_core.store.traces import Traces
 
-        return Traces(self.engine)
+        return Traces(self.database)
 
     @property
     def place(self) -> str:
         """Where it is, for people: a path, or a server without its password."""
-        return self.engine.place
+        return self.database.place
 
     def close(self) -> None:
         """Let go of the files; closing twice is quiet."""
-        self.engine.close()
+        self.database.close()
 
     async def answers(self) -> None:
         """Read something, and return: whether file or server answer. Raises StoreError."""
-        await self.engine.run(lambda tx: tx.rows("owner_count"), READ)
+        await self.database.run(lambda tx: tx.rows("owner_count"), READ)

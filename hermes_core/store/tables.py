@@ -164,7 +164,7 @@ class _Open(TablesTransaction):
         except DBAPIError as error:
             if any(word in str(error.orig) for word in ("not authorized", "is prohibited")):  # the confined file's own
                 raise ContractError(self._label, f"its statement was refused: {error.orig}") from error
-            raise error.orig or error from error  # the driver's own, which the engine puts in plain words
+            raise error.orig or error from error  # the driver's own, which the database puts in plain words
 
     def alone(self, name: str) -> None:
         self._tx.alone(f"{self._prefix}{name}")

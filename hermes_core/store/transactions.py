@@ -21,8 +21,8 @@ Step: TypeAlias = Callable[Concatenate[S, P], Coroutine[object, object, T]]
 class Stored:
     """A part of what lasts. Every method is one transaction, sees what its owner may see, and raises StoreError."""
 
-    def __init__(self, engine: Database) -> None:
-        self._engine = engine
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
 
 def transaction(begin: Begin = WRITE, *, long: bool = False) -> Callable[[Work[S, P, T]], Step[S, P, T]]:
@@ -39,7 +39,7 @@ def transaction(begin: Begin = WRITE, *, long: bool = False) -> Callable[[Work[S
                     tx.alone(name)
                 return work(self, tx, *args, **kwargs)
 
-            return await self._engine.run(unit, begin, long=long)
+            return await self._database.run(unit, begin, long=long)
 
         return run
 

@@ -250,7 +250,7 @@ class PluginContract:
         If this fails: the message says which. Every table and index begins with KIND_NAME__, and ``head`` is the id of
         the newest revision: the kernel compares it before it imports alembic. The manifest needs ``store.tables``.
         """
-        from hermes_core.store.engine import Engine
+        from hermes_core.store.file_database import FileDatabase
         from hermes_core.store.migrate import to_head
         from hermes_core.store.tables import Tables
 
@@ -260,11 +260,11 @@ class PluginContract:
         )
         assert len(given) <= 1, "give one Migration: the folder holds all revisions"
         for migration in given:
-            engine = Engine(tmp_path / "state.db")
-            to_head(engine)
+            database = FileDatabase(tmp_path / "state.db")
+            to_head(database)
             for _ in ("makes them", "finds them made"):
-                Tables(engine, manifest.label, migration).prepare()
-            engine.close()
+                Tables(database, manifest.label, migration).prepare()
+            database.close()
 
     def test_its_settings_are_sound(self, manifest: "Manifest") -> None:
         """The config class explains each setting, refuses unknown keys, and reads back what it writes.

@@ -55,7 +55,7 @@ class StoreDriverContract:
     @pytest.fixture
     def database(self, store: "Store") -> Database:
         """What the driver opened, with the kernel's tables in it."""
-        return store.engine
+        return store.database
 
     def test_an_address_that_is_none_is_refused_without_a_word_of_it(self, driver: StoreDriver) -> None:
         """An address may hold a password, so what is said of it shows nothing of it.

@@ -272,18 +272,18 @@ class _Store(StoreBroker):
     @contextmanager
     def _open(self) -> "Iterator[Tables]":
         required(self._manifest, "store.tables")
-        from hermes_core.store.engine import Engine
+        from hermes_core.store.file_database import FileDatabase
         from hermes_core.store.tables import Tables
 
         (migration,) = self._migrations()
-        engine = Engine(self._data / "tables.db")
-        engine.notifier = self._notifier
+        database = FileDatabase(self._data / "tables.db")
+        database.notifier = self._notifier
         try:
-            tables = Tables(engine, self._manifest.label, migration)
+            tables = Tables(database, self._manifest.label, migration)
             tables.prepare()
             yield tables
         finally:
-            engine.close()
+            database.close()
 
 
 class _Plugins(PluginsBroker):

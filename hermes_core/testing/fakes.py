@@ -32,7 +32,7 @@ from hermes_core.types import (
 
 __all__ = ["FakeBackend", "FakePlatform", "FakeService", "FakeWorkspace"]
 
-Answer = ExecResult | BaseException | Callable[[ExecRequest], ExecResult]
+_ExecAnswer = ExecResult | BaseException | Callable[[ExecRequest], ExecResult]
 
 
 class FakeWorkspace(Workspace):
@@ -43,7 +43,11 @@ class FakeWorkspace(Workspace):
     """
 
     def __init__(
-        self, files: Mapping[str, bytes] | None = None, *, answers: Iterable[Answer] = (), folder: Path | None = None
+        self,
+        files: Mapping[str, bytes] | None = None,
+        *,
+        answers: Iterable[_ExecAnswer] = (),
+        folder: Path | None = None,
     ) -> None:
         self.folder = folder
         self.cwd = str(folder) if folder else "/work"

@@ -9,13 +9,13 @@ from typing import Any
 
 from attrs import field
 
-from hermes_core.testing.wire_replies import error_of
-from hermes_core.testing.wire_rules import refusal_of, wire_of
+from hermes_core.testing.protocol_replies import error_of
+from hermes_core.testing.protocol_rules import protocol_of, refusal_of
 from hermes_core.values import define
 
-__all__ = ["Answer", "Asked", "ModelService", "http", "model_service"]
+__all__ = ["Asked", "ModelService", "Reply", "http", "model_service"]
 
-Answer = bytes | Callable[[asyncio.StreamWriter], Awaitable[bool | None]]
+Reply = bytes | Callable[[asyncio.StreamWriter], Awaitable[bool | None]]
 
 
 def http(status: int, body: bytes | str, kind: str = "application/json", **headers: str) -> bytes:
@@ -46,14 +46,14 @@ class Asked:
 class ModelService:
     """``script`` is played once, one answer a request; then ``always``. ``asked`` keeps the requests.
 
-    A request that the service of its wire would refuse is refused in its words, and listed in ``refused``; that list
+    A request that its service would refuse is refused in the service's words, and listed in ``refused``; that list
     is empty at the end of a test, unless the test empties it.
     """
 
     url: str = ""
-    always: Answer = field(factory=lambda: http(500, "{}"))
-    script: list[Answer] = field(factory=list)
-    by_path: dict[str, Answer] = field(factory=dict)
+    always: Reply = field(factory=lambda: http(500, "{}"))
+    script: list[Reply] = field(factory=list)
+    by_path: dict[str, Reply] = field(factory=dict)
     asked: list[Asked] = field(factory=list)
     refused: list[str] = field(factory=list)
     connections: int = 0
@@ -91,11 +91,11 @@ class ModelService:
         return await answer(writer) is not True  # one that returns True keeps the connection
 
     def _refusal(self, asked: Asked) -> bytes | None:
-        wire = wire_of(asked.path) if asked.method == "POST" else ""
-        if not wire or (refusal := refusal_of(wire, asked.body)) is None:
+        protocol = protocol_of(asked.path) if asked.method == "POST" else ""
+        if not protocol or (refusal := refusal_of(protocol, asked.body)) is None:
             return None
         self.refused.append(refusal.message)
-        status, body, headers = error_of(wire, refusal)
+        status, body, headers = error_of(protocol, refusal)
         return http(status, json.dumps(body), **headers)
 
 

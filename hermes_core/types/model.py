@@ -38,7 +38,7 @@ class Endpoint:
     name: str
     base_url: str = ""
     api_key: str = field(default="", repr=False)
-    wire: str = ""  # "chat", "responses" or "messages"; empty: the provider chooses
+    protocol: str = ""  # "chat", "responses" or "messages"; empty: the provider chooses
     headers: Mapping[str, str] = field(factory=dict, repr=False)
     extra_body: Meta = Factory(dict)
     context: int = 0

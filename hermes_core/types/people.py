@@ -136,7 +136,7 @@ class Question:
     It is put ``to`` the person of the conversation, or to an admin of this Hermes, whom nobody else may answer for.
 
     ``covers`` says in words what the choices ``session`` and ``always`` of an approval allow beyond this once; a
-    surface shows it with them. A choice or text is answered by a Verdict of ``allow`` whose ``choice`` is the answer.
+    platform shows it with them. A choice or text is answered by a Verdict of ``allow`` whose ``choice`` is the answer.
     """
 
     id: str

@@ -68,7 +68,7 @@ def manifest_source(catalogue: list[Entry]) -> str:
     hosts = {urlsplit(entry.base_url).hostname or "" for entry in catalogue} - {""}
     return (
         'api = 1\nname = "openai"\nkind = "provider"\n'
-        'summary = "Every service that speaks the OpenAI chat-completions or responses wire."\n\n'
+        'summary = "Every service that speaks the OpenAI chat-completions or responses protocol."\n\n'
         f"[contributes]\nproviders = {_list(names)}\nsetup = {_list([entry.name for entry in catalogue])}\n\n"
         "[permissions]\n"
         f"secrets = {_list(sorted(secrets))}\n"

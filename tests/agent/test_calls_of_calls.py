@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from attrs import frozen
 
-from hermes_core.agent.surface import Surface
+from hermes_core.agent.turn_origin import TurnOrigin
 from hermes_core.errors import ToolError
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import ToolContext, tool
@@ -151,7 +151,7 @@ async def test_it_is_judged_as_one_of_the_model(hermes, scripted, shop):
 
     calls = does(("send", {"text": "a"}), ("send", {"text": "b"}), ("page", {"text": "c"}))
     kit(hermes, scripted, shop, calls, "done", **{"policy.mode": "ask", "policy.deny": ["page"]})
-    (text,) = await said(hermes, surface=Surface(ask=ask))
+    (text,) = await said(hermes, turn_origin=TurnOrigin(ask=ask))
     no, yes, denied = text.split(" | ")
     assert "send was not run" in no
     assert yes == "sent b"
@@ -167,7 +167,7 @@ async def test_gates_and_bounds_see_it(hermes, scripted, shop):
 
     hermes.tmp_plugin(pre_tool_call, name="gate")
     kit(hermes, scripted, shop, does(("send", {"text": "a"}), ("page", {})), "done")
-    (text,) = await said(hermes, surface=Surface(bounds=TurnBounds(without=("page",))))
+    (text,) = await said(hermes, turn_origin=TurnOrigin(bounds=TurnBounds(without=("page",))))
     assert "no a" in text
     assert shop.ran == []
 
@@ -237,7 +237,7 @@ async def test_it_ends_with_the_turn_and_with_the_call_it_was_made_for(hermes, s
 async def test_a_budget_that_is_used_up_ends_it(hermes, scripted, shop):
     kit(hermes, scripted, shop, does(("send", {"text": "a"})))
     await hermes.__aenter__()
-    async for event in hermes.runtime.turns.run("go", session="s", surface=Surface(bounds=TurnBounds(tokens=1))):
+    async for event in hermes.runtime.turns.run("go", session="s", turn_origin=TurnOrigin(bounds=TurnBounds(tokens=1))):
         if isinstance(event, Returned) and event.call.name == "steps":
             assert "send was not called: no tokens is left" in text_of(event.result)
     assert shop.ran == []
@@ -291,7 +291,7 @@ async def test_a_call_through_tool_call_is_one_of_the_tool_itself(hermes, script
 async def test_the_bridge_leads_past_no_bounds(hermes, scripted, shop):
     bounds = TurnBounds(without=("send",))
     kit(hermes, scripted, shop, does(bridged("send", text="x")), "done")
-    await played(hermes, surface=Surface(bounds=bounds))
+    await played(hermes, turn_origin=TurnOrigin(bounds=bounds))
     assert shop.ran == []
     assert "this turn may not use it" in text_of(shop.results[0])
 

@@ -138,7 +138,7 @@ async def test_while_a_person_is_asked_and_the_next_question_is_put(hermes, scri
         if len(asked) > 1:
             return
         reached.set()
-        while not free.is_set():  # a surface that does not let go
+        while not free.is_set():  # an iterator that does not let go
             with contextlib.suppress(asyncio.CancelledError):
                 await free.wait()
         return
@@ -188,7 +188,7 @@ async def test_while_another_program_holds_the_store(hermes, monkeypatch) -> Non
     monkeypatch.setattr(turns, "_CLOSE_GRACE", 0.05)
     hermes.tmp_plugin(Slow("mid-stream", reached))
     store = await hermes.runtime.store()
-    other = sqlite3.connect(store.engine.place, isolation_level=None)
+    other = sqlite3.connect(store.database.place, isolation_level=None)
 
     async def lock() -> None:
         await reached.wait()

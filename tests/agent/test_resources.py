@@ -190,7 +190,7 @@ async def test_no_tool_reaches_for_those_of_another_plugin(hermes, scripted, lam
 
 async def test_a_session_rests_when_nothing_goes_on_in_what_it_keeps_open(lit, hermes, lamp, monkeypatch):
     lit(3)
-    monkeypatch.setattr("hermes_core.agent.live._KEPT", 1)
+    monkeypatch.setattr("hermes_core.agent.session_state._KEPT", 1)
     lamp.burning = True
     await said(hermes)
     await said(hermes, "other")

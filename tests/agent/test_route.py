@@ -27,9 +27,9 @@ def test_settings_say_who_stands_in(hermes) -> None:
 
 
 @pytest.mark.parametrize(
-    "said", [{"api_mode": "anthropic_messages"}, {"wire": "messages"}, {"base_url": "https://x.example/anthropic"}]
+    "said", [{"api_mode": "anthropic_messages"}, {"protocol": "messages"}, {"base_url": "https://x.example/anthropic"}]
 )
-async def test_the_messages_wire_is_spoken_by_who_knows_it(hermes, scripted, said) -> None:
+async def test_the_messages_protocol_is_spoken_by_who_knows_it(hermes, scripted, said) -> None:
     hermes.tmp_plugin(scripted(name="custom"))
     hermes.tmp_plugin(scripted("hello", name="anthropic"))
     place = {"base_url": "https://llm.example", **said}

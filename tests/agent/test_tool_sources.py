@@ -7,7 +7,7 @@ import pytest
 from attrs import frozen
 
 from hermes_core.agent.control import Plugins
-from hermes_core.agent.surface import Surface
+from hermes_core.agent.turn_origin import TurnOrigin
 from hermes_core.kinds import Tool, ToolSource, tool
 from hermes_core.testing import Call
 from hermes_core.testing.bench import Bench
@@ -180,7 +180,7 @@ async def test_a_turn_is_told_of_no_new_tool_that_its_bounds_do_not_permit(herme
     provider = kit(hermes, scripted, shop, "one", "two")
     await turn(hermes)
     shop.names += ["own_a", "own_b"]
-    await turn(hermes, surface=Surface(bounds=TurnBounds(without=("own_a",))))
+    await turn(hermes, turn_origin=TurnOrigin(bounds=TurnBounds(without=("own_a",))))
     assert names(provider.requests[1]) == ["make", "own_taken", "tool_call", "own_b"]
 
 

@@ -1,8 +1,8 @@
-"""Plugins may change an answer: every surface shows what they made of it, and nothing of it before it is whole."""
+"""Plugins may change an answer: every way out shows what they made of it, and nothing of it before it is whole."""
 
 import asyncio
 
-from hermes_core.agent.surface import Surface
+from hermes_core.agent.turn_origin import TurnOrigin
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import tool
 from hermes_core.types import CallDelta, Called, Done, Ended, Message, Noticed, Said, Text, TextDelta
@@ -93,7 +93,7 @@ async def test_what_the_end_of_a_turn_sends_to_a_chat_is_the_same(hermes, script
         sent.append((result.state, result.answer))
 
     async with hermes:
-        turn = hermes.runtime.turns.run("go", session="s", surface=Surface(ends=ends))
+        turn = hermes.runtime.turns.run("go", session="s", turn_origin=TurnOrigin(ends=ends))
         shown = [event async for event in turn]
     assert sent == [("done", "whole (signed)")]
     assert shown[-1].answer == "whole (signed)"

@@ -14,14 +14,14 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from hermes_core import Hermes
-from hermes_core.testing.wire_replies import Said, error_of, events_of, stream_of
-from hermes_core.testing.wire_rules import refusal_of, wire_of
+from hermes_core.testing.protocol_replies import Said, error_of, events_of, stream_of
+from hermes_core.testing.protocol_rules import protocol_of, refusal_of
 
 FINE = Said(pieces=("Fine.",))
 
 
 class Service(ThreadingHTTPServer):
-    """Answers "Fine." on three wires and keeps every body. ``hang`` makes it stop in the middle of a reply."""
+    """Answers "Fine." on three protocols and keeps every body. ``hang`` makes it stop in the middle of a reply."""
 
     def __init__(self) -> None:
         self.bodies: list[bytes] = []
@@ -46,13 +46,13 @@ class Handler(BaseHTTPRequestHandler):
         self.server.bodies.append(self.rfile.read(int(self.headers["content-length"])))
         if self.server.hang.is_set():
             self.server.go_on.wait(30)
-        wire = wire_of(self.path)
-        if refusal := refusal_of(wire, json.loads(self.server.bodies[-1])):
+        protocol = protocol_of(self.path)
+        if refusal := refusal_of(protocol, json.loads(self.server.bodies[-1])):
             self.server.refused.append(refusal.message)
-            status, body, _ = error_of(wire, refusal)
+            status, body, _ = error_of(protocol, refusal)
             self._send(json.dumps(body).encode(), "application/json", status)
         else:
-            self._send(stream_of(wire, events_of(wire, FINE)), "text/event-stream")
+            self._send(stream_of(protocol, events_of(protocol, FINE)), "text/event-stream")
 
     def _send(self, data: bytes, kind: str, status: int = 200) -> None:
         try:
@@ -82,7 +82,7 @@ CONFIGS = {
     "chat": "model: {{provider: custom, default: m1}}\nproviders: {{custom: {{base_url: '{url}/v1', api_key: k}}}}\n",
     "responses": (
         "model: {{provider: custom, default: m1}}\n"
-        "providers: {{custom: {{base_url: '{url}/v1', api_key: k, wire: responses}}}}\n"
+        "providers: {{custom: {{base_url: '{url}/v1', api_key: k, protocol: responses}}}}\n"
     ),
     "messages": (
         "model: {{provider: anthropic, default: m1}}\nproviders: {{anthropic: {{base_url: '{url}', api_key: k}}}}\n"
@@ -102,13 +102,13 @@ run(None, sys.argv[1:])
 """
 
 
-def said(body: bytes, wire: str) -> list[bytes]:
+def said(body: bytes, protocol: str) -> list[bytes]:
     """The messages as they were sent, each as its own bytes, and the tools."""
     data = json.loads(body)
-    key = "input" if wire == "responses" else "messages"
+    key = "input" if protocol == "responses" else "messages"
     parts = [json.dumps(m, ensure_ascii=False, separators=(",", ":")).encode() for m in data[key]]
     assert all(part in body for part in parts)  # nothing was lost on the way to these bytes
-    first = body[body.index(b'"tools":') :] if wire != "responses" else json.dumps(data["tools"]).encode()
+    first = body[body.index(b'"tools":') :] if protocol != "responses" else json.dumps(data["tools"]).encode()
     system = json.dumps(data.get("system"), ensure_ascii=False, separators=(",", ":")).encode()
     return [first, system, *parts]
 
@@ -120,9 +120,9 @@ def unmarked(pieces: list[bytes]) -> list[bytes]:
 
 @pytest.mark.long
 @pytest.mark.timeout(180)  # five processes, which import what talks to a service
-@pytest.mark.parametrize("wire", CONFIGS)
-def test_what_was_sent_once_is_sent_again_to_the_byte_whatever_happens_between(cli, service, wire) -> None:
-    config = CONFIGS[wire].format(url=service.url)
+@pytest.mark.parametrize("protocol", CONFIGS)
+def test_what_was_sent_once_is_sent_again_to_the_byte_whatever_happens_between(cli, service, protocol) -> None:
+    config = CONFIGS[protocol].format(url=service.url)
     cli.configure(config)
     (cli.work / "AGENTS.md").write_text("Use uv.\n")
     assert cli.process("-z", "one", fresh=True, env={**os.environ, "PYTHONHASHSEED": "1"}).out == "Fine.\n"
@@ -134,9 +134,9 @@ def test_what_was_sent_once_is_sent_again_to_the_byte_whatever_happens_between(c
     assert cli.process("-c", "-z", "two", fresh=True, env={**os.environ, "PYTHONHASHSEED": "2"}).out == "Fine.\n"
     words = [sys.executable, "-c", PATCHED, "-c", "-z", "three"]
     assert subprocess.run(words, capture_output=True, check=True, stdin=subprocess.DEVNULL).stdout == b"Fine.\n"
-    model = "m2" if wire != "messages" else "anthropic:m2"
+    model = "m2" if protocol != "messages" else "anthropic:m2"
     assert cli.process("-c", "-m", model, "-z", "four").out == "Fine.\n"
-    one, two, three, four = (unmarked(said(body, wire)) for body in service.bodies)
+    one, two, three, four = (unmarked(said(body, protocol)) for body in service.bodies)
     assert b"Use uv." in service.bodies[0]
     assert b"somebody else" not in b"".join(service.bodies)
     assert two[: len(one)] == one
@@ -185,9 +185,9 @@ def stored(cli) -> bool:
         return False
 
 
-@pytest.mark.parametrize("wire", CONFIGS)
-def test_the_parts_add_up_to_the_body_that_leaves(cli, service, wire) -> None:
-    cli.configure(CONFIGS[wire].format(url=service.url))
+@pytest.mark.parametrize("protocol", CONFIGS)
+def test_the_parts_add_up_to_the_body_that_leaves(cli, service, protocol) -> None:
+    cli.configure(CONFIGS[protocol].format(url=service.url))
     (cli.work / "AGENTS.md").write_text('Say "uv", not \\pip\\.\nÄöü 日本 🙂\n')
     text = 'How "large" is it?\nÜ'
     rows = cli("prompt-size", "--json", "--message", text).rows

@@ -69,7 +69,7 @@ def test_the_one_line_config_loads_as_written(home: Home) -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "provider", "name", "wire"),
+    ("written", "provider", "name", "protocol"),
     [
         ("model: gpt-5", "", "gpt-5", ""),
         ("model: llama3:8b", "", "llama3:8b", ""),
@@ -79,10 +79,10 @@ def test_the_one_line_config_loads_as_written(home: Home) -> None:
     ],
 )
 def test_other_spellings_of_the_model_are_understood(
-    home: Home, written: str, provider: str, name: str, wire: str
+    home: Home, written: str, provider: str, name: str, protocol: str
 ) -> None:
     model = load(home, written).config.model
-    assert (model.provider, model.default, model.wire) == (provider, name, wire)
+    assert (model.provider, model.default, model.protocol) == (provider, name, protocol)
 
 
 def test_a_name_with_a_colon_belongs_to_a_known_provider_or_to_nobody() -> None:
@@ -332,7 +332,7 @@ providers:
     endpoint = load(home, text, ACME="k").endpoint("acme")
     assert endpoint is not None
     assert (endpoint.base_url, endpoint.api_key, endpoint.context, endpoint.timeout) == ("http://m", "k", 9, 5.0)
-    assert (endpoint.wire, endpoint.headers) == ("chat", {"X": "y"})
+    assert (endpoint.protocol, endpoint.headers) == ("chat", {"X": "y"})
     other = load(home, text, OTHER="o").endpoint("other")
     assert other is not None
     assert (other.base_url, other.api_key) == ("", "o")
@@ -413,3 +413,9 @@ def test_only_regular_files_of_a_sane_size_are_read(home, name) -> None:
             with pytest.raises((UserError, pytest.fail.Exception), match=why):
                 READERS[name](home)
             (home.root / name).unlink()
+
+
+@pytest.mark.parametrize("old", ["wire: responses", "api_mode: codex_responses", "wire: codex_responses"])
+def test_the_words_that_a_protocol_had_before_stay_good(home: Home, old: str) -> None:
+    (home.root / "config.yaml").write_text(f"providers: {{mine: {{base_url: 'http://h/v1', {old}}}}}\n")
+    assert load_settings(home).config.providers["mine"].protocol == "responses"

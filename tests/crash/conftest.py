@@ -140,11 +140,11 @@ async def _told(store):
 async def _whole(store):
     rows = [m for _, m in await store.history.messages(ME, "s", window=1000)]
     [session] = await store.sessions.list(ME)
-    if isinstance(store.engine, Server):
+    if isinstance(store.database, Server):
         lost = "SELECT 1 FROM messages LEFT JOIN search ON rowid = messages.id WHERE rowid IS NULL"
-        assert store.engine.transact(lambda tx: tx.connection.execute(lost).fetchall()) == []
+        assert store.database.transact(lambda tx: tx.connection.execute(lost).fetchall()) == []
     else:
-        assert store.engine.connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
+        assert store.database.connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
     calls = await store.history.tool_calls(ME, session_id="s")
     return rows, await store.history.load("s"), calls, session, await store.journal.interrupted(ME)
 

@@ -19,7 +19,7 @@ from importlib import import_module
 from pathlib import Path
 import psycopg
 import alembic.runtime.environment
-from hermes_core.store import engine
+from hermes_core.store import file_database
 from hermes_backend_postgresql.driver import PostgreSQL
 from hermes_core.store.store import open_store
 
@@ -28,13 +28,13 @@ def count(*_):
     left[0] -= 1
     if left[0] == 0:
         os.kill(os.getpid(), signal.SIGKILL)
-class Traced(engine.sqlite3.Connection):
+class Traced(file_database.sqlite3.Connection):
     def __init__(self, *a, **k):
         super().__init__(*a, **k)
         self.set_trace_callback(count)
 
-connect, execute = engine.sqlite3.connect, psycopg.Cursor.execute
-engine.sqlite3.connect = lambda *a, **k: connect(*a, factory=Traced, **k)
+connect, execute = file_database.sqlite3.connect, psycopg.Cursor.execute
+file_database.sqlite3.connect = lambda *a, **k: connect(*a, factory=Traced, **k)
 psycopg.Cursor.execute = lambda self, *a, **k: (count(), execute(self, *a, **k))[1]
 for line in sys.stdin:
     child = os.fork()

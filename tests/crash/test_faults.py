@@ -6,7 +6,7 @@ import pytest
 from attrs import frozen
 
 from hermes_core.kinds import tool
-from hermes_core.store import engine
+from hermes_core.store import file_database
 from hermes_core.testing import Call, Say
 from hermes_core.testing.bench import Bench
 from hermes_core.testing.scripted import ScriptedProvider
@@ -47,7 +47,7 @@ class Failing:
 def disk(monkeypatch):
     """The disk: ``disk(n)`` makes the n-th statement from now on fail; and all after it when it ``lasts``."""
     connect = sqlite3.connect
-    monkeypatch.setattr(engine.sqlite3, "connect", lambda *args, **options: Failing(connect(*args, **options)))
+    monkeypatch.setattr(file_database.sqlite3, "connect", lambda *args, **options: Failing(connect(*args, **options)))
 
     def fail(at: int, *, lasts: bool = False) -> None:
         Failing.left, Failing.lasts = at, lasts

@@ -9,7 +9,7 @@ from statement_deaths import stores_after
 
 from hermes_backend_postgresql.driver import PostgreSQL
 from hermes_backend_postgresql.server import Server
-from hermes_core.store.engine import Engine
+from hermes_core.store.file_database import FileDatabase
 from hermes_core.store.migrate import upgrade
 from hermes_core.store.store import open_store
 from hermes_core.store.versions.head import SQL
@@ -48,15 +48,15 @@ ROWS = [  # as the release with revision 0005 wrote them
 
 def older(path: Path, url: str) -> None:
     """Make a store of revision 0005 with rows in each of the tables."""
-    engine = Server(url, SQL) if url else Engine(path)
+    database = Server(url, SQL) if url else FileDatabase(path)
 
     def work(tx):
-        upgrade(tx, engine.place, to="0005")
+        upgrade(tx, database.place, to="0005")
         for sql in ROWS:
             tx.connection.execute(sql)
 
-    engine.transact(work)
-    engine.close()
+    database.transact(work)
+    database.close()
 
 
 async def play(store) -> None:
@@ -110,7 +110,7 @@ async def look(store) -> None:
         "ff",
     )
     assert await rows.people.pairing_locked("irc", now=200.5) == 100.0
-    tables = store.engine.transact(lambda tx: set(tx.objects()))
+    tables = store.database.transact(lambda tx: set(tx.objects()))
     assert not [
         name for name in tables if "left_" in name or name in ("outbox", "chats", "routes", "people", "pairings")
     ]

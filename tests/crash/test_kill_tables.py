@@ -26,7 +26,7 @@ SCOPE = Scope(plugin="tool/notebook", owner=Principal(), session_id="s")
 
 async def play(store):
     """Migrate, write two rows that belong together, and a document, over which another is written."""
-    tables = Tables(store.engine, "tool/notebook", MIGRATION)
+    tables = Tables(store.database, "tool/notebook", MIGRATION)
     tables.prepare()
 
     def both(tx):
@@ -41,10 +41,10 @@ async def play(store):
 
 async def look(store):
     """How far it came: whether there are tables, how many rows, and what the document says."""
-    there = bool(await store.engine.run(owners_of_tables, READ))
-    tables = Tables(store.engine, "tool/notebook", MIGRATION)
+    there = bool(await store.database.run(owners_of_tables, READ))
+    tables = Tables(store.database, "tool/notebook", MIGRATION)
     if there:
-        assert store.engine.transact(tables._revision) == "0002"
+        assert store.database.transact(tables._revision) == "0002"
     rows = await tables.run(lambda tx: tx.execute(sa.select(NOTES))) if there else ()
     document = await store.documents.get(SCOPE, name="plan")
     return there, len(rows), document.value if document else 0
@@ -77,7 +77,7 @@ def test_two_processes_that_start_at_once_migrate_once(tmp_path, kept_in, reques
         "from hermes_core.store.store import open_store; from hermes_core.store.tables import Tables\n"
         "store = open_store(Path(sys.argv[1]), url=sys.argv[2], driver=PostgreSQL())\n"
         "print(flush=True); sys.stdin.readline()\n"
-        "Tables(store.engine, 'tool/notebook', MIGRATION).prepare(); store.close()"
+        "Tables(store.database, 'tool/notebook', MIGRATION).prepare(); store.close()"
     )
     command = [sys.executable, "-c", program, str(tmp_path / "state.db"), url]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}

@@ -200,7 +200,7 @@ async def test_a_turn_goes_on_with_the_model_it_began_with(kit, monkeypatch):
 async def test_a_model_that_is_gone_is_told(kit, monkeypatch):
     await kit.die(monkeypatch, "once", started=True)
     store = await kit.bench.runtime.store()
-    store.engine.connection.execute("UPDATE turns SET provider = 'gone' WHERE state = 'open'")
+    store.database.connection.execute("UPDATE turns SET provider = 'gone' WHERE state = 'open'")
     kit.provider.add("done")
     events = [event async for event in kit.bench.resume("s")]
     assert events[-1].answer == "done"

@@ -4,7 +4,7 @@ import json
 import re
 from typing import Any
 
-from hermes_core.testing.wire_rules import refusal_of, wire_of
+from hermes_core.testing.protocol_rules import protocol_of, refusal_of
 
 CALL_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
@@ -52,9 +52,9 @@ def problems(path: str, raw: bytes) -> list[str]:
 
 def check(path: str, body: Any) -> list[str]:
     """What is wrong with the body of a request."""
-    wire = wire_of(path)
-    refusal = refusal_of(wire, body)
-    more = {"chat": _chat, "responses": _responses, "messages": _messages}[wire]
+    protocol = protocol_of(path)
+    refusal = refusal_of(protocol, body)
+    more = {"chat": _chat, "responses": _responses, "messages": _messages}[protocol]
     return [refusal.message] if refusal else more(body)
 
 

@@ -1,4 +1,4 @@
-"""Replies of providers, spoiled: true ones of each wire, changed by a seeded chance in every layer.
+"""Replies of providers, spoiled: true ones of each protocol, changed by a seeded chance in every layer.
 
 A case is made from its number alone, so a number that a test names can be played again.
 """
@@ -13,7 +13,7 @@ from typing import Any
 from attrs import frozen
 from hostile_server import STALL, http
 
-from hermes_core.testing.wire_replies import Said, SaidCall, events_of, reply_of, stream_of
+from hermes_core.testing.protocol_replies import Said, SaidCall, events_of, reply_of, stream_of
 
 WIRES = ("chat", "responses", "messages")
 Event = dict[str, Any]
@@ -35,25 +35,25 @@ class Case:
     """``answers`` are given to the first requests, one each; the calls with the commands ``must_run`` are good."""
 
     number: int
-    wire: str
+    protocol: str
     kind: str
     answers: Sequence[Sequence[bytes]]
     must_run: frozenset[str] = frozenset()
 
 
-def body_of(wire: str, name: str) -> bytes:
+def body_of(protocol: str, name: str) -> bytes:
     """The bytes of a streamed reply."""
-    return stream_of(wire, events_of(wire, SAID[name]))
+    return stream_of(protocol, events_of(protocol, SAID[name]))
 
 
 def make(number: int, seed: int = 5) -> Case:
     """The case with this number."""
     chance = random.Random(f"{seed}:{number}")
-    wire = WIRES[number % len(WIRES)]
+    protocol = WIRES[number % len(WIRES)]
     kind = chance.choices(list(KINDS), [weight for _, weight in KINDS.values()])[0]
-    answer, must_run = KINDS[kind][0](chance, wire)
+    answer, must_run = KINDS[kind][0](chance, protocol)
     times = 1 if must_run else chance.choice((1, 1, 1, 2, 3, 6))
-    return Case(number=number, wire=wire, kind=kind, answers=[answer] * times, must_run=frozenset(must_run))
+    return Case(number=number, protocol=protocol, kind=kind, answers=[answer] * times, must_run=frozenset(must_run))
 
 
 # --- one bad call among good ones ---------------------------------------------------------------------------------
@@ -98,30 +98,30 @@ def _spoilt_id(chance: random.Random) -> Any:
 
 
 def _told(event: Event) -> list[Event]:
-    """What an event of the chat wire says of calls."""
+    """What an event of the chat protocol says of calls."""
     return [call for choice in event["choices"] for call in choice["delta"].get("tool_calls", ())]
 
 
 class _Calls:
     """The four calls of a reply, to be changed in place."""
 
-    def __init__(self, wire: str) -> None:
-        self.wire, self.events = wire, events_of(wire, SAID["parallel-4"])
-        if wire == "chat":
+    def __init__(self, protocol: str) -> None:
+        self.protocol, self.events = protocol, events_of(protocol, SAID["parallel-4"])
+        if protocol == "chat":
             told = [call for e in self.events for call in _told(e)]
             self._found = [call for call in told if "id" in call]
             self._pieces = [[call for call in told if call["index"] == at] for at in range(4)]
-        elif wire == "responses":
+        elif protocol == "responses":
             self._found = [e["item"] for e in self.events if e["type"] == "response.output_item.done"]
         else:
             self._found = [e for e in self.events if e["type"] == "content_block_start"]
 
     def arguments(self, at: int, value: Any) -> None:
-        if self.wire == "chat":  # all in the first piece, as some services send them
+        if self.protocol == "chat":  # all in the first piece, as some services send them
             rest = self._pieces[at][1:]
             self.events[:] = [e for e in self.events if not any(call in rest for call in _told(e))]
             self._found[at]["function"]["arguments"] = value
-        elif self.wire == "responses":
+        elif self.protocol == "responses":
             self._found[at]["arguments"] = value
         else:
             index = self._found[at]["index"]
@@ -135,22 +135,22 @@ class _Calls:
 
     def name(self, at: int, value: Any) -> None:
         holder = {"chat": lambda c: c["function"], "messages": lambda c: c["content_block"]}
-        holder.get(self.wire, lambda c: c)(self._found[at])["name"] = value
+        holder.get(self.protocol, lambda c: c)(self._found[at])["name"] = value
 
     def id(self, at: int, value: Any) -> None:
-        holder = self._found[at]["content_block"] if self.wire == "messages" else self._found[at]
-        holder["call_id" if self.wire == "responses" else "id"] = value
+        holder = self._found[at]["content_block"] if self.protocol == "messages" else self._found[at]
+        holder["call_id" if self.protocol == "responses" else "id"] = value
 
     def index(self, at: int, value: Any) -> None:
-        if self.wire == "chat":
+        if self.protocol == "chat":
             for piece in self._pieces[at]:
                 piece["index"] = value
         else:
             self._found[at]["output_index"] = value
 
 
-def _sibling(chance: random.Random, wire: str) -> tuple[Sequence[bytes], set[str]]:
-    calls = _Calls(wire)
+def _sibling(chance: random.Random, protocol: str) -> tuple[Sequence[bytes], set[str]]:
+    calls = _Calls(protocol)
     spoilt = chance.sample(range(4), chance.choice((1, 1, 2, 3)))
     same = _spoilt_id(chance)
     for at in spoilt:
@@ -165,7 +165,7 @@ def _sibling(chance: random.Random, wire: str) -> tuple[Sequence[bytes], set[str
             calls.id(at, same)
         else:
             calls.index(at, chance.choice((None, "3", 10**30, -1, 99, "x", 1.5, True)))
-    return [http(stream_of(wire, calls.events))], {c for i, c in enumerate(COMMANDS) if i not in spoilt}
+    return [http(stream_of(protocol, calls.events))], {c for i, c in enumerate(COMMANDS) if i not in spoilt}
 
 
 # --- any place in any event ---------------------------------------------------------------------------------------
@@ -211,15 +211,15 @@ def _change(chance: random.Random, value: Any) -> None:
         holder[key] = _odd_value(chance)
 
 
-def _any_base(chance: random.Random, wire: str) -> list[Event]:
-    return events_of(wire, SAID[chance.choice(list(SAID))])
+def _any_base(chance: random.Random, protocol: str) -> list[Event]:
+    return events_of(protocol, SAID[chance.choice(list(SAID))])
 
 
-def _values(chance: random.Random, wire: str) -> tuple[Sequence[bytes], set[str]]:
-    events = _any_base(chance, wire)
+def _values(chance: random.Random, protocol: str) -> tuple[Sequence[bytes], set[str]]:
+    events = _any_base(chance, protocol)
     for _ in range(chance.choice((1, 1, 2, 4))):
         _change(chance, chance.choice(events))
-    return [http(stream_of(wire, events))], set()
+    return [http(stream_of(protocol, events))], set()
 
 
 def _junk(chance: random.Random) -> str:
@@ -237,8 +237,8 @@ def _junk(chance: random.Random) -> str:
     )  # fmt: skip
 
 
-def _order(chance: random.Random, wire: str) -> tuple[Sequence[bytes], set[str]]:
-    events: list[Any] = list(_any_base(chance, wire))
+def _order(chance: random.Random, protocol: str) -> tuple[Sequence[bytes], set[str]]:
+    events: list[Any] = list(_any_base(chance, protocol))
     for _ in range(chance.choice((1, 1, 2, 5))):
         what, at = chance.randrange(7), chance.randrange(len(events) + 1)
         if what == 0 and at < len(events):
@@ -248,7 +248,7 @@ def _order(chance: random.Random, wire: str) -> tuple[Sequence[bytes], set[str]]
         elif what == 2:
             chance.shuffle(events)
         elif what == 3:
-            other = _any_base(chance, wire)
+            other = _any_base(chance, protocol)
             events = [e for pair in zip(events, other, strict=False) for e in pair]
         elif what == 4:
             events.insert(at, _junk(chance))
@@ -256,14 +256,14 @@ def _order(chance: random.Random, wire: str) -> tuple[Sequence[bytes], set[str]]
             events = events[:at]
         else:
             events = [*events, *_any_base(chance, chance.choice(WIRES))]
-    return [http(stream_of(wire, events))], set()
+    return [http(stream_of(protocol, events))], set()
 
 
 # --- bytes and HTTP -----------------------------------------------------------------------------------------------
 
 
-def _body(chance: random.Random, wire: str) -> bytes:
-    return body_of(wire, chance.choice(list(SAID)))
+def _body(chance: random.Random, protocol: str) -> bytes:
+    return body_of(protocol, chance.choice(list(SAID)))
 
 
 def flipped(chance: random.Random, data: bytes) -> bytes:
@@ -285,16 +285,16 @@ def flipped(chance: random.Random, data: bytes) -> bytes:
     return bytes(made)
 
 
-def _bytes(chance: random.Random, wire: str) -> tuple[Sequence[bytes], set[str]]:
-    return [http(flipped(chance, _body(chance, wire)))], set()
+def _bytes(chance: random.Random, protocol: str) -> tuple[Sequence[bytes], set[str]]:
+    return [http(flipped(chance, _body(chance, protocol)))], set()
 
 
-def _whole(chance: random.Random, wire: str) -> tuple[Sequence[bytes], set[str]]:
+def _whole(chance: random.Random, protocol: str) -> tuple[Sequence[bytes], set[str]]:
     """A reply as one JSON object, although a stream was asked for."""
-    if wire == "responses":
-        body: Any = events_of(wire, SAID["parallel-4"])[-1]["response"]
+    if protocol == "responses":
+        body: Any = events_of(protocol, SAID["parallel-4"])[-1]["response"]
     else:
-        body = reply_of(wire, SAID[chance.choice(("echo", "parallel-4", "tools-1"))])
+        body = reply_of(protocol, SAID[chance.choice(("echo", "parallel-4", "tools-1"))])
     if chance.random() < 0.8:
         for _ in range(chance.choice((1, 2, 3))):
             _change(chance, body)
@@ -315,8 +315,8 @@ def _garbled_chunks(chance: random.Random, body: bytes) -> bytes:
     return b"".join(chunks) + chance.choice((b"0\r\n\r\n", b"0\r\nx: y\r\n\r\n", b"", b"0\r\n"))
 
 
-def _http(chance: random.Random, wire: str) -> tuple[Sequence[bytes], set[str]]:
-    body, kind = _body(chance, wire), b"content-type: text/event-stream\r\n"
+def _http(chance: random.Random, protocol: str) -> tuple[Sequence[bytes], set[str]]:
+    body, kind = _body(chance, protocol), b"content-type: text/event-stream\r\n"
     good = http(body)
     ok, cut = b"HTTP/1.1 200 OK\r\n", chance.randrange(len(good))
     chunked = ok + kind + b"transfer-encoding: chunked\r\n\r\n"
@@ -345,7 +345,7 @@ def _http(chance: random.Random, wire: str) -> tuple[Sequence[bytes], set[str]]:
     return chance.choice(choices), set()
 
 
-def _status(chance: random.Random, wire: str) -> tuple[Sequence[bytes], set[str]]:
+def _status(chance: random.Random, protocol: str) -> tuple[Sequence[bytes], set[str]]:
     status = chance.choice(
         (300, 301, 302, 304, 307, 308, 400, 401, 402, 403, 404, 405, 408, 409, 410, 411, 413, 415, 418, 422, 425, 429,
          429, 429, 429, 431, 451, 499, 500, 500, 501, 502, 503, 503, 504, 520, 529, 530, 598)

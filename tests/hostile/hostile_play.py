@@ -44,9 +44,9 @@ class Tally:
 
 @define
 class Stage:
-    """A kernel for one wire."""
+    """A kernel for one protocol."""
 
-    wire: str
+    protocol: str
     bench: Bench
     server: Server
     ran: list[str]
@@ -55,8 +55,8 @@ class Stage:
         await self.bench.close()
 
 
-def stage(wire: str, home: Path, server: Server) -> Stage:
-    """A kernel that speaks one wire with the server."""
+def stage(protocol: str, home: Path, server: Server) -> Stage:
+    """A kernel that speaks one protocol with the server."""
     ran: list[str] = []
 
     @tool(touches=lambda _: (), idempotent=True)
@@ -65,26 +65,29 @@ def stage(wire: str, home: Path, server: Server) -> Stage:
         ran.append(look.command)
         return f"saw {look.command}"
 
-    return Stage(wire, bench_of(wire, home, server, [probe]), server, ran)
+    return Stage(protocol, bench_of(protocol, home, server, [probe]), server, ran)
 
 
-def bench_of(wire: str, home: Path, server: Server, tools: Sequence[Tool] = (), **more: Any) -> Bench:
-    """A kernel with the real plugin of a wire, a key and an address."""
+def bench_of(protocol: str, home: Path, server: Server, tools: Sequence[Tool] = (), **more: Any) -> Bench:
+    """A kernel with the real plugin of a protocol, a key and an address."""
     bench = Bench(home)
     bench._wishes["strict"] = False
-    bench.tmp_plugin("hermes_provider_anthropic" if wire == "messages" else "hermes_provider_openai")
+    bench.tmp_plugin("hermes_provider_anthropic" if protocol == "messages" else "hermes_provider_openai")
     if tools:
         bench.tmp_plugin(*tools)
-    place = {"base_url": server.url if wire == "messages" else f"{server.url}/v1", "api_key": "sk-hostile-0123456789"}
-    like = {"like": "anthropic"} if wire == "messages" else {"like": "custom", "wire": wire}
+    place = {
+        "base_url": server.url if protocol == "messages" else f"{server.url}/v1",
+        "api_key": "sk-hostile-0123456789",
+    }
+    like = {"like": "anthropic"} if protocol == "messages" else {"like": "custom", "protocol": protocol}
     settings = {f"providers.evil.{name}": value for name, value in {**place, **like, "timeout": 60.0}.items()}
     bench.configure({**settings, "model.provider": "evil", "model.default": "m", **more})
     return bench
 
 
-def good(wire: str) -> Sequence[bytes]:
+def good(protocol: str) -> Sequence[bytes]:
     """A whole reply without a flaw."""
-    return [http(body_of(wire, "echo"))]
+    return [http(body_of(protocol, "echo"))]
 
 
 async def play(bench: Bench, text: str, session: str) -> list[Event]:
@@ -96,7 +99,7 @@ async def play(bench: Bench, text: str, session: str) -> list[Event]:
 async def one(on: Stage, case: Case, converters: dict[str, Any], tally: Tally) -> None:
     """Play a case and a good turn after it, and write down what is wrong."""
     session, server = f"case-{case.number}", on.server
-    server.good = good(case.wire)
+    server.good = good(case.protocol)
     server.script.clear()
     server.script.extend(case.answers)
     on.ran.clear()
@@ -121,7 +124,7 @@ async def one(on: Stage, case: Case, converters: dict[str, Any], tally: Tally) -
     wrong += [f"the plugin broke: {f.error}" for f in faults]
     faults.clear()
     tally.ended[case.kind, reason] += 1
-    tally.wrong += [f"case {case.number} ({case.wire}, {case.kind}): {what[:600]}" for what in wrong]
+    tally.wrong += [f"case {case.number} ({case.protocol}, {case.kind}): {what[:600]}" for what in wrong]
 
 
 def judged(events: list[Event]) -> list[str]:
@@ -136,7 +139,7 @@ def judged(events: list[Event]) -> list[str]:
 async def rows(store: Store, session: str, converters: dict[str, Any]) -> list[str]:
     """What is wrong with what is stored of a session: its rows, and its history as each provider would get it."""
     wrong = []
-    connection = store.engine.connection
+    connection = store.database.connection
     for table, column in (("messages", "body"), ("tool_calls", "arguments")):
         for (text,) in connection.execute(f"SELECT {column} FROM {table} WHERE session_id = ?", (session,)):
             try:
@@ -149,21 +152,21 @@ async def rows(store: Store, session: str, converters: dict[str, Any]) -> list[s
         if outcome in ("pending", "started") or not call_id or "\x00" in f"{call_id}{name}":
             wrong.append(f"a bad call: {call_id!r} {name!r} {outcome}")
     history = [*await store.history.load(session), Message(role="user", parts=(Text(text="next"),))]
-    for wire, convert in converters.items():
+    for protocol, convert in converters.items():
         try:
-            wrong += [f"for {wire}: {what}" for what in check(PATHS[wire], convert(history))]
+            wrong += [f"for {protocol}: {what}" for what in check(PATHS[protocol], convert(history))]
         except Exception as error:
-            wrong.append(f"for {wire} it cannot be converted: {type(error).__name__}: {error}")
+            wrong.append(f"for {protocol} it cannot be converted: {type(error).__name__}: {error}")
     return wrong
 
 
 def converters_of(stages: dict[str, Stage]) -> dict[str, Any]:
-    """For each wire, what makes the body of a request from a history, as JSON by the letter."""
+    """For each protocol, what makes the body of a request from a history, as JSON by the letter."""
     from hermes_provider_anthropic.body import messages_body
     from hermes_provider_openai.body import chat_body
     from hermes_provider_openai.responses_input import responses_arguments
 
-    lines = {wire: on.bench.runtime.routes.current.provider._line() for wire, on in stages.items()}
+    lines = {protocol: on.bench.runtime.routes.current.provider._line() for protocol, on in stages.items()}
 
     def request(history: list[Message]) -> Request:
         return Request(model="m", messages=tuple(history))
@@ -186,18 +189,18 @@ def run(numbers: Sequence[int], folder: Path) -> Tally:
     async def everything() -> None:
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(lambda _, context: tally.wrong.append(f"nobody caught: {context}"))
-        servers = {wire: Server() for wire in WIRES}
+        servers = {protocol: Server() for protocol in WIRES}
         listening = [await server.start() for server in servers.values()]
-        stages = {wire: stage(wire, folder / wire / "home", server) for wire, server in servers.items()}
+        stages = {protocol: stage(protocol, folder / protocol / "home", server) for protocol, server in servers.items()}
         try:
             for on in stages.values():
-                on.server.good = good(on.wire)
+                on.server.good = good(on.protocol)
                 await play(on.bench, "hello", "first")
             converters = converters_of(stages)
             for number in numbers:
                 faulthandler.dump_traceback_later(WATCHDOG, exit=True, file=sys.__stderr__)
                 case = make(number)
-                await one(stages[case.wire], case, converters, tally)
+                await one(stages[case.protocol], case, converters, tally)
         finally:
             faulthandler.cancel_dump_traceback_later()
             for on in stages.values():

@@ -11,7 +11,7 @@ from hostile_mutants import SAID, WIRES, body_of
 from hermes_core.agent.reply import Reply
 from hermes_core.brokers import SecretsBroker
 from hermes_core.errors import Unavailable
-from hermes_core.testing.wire_replies import reply_of
+from hermes_core.testing.protocol_replies import reply_of
 from hermes_core.types import Endpoint, Message, Request, Text
 from hermes_provider_anthropic.provider import all_providers as anthropic_providers
 from hermes_provider_openai.provider import all_providers as openai_providers
@@ -19,7 +19,7 @@ from hermes_provider_openai.provider import all_providers as openai_providers
 pytestmark = pytest.mark.long
 
 HELLO = Request(model="m", messages=(Message(role="user", parts=(Text(text="hello"),)),))
-FILES = [f"{wire}-{name}.{kind}" for wire in WIRES for name in SAID for kind in ("sse", "json")]
+FILES = [f"{protocol}-{name}.{kind}" for protocol in WIRES for name in SAID for kind in ("sse", "json")]
 FILES = [file for file in FILES if not (file.startswith("responses") and file.endswith("json"))]
 SMALL = ("echo", "tools-1")  # with --every 1 the others are cut too
 
@@ -72,10 +72,10 @@ class Transport(httpx2.AsyncBaseTransport):
         return httpx2.Response(200, headers={"content-type": self.kind}, stream=self.stream)
 
 
-def provider(wire: str, transport: Transport):
-    name = "anthropic" if wire == "messages" else "custom"
-    listed = (anthropic_providers if wire == "messages" else openai_providers)(NoSecrets(), {})
-    spoken = {} if wire == "messages" else {"wire": wire}
+def provider(protocol: str, transport: Transport):
+    name = "anthropic" if protocol == "messages" else "custom"
+    listed = (anthropic_providers if protocol == "messages" else openai_providers)(NoSecrets(), {})
+    spoken = {} if protocol == "messages" else {"protocol": protocol}
     place = Endpoint(name="evil", base_url="http://127.0.0.1:9/v1", api_key="sk-hostile-0123456789", **spoken)
     one = next(p for p in listed if p.name == name).at(place)
     connection = one._line().connection
@@ -87,12 +87,12 @@ class Cutter:
     """One reply, to be sent in any pieces."""
 
     def __init__(self, file: str) -> None:
-        wire, _, name = file.partition("-")
+        protocol, _, name = file.partition("-")
         name, _, kind = name.rpartition(".")
-        self.body = body_of(wire, name) if kind == "sse" else json.dumps(reply_of(wire, SAID[name])).encode()
+        self.body = body_of(protocol, name) if kind == "sse" else json.dumps(reply_of(protocol, SAID[name])).encode()
         self._transport = Transport()
         self._transport.kind = "text/event-stream" if kind == "sse" else "application/json"
-        self._provider = provider(wire, self._transport)
+        self._provider = provider(protocol, self._transport)
 
     async def heard(self, *pieces: bytes, breaks: bool = False):
         """The reply; None when the provider says that it failed and that trying again may help."""

@@ -46,7 +46,7 @@ async def shout(words: Words) -> str:
 
 def bodies(hermes, store) -> list[str]:
     """Every stored text of messages and calls."""
-    connection = store.engine.connection
+    connection = store.database.connection
     rows = [body for (body,) in connection.execute("SELECT body FROM messages")]
     return rows + [text for (text,) in connection.execute("SELECT arguments FROM tool_calls")]
 
@@ -154,10 +154,10 @@ async def test_a_row_that_cannot_be_read_does_not_lose_the_session(hermes, scrip
     await hermes.run("hello", session="s")
     store = await hermes.runtime.store()
     deep = '{"role":"assistant","parts":' + "[" * 10_000 + "]" * 10_000 + "}"
-    rows = store.engine.connection.execute("SELECT id FROM messages ORDER BY id").fetchall()
+    rows = store.database.connection.execute("SELECT id FROM messages ORDER BY id").fetchall()
     broken = (deep, "{", '{"role":"tool"}', '{"parts":[]}')
     for (row,), body in zip(rows, broken, strict=True):
-        store.engine.connection.execute("UPDATE messages SET body = ? WHERE id = ?", (body, row))
+        store.database.connection.execute("UPDATE messages SET body = ? WHERE id = ?", (body, row))
     assert (await hermes.run("still there?", session="s")).text == "two"
     assert "cannot be read" in str(model.requests[-1].messages)
     assert await store.history.search(hermes.runtime.owner, "hello") is not None

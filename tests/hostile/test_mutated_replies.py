@@ -26,7 +26,7 @@ def test_spoiled_replies_end_well(batch, tmp_path, caplog):
     assert sum(tally.ended.values()) == BATCH
 
 
-def test_the_cases_are_of_every_kind_and_wire():
+def test_the_cases_are_of_every_kind_and_protocol():
     cases = [make(number) for number in range(300)]
-    assert {(c.wire, c.kind) for c in cases} == {(wire, kind) for wire in WIRES for kind in KINDS}
+    assert {(c.protocol, c.kind) for c in cases} == {(protocol, kind) for protocol in WIRES for kind in KINDS}
     assert all(len(c.must_run) < 4 for c in cases)

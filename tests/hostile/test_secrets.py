@@ -11,7 +11,7 @@ from hostile_play import bench_of, play
 from hostile_server import Server
 
 from hermes_core.cli.log import start_logging
-from hermes_core.testing.wire_replies import Said, SaidCall, events_of, stream_of
+from hermes_core.testing.protocol_replies import Said, SaidCall, events_of, stream_of
 from hermes_core.types import Failed, Returned
 
 KEY = "sk-hostile-0123456789"  # the one that bench_of gives

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hermes_core.agent.live import Live
+from hermes_core.agent.session_state import SessionState
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import tool
 from hermes_core.testing import Call, ScriptedProvider
@@ -24,7 +24,7 @@ SESSIONS = KEPT + 4
 @pytest.fixture(autouse=True)
 def few(monkeypatch):
     """Sessions are let go of early: the same happens, without hundreds of turns before it."""
-    monkeypatch.setattr("hermes_core.agent.live._KEPT", KEPT)
+    monkeypatch.setattr("hermes_core.agent.session_state._KEPT", KEPT)
 
 
 def held() -> dict[str, set[object]]:
@@ -81,7 +81,7 @@ def prepared(hermes, tmp_path, *hooks) -> ScriptedProvider:
 def lives(*, but: Iterable[int] = ()) -> list[int]:
     """The sessions that are in memory, by where they are."""
     gc.collect()
-    return [id(o) for o in gc.get_objects() if isinstance(o, Live) and id(o) not in but]
+    return [id(o) for o in gc.get_objects() if isinstance(o, SessionState) and id(o) not in but]
 
 
 async def test_many_turns_leave_nothing_behind(hermes, tmp_path):
@@ -124,7 +124,7 @@ async def test_a_session_that_was_let_go_goes_on_with_the_same_bytes(hermes, tmp
 async def test_what_runs_in_the_background_is_not_ended_for_resting(hermes, tmp_path):
     prepared(hermes, tmp_path)
     await hermes.run("go", session="busy")
-    workspace = hermes.runtime.sessions._live["busy"].workspace
+    workspace = hermes.runtime.sessions._open["busy"].workspace
     process = await workspace.start(ExecRequest(argv=("sleep", "1000")))
     for number in range(KEPT + 5):
         await hermes.run("go", session=f"other{number}")

@@ -178,7 +178,7 @@ async def test_what_one_does_changes_no_byte_of_what_the_other_sees(
     runs = []
     names = (f"conversation-{number:03}" for number in itertools.count())  # random ones look like secrets now and then
     monkeypatch.setattr("hermes_core.agent.asking._LOOK", 0.01)  # an answer given in a chat is noticed at once
-    for module in ("agent.live", "gateway.conversations"):
+    for module in ("agent.session_state", "gateway.conversations"):
         monkeypatch.setattr(f"hermes_core.{module}.new_session_id", lambda: next(names))
     house = tmp_path / "house"  # one and the same: how long its name is shows in what is cut
     for beside in (False, True):

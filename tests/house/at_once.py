@@ -8,7 +8,7 @@ import pickle
 from collections.abc import Iterator
 
 from hermes_core.plugins import index
-from hermes_core.store.engine import Engine
+from hermes_core.store.file_database import FileDatabase
 
 __all__ = ["remember_packages", "wait_for_no_disk"]
 
@@ -35,12 +35,12 @@ def remember_packages() -> None:
 
 def wait_for_no_disk() -> None:
     """Have SQLite hand its writes to the system and go on. One that is to be ``full`` durable waits all the same."""
-    prepare = Engine._prepare
+    prepare = FileDatabase._prepare
 
-    def _prepare(engine: Engine, durability: str) -> None:
-        engine.connection.execute("PRAGMA synchronous=OFF")  # the switch to WAL waits, too
-        prepare(engine, durability)
+    def _prepare(database: FileDatabase, durability: str) -> None:
+        database.connection.execute("PRAGMA synchronous=OFF")  # the switch to WAL waits, too
+        prepare(database, durability)
         if durability != "full":
-            engine.connection.execute("PRAGMA synchronous=OFF")
+            database.connection.execute("PRAGMA synchronous=OFF")
 
-    Engine._prepare = _prepare  # type: ignore[method-assign]
+    FileDatabase._prepare = _prepare  # type: ignore[method-assign]

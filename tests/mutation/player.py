@@ -227,7 +227,7 @@ class Player(Failures):
         print(f"{len(self.seconds)} of {len(self.items)} tests are quick and pass: {total:.0f} s", flush=True)
 
     def _watched(self) -> dict[str, Any]:
-        from hermes_core.store.engine import FileTransaction
+        from hermes_core.store.file_database import FileTransaction
 
         lines = self.lines
 
@@ -258,7 +258,7 @@ class Player(Failures):
 
     def _judge(self, one: Mistake) -> None:
         """Play the tests that run what is wrong: those first that noticed the last mistakes in this place."""
-        from hermes_core.store.engine import FileTransaction
+        from hermes_core.store.file_database import FileTransaction
 
         kills = self.kills[one.place]
         tests = ((name, self.seconds[name]) for name in self._who_runs(one))

@@ -286,7 +286,7 @@ async def test_tables_are_made_at_the_first_use_and_a_failure_is_tried_again(con
     body = (HELLO / "migrations" / "0001_notes.py").read_text().replace("tool_notebook__", "provider_board__")
     (folder / "0001_first.py").write_text(body)
     assert await asyncio.gather(*(made.store.transact(lambda _: 1) for _ in range(4))) == [1] * 4
-    assert await store.engine.run(owners_of_tables, READ) == {"provider/board"}
+    assert await store.database.run(owners_of_tables, READ) == {"provider/board"}
     assert await made.documents.put("n", 1, owner=OWNER)
 
 

@@ -15,7 +15,7 @@ import pytest
 from hermes_core import database as databases
 from hermes_core.database import Transaction
 from hermes_core.errors import StoreError
-from hermes_core.store.engine import Engine
+from hermes_core.store.file_database import FileDatabase
 from hermes_core.store.history import append
 from hermes_core.store.store import Store, open_store
 from hermes_core.types import Message, Principal, Session, Text, ToolCall, Usage
@@ -30,10 +30,10 @@ def user(text: str = "hello") -> Message:
 
 def sound(store: Store) -> bool:
     """Whether database and search index are whole and agree."""
-    if not isinstance(store.engine, Engine):  # a server checks its pages itself; the index is a table's
+    if not isinstance(store.database, FileDatabase):  # a server checks its pages itself; the index is a table's
         lost = "SELECT 1 FROM messages LEFT JOIN search ON rowid = messages.id WHERE rowid IS NULL"
-        return store.engine.transact(lambda tx: tx.connection.execute(lost).fetchall()) == []
-    run = store.engine.connection.execute
+        return store.database.transact(lambda tx: tx.connection.execute(lost).fetchall()) == []
+    run = store.database.connection.execute
     run("INSERT INTO search(search) VALUES ('integrity-check')")
     return bool(run("PRAGMA integrity_check").fetchone()[0] == "ok")
 
@@ -72,7 +72,7 @@ def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 async def test_a_full_database_refuses_the_row_and_keeps_the_others(file_store: Store) -> None:
     await file_store.sessions.create(Session(id=ID, origin="cli"))
-    run = file_store.engine.connection.execute
+    run = file_store.database.connection.execute
     run(f"PRAGMA max_page_count={run('PRAGMA page_count').fetchone()[0] + 40}")
     kept: list[int] = []
 
@@ -174,18 +174,18 @@ async def test_a_fault_at_any_statement_leaves_all_of_a_step_or_nothing(file_sto
     turn = await file_store.journal.open_turn(ID, user(), turn_id="t", holder="x", provider="", model="")
     calls = (ToolCall(id="a", name="ls", arguments={}), ToolCall(id="b", name="ls", arguments={}))
     reply = Message(role="assistant", parts=calls)
-    sane = file_store.engine.connection
+    sane = file_store.database.connection
     said = []
     for at in range(1, 100):
         before = everything(sane)
-        file_store.engine.connection = failing = FailingConnection(sane, at)  # type: ignore[assignment]
+        file_store.database.connection = failing = FailingConnection(sane, at)  # type: ignore[assignment]
         try:
             await file_store.journal.add_reply(turn, reply, Usage(calls=1), "tools")
         except StoreError as error:
             said.append(str(error))
             assert everything(sane) == before
         finally:
-            file_store.engine.connection = sane
+            file_store.database.connection = sane
         if failing.left > 0:
             break
     assert len(said) > 8
@@ -196,7 +196,7 @@ async def test_a_fault_at_any_statement_leaves_all_of_a_step_or_nothing(file_sto
 
 async def test_the_loop_goes_on_while_another_process_holds_the_file(file_store: Store, tmp_path: Path) -> None:
     await file_store.sessions.create(Session(id=ID, origin="cli"))
-    other = Engine(tmp_path / "state.db")
+    other = FileDatabase(tmp_path / "state.db")
     other.connection.execute("BEGIN IMMEDIATE")
     write = asyncio.create_task(file_store.history.add(ID, user("patient")))
     turns = 0
@@ -214,7 +214,7 @@ async def test_the_loop_goes_on_while_another_process_holds_the_file(file_store:
 
 async def test_who_stops_waiting_finds_nothing_written_later(file_store: Store, tmp_path: Path) -> None:
     await file_store.sessions.create(Session(id=ID, origin="cli"))
-    other = Engine(tmp_path / "state.db")
+    other = FileDatabase(tmp_path / "state.db")
     other.connection.execute("BEGIN IMMEDIATE")
     write = asyncio.create_task(file_store.history.add(ID, user("given up")))
     await asyncio.sleep(0)
@@ -232,7 +232,7 @@ async def test_a_file_locked_for_too_long_is_said(
 ) -> None:
     await file_store.sessions.create(Session(id=ID, origin="cli"))
     monkeypatch.setattr(databases, "PATIENCE", 0.0)
-    other = Engine(tmp_path / "state.db")
+    other = FileDatabase(tmp_path / "state.db")
     other.connection.execute("BEGIN IMMEDIATE")
     with pytest.raises(StoreError, match="locked"):
         await file_store.history.add(ID, user())
@@ -255,7 +255,7 @@ async def test_many_tasks_and_threads_lose_nothing(file_store: Store) -> None:
             append(tx, ID, user("from a thread"), "")
 
         for _ in range(20):
-            file_store.engine.transact(work)
+            file_store.database.transact(work)
 
     threads = [threading.Thread(target=thread) for _ in range(3)]
     for each in threads:

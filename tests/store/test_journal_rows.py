@@ -9,7 +9,7 @@ import pytest
 from gateway_house import rows_of
 
 from hermes_core.errors import StoreError, UserError
-from hermes_core.store.engine import Engine
+from hermes_core.store.file_database import FileDatabase
 from hermes_core.store.leases import Turn
 from hermes_core.store.store import Store, open_store
 from hermes_core.store.validity import INTERRUPTED
@@ -321,17 +321,17 @@ async def test_only_open_turns_of_ones_own_that_somebody_died_over_are_interrupt
 
 async def test_a_store_says_where_it_is_and_whether_it_answers(file_store: Store, tmp_path: Path) -> None:
     assert file_store.place == str(tmp_path / "state.db")
-    file_store.engine.transact(lambda tx: tx.connection.execute("ALTER TABLE owners RENAME TO gone"))
+    file_store.database.transact(lambda tx: tx.connection.execute("ALTER TABLE owners RENAME TO gone"))
     with pytest.raises(StoreError):
         await file_store.answers()
 
 
 def test_a_store_that_is_too_new_is_closed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = open_store(tmp_path / "state.db")
-    made.engine.transact(lambda tx: tx.connection.execute("UPDATE alembic_version SET version_num='of tomorrow'"))
+    made.database.transact(lambda tx: tx.connection.execute("UPDATE alembic_version SET version_num='of tomorrow'"))
     made.close()
-    closed, close = [], Engine.close
-    monkeypatch.setattr(Engine, "close", lambda self: (closed.append(self), close(self))[1])
+    closed, close = [], FileDatabase.close
+    monkeypatch.setattr(FileDatabase, "close", lambda self: (closed.append(self), close(self))[1])
     with pytest.raises((StoreError, UserError)):
         open_store(tmp_path / "state.db")
     assert len(closed) == 1

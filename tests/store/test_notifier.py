@@ -47,7 +47,7 @@ class Bell:
 async def test_a_message_that_has_to_go_out_rings(store: Store) -> None:
     bell, other = Bell(), Bell()
     stop = await rows_of(store).outbox.watch(bell)
-    store.engine.subscribe("something else", other)
+    store.database.subscribe("something else", other)
     await rows_of(store).outbox.send_later(answer("one"))
     await bell.heard()
     stop()
@@ -59,14 +59,14 @@ async def test_a_message_that_has_to_go_out_rings(store: Store) -> None:
 
 async def test_what_was_not_written_does_not_ring(file_store: Store) -> None:
     bell = Bell()
-    file_store.engine.subscribe("outbox", bell)
+    file_store.database.subscribe("outbox", bell)
 
     def refused(tx: Transaction) -> None:
         tx.tell("outbox")
         raise UserError("no")
 
     with pytest.raises(UserError):
-        await file_store.engine.run(refused)
+        await file_store.database.run(refused)
     await asyncio.sleep(0)
     assert not bell.rings
 

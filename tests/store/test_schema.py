@@ -11,7 +11,7 @@ import frozen_sql
 import pytest
 
 from hermes_core.errors import StoreError
-from hermes_core.store.engine import Engine
+from hermes_core.store.file_database import FileDatabase
 from hermes_core.store.migrate import to_head, upgrade
 from hermes_core.store.store import open_store
 from hermes_core.store.versions import head
@@ -32,9 +32,9 @@ def test_what_is_frozen_is_what_core_says_today() -> None:
 
 
 def test_migrating_from_nothing_gives_the_frozen_tables(tmp_path: Path) -> None:
-    fresh = Engine(tmp_path / "fresh.db")
+    fresh = FileDatabase(tmp_path / "fresh.db")
     to_head(fresh)
-    migrated = Engine(tmp_path / "migrated.db")
+    migrated = FileDatabase(tmp_path / "migrated.db")
     migrated.transact(lambda tx: upgrade(tx, migrated.place))
     assert layout(migrated.connection) == layout(fresh.connection)
     for query in ("SELECT version_num FROM alembic_version", "SELECT * FROM search_config ORDER BY k"):
@@ -58,7 +58,7 @@ def test_a_migration_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
     with sqlite3.connect(database) as connection:
         connection.execute("CREATE TABLE turns (x)")  # in the way of the revision's own table
     connection.close()
-    engine = Engine(database)
+    engine = FileDatabase(database)
     before = layout(engine.connection)
     with pytest.raises(Exception, match="turns"):
         engine.transact(lambda tx: upgrade(tx, str(database)))

@@ -32,7 +32,7 @@ Sql = Callable[[str], list[tuple[object, ...]]]
 
 
 def tables(store: Store, folder: Path = HELLO / "migrations", head: str = "0002") -> Tables:
-    return Tables(store.engine, "tool/notebook", Migration(folder=folder, head=head))
+    return Tables(store.database, "tool/notebook", Migration(folder=folder, head=head))
 
 
 @pytest.fixture
@@ -252,12 +252,12 @@ async def test_a_migration_that_fails_leaves_everything_as_before(
         with pytest.raises(PluginError, match=f"tool/notebook.*{why}"):
             tables(store, folder, "0001").prepare()
     assert sql("SELECT count(*) FROM prompts") == [(0,)]
-    assert await store.engine.run(owners_of_tables, READ) == set()
+    assert await store.database.run(owners_of_tables, READ) == set()
     with pytest.raises(StoreError):
         sql("SELECT 1 FROM tool_notebook__notes")
     written()
     tables(store, folder, "0001").prepare()
-    assert await store.engine.run(owners_of_tables, READ) == {"tool/notebook"}
+    assert await store.database.run(owners_of_tables, READ) == {"tool/notebook"}
 
 
 def test_alembic_is_not_imported_where_the_tables_are_at_head(tmp_path: Path) -> None:
@@ -267,7 +267,7 @@ def test_alembic_is_not_imported_where_the_tables_are_at_head(tmp_path: Path) ->
         "import sys; from pathlib import Path; from hermes_core.store.store import open_store\n"
         "from hermes_core.store.tables import Tables; from hermes_core.types import Migration\n"
         "store = open_store(Path(sys.argv[1])); migration = Migration(folder=Path(sys.argv[2]), head='0002')\n"
-        "Tables(store.engine, 'tool/notebook', migration).prepare(); store.close()\n"
+        "Tables(store.database, 'tool/notebook', migration).prepare(); store.close()\n"
         "print([m for m in ('alembic', 'sqlalchemy') if m in sys.modules])"
     )
     said = [
@@ -320,8 +320,8 @@ async def test_a_turn_whose_end_cannot_be_written_has_not_ended(ready: Tables, s
 
 async def test_what_was_told_is_heard_by_those_of_the_same_plugin_alone(ready: Tables, store: Store) -> None:
     heard, others = asyncio.Event(), asyncio.Event()
-    stop = store.engine.subscribe(f"{ready.prefix}new", heard.set)
-    store.engine.subscribe("tool_other__new", others.set)
+    stop = store.database.subscribe(f"{ready.prefix}new", heard.set)
+    store.database.subscribe("tool_other__new", others.set)
     await asyncio.sleep(0.2)
     heard.clear()  # a server's: that it began to listen
     others.clear()

@@ -15,7 +15,7 @@ from hermes_backend_postgresql.driver import PostgreSQL
 from hermes_backend_postgresql.server import Server
 from hermes_core.database import Database, Transaction
 from hermes_core.errors import StoreError
-from hermes_core.store.engine import Engine
+from hermes_core.store.file_database import FileDatabase
 from hermes_core.store.migrate import to_head, upgrade
 from hermes_core.store.store import open_store
 from hermes_core.store.versions.head import HEAD, SQL
@@ -57,7 +57,7 @@ from pathlib import Path
 import psycopg
 import alembic.runtime.environment
 from hermes_backend_postgresql.driver import PostgreSQL
-from hermes_core.store import engine
+from hermes_core.store import file_database
 from hermes_core.store.store import open_store
 
 def play(path, url, at):
@@ -66,12 +66,12 @@ def play(path, url, at):
         left[0] -= 1
         if left[0] == 0:
             os.kill(os.getpid(), signal.SIGKILL)
-    class Traced(engine.sqlite3.Connection):
+    class Traced(file_database.sqlite3.Connection):
         def __init__(self, *a, **k):
             super().__init__(*a, **k)
             self.set_trace_callback(count)
-    connect, execute = engine.sqlite3.connect, psycopg.Cursor.execute
-    engine.sqlite3.connect = lambda *a, **k: connect(*a, factory=Traced, **k)
+    connect, execute = file_database.sqlite3.connect, psycopg.Cursor.execute
+    file_database.sqlite3.connect = lambda *a, **k: connect(*a, factory=Traced, **k)
     psycopg.Cursor.execute = lambda self, *a, **k: (count(), execute(self, *a, **k))[1]
     open_store(Path(path), url=url, driver=PostgreSQL()).close()
 
@@ -88,18 +88,18 @@ for line in sys.stdin:
 """
 
 
-def older(engine: Database) -> None:
+def older(database: Database) -> None:
     """Make the tables of revision 0001 in an empty database, with rows in each."""
 
     def work(tx: Transaction) -> None:
-        upgrade(tx, engine.place, to="0001")
+        upgrade(tx, database.place, to="0001")
         for sql in ROWS:
             tx.connection.execute(sql)
 
-    engine.transact(work)
+    database.transact(work)
 
 
-def contents(engine: Database) -> dict[str, list[dict[str, object]]]:
+def contents(database: Database) -> dict[str, list[dict[str, object]]]:
     """Every row of every table, by column, and the revision."""
 
     def read(tx: Transaction) -> dict[str, list[dict[str, object]]]:
@@ -107,7 +107,7 @@ def contents(engine: Database) -> dict[str, list[dict[str, object]]]:
         found = {name: [dict(zip(r.keys(), r, strict=True)) for r in run(f"SELECT * FROM {name}")] for name in TABLES}
         return {**found, "revision": [{"is": run("SELECT version_num FROM alembic_version").fetchone()[0]}]}
 
-    return engine.transact(read)
+    return database.transact(read)
 
 
 @pytest.fixture
@@ -123,18 +123,20 @@ def url(request: pytest.FixtureRequest) -> Iterator[str]:
 
 
 @pytest.fixture
-def engine(tmp_path: Path, url: str) -> Iterator[Database]:
-    made = Server(url, SQL) if url else Engine(tmp_path / "state.db")
+def database(tmp_path: Path, url: str) -> Iterator[Database]:
+    made = Server(url, SQL) if url else FileDatabase(tmp_path / "state.db")
     older(made)
     yield made
     made.close()
 
 
-async def test_an_older_store_is_brought_to_head_with_all_it_holds(engine: Database, tmp_path: Path, url: str) -> None:
-    before = contents(engine)
-    engine.close()
+async def test_an_older_store_is_brought_to_head_with_all_it_holds(
+    database: Database, tmp_path: Path, url: str
+) -> None:
+    before = contents(database)
+    database.close()
     store = open_store(tmp_path / "state.db", url=url, driver=PostgreSQL())
-    after = contents(store.engine)
+    after = contents(store.database)
     assert after.pop("revision") == [{"is": HEAD}]
     before.pop("revision")
     for name, rows in before.items():
@@ -145,7 +147,7 @@ async def test_an_older_store_is_brought_to_head_with_all_it_holds(engine: Datab
     assert entry.outcome == "ok"
     await store.sessions.create(Session(id="new", origin="cli"))
     if url:  # the rows above named their ids; those of new rows come from the server's counters
-        store.engine.transact(lambda tx: tx.connection.execute("SELECT setval('messages_id_seq', 3)"))
+        store.database.transact(lambda tx: tx.connection.execute("SELECT setval('messages_id_seq', 3)"))
     await store.history.add("new", Message(role="user", parts=(Text(text="goes on"),)))
     assert len(await store.sessions.list(ME)) == 2
     store.close()
@@ -153,22 +155,22 @@ async def test_an_older_store_is_brought_to_head_with_all_it_holds(engine: Datab
 
 @pytest.mark.long
 def test_a_fault_at_any_step_of_a_migration_leaves_the_older_store(
-    engine: Database, tmp_path: Path, url: str, pytestconfig: pytest.Config
+    database: Database, tmp_path: Path, url: str, pytestconfig: pytest.Config
 ) -> None:
-    before = contents(engine)
+    before = contents(database)
     failing: Callable[[int], Database] = broken_server(url) if url else broken_file(tmp_path / "state.db")
     for at in range(1, 2000, pytestconfig.getoption("--every")):
         trial = failing(at)
         try:
             to_head(trial)
         except StoreError:
-            assert contents(engine) == before
+            assert contents(database) == before
         else:
             break
         finally:
             trial.close()
     assert at > 8
-    assert contents(engine)["revision"] == [{"is": HEAD}]
+    assert contents(database)["revision"] == [{"is": HEAD}]
 
 
 # What a statement requests besides itself: it is denied with the statement.
@@ -179,8 +181,8 @@ CATALOGUE = (sqlite3.SQLITE_UPDATE, "sqlite_master")
 def broken_file(path: Path) -> Callable[[int], Database]:
     """Make engines whose n-th request of a migration is denied."""
 
-    def make(at: int) -> Engine:
-        left, made = [at], Engine(path)
+    def make(at: int) -> FileDatabase:
+        left, made = [at], FileDatabase(path)
 
         def permit(action: int, table: str | None, *_: object) -> int:
             if action in COLUMNS or (action, table) == CATALOGUE:
@@ -223,10 +225,10 @@ def broken_server(url: str) -> Callable[[int], Database]:
 
 @pytest.mark.long
 def test_a_death_at_any_statement_of_a_migration_loses_nothing(
-    engine: Database, tmp_path: Path, url: str, request: pytest.FixtureRequest
+    database: Database, tmp_path: Path, url: str, request: pytest.FixtureRequest
 ) -> None:
-    before = contents(engine)
-    engine.close()
+    before = contents(database)
+    database.close()
     cluster: Any = request.getfixturevalue("cluster") if url else None
     source, deaths = tmp_path / "state.db", 0
     with subprocess.Popen(
@@ -241,13 +243,13 @@ def test_a_death_at_any_statement_of_a_migration_loses_nothing(
             migrator.stdin.write(json.dumps([str(path), place, at]) + "\n")
             migrator.stdin.flush()
             status = int(migrator.stdout.readline())
-            left = Server(place, SQL) if url else Engine(path)
+            left = Server(place, SQL) if url else FileDatabase(path)
             found = contents(left)
             left.close()
             if found["revision"] != [{"is": HEAD}]:
                 assert found == before
             store = open_store(path, url=place, driver=PostgreSQL())
-            after = contents(store.engine)
+            after = contents(store.database)
             store.close()
             for name in TABLES:
                 rows = zip(after[name], before[name], strict=True)

@@ -52,7 +52,7 @@ def page() -> str:
         settings_block(Config, ""),
         "### Other spellings",
         "`model: NAME` and `model: PROVIDER:NAME` are short for the section. In it `model` means `default`, and "
-        "`api_mode: chat_completions` or `codex_responses` mean `wire: chat` and `responses`.",
+        "`api_mode: chat_completions` or `codex_responses` mean `protocol: chat` and `responses`.",
         "### Every platform",
         "These stand in the section of each platform, beside what its plugin adds; see {doc}`/how-to/people`.",
         settings_block(PlatformSettings, "platforms.NAME"),

@@ -14,7 +14,7 @@ from hermes_core.plugins.loader import Loader
 
 __all__ = ["choose", "named", "ranked_providers"]
 
-_WIRE_OWNER = {"messages": "anthropic"}  # who speaks a wire that the general provider does not
+_PROTOCOL_OWNER = {"messages": "anthropic"}  # who speaks a protocol that the general provider does not
 CONNECT_HINT = "No model is connected, so simple rules answer. Connect one with `hermes model`."
 
 
@@ -56,7 +56,7 @@ async def named(
     speaks = name
     if not index.contributing("providers", name) and name in settings.config.providers:
         speaks = settings.config.providers[name].like or "custom"
-    owner = _WIRE_OWNER.get(endpoint.wire, "") if endpoint else ""
+    owner = _PROTOCOL_OWNER.get(endpoint.protocol, "") if endpoint else ""
     if owner and not _owners(index, speaks) & _owners(index, owner):
         speaks = owner
     loader.load_contributing("providers", [speaks])

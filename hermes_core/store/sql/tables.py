@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from attrs import fields
 from sqlalchemy.dialects import postgresql
 
-from hermes_core.store.engine import FileTransaction
+from hermes_core.store.file_database import FileTransaction
 from hermes_core.store.lent import Lender
 from hermes_core.store.migrate import upgrade
 from hermes_core.types import Session, Usage

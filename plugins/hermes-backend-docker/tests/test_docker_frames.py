@@ -6,7 +6,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes_backend_docker.wire import PIECE, Attached
+from hermes_backend_docker.attach import PIECE, Attached
 from hermes_core.testing import Steps
 
 

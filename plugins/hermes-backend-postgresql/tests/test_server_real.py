@@ -167,10 +167,10 @@ async def test_a_server_that_became_read_only_is_said_and_keeps_what_it_has(stor
     await store.sessions.create(Session(id=ID, origin="cli"))
     await store.history.add(ID, user("kept"))
     name = str(store.place).split("/")[3].split()[0]
-    store.engine.transact(
+    store.database.transact(
         lambda tx: tx.connection.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
     )
-    store.engine._forget_idle()  # type: ignore[attr-defined]
+    store.database._forget_idle()  # type: ignore[attr-defined]
     with pytest.raises(StoreError, match="read-only"):
         await store.history.add(ID, user("refused"))
     assert await store.history.load(ID) == [user("kept")]
@@ -206,7 +206,7 @@ def test_a_full_disk_is_said_and_what_was_acknowledged_is_there(clusters: Any, t
 
 def test_instants_are_kept_to_the_microsecond_and_numbers_have_room(store: Store) -> None:
     types = "SELECT column_name, data_type FROM information_schema.columns WHERE table_schema = 'public'"
-    found = {tuple(row) for row in store.engine.transact(lambda tx: tx.connection.execute(types).fetchall())}
+    found = {tuple(row) for row in store.database.transact(lambda tx: tx.connection.execute(types).fetchall())}
     assert {kind for _, kind in found} == {"text", "bigint", "double precision", "character varying"}
     assert {name for name, kind in found if kind == "character varying"} == {"version_num"}
 
@@ -247,7 +247,7 @@ def test_several_processes_may_make_the_same_store_at_once(cluster: Cluster) -> 
 async def test_hits_far_from_the_newest_rows_are_found_in_order(store: Store) -> None:
     await store.sessions.create(Session(id=ID, origin="cli"))
     for after in (0, 5000, 10000):
-        store.engine.transact(
+        store.database.transact(
             lambda tx, after=after: tx.connection.execute(f"SELECT setval('messages_id_seq', {after + 1})")
         )
         for number in range(3):
@@ -324,7 +324,7 @@ async def test_many_who_write_in_one_session_keep_its_order(stores: list[Store],
     rows = await asyncio.gather(*(one.add_message(ID, user(str(n))) for n in range(10) for one in stores))
     [row] = await stores[0].sessions.list(ME)
     assert row.messages == 60
-    [(last,)] = stores[0].engine.transact(lambda tx: tx.connection.execute("SELECT last FROM sessions").fetchall())
+    [(last,)] = stores[0].database.transact(lambda tx: tx.connection.execute("SELECT last FROM sessions").fetchall())
     assert last == max(rows)
 
 
@@ -341,7 +341,7 @@ async def test_a_holder_on_another_machine_is_judged_by_its_beat_alone(
     monkeypatch.setattr(leases, "is_running", lambda pid: False)  # its number says nothing here
     with pytest.raises(Busy):
         await begun(other, "t2")
-    other.engine.transact(lambda tx: tx.connection.execute("UPDATE leases SET beat = beat - 61"))
+    other.database.transact(lambda tx: tx.connection.execute("UPDATE leases SET beat = beat - 61"))
     await begun(other, "t2")
 
 
@@ -362,7 +362,7 @@ async def test_clocks_of_machines_mean_nothing_for_leases(
 async def test_a_server_clock_that_is_set_back_a_little_frees_nobody(store: Store, other: Store) -> None:
     await store.sessions.create(Session(id=ID, origin="cli"))
     await begun(store, "t1")
-    other.engine.transact(lambda tx: tx.connection.execute("UPDATE leases SET beat = beat + 20"))
+    other.database.transact(lambda tx: tx.connection.execute("UPDATE leases SET beat = beat + 20"))
     with pytest.raises(Busy):
         await begun(other, "t2")
 
@@ -372,10 +372,10 @@ async def test_a_server_clock_that_is_set_back_a_little_frees_nobody(store: Stor
 
 def held_by(store: Store) -> Callable[[], None]:
     """Keep the session locked, as a slow writer does, until the result is called."""
-    connection = store.engine._connection()  # type: ignore[attr-defined]
+    connection = store.database._connection()  # type: ignore[attr-defined]
     connection.execute("BEGIN")
     ServerTransaction(connection, {}).alone(ID)
-    return lambda: store.engine._give_back(connection)  # type: ignore[attr-defined]
+    return lambda: store.database._give_back(connection)  # type: ignore[attr-defined]
 
 
 async def test_the_loop_and_readers_go_on_while_a_writer_waits(store: Store, other: Store) -> None:
@@ -458,9 +458,9 @@ async def test_a_commit_whose_end_cannot_be_learned_is_told_and_not_done_again(
     def execute(self: Any, query: Any, *more: Any) -> Any:
         if query == "COMMIT":
             real(self, query)
-            monkeypatch.setattr(store.engine, "_address", "host=127.0.0.1 port=9")
+            monkeypatch.setattr(store.database, "_address", "host=127.0.0.1 port=9")
             self.close()
-            store.engine._forget_idle()  # type: ignore[attr-defined]
+            store.database._forget_idle()  # type: ignore[attr-defined]
             raise psycopg.OperationalError("server closed the connection unexpectedly")
         return real(self, query, *more)
 

@@ -74,7 +74,7 @@ async def test_what_a_person_wrote_by_hand_is_kept_and_found(memory: FilesMemory
 
 async def test_a_save_in_the_middle_of_a_change_is_not_lost(memory: FilesMemory, folder: Path):
     await memory.add(ME, "First.", SAID)
-    shelf = memory.shelf(ME)
+    store = memory.store(ME)
     saves = iter(["First.\n§\nSaved meanwhile.\n"])
 
     def edit(entries: tuple[str, ...]) -> tuple[str, ...]:
@@ -82,8 +82,8 @@ async def test_a_save_in_the_middle_of_a_change_is_not_lost(memory: FilesMemory,
             (folder / "MEMORY.md").write_text(text)
         return (*entries, "Second.")
 
-    shelf.change("memory", SAID, edit)
-    assert shelf.entries("memory") == ("First.", "Saved meanwhile.", "Second.")
+    store.change("memory", SAID, edit)
+    assert store.entries("memory") == ("First.", "Saved meanwhile.", "Second.")
 
 
 async def test_a_linked_file_stays_a_link(memory: FilesMemory, folder: Path, tmp_path: Path):

@@ -126,7 +126,7 @@ async def test_a_turn_that_was_cut_off_loses_nothing_of_it(house: House) -> None
     await house.store.journal.open_turn(there.id, question, turn_id="t", holder="h", provider="p", model="m")
     await house.messages.send(ME, "telegram:42", said("Meanwhile."), here)
     await house.bench.runtime.sessions.close()
-    database = house.store.engine
+    database = house.store.database
     database.connection.execute("UPDATE leases SET pid = 0, beat = -1e9")
     await house.hears(heard("42", "and now?"))
     assert str(await house.history(there)).count("Meanwhile.") == 1
@@ -166,7 +166,7 @@ async def test_nobody_sends_to_the_chats_of_another(house: House) -> None:
 @pytest.mark.parametrize("house", ["idle"], indirect=True)
 async def test_an_old_conversation_is_not_woken_but_a_new_one_begun(house: House) -> None:
     there, here = await house.hears(heard("42")), await house.hears(heard("7"))
-    connection = house.store.engine.connection
+    connection = house.store.database.connection
     connection.execute("UPDATE platform_gateway__routes SET used = used - 1e6 WHERE session_id = ?", (there.id,))
     await house.messages.send(ME, "telegram:42", said("Good morning."), here)
     assert "Good morning." not in str(await house.history(there))

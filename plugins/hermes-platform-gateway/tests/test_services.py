@@ -189,4 +189,4 @@ async def test_a_store_without_services_is_not_written_to(hermes):
     async with serving(hermes) as services:
         assert services.supervisors == ()
     store = await hermes.runtime.store()
-    assert await store.engine.run(lambda tx: tx.rows("accounts_list"), READ) == []
+    assert await store.database.run(lambda tx: tx.rows("accounts_list"), READ) == []

@@ -14,7 +14,7 @@ from hermes_platform_matrix.e2ee.machine import Machine, NoKey, Unreadable
 from hermes_platform_matrix.e2ee.olm import Secret
 from hermes_platform_matrix.e2ee.signing import decoded, encoded, is_signed
 from hermes_platform_matrix.homeserver import Cut
-from hermes_platform_matrix.shelf import Shelf
+from hermes_platform_matrix.store import AccountStore
 
 RULES = {"algorithm": MEGOLM}
 LOG = logging.getLogger("hermes.matrix")
@@ -77,8 +77,8 @@ class Side:
     """A device with its machine."""
 
     def __init__(self, keys: Keys, folder, user: str, device: str, **options) -> None:
-        self.shelf = Shelf(folder / f"{device}.db")
-        self.own = OwnDevice(self.shelf, device, bytes(32), user, device)
+        self.store = AccountStore(folder / f"{device}.db")
+        self.own = OwnDevice(self.store, device, bytes(32), user, device)
         self.keys, self.user = keys, user
         self.machine = Machine(self.own, keys.of(user, device), LOG, **options)
 
@@ -104,7 +104,7 @@ async def sides(tmp_path):
         await side.sync()
     yield both
     for side in both:
-        side.shelf.close()
+        side.store.close()
 
 
 async def test_two_devices_understand_each_other(sides):
@@ -145,7 +145,7 @@ async def test_a_message_of_another_room_is_not_read_in_this_one(sides):
     await bot.sync()
     name = event["content"]["session_id"]
     space = f"{bot.own.space}/in"
-    bot.shelf.put(space, f"!two {name}", bot.shelf.get(space, f"!one {name}"))
+    bot.store.put(space, f"!two {name}", bot.store.get(space, f"!one {name}"))
     with pytest.raises(Unreadable, match="another room"):
         await bot.read(event, room="!two")
 
@@ -172,11 +172,11 @@ async def test_a_forwarded_key_counts_only_if_it_was_asked_for(sides):
     event = await ada.write("hello")
     await bot.sync()
     name = event["content"]["session_id"]
-    kept = bot.shelf.get(f"{bot.own.space}/in", f"!r {name}")
+    kept = bot.store.get(f"{bot.own.space}/in", f"!r {name}")
     from vodozemac import InboundGroupSession
 
     exported = InboundGroupSession.from_pickle(kept["pickle"], bytes(32)).export_at(0).to_base64()
-    bot.shelf.drop(f"{bot.own.space}/in", f"!r {name}")
+    bot.store.drop(f"{bot.own.space}/in", f"!r {name}")
     content = {"algorithm": MEGOLM, "room_id": "!r", "session_id": name, "session_key": exported}
     take, forwarded = bot.machine._take, "m.forwarded_room_key"
     assert take(secret(forwarded, content)) is None
@@ -198,19 +198,19 @@ async def test_a_broken_session_is_begun_anew_once(sides):
     ada, bot = sides
     await ada.write("one")
     await bot.sync()
-    bot.shelf.put(f"{bot.own.space}/olm", ada.own.curve25519, [])  # the store went back in time
+    bot.store.put(f"{bot.own.space}/olm", ada.own.curve25519, [])  # the store went back in time
     answer = await bot.write("hi")
     await ada.sync()
     assert await ada.read(answer) == "hi"
-    ada.shelf.put(f"{ada.own.space}/olm", bot.own.curve25519, [])
-    ada.shelf.put(f"{ada.own.space}/mended", bot.own.curve25519, 0)
+    ada.store.put(f"{ada.own.space}/olm", bot.own.curve25519, [])
+    ada.store.put(f"{ada.own.space}/mended", bot.own.curve25519, 0)
     ada.keys.boxes[("@ada:s", "ADA")] = [
         {"type": "m.room.encrypted", "sender": "@bot:s", "content": {"algorithm": "m.olm.v1.curve25519-aes-sha2"}
          | {"sender_key": bot.own.curve25519, "ciphertext": {ada.own.curve25519: {"type": 1, "body": "AAAA"}}}}
     ] * 2  # fmt: skip
     await ada.sync()
     assert len(bot.keys.boxes[("@bot:s", "BOT")]) == 1
-    assert ada.shelf.get(f"{ada.own.space}/mended", bot.own.curve25519) > time.time() - 60
+    assert ada.store.get(f"{ada.own.space}/mended", bot.own.curve25519) > time.time() - 60
     await bot.sync()
     again = await ada.write("two", rules=RULES | {"rotation_period_msgs": 1})
     await bot.sync()
@@ -223,8 +223,8 @@ async def test_a_room_key_is_used_up(sides):
         (await ada.write(str(n), rules=RULES | {"rotation_period_msgs": 2}))["content"]["session_id"] for n in range(5)
     ]
     assert [used.count(u) for u in dict.fromkeys(used)] == [2, 2, 1]
-    kept = ada.shelf.get(f"{ada.own.space}/out", "!r")
-    ada.shelf.put(f"{ada.own.space}/out", "!r", kept | {"made": time.time() - 8 * 86_400})
+    kept = ada.store.get(f"{ada.own.space}/out", "!r")
+    ada.store.put(f"{ada.own.space}/out", "!r", kept | {"made": time.time() - 8 * 86_400})
     assert (await ada.write("next week"))["content"]["session_id"] != used[-1]
     with pytest.raises(Unreadable, match="unknown here"):
         await ada.write("x", rules={"algorithm": "rot13"})
@@ -243,7 +243,7 @@ async def test_keys_that_change_under_a_device_are_not_believed(sides, tmp_path)
     await eve.sync()
     with pytest.raises(NoKey):
         await eve.read(event)
-    eve.shelf.close()
+    eve.store.close()
 
 
 @pytest.mark.parametrize("change", [{"user_id": "@eve:s"}, {"algorithms": []}, {"signatures": {}}, {"keys": {}}])
@@ -285,22 +285,22 @@ async def test_who_is_strict_reads_only_signed_devices(sides, tmp_path):
     strict = Machine(bot.own, bot.keys.of("@bot:s", "BOT"), LOG, only_owned=True)
     with pytest.raises(Unreadable, match="not signed"):
         await strict.decrypt("!r", event)
-    devices = bot.shelf.get(f"{bot.own.space}/devices", "@ada:s")
+    devices = bot.store.get(f"{bot.own.space}/devices", "@ada:s")
     devices["devices"]["ADA"]["owned"] = True
-    bot.shelf.put(f"{bot.own.space}/devices", "@ada:s", devices)
+    bot.store.put(f"{bot.own.space}/devices", "@ada:s", devices)
     assert (await strict.decrypt("!r", event)).content["body"] == "hello"
 
 
 def test_what_was_sealed_with_another_key_is_not_opened(tmp_path):
-    shelf = Shelf(tmp_path / "x.db")
-    OwnDevice(shelf, "D", bytes(32), "@a:s", "D")
+    store = AccountStore(tmp_path / "x.db")
+    OwnDevice(store, "D", bytes(32), "@a:s", "D")
     with pytest.raises(ValueError, match=r".+"):
-        OwnDevice(shelf, "D", bytes(31) + b"x", "@a:s", "D")
-    with suppress(RuntimeError), shelf.together():
-        shelf.put("a", "b", 1)
+        OwnDevice(store, "D", bytes(31) + b"x", "@a:s", "D")
+    with suppress(RuntimeError), store.together():
+        store.put("a", "b", 1)
         raise RuntimeError
-    assert shelf.get("a", "b") is None
-    shelf.close()
+    assert store.get("a", "b") is None
+    store.close()
 
 
 def test_a_file_that_was_changed_is_refused():

@@ -18,7 +18,7 @@ from hermes_platform_matrix.login import Login, homeserver_url
 from hermes_platform_matrix.media import Media, NoFile
 from hermes_platform_matrix.platform import Matrix
 from hermes_platform_matrix.setup import AccountStep
-from hermes_platform_matrix.shelf import Shelf
+from hermes_platform_matrix.store import AccountStore
 
 TOKEN = "syt_very_secret"
 LOG = logging.getLogger("hermes.matrix")
@@ -400,7 +400,7 @@ async def test_a_server_name_leads_to_its_api(monkeypatch):
 
 
 async def test_doctor_tells_of_devices_and_keys(tmp_path):
-    shelf = Shelf(shelf_file(tmp_path, "@bot:s"))
+    store = AccountStore(shelf_file(tmp_path, "@bot:s"))
 
     async def told(script=usual, **settings):
         async with homeserver(script) as (url, _):
@@ -411,11 +411,11 @@ async def test_doctor_tells_of_devices_and_keys(tmp_path):
             return [(f.level, f.text.partition(": ")[2]) for f in await check.run()][-1]
 
     assert await told() == ("ok", "device D is signed by its account.")
-    shelf.put("waiting", "$1", {})
+    store.put("waiting", "$1", {})
     assert await told() == ("warning", "1 messages wait for their keys.")
-    shelf.put("D", "unsigned", "no key")
+    store.put("D", "unsigned", "no key")
     assert await told() == ("warning", "device D is not signed: no key.")
-    shelf.close()
+    store.close()
     assert (await told(lambda *_: (200, {"user_id": "@bot:s"})))[1].startswith("the token has no device")
     assert (await told(lambda *_: (502, {})))[0] == "fault"
 

@@ -157,7 +157,7 @@ async def test_an_account_without_an_identity_gets_one_and_signs_its_device(stag
     (root,), (vouching,) = master["keys"].values(), own_key["keys"].values()
     assert is_signed(own_key, stage.user, f"ed25519:{root}", root)
     assert is_signed(keys["device_keys"][stage.user][own.device], stage.user, f"ed25519:{vouching}", vouching)
-    assert own.shelf is not None
+    assert own.store is not None
     async with stage.listening() as ears:  # a second start leaves it as it is
         again = stage.synapse.ask("POST", "keys/query", token, {"device_keys": {stage.user: []}})
     assert again["master_keys"] == keys["master_keys"]
@@ -212,7 +212,7 @@ async def test_a_recovery_key_signs_the_device(stage, caplog):
     vouching = identity(stage, recovery)
     async with stage.listening() as ears:  # without the key it works, and says what is missing
         own = ears.bot._connection.machine.own
-        assert "no recovery key" in own.shelf.get(own.device, "unsigned")
+        assert "no recovery key" in own.store.get(own.device, "unsigned")
     bot = stage.bot()
     resolved = bot._resolve
     bot._resolve = lambda value: as_people_write_it(recovery) if "RECOVERY" in value else resolved(value)

@@ -24,9 +24,9 @@ def said(role: Any, text: str) -> Message:
 async def kept(hermes: Bench, *messages: Message, title: str = "") -> Session:
     """A session of before."""
     runtime = hermes.runtime
-    live = await runtime.sessions.take("", "tui", runtime.owner)
-    await runtime.sessions.keep(live, await runtime.store(), messages)
-    session = await runtime.sessions.rename(live.session, title) if title else live.session
+    state = await runtime.sessions.take("", "tui", runtime.owner)
+    await runtime.sessions.keep(state, await runtime.store(), messages)
+    session = await runtime.sessions.rename(state.session, title) if title else state.session
     await runtime.sessions.forget(session.id)
     return session
 

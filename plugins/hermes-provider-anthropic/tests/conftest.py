@@ -10,7 +10,7 @@ import pytest
 
 from hermes_core.brokers import SecretsBroker
 from hermes_core.testing.model_service import ModelService, http, model_service
-from hermes_core.testing.wire_replies import Said, events_of
+from hermes_core.testing.protocol_replies import Said, events_of
 from hermes_core.types import (
     CallDelta,
     Delta,
@@ -27,7 +27,7 @@ from hermes_provider_anthropic.provider import Messages, all_providers
 
 
 def events(*found: dict[str, object]) -> str:
-    """Events as the wire writes them."""
+    """Events as the protocol writes them."""
     return "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in found)
 
 

@@ -92,8 +92,8 @@ def test_addresses_are_taken_in_every_spelling_and_wrong_ones_refused(keys):
     for url in ("localhost:8000", "ftp://x", "http://", "http://h:port", "http://a b"):
         with pytest.raises(UserError, match="base_url"):
             open_line(entry, "x", keys(), Endpoint(name="x", base_url=url))
-    with pytest.raises(UserError, match="Remove wire"):
-        open_line(entry, "x", keys(), Endpoint(name="x", wire="chat"))
+    with pytest.raises(UserError, match="Remove protocol"):
+        open_line(entry, "x", keys(), Endpoint(name="x", protocol="chat"))
 
 
 def test_windows_and_prices_are_known_without_asking(keys):

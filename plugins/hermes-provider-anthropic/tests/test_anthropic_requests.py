@@ -1,4 +1,4 @@
-"""What goes over the wire: messages in turns, tools, breakpoints, thinking, and thoughts given back."""
+"""What is sent: messages in turns, tools, breakpoints, thinking, and thoughts given back."""
 
 import base64
 import json
@@ -78,7 +78,7 @@ def marks(body: dict) -> list:
 SIGNED = {"type": "thinking", "thinking": "hm", "signature": "EqoB+/="}
 
 
-async def test_a_conversation_has_the_shape_of_the_wire(service, sent):
+async def test_a_conversation_has_the_shape_of_the_protocol(service, sent):
     spec = ToolSpec(name="look", description="Look.", schema={"type": "object", "properties": {}})
     request = talk(
         system("Be kind."),
@@ -352,13 +352,13 @@ async def test_the_longest_answer_is_within_what_the_model_takes(sent):
         assert (await sent(talk(user("a"), model=model, options={"max_tokens": asked})))["max_tokens"] == limit
 
 
-async def test_temperature_is_within_the_wires_bounds(sent):
+async def test_temperature_is_within_the_protocol_bounds(sent):
     for asked, used in ((0.3, 0.3), (1.7, 1), (-1, 0)):
         body = await sent(talk(user("a"), model="llama", options={"temperature": asked}))
         assert body["temperature"] == used
 
 
-async def test_schemas_and_names_are_made_to_fit_the_wire(sent):
+async def test_schemas_and_names_are_made_to_fit_the_protocol(sent):
     odd = ToolSpec(name="odd", description="", schema={"anyOf": [{}], "properties": {"a": {"anyOf": [{}]}}})
     called = evolve(look("call:1/ü"), name="my tool!")
     body = await sent(talk(user("a"), assistant(called), seen("call:1/ü"), tools=(odd,)))

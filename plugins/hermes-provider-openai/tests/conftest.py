@@ -9,7 +9,7 @@ import pytest
 
 from hermes_core.brokers import SecretsBroker
 from hermes_core.testing.model_service import ModelService, http, model_service
-from hermes_core.testing.wire_replies import Said, events_of, stream_of
+from hermes_core.testing.protocol_replies import Said, events_of, stream_of
 from hermes_core.types import (
     CallDelta,
     Delta,
@@ -80,8 +80,8 @@ def reply() -> object:
         sse = staticmethod(sse)
 
         @staticmethod
-        def said(wire: str, said: Said, **options: bool) -> bytes:
-            return sse(stream_of(wire, events_of(wire, said, **options)))
+        def said(protocol: str, said: Said, **options: bool) -> bytes:
+            return sse(stream_of(protocol, events_of(protocol, said, **options)))
 
     return Makers
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from hermes_core.testing import ProviderContract, SetupContract
-from hermes_core.testing.wire_replies import Said, SaidCall
+from hermes_core.testing.protocol_replies import Said, SaidCall
 from hermes_core.types import Blob, MediaRequest
 
 TEXT = Said(pieces=("Hel", "lo."))

@@ -51,8 +51,8 @@ def test_each_file_is_sound(name, keys):
 
 def test_a_wrong_file_is_refused_with_every_problem():
     with pytest.raises(ValueError, match="unknown key colour; summary is missing; priority is not") as raised:
-        parse_entry({"name": "x", "title": "X", "colour": 1, "priority": "high", "wire": "smoke"}, where="x.toml")
-    assert "wire is none of" in str(raised.value)
+        parse_entry({"name": "x", "title": "X", "colour": 1, "priority": "high", "protocol": "smoke"}, where="x.toml")
+    assert "protocol is none of" in str(raised.value)
     with pytest.raises(ValueError, match="temperature"):
         parse_entry({"name": "x", "title": "X", "summary": "s", "temperature": "hot", "replay": ["tea"]}, where="x")
 

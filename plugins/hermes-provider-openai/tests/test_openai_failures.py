@@ -220,8 +220,8 @@ def test_addresses_that_cannot_be_are_refused_at_once(at, named):
             named("custom").at(Endpoint(name="custom", base_url=url))
     with pytest.raises(UserError, match=r"model\.base_url"):
         named("custom").at(Endpoint(name="custom"))
-    with pytest.raises(UserError, match="wire"):
-        named("custom").at(Endpoint(name="custom", base_url="http://h/v1", wire="smoke"))
+    with pytest.raises(UserError, match="protocol"):
+        named("custom").at(Endpoint(name="custom", base_url="http://h/v1", protocol="smoke"))
     named("custom").at(Endpoint(name="custom", base_url="http://h/v1/chat/completions/"))
 
 

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from hermes_core.errors import AuthError, Refused, Unavailable, UserError
-from hermes_core.testing.wire_replies import Said
+from hermes_core.testing.protocol_replies import Said
 from hermes_core.types import Blob, MediaRequest
 
 PNG = b"\x89PNG\r\n"

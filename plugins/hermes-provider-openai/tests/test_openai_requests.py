@@ -1,4 +1,4 @@
-"""What goes over the wire: messages, tools, options, and what a service wants to see again."""
+"""What is sent: messages, tools, options, and what a service wants to see again."""
 
 import base64
 
@@ -46,7 +46,7 @@ def called(call_id: str = "call_1", meta: dict | None = None, text: str = "", th
     ]
 
 
-async def test_a_conversation_has_the_shape_of_the_wire(sent):
+async def test_a_conversation_has_the_shape_of_the_protocol(sent):
     spec = ToolSpec(name="look", description="Look.", schema={"type": "object", "properties": {}})
     system = Message(role="system", parts=(Text(text="Be kind."),))
     body = await sent("custom", talk(system, *called(), tools=(spec,)))

@@ -1,4 +1,4 @@
-"""The Responses wire, through the SDK."""
+"""The Responses protocol, through the SDK."""
 
 import builtins
 import json
@@ -8,7 +8,7 @@ from attrs import evolve
 
 from hermes_core.errors import AuthError, RateLimited, Unavailable, UserError
 from hermes_core.testing.contract_provider import ODD_SCHEMA
-from hermes_core.testing.wire_replies import Said, SaidCall, reply_of
+from hermes_core.testing.protocol_replies import Said, SaidCall, reply_of
 from hermes_core.types import Message, Text, ToolCall, ToolResult, ToolSpec
 
 SEALED = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAAA"}
@@ -44,7 +44,7 @@ async def test_text_thoughts_calls_and_usage_come_through(service, at, ask, repl
             end(),
         )
     )
-    heard = await ask(at(wire="responses"))
+    heard = await ask(at(protocol="responses"))
     assert heard.facts() == {
         "text": "Hi there",
         "reasoning": "hm",
@@ -58,12 +58,14 @@ async def test_text_thoughts_calls_and_usage_come_through(service, at, ask, repl
 
 async def test_a_reply_comes_through_as_openai_streams_it(service, at, ask, reply):
     said = Said(pieces=("Hi ", "there"), calls=(SaidCall("look", '{"at":"x"}'),), thinking="hm", usage=COUNTS)
-    for wire in ("chat", "responses"):
-        service.always = reply.said(wire, said)
-        heard = await ask(at(wire=wire))
+    for protocol in ("chat", "responses"):
+        service.always = reply.said(protocol, said)
+        heard = await ask(at(protocol=protocol))
         assert heard.facts() == {
             "text": "Hi there",
-            "reasoning": "hm" if wire == "responses" else "",  # of thoughts the other wire tells the number alone
+            "reasoning": "hm"
+            if protocol == "responses"
+            else "",  # of thoughts the other protocol tells the number alone
             "calls": [["look", {"at": "x"}]],
             "reason": "tools",
             "usage": [9, 4, 5, 0, 2],
@@ -87,7 +89,7 @@ async def test_a_conversation_goes_back_with_its_sealed_reasoning(service, at, a
         tools=(ToolSpec(name="look", description="Look.", schema=ODD_SCHEMA),),
         options={"effort": "high", "max_tokens": 50, "temperature": 1.0},
     )
-    assert (await ask(at("openai", wire="responses"), request)).text == "ok"
+    assert (await ask(at("openai", protocol="responses"), request)).text == "ok"
     body = service.asked[-1].body
     assert service.asked[-1].path == "/v1/responses"
     assert body["tools"][0]["parameters"] == ODD_SCHEMA
@@ -108,7 +110,7 @@ async def test_a_conversation_goes_back_with_its_sealed_reasoning(service, at, a
 async def test_its_ends_and_failures_are_told_apart(service, at, ask, reply):
     incomplete = end("incomplete", incomplete_details={"reason": "max_output_tokens"})
     service.always = reply.sse(events(text("a"), incomplete))
-    assert (await ask(at(wire="responses"))).done[0].reason == "length"
+    assert (await ask(at(protocol="responses"))).done[0].reason == "length"
     failed = end("failed", error={"code": "rate_limit_exceeded", "message": "slow down"})
     for stream, error in (
         (events(text("a"), failed), RateLimited),
@@ -117,12 +119,12 @@ async def test_its_ends_and_failures_are_told_apart(service, at, ask, reply):
     ):
         service.always = reply.sse(stream)
         with pytest.raises(error):
-            await ask(at(wire="responses"))
+            await ask(at(protocol="responses"))
     service.always = reply.http(401, '{"error": {"message": "bad key"}}')
     with pytest.raises(AuthError, match="bad key"):
-        await ask(at(wire="responses"))
+        await ask(at(protocol="responses"))
     with pytest.raises(Unavailable, match="Cannot connect"):
-        await ask(at(wire="responses", base_url="http://127.0.0.1:1/v1"))
+        await ask(at(protocol="responses", base_url="http://127.0.0.1:1/v1"))
 
 
 async def test_without_the_sdk_it_says_what_to_install(at, ask, monkeypatch):
@@ -135,4 +137,4 @@ async def test_without_the_sdk_it_says_what_to_install(at, ask, monkeypatch):
 
     monkeypatch.setattr(builtins, "__import__", absent)
     with pytest.raises(UserError, match=r"pip install 'hermes-provider-openai\[responses\]'"):
-        await ask(at(wire="responses"))
+        await ask(at(protocol="responses"))

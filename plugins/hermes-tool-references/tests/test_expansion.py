@@ -13,7 +13,7 @@ from hermes_core.hooks import hookimpl
 from hermes_core.kinds import tool
 from hermes_core.testing import Call
 from hermes_core.types import Asked, Effect, Message, Noticed, Principal, Request, Returned, Text
-from hermes_tool_kit.fetching import Answer
+from hermes_tool_kit.fetching import Fetched
 
 
 class Scene:
@@ -290,8 +290,8 @@ async def test_where_there_is_no_repository_it_is_told(scene: Scene) -> None:
 
 
 def serve(monkeypatch: Any, body: bytes, *, kind: str = "text/html", url: str = "https://example.org/page") -> None:
-    async def fetch(_url: str, _rules: Any, **_: Any) -> Answer:
-        return Answer(url, 200, {"content-type": kind}, body)
+    async def fetch(_url: str, _rules: Any, **_: Any) -> Fetched:
+        return Fetched(url, 200, {"content-type": kind}, body)
 
     monkeypatch.setattr("hermes_tool_references.pages.fetch", fetch)
 
@@ -339,7 +339,7 @@ async def test_what_is_no_page_is_told(scene: Scene, monkeypatch: Any) -> None:
 
 
 async def test_a_page_that_cannot_be_opened_is_told(scene: Scene, monkeypatch: Any) -> None:
-    async def fetch(*_: Any, **__: Any) -> Answer:
+    async def fetch(*_: Any, **__: Any) -> Fetched:
         raise OutOfReach("Not that one.")
 
     monkeypatch.setattr("hermes_tool_references.pages.fetch", fetch)
@@ -442,7 +442,7 @@ async def test_without_git_it_is_told_and_folders_are_still_listed(
 
 
 async def test_a_page_that_never_comes_is_told(scene: Scene, monkeypatch: Any) -> None:
-    async def fetch(*_: Any, **__: Any) -> Answer:
+    async def fetch(*_: Any, **__: Any) -> Fetched:
         await asyncio.Event().wait()
         raise AssertionError
 
@@ -456,15 +456,15 @@ async def test_a_page_that_never_comes_is_told(scene: Scene, monkeypatch: Any) -
 @pytest.mark.parametrize(
     ("answer", "why"),
     [
-        (Answer("https://example.org/", 404, {}, b""), "it was answered with status 404"),
+        (Fetched("https://example.org/", 404, {}, b""), "it was answered with status 404"),
         (
-            Answer("https://a.org/", 302, {}, b"", "", "https://b.org/"),
+            Fetched("https://a.org/", 302, {}, b"", "", "https://b.org/"),
             "it sends you on to another site: https://b.org/",
         ),
     ],
 )
-async def test_an_answer_that_is_no_page_is_told(scene: Scene, monkeypatch: Any, answer: Answer, why: str) -> None:
-    async def fetch(*_: Any, **__: Any) -> Answer:
+async def test_an_answer_that_is_no_page_is_told(scene: Scene, monkeypatch: Any, answer: Fetched, why: str) -> None:
+    async def fetch(*_: Any, **__: Any) -> Fetched:
         return answer
 
     monkeypatch.setattr("hermes_tool_references.pages.fetch", fetch)

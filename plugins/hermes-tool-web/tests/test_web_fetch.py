@@ -16,7 +16,7 @@ from hermes_core.errors import OutOfReach, ToolError
 from hermes_core.plugins.manifest import read_manifest
 from hermes_core.testing import FakeToolContext, FakeWorkspace, plugin_context
 from hermes_core.types import Effect, Session
-from hermes_tool_kit.fetching import Answer
+from hermes_tool_kit.fetching import Fetched
 from hermes_tool_web import register_tools
 from hermes_tool_web.charset import decode, known
 from hermes_tool_web.config import Config
@@ -362,5 +362,5 @@ def test_any_bytes_in_any_charset_are_text(data, said):
 )
 def test_any_answer_is_a_page_or_a_clear_error(body, kind):
     with suppress(ToolError):
-        page = readable(Answer("http://x/", 200, {"content-type": kind}, body), links=True)
+        page = readable(Fetched("http://x/", 200, {"content-type": kind}, body), links=True)
         assert without_invisible(page.text)[1] == 0

@@ -1,4 +1,4 @@
-"""Does one thing to a shelf, in a fork that kills itself right before the n-th time it reaches for the disk."""
+"""Does one thing to a store, in a fork that kills itself right before the n-th time it reaches for the disk."""
 
 import os
 import signal
@@ -9,11 +9,11 @@ from hermes_core.testing.forks import serve
 from hermes_core.types import Principal
 from hermes_tool_workshop.label import Label
 from hermes_tool_workshop.permissions import Permissions
-from hermes_tool_workshop.shelf import Shelf
+from hermes_tool_workshop.store import ToolStore
 
 
 def play(what: str, data: str, at: int) -> None:
-    shelf, left = Shelf(Path(data), Principal()), [at]
+    store, left = ToolStore(Path(data), Principal()), [at]
 
     def hook(event: str, args: tuple) -> None:
         if event in ("open", "os.rename", "os.mkdir", "os.remove", "os.rmdir", "os.chmod") and data in str(args):
@@ -26,11 +26,11 @@ def play(what: str, data: str, at: int) -> None:
     sys.addaudithook(hook)
     if what == "keep":
         label = Label(name="own_x", owner="o", permissions=Permissions(), seconds=1, sha256="", when=1.0, session="s")
-        shelf.keep("own_x", "new\n", label, 50)
+        store.keep("own_x", "new\n", label, 50)
     elif what == "switch":
-        shelf.switch("own_x", 1)
+        store.switch("own_x", 1)
     else:
-        shelf.archive("own_x")
+        store.archive("own_x")
 
 
 if __name__ == "__main__":

@@ -8,9 +8,9 @@ from uuid import uuid4
 from attrs import field
 
 from hermes_backend_docker import scripts
+from hermes_backend_docker.attach import Attached, attach
 from hermes_backend_docker.daemon import Address
 from hermes_backend_docker.marks import Marks
-from hermes_backend_docker.wire import Attached, attach
 from hermes_backend_kit.files import sh
 from hermes_core.values import frozen
 

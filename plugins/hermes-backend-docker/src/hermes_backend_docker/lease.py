@@ -10,10 +10,10 @@ from uuid import uuid4
 from attrs import evolve
 
 from hermes_backend_docker import scripts
+from hermes_backend_docker.attach import Refused
 from hermes_backend_docker.command import Command, Site
 from hermes_backend_docker.container import Plan, ensure
 from hermes_backend_docker.daemon import Address, blocking, said
-from hermes_backend_docker.wire import Refused
 from hermes_backend_kit.files import sh
 from hermes_core.environment import MARK
 from hermes_core.errors import UserError

@@ -5,11 +5,11 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
+from hermes_backend_docker.attach import Refused
 from hermes_backend_docker.background import Background
 from hermes_backend_docker.command import Command, wrapped
 from hermes_backend_docker.lease import Lease
 from hermes_backend_docker.shell import NOT_KEPT, state_of, wrap
-from hermes_backend_docker.wire import Refused
 from hermes_backend_kit.endings import TIMED_OUT
 from hermes_backend_kit.files import read_by, write_by
 from hermes_backend_kit.output import Capture

@@ -7,23 +7,23 @@ from hermes_core.types import Check, Finding, Principal
 from hermes_memory_files.entries import fullness, join_entries
 from hermes_memory_files.guard import objection
 from hermes_memory_files.memory import FilesMemory
-from hermes_memory_files.shelf import FILES, Shelf
+from hermes_memory_files.store import FILES, MemoryStore
 
 
 def check_files(memory: FilesMemory) -> Check:
     """Whether the owner's files can be read, fit their bounds and hide nothing."""
 
     async def run() -> Sequence[Finding]:
-        shelf = memory.shelf(Principal())
-        return [finding for target in FILES for finding in _look(shelf, target)]
+        store = memory.store(Principal())
+        return [finding for target in FILES for finding in _look(store, target)]
 
     return Check(name="memory files", run=run)
 
 
-def _look(shelf: Shelf, target: str) -> list[Finding]:
-    path, limit = shelf.path(target), shelf.limits[target]
+def _look(store: MemoryStore, target: str) -> list[Finding]:
+    path, limit = store.path(target), store.limits[target]
     try:
-        entries = shelf.entries(target)
+        entries = store.entries(target)
     except ToolError as error:
         return [Finding(level="fault", text=error.text, fix=error.hint)]
     found = [

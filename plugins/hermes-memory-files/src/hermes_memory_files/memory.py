@@ -11,7 +11,7 @@ from hermes_core.types import Memo, Principal, Session, Source
 from hermes_memory_files.config import Config
 from hermes_memory_files.entries import MARK, find_entry, fullness, join_entries, memo_id
 from hermes_memory_files.guard import invisible, objection
-from hermes_memory_files.shelf import FILES, Shelf
+from hermes_memory_files.store import FILES, MemoryStore
 
 _HEADERS = {"memory": "MEMORY: your own notes", "user": "USER: what you know about the person"}
 
@@ -34,11 +34,11 @@ class FilesMemory(Memory):
         profile = home.name if home.parent.name == "profiles" else "default"
         return cls(home / "memories", profile=profile, config=ctx.config)
 
-    def shelf(self, owner: Principal) -> Shelf:
+    def store(self, owner: Principal) -> MemoryStore:
         """The files of one person: the profile's owner's lie directly in ``memories``, others' in a folder each."""
         if owner.person == Principal().person and owner.profile in ("default", self._profile):
-            return Shelf(folder=self._folder, limits=self._limits)
-        return Shelf(folder=self._folder / memo_id(f"{owner.profile}\0{owner.person}"), limits=self._limits)
+            return MemoryStore(folder=self._folder, limits=self._limits)
+        return MemoryStore(folder=self._folder / memo_id(f"{owner.profile}\0{owner.person}"), limits=self._limits)
 
     async def add(self, owner: Principal, text: str, source: Source) -> Memo:
         """Keep a note in MEMORY.md; text that is in either file already is left as it is.
@@ -47,12 +47,12 @@ class FilesMemory(Memory):
         Raises ToolError when the text is refused or does not fit.
         """
         entry = clean_entry(text, trusted=source.trusted)
-        shelf = self.shelf(owner)
+        store = self.store(owner)
 
         def work() -> Memo:
-            if entry not in shelf.entries("user"):
-                shelf.change("memory", source, lambda entries: add_entry(entries, entry, shelf, "memory"))
-            return Memo(id=memo_id(entry), text=entry, source=shelf.sources()(entry).source)
+            if entry not in store.entries("user"):
+                store.change("memory", source, lambda entries: add_entry(entries, entry, store, "memory"))
+            return Memo(id=memo_id(entry), text=entry, source=store.sources()(entry).source)
 
         return await asyncio.to_thread(work)
 
@@ -60,13 +60,13 @@ class FilesMemory(Memory):
         """Memos that hold at least half of the words, most words first; an empty query matches all."""
         if limit <= 0:
             return []
-        shelf = self.shelf(owner)
+        store = self.store(owner)
         words = query.casefold().split()
 
         def work() -> list[Memo]:
-            known = shelf.sources()
+            known = store.sources()
             found: dict[str, Memo] = {}
-            for text in (*shelf.entries("user"), *shelf.entries("memory")):
+            for text in (*store.entries("user"), *store.entries("memory")):
                 plain = text.casefold()
                 score = sum(word in plain for word in words) / len(words) if words else 1.0
                 if score >= 0.5:
@@ -77,27 +77,27 @@ class FilesMemory(Memory):
 
     async def forget(self, owner: Principal, memo_id: str) -> None:
         """Take a memo out of the files; it stays in ``archive.jsonl``. Forgetting twice is quiet."""
-        shelf = self.shelf(owner)
-        await asyncio.to_thread(_forget, shelf, memo_id)
+        store = self.store(owner)
+        await asyncio.to_thread(_forget, store, memo_id)
 
     async def erase(self, owner: Principal) -> int:
         """Delete the files of a person, with what was let go of before. Raises ToolError."""
-        return await asyncio.to_thread(self.shelf(owner).erase)
+        return await asyncio.to_thread(self.store(owner).erase)
 
     async def brief(self, session: Session) -> str:
         """Both files, each under a line that says how full it is. Suspicious entries are named, not shown."""
-        shelf = self.shelf(session.owner)
-        known = shelf.sources()
+        store = self.store(session.owner)
+        known = store.sources()
         blocks = []
         for target, title in _HEADERS.items():
             try:
-                entries = shelf.entries(target)
+                entries = store.entries(target)
             except ToolError as error:
                 blocks.append(f"{title}\n[{error.text}]")
                 continue
             if entries:
                 shown = [_shown(n, text, target, known(text).source.trusted) for n, text in enumerate(entries, 1)]
-                blocks.append(f"{title} ({fullness(entries, shelf.limits[target])})\n" + f"\n{MARK}\n".join(shown))
+                blocks.append(f"{title} ({fullness(entries, store.limits[target])})\n" + f"\n{MARK}\n".join(shown))
         return "\n\n".join(blocks)
 
 
@@ -118,16 +118,16 @@ def clean_entry(text: str, *, trusted: bool = True) -> str:
     return entry
 
 
-def add_entry(entries: tuple[str, ...], entry: str, shelf: Shelf, target: str) -> tuple[str, ...]:
+def add_entry(entries: tuple[str, ...], entry: str, store: MemoryStore, target: str) -> tuple[str, ...]:
     """The entries with one more, unless it is there. Raises ToolError when it does not fit."""
     if entry in entries:
         return entries
-    return fit((*entries, entry), entries, shelf, target)
+    return fit((*entries, entry), entries, store, target)
 
 
-def fit(after: tuple[str, ...], before: tuple[str, ...], shelf: Shelf, target: str) -> tuple[str, ...]:
+def fit(after: tuple[str, ...], before: tuple[str, ...], store: MemoryStore, target: str) -> tuple[str, ...]:
     """``after`` if it fits or at least shrinks the file. Raises ToolError that shows what is there now."""
-    size, limit = len(join_entries(after)), shelf.limits[target]
+    size, limit = len(join_entries(after)), store.limits[target]
     if size <= limit or size < len(join_entries(before)):
         return after
     listed = "\n".join(f"- {entry}" for entry in before)
@@ -152,13 +152,13 @@ def one_entry(entries: Sequence[str], part: str, target: str) -> int:
     raise ToolError(f"No entry of {FILES[target]} holds {part!r}. It holds:\n{listed}")
 
 
-def _forget(shelf: Shelf, wanted: str) -> None:
+def _forget(store: MemoryStore, wanted: str) -> None:
     def without(entries: Iterable[str]) -> tuple[str, ...]:
         return tuple(entry for entry in entries if memo_id(entry) != wanted)
 
     for target in FILES:
-        if any(memo_id(entry) == wanted for entry in shelf.entries(target)):
-            shelf.change(target, Source(by="forget"), without, why="forgotten")
+        if any(memo_id(entry) == wanted for entry in store.entries(target)):
+            store.change(target, Source(by="forget"), without, why="forgotten")
 
 
 def _shown(number: int, text: str, target: str, trusted: bool) -> str:

@@ -11,7 +11,7 @@ from hermes_core.types import Effect, Source
 from hermes_core.values import frozen
 from hermes_memory_files.entries import fullness
 from hermes_memory_files.memory import FilesMemory, clean_entry, fit, one_entry
-from hermes_memory_files.shelf import FILES, Shelf
+from hermes_memory_files.store import FILES, MemoryStore
 
 _TRIES = 3  # failed consolidations before the tool stops asking for another
 _SESSIONS = 256  # sessions whose failures are counted at a time
@@ -47,16 +47,16 @@ def memory_tool(memory: FilesMemory) -> Tool:
     async def run(context: ToolContext, change: Change) -> str:
         """Keep lasting facts for later sessions, unasked too: about the person (user) or your own notes (memory)."""
         session = context.session
-        shelf = memory.shelf(session.owner)
+        store = memory.store(session.owner)
         source = Source(by="model", session_id=session.id, trusted=not session.untrusted)
         try:
-            after, changed = await asyncio.to_thread(_apply, shelf, change, source)
+            after, changed = await asyncio.to_thread(_apply, store, change, source)
         except _Overflow as error:
             raise _counted(overflows, session.id, error, change.target) from None
         overflows.pop(session.id, None)
         count = f"{len(after)} {'entry' if len(after) == 1 else 'entries'}"
         what = "Done" if changed else "It was there already; nothing changed"
-        return f"{what}. {FILES[change.target]}: {count}, {fullness(after, shelf.limits[change.target])}."
+        return f"{what}. {FILES[change.target]}: {count}, {fullness(after, store.limits[change.target])}."
 
     return run
 
@@ -65,7 +65,7 @@ class _Overflow(ToolError):
     """The batch did not fit."""
 
 
-def _apply(shelf: Shelf, change: Change, source: Source) -> tuple[tuple[str, ...], bool]:
+def _apply(store: MemoryStore, change: Change, source: Source) -> tuple[tuple[str, ...], bool]:
     operations = change.operations or [Operation(action=change.action, text=change.text, old=change.old)]
     for operation in operations:
         _check(operation)
@@ -80,12 +80,12 @@ def _apply(shelf: Shelf, change: Change, source: Source) -> tuple[tuple[str, ...
         if not changed:
             return before
         try:
-            return fit(after, before, shelf, change.target)
+            return fit(after, before, store, change.target)
         except ToolError as error:
             raise _Overflow(error.text, hint=error.hint) from None
 
     why = "/".join(sorted({operation.action for operation in operations}))
-    return shelf.change(change.target, source, edit, why=why), changed
+    return store.change(change.target, source, edit, why=why), changed
 
 
 def _check(operation: Operation) -> None:

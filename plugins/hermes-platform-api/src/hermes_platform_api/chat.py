@@ -13,7 +13,7 @@ from hermes_core.types import Started
 from hermes_platform_api.errors import ApiError
 from hermes_platform_api.progress import progress
 from hermes_platform_api.reading import read_chat
-from hermes_platform_api.service import Answer, Service, read_body, tokens
+from hermes_platform_api.service import Service, TurnSummary, read_body, tokens
 from hermes_platform_api.sse import EventStream, event, json_answer, unless_gone
 from hermes_platform_api.wishes import Wish, wished
 
@@ -31,7 +31,7 @@ async def complete(service: Service, request: Request) -> Response:
         return EventStream(
             stream.body(), silence=service.config.keep_alive_seconds, failed=_failed, headers=stream.headers
         )
-    answer = Answer()
+    answer = TurnSummary()
     async with aclosing(service.turns.play(wish)) as turn:
         await unless_gone(request, answer.all(turn))
     message = {"role": "assistant", "content": answer.final, "refusal": None}
@@ -52,7 +52,7 @@ class _Stream:
     """One answer in chunks."""
 
     def __init__(self, service: Service, wish: Wish, *, usage: bool) -> None:
-        self._turn, self._answer, self._usage, self._session = service.turns.play(wish), Answer(), usage, ""
+        self._turn, self._answer, self._usage, self._session = service.turns.play(wish), TurnSummary(), usage, ""
         head = {
             "id": f"chatcmpl-{wish.event}",
             "object": "chat.completion.chunk",

@@ -13,7 +13,7 @@ from hermes_core.types import PastTurn, Started
 from hermes_platform_api.errors import ApiError
 from hermes_platform_api.progress import progress
 from hermes_platform_api.reading import Said, read_items
-from hermes_platform_api.service import Answer, Service, read_body, tokens
+from hermes_platform_api.service import Service, TurnSummary, read_body, tokens
 from hermes_platform_api.sse import EventStream, event, json_answer, unless_gone
 from hermes_platform_api.wishes import Wish, event_of, unkept, wished
 
@@ -44,7 +44,7 @@ async def create(service: Service, request: Request) -> Response:
         stream = _Stream(service, wish, shape)
         silence = service.config.keep_alive_seconds
         return EventStream(stream.body(), silence=silence, failed=stream.failed, headers=stream.headers)
-    answer = Answer()
+    answer = TurnSummary()
     async with aclosing(service.turns.play(wish)) as turn:
         await unless_gone(request, answer.all(turn))
     status = "completed" if answer.reason == "done" else "incomplete"
@@ -91,7 +91,7 @@ class _Shape:
             "store": body.get("store") is not False,
         }
 
-    def whole(self, status: str, text: str = "", answer: Answer | None = None) -> dict[str, Any]:
+    def whole(self, status: str, text: str = "", answer: TurnSummary | None = None) -> dict[str, Any]:
         """The response as it is now."""
         found = _whole(self.name, self.created, self._model, status) | self._said
         if text:
@@ -140,7 +140,7 @@ class _Stream:
     """One response in events."""
 
     def __init__(self, service: Service, wish: Wish, shape: _Shape) -> None:
-        self._turn, self._shape, self._answer = service.turns.play(wish), shape, Answer()
+        self._turn, self._shape, self._answer = service.turns.play(wish), shape, TurnSummary()
         self._session, self._number = "", -1
         self._in = {"item_id": f"msg_{wish.event}", "output_index": 0, "content_index": 0}
 

@@ -14,7 +14,7 @@ from hermes_platform_api.errors import ApiError
 from hermes_platform_api.progress import progress
 from hermes_platform_api.reading import Said as Given
 from hermes_platform_api.reading import read_chat, read_input
-from hermes_platform_api.service import Answer, Service, read_body, tokens
+from hermes_platform_api.service import Service, TurnSummary, read_body, tokens
 from hermes_platform_api.sse import EventStream, event, json_answer
 from hermes_platform_api.turns import Kept
 from hermes_platform_api.wishes import event_of, person_of, wished
@@ -47,7 +47,7 @@ async def begin(service: Service, request: Request) -> Response:
     kept = await service.turns.keep(wish, service.config.run_seconds)
     await kept.stored
     if kept.over and not kept.session:
-        await Answer().all(_only(kept))  # it could not begin: say why
+        await TurnSummary().all(_only(kept))  # it could not begin: say why
     started = {"run_id": f"{_PREFIX}{wish.event}", "status": "started", "session_id": kept.session or None}
     return json_answer(started, 202, {"x-hermes-session-id": kept.session} if kept.session else {})
 
@@ -84,7 +84,7 @@ async def events(service: Service, request: Request) -> Response:
         raise ApiError(410, "events_gone", f"The events of this run are no longer kept; it is {state}.")
 
     async def body() -> AsyncGenerator[bytes, None]:
-        answer = Answer()
+        answer = TurnSummary()
         async for one in kept.read():
             if not isinstance(one, Question):
                 answer.add(one)
@@ -150,7 +150,7 @@ async def _only(kept: Kept) -> AsyncGenerator[Event, None]:
             yield one
 
 
-def one_event(one: Event | Question, answer: Answer) -> dict[str, Any] | None:
+def one_event(one: Event | Question, answer: TurnSummary) -> dict[str, Any] | None:
     """An event of a turn as it is sent; None for one that is not."""
     match one:
         case Started():

@@ -18,7 +18,7 @@ from hermes_platform_api.shapes import BODIES, LIMITS
 from hermes_platform_api.turns import Turns, owner_of
 from hermes_platform_api.wishes import Wish, event_of, person_of
 
-__all__ = ["Answer", "Service", "read_body", "tokens"]
+__all__ = ["Service", "TurnSummary", "read_body", "tokens"]
 
 
 class Service:
@@ -65,7 +65,7 @@ class Service:
         return evolve(wish, session=fork.id)
 
 
-class Answer:
+class TurnSummary:
     """What the events of a turn come to. ``shown`` is all that was said, ``text`` the final answer."""
 
     def __init__(self) -> None:
@@ -90,7 +90,7 @@ class Answer:
             self.usage, self.reason = event.usage, event.reason
         return ""
 
-    async def all(self, events: AsyncGenerator[Event, None]) -> "Answer":
+    async def all(self, events: AsyncGenerator[Event, None]) -> "TurnSummary":
         """Take up all of them. Raises ApiError when the turn failed."""
         async for event in events:
             self.add(event)

@@ -14,7 +14,7 @@ from hermes_core.types import Blob, Message, Principal, Reasoning, Session, Sess
 from hermes_platform_api.errors import ApiError
 from hermes_platform_api.reading import Said, read_input
 from hermes_platform_api.runs import one_event
-from hermes_platform_api.service import Answer, Service, read_body, tokens
+from hermes_platform_api.service import Service, TurnSummary, read_body, tokens
 from hermes_platform_api.sse import EventStream, event, json_answer, unless_gone
 from hermes_platform_api.wishes import Wish, wished
 
@@ -76,7 +76,7 @@ async def messages(service: Service, request: Request) -> Response:
 
 async def chat(service: Service, request: Request) -> Response:
     """Say something in one, and wait for the answer."""
-    wish, answer = await _wish(service, request), Answer()
+    wish, answer = await _wish(service, request), TurnSummary()
     async with aclosing(service.turns.play(wish)) as turn:
         await unless_gone(request, answer.all(turn))
     said = {"role": "assistant", "content": answer.final}
@@ -90,7 +90,7 @@ async def chat_stream(service: Service, request: Request) -> Response:
     turn = service.turns.play(wish)
 
     async def body() -> AsyncGenerator[bytes, None]:
-        answer = Answer()
+        answer = TurnSummary()
         async with aclosing(turn) as events:
             async for one in events:
                 answer.add(one)

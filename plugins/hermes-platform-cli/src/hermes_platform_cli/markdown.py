@@ -125,7 +125,7 @@ class _Table(TableElement):
         yield table
 
 
-class _Answer(Markdown):
+class _AnswerMarkdown(Markdown):
     """Markdown with line breaks kept, raw HTML shown as text, and every link's address in sight."""
 
     elements: ClassVar[dict[str, type[MarkdownElement]]] = {
@@ -181,7 +181,7 @@ class Renderer:
         if block.kind == "code":
             return self._code(block, console, columns)
         options = console.options.update(width=min(columns, PROSE))
-        lines = console.render_lines(_Answer(block.text), options, pad=False)
+        lines = console.render_lines(_AnswerMarkdown(block.text), options, pad=False)
         rows = [_ansi(line) for line in lines]
         while rows and not rows[0]:
             rows.pop(0)

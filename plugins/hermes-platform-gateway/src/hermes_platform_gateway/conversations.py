@@ -14,7 +14,7 @@ from hermes_platform_gateway.keys import is_over, session_key
 from hermes_platform_gateway.outward.silence import HINT
 from hermes_platform_gateway.people.access import Access
 from hermes_platform_gateway.rows.kept import rows_of
-from hermes_platform_gateway.rows.values import Route
+from hermes_platform_gateway.rows.values import Binding
 
 __all__ = ["ChatConversation", "Conversations", "dressed"]
 
@@ -28,7 +28,9 @@ class ChatConversation:
     to reach a running turn, where it says so.
     """
 
-    def __init__(self, ctx: PluginContext, envelope: Envelope, owner: Principal, key: str, route: Route | None) -> None:
+    def __init__(
+        self, ctx: PluginContext, envelope: Envelope, owner: Principal, key: str, route: Binding | None
+    ) -> None:
         self._ctx, self.envelope, self.owner, self.key = ctx, envelope, owner, key
         self.overrides = {name: str(value) for name, value in route.overrides.items()} if route else {}
         self.wanted = route.session_id if route else ""

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from hermes_core.types import Envelope, Principal
 from hermes_platform_gateway.config import ResetSettings
-from hermes_platform_gateway.rows.values import Route
+from hermes_platform_gateway.rows.values import Binding
 
 __all__ = ["is_over", "session_key"]
 
@@ -29,7 +29,7 @@ def _word(text: str) -> str:
     return text.replace("%", "%25").replace(":", "%3A")
 
 
-def is_over(route: Route, policy: ResetSettings, now: float | None = None) -> str:
+def is_over(route: Binding, policy: ResetSettings, now: float | None = None) -> str:
     """Why the next message begins a new conversation, or nothing."""
     now = time.time() if now is None else now
     if policy.mode in ("idle", "both") and now - route.used > 60 * policy.idle_minutes:

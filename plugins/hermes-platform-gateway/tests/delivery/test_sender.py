@@ -146,7 +146,7 @@ async def test_a_chat_that_is_gone_is_remembered_and_the_secret_in_the_error_is_
     row = await here.row("c:1")
     assert (row.state, row.error) == ("failed", "the bot was put out, says https://host/***/x")
     look = "SELECT chat, dead FROM platform_gateway__chats"
-    rows = store.engine.transact(lambda tx: tx.connection.execute(look).fetchall())
+    rows = store.database.transact(lambda tx: tx.connection.execute(look).fetchall())
     assert [tuple(r) for r in rows] == [("c", row.error)]
 
 

@@ -52,6 +52,6 @@ def sql(store: Store) -> Callable[[str], list[tuple[object, ...]]]:
             cursor = tx.connection.execute(statement)
             return [tuple(row) for row in cursor.fetchall()] if cursor.description else []
 
-        return store.engine.transact(work)
+        return store.database.transact(work)
 
     return run

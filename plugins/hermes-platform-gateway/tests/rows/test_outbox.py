@@ -126,7 +126,7 @@ async def test_a_draft_is_not_sent_until_it_is_put_and_keeps_its_place(store):
 async def test_a_failure_is_remembered_with_its_chat_until_something_arrives(store):
     async def dead() -> list[str]:
         look = "SELECT dead FROM platform_gateway__chats"
-        return [row[0] for row in store.engine.transact(lambda tx: tx.connection.execute(look).fetchall())]
+        return [row[0] for row in store.database.transact(lambda tx: tx.connection.execute(look).fetchall())]
 
     for key in ("0", "1"):
         await rows_of(store).outbox.send_later(outgoing(key))

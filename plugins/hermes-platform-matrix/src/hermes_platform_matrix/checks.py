@@ -65,7 +65,7 @@ async def _look(server: object, config: Config, resolve: Callable[[str], str], f
 
 def _encryption(folder: Path, user: str, device: str) -> Finding:
     from hermes_platform_matrix.connection import shelf_file
-    from hermes_platform_matrix.shelf import Shelf
+    from hermes_platform_matrix.store import AccountStore
 
     if not device:
         fix = "Take the token of a login; one of an application service has no device."
@@ -75,11 +75,11 @@ def _encryption(folder: Path, user: str, device: str) -> Finding:
     file = shelf_file(folder, user)
     if not file.is_file():
         return Finding(level="ok", text="Matrix: encryption is set up at the first start.")
-    shelf = Shelf(file)
+    store = AccountStore(file)
     try:
-        reason, waiting = shelf.get(device, "unsigned"), len(shelf.all("waiting"))
+        reason, waiting = store.get(device, "unsigned"), len(store.all("waiting"))
     finally:
-        shelf.close()
+        store.close()
     if reason:
         fix = "Set MATRIX_RECOVERY_KEY to the account's recovery key and start again."
         return Finding(level="warning", text=f"Matrix: device {device} is not signed: {reason}.", fix=fix)

@@ -1,4 +1,4 @@
-"""Everything that is there while the platform is open: the login, the shelf, encryption, rooms, files."""
+"""Everything that is there while the platform is open: the login, the store, encryption, rooms, files."""
 
 import hashlib
 import logging
@@ -15,7 +15,7 @@ from hermes_platform_matrix.homeserver import Cut, Homeserver, Refused, path
 from hermes_platform_matrix.login import Login, homeserver_url
 from hermes_platform_matrix.media import Media
 from hermes_platform_matrix.rooms import Rooms
-from hermes_platform_matrix.shelf import Shelf
+from hermes_platform_matrix.store import AccountStore
 
 __all__ = ["Connection", "connect", "shelf_file"]
 
@@ -26,7 +26,7 @@ class Connection:
 
     login: Login
     server: Homeserver
-    shelf: Shelf
+    store: AccountStore
     rooms: Rooms
     media: Media
     machine: Machine | None
@@ -34,9 +34,9 @@ class Connection:
     names: tuple[str, ...]
 
     async def close(self) -> None:
-        """Close the connections and the shelf."""
+        """Close the connections and the store."""
         await self.server.close()
-        self.shelf.close()
+        self.store.close()
 
 
 def shelf_file(folder: Path, user: str) -> Path:
@@ -50,28 +50,28 @@ async def connect(config: Config, resolve: Callable[[str], str], folder: Path, l
     login = Login(config, resolve, folder)
     try:
         me = await login.enter(server)
-        shelf = Shelf(shelf_file(folder, me.user))
+        store = AccountStore(shelf_file(folder, me.user))
         try:
             machine = None
             if config.encryption and me.device:
-                own = _device(shelf, me.device, bytes.fromhex(me.key), me.user, folder)
+                own = _device(store, me.device, bytes.fromhex(me.key), me.user, folder)
                 machine = Machine(own, server, log, only_owned=config.exclude_unsigned_devices)
                 await secure(own, server, resolve(config.recovery_key), resolve(config.password), log)
             media = Media(server, folder / "media", config.max_media_bytes, config.media_days)
             name = await _display_name(server, me.user)
         except BaseException:
-            shelf.close()
+            store.close()
             raise
     except BaseException:
         await server.close()
         raise
     names = tuple(dict.fromkeys(n for n in (name, me.user[1:].partition(":")[0]) if n))
-    return Connection(login, server, shelf, Rooms(server, shelf), media, machine, me.user, names)
+    return Connection(login, server, store, Rooms(server, store), media, machine, me.user, names)
 
 
-def _device(shelf: Shelf, device: str, key: bytes, user: str, folder: Path) -> OwnDevice:
+def _device(store: AccountStore, device: str, key: bytes, user: str, folder: Path) -> OwnDevice:
     try:
-        return OwnDevice(shelf, device, key, user, device)
+        return OwnDevice(store, device, key, user, device)
     except ValueError as error:
         raise UserError(
             "Matrix: the encryption keys of this device cannot be opened; credentials.json is not theirs.",
@@ -87,7 +87,7 @@ async def secure(own: OwnDevice, server: Homeserver, recovery_key: str, password
     answer = await server.ask("POST", path("v3", "keys", "query"), {"device_keys": {own.user: []}})
     there = answer.get("device_keys", {}).get(own.user, {}).get(own.device)
     if there is None:
-        own.shelf.drop(own.space, "published")
+        own.store.drop(own.space, "published")
     elif there.get("keys") != own.device_keys["keys"]:
         raise UserError(
             f"Matrix: the device {own.device} of {own.user} is known with other encryption keys than are kept here.",
@@ -100,7 +100,7 @@ async def secure(own: OwnDevice, server: Homeserver, recovery_key: str, password
         if isinstance(error, Refused) and (error.limited or error.status >= 500 or error.unknown_token):
             raise
         reason = str(error)
-    own.shelf.put(own.space, "unsigned", reason)
+    own.store.put(own.space, "unsigned", reason)
     if reason:
         log.warning("matrix: device %s is not signed (%s); some clients will leave it out.", own.device, reason)
 

@@ -13,7 +13,7 @@ from hermes_core.values import define
 from hermes_platform_matrix.e2ee.machine import Machine
 from hermes_platform_matrix.homeserver import Cut, Homeserver, Refused, path
 from hermes_platform_matrix.rooms import Rooms
-from hermes_platform_matrix.shelf import Shelf
+from hermes_platform_matrix.store import AccountStore
 
 __all__ = ["Feed", "Marks", "News"]
 
@@ -47,21 +47,21 @@ class News:
 
 
 class Feed:
-    """Syncs. It goes on from ``since`` in memory; what is on the shelf is moved by Marks."""
+    """Syncs. It goes on from ``since`` in memory; what is on the store is moved by Marks."""
 
     def __init__(
         self,
         server: Homeserver,
-        shelf: Shelf,
+        store: AccountStore,
         rooms: Rooms,
         machine: Machine | None,
         me: str,
         log: logging.Logger,
         seconds: float,
     ) -> None:
-        self._server, self._shelf, self._rooms, self._machine = server, shelf, rooms, machine
+        self._server, self._store, self._rooms, self._machine = server, store, rooms, machine
         self._me, self._log, self._seconds = me, log, seconds
-        self._since: str | None = shelf.get("sync", "since")
+        self._since: str | None = store.get("sync", "since")
         self._new: set[str] = set()
 
     async def next(self) -> News:
@@ -107,7 +107,7 @@ class Feed:
         """The events of a room that were not seen before."""
         timeline = told.get("timeline", {})
         events: list[Event] = list(timeline.get("events", ()))
-        known = room_id in self._new or self._shelf.get("joined", room_id) is not None
+        known = room_id in self._new or self._store.get("joined", room_id) is not None
         if not known:
             self._new.add(room_id)
             news.joined.append(room_id)
@@ -161,10 +161,10 @@ class _Mark:
 
 
 class Marks:
-    """Which news are dealt with. The place to go on from moves on the shelf only over what is acknowledged."""
+    """Which news are dealt with. The place to go on from moves on the store only over what is acknowledged."""
 
-    def __init__(self, shelf: Shelf) -> None:
-        self._shelf = shelf
+    def __init__(self, store: AccountStore) -> None:
+        self._store = store
         self._marks: list[_Mark] = []
 
     def begin(self, news: News) -> None:
@@ -189,11 +189,11 @@ class Marks:
     def _move(self) -> None:
         while self._marks and self._marks[0].whole and not self._marks[0].open:
             news = self._marks.pop(0).news
-            with self._shelf.together():
+            with self._store.together():
                 for room in news.left:
-                    self._shelf.drop("joined", room)
+                    self._store.drop("joined", room)
                 for room in news.joined:
-                    self._shelf.put("joined", room, True)
+                    self._store.put("joined", room, True)
                 for room, inviter in news.invites:
-                    self._shelf.put("invited", room, inviter)
-                self._shelf.put("sync", "since", news.token)
+                    self._store.put("invited", room, inviter)
+                self._store.put("sync", "since", news.token)

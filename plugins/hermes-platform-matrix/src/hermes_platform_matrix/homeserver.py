@@ -127,7 +127,7 @@ class Homeserver:
         headers: Mapping[str, str],
         query: Mapping[str, str] | None,
         seconds: float,
-    ) -> "_Answer":
+    ) -> "_PendingResponse":
         import httpx2
 
         if self._client is None:
@@ -146,10 +146,10 @@ class Homeserver:
             params=dict(query) if query else None,
             timeout=httpx2.Timeout(seconds, connect=10.0, pool=60.0),
         )
-        return _Answer(self._client, request, self.url)
+        return _PendingResponse(self._client, request, self.url)
 
 
-class _Answer:
+class _PendingResponse:
     """A request under way; the library's errors come out as Cut."""
 
     def __init__(self, client: "httpx2.AsyncClient", request: "httpx2.Request", url: str) -> None:

@@ -19,7 +19,7 @@ __all__ = ["Credentials", "Login", "homeserver_url", "user_error"]
 
 @frozen(kw_only=True)
 class Credentials:
-    """Who we are there. ``key`` seals the encryption keys on the shelf. Never printed."""
+    """Who we are there. ``key`` seals the encryption keys on the store. Never printed."""
 
     homeserver: str
     user: str

@@ -34,7 +34,7 @@ class Reader:
     """Reads events for one account."""
 
     def __init__(self, connection: Connection, config: Config, log: logging.Logger) -> None:
-        self._server, self._shelf, self._rooms = connection.server, connection.shelf, connection.rooms
+        self._server, self._store, self._rooms = connection.server, connection.store, connection.rooms
         self._machine, self._media = connection.machine, connection.media
         self._me, self._names, self._config, self._log = connection.user, connection.names, config, log
         self._authors: dict[str, str] = {}
@@ -84,7 +84,7 @@ class Reader:
             room.is_dm
             or author == self._me
             or addresses(content, said.text, self._me, names)
-            or bool(thread and self._shelf.get("threads", thread))
+            or bool(thread and self._store.get("threads", thread))
         )
         threads = self._config.dm_auto_thread if room.is_dm else self._config.auto_thread
         if not thread and addressed and threads:

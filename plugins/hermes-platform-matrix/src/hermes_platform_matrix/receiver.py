@@ -31,8 +31,8 @@ class Receiver:
     ) -> None:
         self._connection, self._config, self._log = connection, config, log
         self._reader, self._sender = reader, sender
-        self._shelf = connection.shelf
-        self._marks = Marks(self._shelf)
+        self._store = connection.store
+        self._marks = Marks(self._store)
         self._seen: dict[str, str] = {}  # room -> the last event that was acknowledged
         self._to_tell = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -52,7 +52,7 @@ class Receiver:
             connection.machine.own.reload()
         feed = Feed(
             connection.server,
-            self._shelf,
+            self._store,
             connection.rooms,
             connection.machine,
             connection.user,
@@ -61,11 +61,11 @@ class Receiver:
         )
         if self._config.receipts:
             self._later(self._receipts())
-        for room, inviter in self._shelf.all("invited"):
+        for room, inviter in self._store.all("invited"):
             self._later(self._answer_invitation(room, inviter))
-        start = News(token=str(self._shelf.get("sync", "since") or ""))
+        start = News(token=str(self._store.get("sync", "since") or ""))
         if start.token:
-            await self._hand_over(start, {(w["room"], w["session"]) for _, w in self._shelf.all("waiting")})
+            await self._hand_over(start, {(w["room"], w["session"]) for _, w in self._store.all("waiting")})
         while True:
             try:
                 news = await feed.next()
@@ -92,7 +92,7 @@ class Receiver:
     async def _hand_over(self, news: News, keys: set[tuple[str, str]]) -> None:
         """Put what news say into the inbox: first what waited for the keys that came."""
         self._marks.begin(news)
-        for _, waiting in self._shelf.all("waiting") if keys else ():
+        for _, waiting in self._store.all("waiting") if keys else ():
             if (waiting["room"], waiting["session"]) in keys:
                 await self._one(waiting["room"], waiting["event"])
         for room_id, event in news.events:
@@ -107,7 +107,7 @@ class Receiver:
             self._marks.expect(found.event_id)
             await self.inbox.put(found)
         else:
-            self._shelf.drop("waiting", str(event.get("event_id")))
+            self._store.drop("waiting", str(event.get("event_id")))
 
     async def _patiently(self, room_id: str, event: Mapping[str, Any]) -> Envelope | Locked | None:
         """Read an event, through short failures of the homeserver. Raises Refused, Cut when they last."""
@@ -131,7 +131,7 @@ class Receiver:
 
     def acknowledge(self, envelope: Envelope) -> None:
         """The kernel has stored it."""
-        self._shelf.drop("waiting", envelope.event_id)
+        self._store.drop("waiting", envelope.event_id)
         self._marks.done(envelope.event_id)
         self._seen[envelope.chat] = envelope.event_id
         self._to_tell.set()
@@ -145,7 +145,7 @@ class Receiver:
             self._later(self._tell(locked, f"I cannot read a message here: {locked.why}."))
             return
         row = {"room": locked.room, "event": dict(locked.event), "session": locked.session}
-        self._shelf.put("waiting", event_id, row)
+        self._store.put("waiting", event_id, row)
         if self._connection.machine:
             try:
                 await self._connection.machine.request(locked.room, locked.event, locked.session)
@@ -155,7 +155,7 @@ class Receiver:
 
     async def _tell_if_it_lasts(self, locked: Locked, event_id: str) -> None:
         await asyncio.sleep(self.key_seconds)
-        if self._shelf.get("waiting", event_id) is not None:
+        if self._store.get("waiting", event_id) is not None:
             self._log.warning("matrix: the key of %s has not come.", event_id)
             text = "I got a message that I cannot decrypt: its key has not come. I have asked for it, and read the"
             await self._tell(locked, f"{text} message when it comes. To be sure, send it again.")
@@ -163,9 +163,9 @@ class Receiver:
     async def _tell(self, locked: Locked, text: str) -> None:
         """Say it in the room, once for each key."""
         about = f"{locked.room} {locked.session or locked.why}"
-        if self._shelf.get("told", about):
+        if self._store.get("told", about):
             return
-        self._shelf.put("told", about, True)
+        self._store.put("told", about, True)
         try:
             await self._sender.notice(locked.room, text, about)
         except (HermesError, Unreadable) as error:
@@ -190,7 +190,7 @@ class Receiver:
             except Cut:
                 await asyncio.sleep(2.0**number)
                 continue
-            self._shelf.drop("invited", room_id)
+            self._store.drop("invited", room_id)
             return
         self._log.warning(
             "matrix: the invitation to %s could not be accepted now; tried again at the next start.", room_id

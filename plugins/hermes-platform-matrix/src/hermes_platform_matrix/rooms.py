@@ -9,7 +9,7 @@ from attrs import field
 from hermes_core.values import define
 from hermes_platform_matrix.homeserver import Homeserver, Refused, path
 from hermes_platform_matrix.markup import sound
-from hermes_platform_matrix.shelf import Shelf
+from hermes_platform_matrix.store import AccountStore
 
 __all__ = ["Room", "Rooms"]
 
@@ -41,8 +41,8 @@ class Room:
 class Rooms:
     """Rooms, asked for when they are first needed and kept fresh by what a sync says."""
 
-    def __init__(self, server: Homeserver, shelf: Shelf) -> None:
-        self._server, self._shelf = server, shelf
+    def __init__(self, server: Homeserver, store: AccountStore) -> None:
+        self._server, self._store = server, store
         self._rooms: dict[str, Room] = {}
 
     async def get(self, room_id: str) -> Room:
@@ -56,7 +56,7 @@ class Rooms:
         )
         if encryption is not None:
             self._encrypted(room_id, encryption)
-        room = Room(room_id, name=_text((name or {}).get("name")), encryption=self._shelf.get("encrypted", room_id))
+        room = Room(room_id, name=_text((name or {}).get("name")), encryption=self._store.get("encrypted", room_id))
         _apply(room, members.get("chunk", ()))
         while len(self._rooms) >= _KEPT:
             del self._rooms[next(iter(self._rooms))]
@@ -81,8 +81,8 @@ class Rooms:
 
     def _encrypted(self, room_id: str, rules: Mapping[str, Any]) -> None:
         """Once encrypted, a room is never taken for a plain one again, whatever it says later."""
-        if "algorithm" in rules or self._shelf.get("encrypted", room_id) is None:
-            self._shelf.put("encrypted", room_id, dict(rules))
+        if "algorithm" in rules or self._store.get("encrypted", room_id) is None:
+            self._store.put("encrypted", room_id, dict(rules))
 
     def apply(self, room_id: str, joined: Mapping[str, Any]) -> None:
         """What a sync says of a room we are in."""
@@ -95,7 +95,7 @@ class Rooms:
             self.forget(room_id)
         elif room := self._rooms.get(room_id):
             _apply(room, events)
-            room.encryption = self._shelf.get("encrypted", room_id)
+            room.encryption = self._store.get("encrypted", room_id)
 
     def forget(self, room_id: str) -> None:
         """Ask again when it is needed."""

@@ -74,7 +74,7 @@ class Sender:
         except (Refused, Cut, Unreadable) as error:
             raise delivery_error(error) from error
         if chat.thread:
-            self._connection.shelf.put("threads", chat.thread, True)
+            self._connection.store.put("threads", chat.thread, True)
         await self._stop_typing(chat.id)
         return Sent(chat=chat.id, message_id=ids[0])
 
@@ -84,7 +84,7 @@ class Sender:
             raise UserError("Matrix has no threads in threads.")
         sent = await self.send(chat, Message(role="assistant", parts=(Text(text=name.strip() or "…"),)), uuid4().hex)
         assert sent is not None, "a text was sent, and there is none"
-        self._connection.shelf.put("threads", sent.message_id, True)
+        self._connection.store.put("threads", sent.message_id, True)
         return Chat(chat.id, sent.message_id)
 
     async def members(self, chat: Chat, sender: str) -> Sequence[Member]:
@@ -123,20 +123,20 @@ class Sender:
 
     async def react(self, room_id: str, event_id: str, sign: str) -> None:
         """Put a sign on an event, in place of our last one; an empty one takes it away. Raises as Platform.react."""
-        server, shelf = self._connection.server, self._connection.shelf
-        last = shelf.get("reactions", event_id) or {}
+        server, store = self._connection.server, self._connection.store
+        last = store.get("reactions", event_id) or {}
         if last.get("sign", "") == sign:
             return
         try:
             if last:
                 where = path("v3", "rooms", room_id, "redact", last["id"], f"hermes-{uuid4().hex}")
                 await server.ask("PUT", where, {})
-                shelf.drop("reactions", event_id)
+                store.drop("reactions", event_id)
             if sign:
                 relation = {"rel_type": "m.annotation", "event_id": event_id, "key": sign}
                 where = path("v3", "rooms", room_id, "send", "m.reaction", f"hermes-{uuid4().hex}")
                 answer = await server.ask("PUT", where, {"m.relates_to": relation})
-                shelf.put("reactions", event_id, {"id": answer["event_id"], "sign": sign})
+                store.put("reactions", event_id, {"id": answer["event_id"], "sign": sign})
         except Refused as refused:
             if refused.code != "M_DUPLICATE_ANNOTATION":  # it is there, from before we were stopped
                 raise delivery_error(refused) from refused

@@ -1,4 +1,4 @@
-"""Every service that speaks the Anthropic Messages wire."""
+"""Every service that speaks the Anthropic Messages protocol."""
 
 from collections.abc import Iterable
 

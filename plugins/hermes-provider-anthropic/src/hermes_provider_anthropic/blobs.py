@@ -10,7 +10,7 @@ PICTURES = ("image/jpeg", "image/png", "image/gif", "image/webp")
 
 
 def blob_block(blob: Blob, *, pictures: bool = True) -> dict[str, JSON]:
-    """A picture or a PDF as a block; what the wire or the model cannot carry is named instead."""
+    """A picture or a PDF as a block; what the protocol or the model cannot carry is named instead."""
     kind = "image" if blob.media_type in PICTURES else "document" if blob.media_type == "application/pdf" else ""
     data = _bytes(blob) if kind and pictures else b""
     if not data:

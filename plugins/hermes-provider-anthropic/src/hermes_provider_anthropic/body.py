@@ -13,8 +13,8 @@ from hermes_provider_anthropic.thoughts import THINKING, seal_of
 __all__ = ["encode", "messages_body", "seals_in"]
 
 CACHE = "cache_control"  # in extra_body it says how long to keep (``ttl: 1h``), or with null not to
-BREAKPOINTS = 3  # in the messages; with the one in the system prompt they are the four the wire allows
-_TOP_LEVEL = ("oneOf", "anyOf", "allOf")  # the wire refuses these at the top of a schema
+BREAKPOINTS = 3  # in the messages; with the one in the system prompt they are the four the protocol allows
+_TOP_LEVEL = ("oneOf", "anyOf", "allOf")  # the protocol refuses these at the top of a schema
 
 
 def messages_body(line: Line, request: Request, model: str) -> dict[str, JSON]:

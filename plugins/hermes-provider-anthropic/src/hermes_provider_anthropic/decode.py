@@ -67,7 +67,7 @@ class MessageDecoder:
         self._ids: set[str] = set()
         self._reason = ""
         self._details: JSON = None
-        self.begun = False  # something of this wire has come
+        self.begun = False  # something of this protocol has come
         self.done = False  # the end was announced
         self.failed: ProviderError | None = None  # raised once what came before it was handed on
 

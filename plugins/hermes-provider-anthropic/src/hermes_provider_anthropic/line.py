@@ -89,10 +89,10 @@ class Line:
 def open_line(entry: Entry, name: str, secrets: "SecretsBroker", endpoint: Endpoint | None) -> Line:
     """Put together what the catalogue, the environment and the user say; the user wins. Raises UserError."""
     said = endpoint or Endpoint(name=name)
-    if said.wire not in ("", "messages"):
+    if said.protocol not in ("", "messages"):
         raise UserError(
-            f"Provider {name} speaks the Messages wire and no other; it is set to {said.wire}.",
-            hint=f"Remove wire from providers.{name}.",
+            f"Provider {name} speaks the Messages protocol and no other; it is set to {said.protocol}.",
+            hint=f"Remove protocol from providers.{name}.",
         )
     given = said.base_url or secrets.get(entry.base_url_env) or entry.base_url
     url = check_address(name, given, endings=ENDINGS, example="https://api.anthropic.com")

@@ -1,4 +1,4 @@
-"""Messages of a conversation as the Messages wire wants them."""
+"""Messages of a conversation as the Messages protocol wants them."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -39,7 +39,7 @@ def to_system(messages: Sequence[Message]) -> tuple[list[dict[str, JSON]], Seque
 
 
 def to_messages(messages: Sequence[Message], how: Conversion) -> list[dict[str, JSON]]:
-    """The list for the wire: user and assistant take turns, a user begins and ends, nothing is empty.
+    """The list for the protocol: user and assistant take turns, a user begins and ends, nothing is empty.
 
     Results of tools and what the person says after them are one message, the results first.
     """
@@ -99,7 +99,7 @@ def _call(call: ToolCall, ids: "_Ids") -> dict[str, JSON]:
 
 
 class _Ids:
-    """Ids of calls for the wire, each once in a conversation: other services begin to count anew with every reply."""
+    """Ids of calls, each once in a conversation: other services begin to count anew with every reply."""
 
     def __init__(self) -> None:
         self._used: set[str] = set()

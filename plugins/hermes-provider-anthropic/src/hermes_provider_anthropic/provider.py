@@ -18,7 +18,7 @@ ALIAS_RANK = 99
 
 
 class Messages(Provider):
-    """A service that speaks the Messages wire.
+    """A service that speaks the Messages protocol.
 
     Its file in the catalogue is read, and its client made, when it is first asked for something.
     """
@@ -41,7 +41,7 @@ class Messages(Provider):
         self._opened: Line | None = None
 
     def at(self, endpoint: Endpoint) -> "Messages":
-        """The same wire at the user's address, or with the user's key. Raises UserError for what cannot work."""
+        """The same protocol at the user's address, or with the user's key. Raises UserError for what cannot work."""
         name = endpoint.name or self.name
         bound = Messages(self._listed, self._secrets, name=name, endpoint=endpoint)
         bound._line()

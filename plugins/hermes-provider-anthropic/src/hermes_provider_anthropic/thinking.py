@@ -10,7 +10,7 @@ __all__ = ["thinking_fields"]
 
 EFFORTS = ("minimal", "low", "medium", "high", "xhigh", "max")
 BUDGETS = {"minimal": 1024, "low": 4096, "medium": 10_000, "high": 20_000, "xhigh": 32_000, "max": 48_000}
-LEAST = 1024  # the smallest budget the wire takes
+LEAST = 1024  # the smallest budget the protocol takes
 
 
 def thinking_fields(card: Card, effort: str, limit: int, turns: Sequence[Mapping[str, JSON]]) -> dict[str, JSON]:

@@ -8,7 +8,7 @@ __all__ = ["grow_usage", "whole_number"]
 
 
 def grow_usage(before: Usage, found: Mapping[str, JSON]) -> Usage:
-    """The usage with what an event adds to it. The wire counts cached tokens apart; here they are part of input."""
+    """The usage with what an event adds to it. The protocol counts cached tokens apart; here they are part of input."""
     read = max(before.cache_read, whole_number(found.get("cache_read_input_tokens")))
     written = max(before.cache_write, whole_number(found.get("cache_creation_input_tokens")))
     plain = before.input - before.cache_read - before.cache_write

@@ -1,4 +1,4 @@
-"""Every service that speaks the OpenAI chat-completions or responses wire."""
+"""Every service that speaks the OpenAI chat-completions or responses protocol."""
 
 from collections.abc import Iterable
 

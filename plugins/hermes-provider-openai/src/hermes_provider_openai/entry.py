@@ -12,7 +12,7 @@ __all__ = ["FOLDER", "Entry", "load_entry", "parse_entry"]
 
 FOLDER = Path(__file__).with_name("catalogue")
 _WORDS: Mapping[str, tuple[str, ...]] = {
-    "wire": ("chat", "responses"),
+    "protocol": ("chat", "responses"),
     "max_tokens_field": ("max_tokens", "max_completion_tokens"),
     "effort": ("", "reasoning_effort", "reasoning", "thinking"),
     "tool_images": ("user", "list", "none"),
@@ -47,7 +47,7 @@ class Entry:
     base_url_env: str = ""
     local: bool = False
     key_needed: bool = True
-    wire: str = "chat"
+    protocol: str = "chat"
     default_model: str = ""
     models: tuple[str, ...] = ()
     contexts: Mapping[str, int] = Factory(dict)

@@ -44,7 +44,7 @@ class Line:
     entry: Entry
     service: Service
     connection: Connection = field(repr=False, eq=False)
-    wire: str
+    protocol: str
     own: bool = True
     headers: Mapping[str, str] = field(factory=dict, repr=False)
     extra_body: Mapping[str, JSON] = field(factory=dict)
@@ -93,8 +93,10 @@ def open_line(entry: Entry, name: str, secrets: "SecretsBroker", endpoint: Endpo
     own = known or not said.base_url or url == entry.base_url or not entry.base_url
     variables = entry.env if own else ()  # a service's key goes to no stranger who only speaks like it
     key = said.api_key or next((found for found in map(secrets.get, variables) if found), "")
-    if said.wire not in ("", "chat", "responses"):
-        raise UserError(f"Provider {name} speaks no wire called {said.wire}.", hint="Set wire to chat or responses.")
+    if said.protocol not in ("", "chat", "responses"):
+        raise UserError(
+            f"Provider {name} speaks no protocol called {said.protocol}.", hint="Set protocol to chat or responses."
+        )
     local = entry.local or is_loopback(url)
     service = Service(
         title=entry.title if known else name,
@@ -111,7 +113,7 @@ def open_line(entry: Entry, name: str, secrets: "SecretsBroker", endpoint: Endpo
         key=entry.name if name in entry.aliases else name,
         entry=entry,
         service=service,
-        wire=said.wire or entry.wire,
+        protocol=said.protocol or entry.protocol,
         own=url == entry.base_url,
         headers=said.headers,
         extra_body=said.extra_body,

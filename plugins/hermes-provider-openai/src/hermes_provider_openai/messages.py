@@ -1,4 +1,4 @@
-"""Messages of a conversation as the chat-completions wire wants them."""
+"""Messages of a conversation as the chat-completions protocol wants them."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -24,7 +24,7 @@ class Conversion:
 
 
 def to_messages(messages: Sequence[Message], how: Conversion) -> list[JSON]:
-    """The list for the wire. Content is never empty; pictures of tool results follow in a message of their own."""
+    """The list for the protocol. Content is never empty; pictures of tool results follow in a message of their own."""
     made: list[JSON] = []
     pictures: list[JSON] = []
     for message in messages:

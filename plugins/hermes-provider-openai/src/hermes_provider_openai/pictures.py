@@ -25,7 +25,7 @@ def picture_url(blob: Blob) -> str:
 
 
 def describe(blob: Blob) -> str:
-    """What to say instead of a file the wire cannot carry."""
+    """What to say instead of a file the protocol cannot carry."""
     name = blob.name or blob.path or "unnamed"
     state = " (cannot be read)" if blob.media_type.startswith("image/") else ""
     where = f" at {blob.path}" if blob.path and blob.path != name else ""

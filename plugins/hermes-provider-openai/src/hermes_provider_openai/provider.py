@@ -18,7 +18,7 @@ ALIAS_RANK = 99
 
 
 class Compatible(Provider):
-    """A service that speaks the chat-completions or the responses wire.
+    """A service that speaks the chat-completions or the responses protocol.
 
     Its file in the catalogue is read, and its client made, when it is first asked for something.
     """
@@ -38,7 +38,7 @@ class Compatible(Provider):
         self._opened: Line | None = None
 
     def at(self, endpoint: Endpoint) -> "Compatible":
-        """The same wire at the user's address, or with the user's key. Raises UserError for what cannot work."""
+        """The same protocol at the user's address, or with the user's key. Raises UserError for what cannot work."""
         name = endpoint.name or self.name
         bound = Compatible(self._listed, self._secrets, name=name, endpoint=endpoint)
         bound._line()
@@ -76,12 +76,12 @@ class Compatible(Provider):
         return await list_models(self._line())
 
     async def stream(self, request: Request) -> AsyncIterator[Delta]:
-        """Answer a request over the wire of the service. Raises ProviderError, or UserError for a bad address."""
+        """Answer a request in the protocol of the service. Raises ProviderError, or UserError for a bad address."""
         line = self._line()
         line.require_key()
         model = request.model or await self._default_model(line)
         deltas: AsyncGenerator[Delta, None]
-        if line.wire == "responses":
+        if line.protocol == "responses":
             from hermes_provider_openai.responses import stream_responses
 
             deltas = stream_responses(line, request, model)
@@ -108,7 +108,7 @@ class Compatible(Provider):
         return await transcribe(self._line(), request)
 
     async def see(self, request: MediaRequest) -> MediaResponse:
-        """Say what pictures show, by the wire of conversations. Raises as ``stream``."""
+        """Say what pictures show, by the protocol of conversations. Raises as ``stream``."""
         from hermes_provider_openai.making import see
 
         line = self._line()
@@ -131,7 +131,7 @@ class Compatible(Provider):
         """The body that ``stream`` would send. Raises as it does."""
         line = self._line()
         model = request.model or await self._default_model(line)
-        if line.wire == "responses":
+        if line.protocol == "responses":
             from hermes_provider_openai.responses_input import responses_body
 
             return responses_body(line, request, model)

@@ -47,7 +47,7 @@ async def stream_responses(line: Line, request: Request, model: str) -> AsyncGen
     except (sdk.OpenAIError, httpx2.HTTPError, httpx2.StreamError) as error:
         raise await _failure(sdk, line, model, error) from error
     except (ValueError, AttributeError, TypeError, RecursionError) as error:  # what the SDK makes of a broken stream
-        raise Unavailable(f"{line.service.title} sent a reply that is not the Responses wire: {error}") from error
+        raise Unavailable(f"{line.service.title} sent a reply that is not the Responses protocol: {error}") from error
     finally:
         if shared is None:
             await client.close()
@@ -58,8 +58,8 @@ def _sdk(line: Line) -> ModuleType:
         import openai
     except ImportError:
         raise UserError(
-            f"{line.service.title} is set to the responses wire, which needs the openai package.",
-            hint=f"Install it: {INSTALL}. Or set wire to chat.",
+            f"{line.service.title} is set to the responses protocol, which needs the openai package.",
+            hint=f"Install it: {INSTALL}. Or set protocol to chat.",
         ) from None
     return openai
 

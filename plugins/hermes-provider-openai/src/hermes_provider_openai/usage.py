@@ -1,4 +1,4 @@
-"""Token counts in the many spellings of the wire."""
+"""Token counts in the many spellings of the protocol."""
 
 from collections.abc import Mapping
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     Address = IPv4Address | IPv6Address
 
-__all__ = ["Target", "addresses_of", "check_url", "refused_address", "resolve", "resolve_with_system"]
+__all__ = ["CheckedUrl", "addresses_of", "check_url", "refused_address", "resolve", "resolve_with_system"]
 
 LONGEST = 8_192  # characters of a URL
 MOST_ADDRESSES = 32  # of one name
@@ -72,7 +72,7 @@ _TUNNELS = "2002::/16 2001::/32 64:ff9b:1::/48"  # 6to4, Teredo, a translator's 
 _PUBLIC_V6 = "2000::/3"
 
 
-class Target(NamedTuple):
+class CheckedUrl(NamedTuple):
     """A URL taken apart: ``host`` in ASCII and lower case without brackets, ``path`` with its query as it is sent."""
 
     scheme: str
@@ -92,7 +92,7 @@ class Target(NamedTuple):
         return f"{self.scheme}://{self.authority}{self.path}"
 
 
-def check_url(url: str, rules: UrlRules) -> Target:
+def check_url(url: str, rules: UrlRules) -> CheckedUrl:
     """Read a URL and apply every rule that needs no network. Raises OutOfReach."""
     if not url or len(url) > LONGEST:
         raise _refused(url, "it is empty" if not url else f"it has more than {LONGEST:,} characters")
@@ -105,7 +105,7 @@ def check_url(url: str, rules: UrlRules) -> Target:
     if scheme not in _DEFAULT_PORTS:
         raise _refused(url, f"its scheme is {scheme!r}; only http and https are opened")
     host, port = _host_and_port(url, parts["authority"], scheme)
-    target = Target(scheme, host, port, _path(parts["rest"]))
+    target = CheckedUrl(scheme, host, port, _path(parts["rest"]))
     _check_host(target, rules)
     if rules.is_secret and _holds_secret(rules.is_secret, url, target):
         raise OutOfReach(
@@ -193,7 +193,7 @@ def _path(rest: str) -> str:
     return quote(path, safe="/?%:@!$&'()*+,;=~-._[]")
 
 
-def _check_host(target: Target, rules: UrlRules) -> None:
+def _check_host(target: CheckedUrl, rules: UrlRules) -> None:
     from ipaddress import ip_address
 
     url, host = target.url, target.host
@@ -216,7 +216,7 @@ def _check_host(target: Target, rules: UrlRules) -> None:
             )
 
 
-def _blocks(pattern: str, target: Target) -> bool:
+def _blocks(pattern: str, target: CheckedUrl) -> bool:
     from fnmatch import fnmatchcase
     from urllib.parse import unquote
 
@@ -229,7 +229,7 @@ def _blocks(pattern: str, target: Target) -> bool:
     return fnmatchcase(asked, slash + path) or fnmatchcase(asked.partition("?")[0], slash + path)
 
 
-def _holds_secret(is_secret: Callable[[str], bool], url: str, target: Target) -> bool:
+def _holds_secret(is_secret: Callable[[str], bool], url: str, target: CheckedUrl) -> bool:
     from urllib.parse import unquote, unquote_plus
 
     whole = f"{target.host}{target.path}"
@@ -280,7 +280,7 @@ def _networks(text: str) -> "tuple[IPv4Network | IPv6Network, ...]":
     return tuple(map(ip_network, text.split()))
 
 
-async def resolve(target: Target, rules: UrlRules) -> Sequence[str]:
+async def resolve(target: CheckedUrl, rules: UrlRules) -> Sequence[str]:
     """The addresses a connection to a target may go to, as text. The name is resolved once.
 
     One forbidden address among them refuses them all: such an answer is how a name is made to lead inside.
@@ -300,7 +300,7 @@ async def resolve(target: Target, rules: UrlRules) -> Sequence[str]:
     return addresses_of(target, found, rules)
 
 
-def addresses_of(target: Target, found: Sequence[str], rules: UrlRules) -> Sequence[str]:
+def addresses_of(target: CheckedUrl, found: Sequence[str], rules: UrlRules) -> Sequence[str]:
     """What a resolver answered, judged. Raises OutOfReach."""
     from ipaddress import ip_address
 

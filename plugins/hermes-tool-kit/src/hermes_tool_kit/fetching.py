@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from hermes_core import __version__
 from hermes_core.context import UrlRules
 from hermes_core.errors import OutOfReach, ToolError
-from hermes_tool_kit.addresses import Target, check_url, resolve
+from hermes_tool_kit.addresses import CheckedUrl, check_url, resolve
 
 if TYPE_CHECKING:
     import ssl
     from zlib import _Decompress
 
-__all__ = ["Answer", "fetch"]
+__all__ = ["Fetched", "fetch"]
 
 CONNECT_SECONDS = 10.0
 _LINE = 65_536  # bytes of a header line, and of all of them
@@ -28,7 +28,7 @@ _CHUNK = 65_536
 _MOVED = (301, 302, 303, 307, 308)
 
 
-class Answer(NamedTuple):
+class Fetched(NamedTuple):
     """What came back. ``headers`` have lower-case names; ``url`` is where it came from in the end.
 
     ``cut`` says why the body is not whole, else it is empty. ``moved`` is the address of another site that this one
@@ -52,7 +52,7 @@ async def fetch(
     seconds: float = 30.0,
     redirects: int = 5,
     other_sites: bool = False,
-) -> Answer:
+) -> Fetched:
     """GET a URL. Every redirect is judged like the first URL, and one to another site is told, not followed.
 
     ``limit`` bounds the body in bytes, as sent and as unpacked; ``seconds`` bounds all of it. With ``other_sites``
@@ -77,13 +77,13 @@ async def fetch(
     raise ToolError(f"{target.host} redirects more than {redirects} times; the last was to {target.url}", retry=False)
 
 
-def _same_site(one: Target, other: Target) -> bool:
+def _same_site(one: CheckedUrl, other: CheckedUrl) -> bool:
     ports = {(t.scheme, t.port) for t in (one, other)}
     same_port = one.port == other.port or ports == {("http", 80), ("https", 443)}
     return same_port and one.host.removeprefix("www.") == other.host.removeprefix("www.")
 
 
-async def _request(target: Target, rules: UrlRules, accept: str, limit: int) -> tuple[Answer, Target | None]:
+async def _request(target: CheckedUrl, rules: UrlRules, accept: str, limit: int) -> tuple[Fetched, CheckedUrl | None]:
     """One answer, and where it leads if it is a redirect."""
     reader, writer = await _connect(target, rules)
     try:
@@ -92,11 +92,11 @@ async def _request(target: Target, rules: UrlRules, accept: str, limit: int) -> 
         writer.write("\r\n".join(lines).encode("ascii"))
         status, headers = await _head(reader)
         if status in _MOVED and (location := headers.get("location", "")):
-            return Answer(target.url, status, headers, b""), _onward(target, location, rules)
+            return Fetched(target.url, status, headers, b""), _onward(target, location, rules)
         body, cut = b"", ""
         if status not in (204, 304):
             body, cut = await _decoded(_body(reader, headers), headers.get("content-encoding", ""), limit)
-        return Answer(target.url, status, headers, body, cut), None
+        return Fetched(target.url, status, headers, body, cut), None
     except (OSError, EOFError, ValueError) as error:
         if isinstance(error, TimeoutError):
             raise
@@ -105,7 +105,7 @@ async def _request(target: Target, rules: UrlRules, accept: str, limit: int) -> 
         writer.transport.abort()
 
 
-def _onward(target: Target, location: str, rules: UrlRules) -> Target:
+def _onward(target: CheckedUrl, location: str, rules: UrlRules) -> CheckedUrl:
     from urllib.parse import urljoin
 
     try:
@@ -119,7 +119,7 @@ def _onward(target: Target, location: str, rules: UrlRules) -> Target:
     return onward
 
 
-async def _connect(target: Target, rules: UrlRules) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+async def _connect(target: CheckedUrl, rules: UrlRules) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     problem: Exception = ToolError("no address")
     secure = target.scheme == "https"
     for address in await resolve(target, rules):

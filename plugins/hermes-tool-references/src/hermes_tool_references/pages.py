@@ -6,7 +6,7 @@ import re
 
 from hermes_core.context import UrlRules
 from hermes_core.errors import HermesError
-from hermes_tool_kit.fetching import Answer, fetch
+from hermes_tool_kit.fetching import Fetched, fetch
 from hermes_tool_references.found import Found, Refused
 from hermes_tool_references.parsing import Reference
 
@@ -40,7 +40,7 @@ async def read_page(wanted: Reference, rules: UrlRules, most: int, seconds: floa
     return Found(label=answer.url, title=f"{shown}{cut}", text=text or "(no text)", untrusted=True)
 
 
-def _readable(answer: Answer) -> tuple[str, str]:
+def _readable(answer: Fetched) -> tuple[str, str]:
     kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
     if not (_TEXT.fullmatch(kind) or kind == "application/xhtml+xml") or b"\0" in answer.body[:8_192]:
         raise Refused(f"it is {kind or 'binary data'}, not text")

@@ -13,7 +13,7 @@ KEPT = 8
 LONGEST = 2_000_000  # characters that are kept
 
 
-class Shelf:
+class PageCache:
     """The last pages that sessions read, so that the next piece is of the same page. Bounded; the oldest goes."""
 
     def __init__(self) -> None:

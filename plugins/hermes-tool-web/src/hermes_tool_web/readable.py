@@ -5,7 +5,7 @@ import re
 
 from hermes_core.errors import ToolError
 from hermes_core.values import frozen
-from hermes_tool_kit.fetching import Answer
+from hermes_tool_kit.fetching import Fetched
 from hermes_tool_web.charset import decode, is_binary
 from hermes_tool_web.visible import without_invisible
 
@@ -38,7 +38,7 @@ class Page:
     notes: tuple[str, ...] = ()
 
 
-def readable(answer: Answer, *, links: bool) -> Page:
+def readable(answer: Fetched, *, links: bool) -> Page:
     """The page in an answer: HTML as Markdown, other text as it is. Raises ToolError for what is no text."""
     kind, charset = _content_type(answer.headers.get("content-type", ""))
     body = answer.body

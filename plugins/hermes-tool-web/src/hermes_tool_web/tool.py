@@ -1,17 +1,12 @@
 """The tool ``web_fetch``."""
 
-from typing import TYPE_CHECKING
-
 from hermes_core.context import PluginContext, UrlRules
 from hermes_core.errors import ToolError
 from hermes_core.kinds import Tool, ToolContext, tool
 from hermes_core.options import ge, option, settings
 from hermes_core.types import Effect
 from hermes_tool_web.config import Config
-from hermes_tool_web.paging import LONGEST, Shelf, piece
-
-if TYPE_CHECKING:
-    from hermes_tool_kit.fetching import Answer
+from hermes_tool_web.paging import LONGEST, PageCache, piece
 
 ACCEPT = "text/html,application/xhtml+xml,text/markdown,text/plain,application/json;q=0.9,*/*;q=0.5"
 
@@ -28,7 +23,7 @@ class Fetch:
 def make_tool(ctx: PluginContext) -> Tool:
     """The tool, with what the person allows."""
     config = ctx.config if isinstance(ctx.config, Config) else Config()
-    shelf = Shelf()
+    pages = PageCache()
 
     @tool(toolset="web", effects={Effect.NETWORK}, idempotent=True, untrusted=True, touches=hosts)
     async def web_fetch(context: ToolContext, params: Fetch) -> str:
@@ -37,7 +32,7 @@ def make_tool(ctx: PluginContext) -> Tool:
         from hermes_tool_kit.fetching import fetch
         from hermes_tool_web.readable import readable
 
-        page = shelf.get(session, params.url, params.links) if params.offset else None
+        page = pages.get(session, params.url, params.links) if params.offset else None
         if page is None:
             answer = await fetch(
                 params.url, ctx.urls, accept=ACCEPT, limit=config.megabytes * 1_000_000, seconds=config.seconds
@@ -47,7 +42,7 @@ def make_tool(ctx: PluginContext) -> Tool:
             _must_be_fine(answer)
             page = readable(answer, links=params.links)
             if len(page.text) <= LONGEST:
-                shelf.put(session, params.url, params.links, page)
+                pages.put(session, params.url, params.links, page)
         return piece(page, params.offset)
 
     return web_fetch

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from hermes_core.errors import HermesError
 from hermes_core.types import Check, Finding
-from hermes_tool_workshop.shelf import Damaged, shelves
+from hermes_tool_workshop.store import Damaged, stores
 
 
 def checks(data: Path) -> Sequence[Check]:
@@ -20,12 +20,12 @@ def checks(data: Path) -> Sequence[Check]:
 
 def _findings(data: Path) -> list[Finding]:
     found, count = [], 0
-    for shelf in shelves(data):
-        for name in shelf.names():
+    for store in stores(data):
+        for name in store.names():
             count += 1
             try:
-                ledger = shelf.ledger(name)
-                version = shelf.version(name, ledger.version)
+                ledger = store.ledger(name)
+                version = store.version(name, ledger.version)
             except (Damaged, HermesError) as error:
                 found.append(Finding(level="fault", text=f"{name}: {error}", fix=f"hermes workshop remove {name}"))
                 continue

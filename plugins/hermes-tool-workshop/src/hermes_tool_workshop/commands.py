@@ -12,7 +12,7 @@ from hermes_core.errors import HermesError, UserError, nearest
 from hermes_core.types import Command
 from hermes_tool_workshop.health import Record
 from hermes_tool_workshop.shape import PREFIX
-from hermes_tool_workshop.shelf import Damaged, Ledger, Shelf, shelves
+from hermes_tool_workshop.store import Damaged, Ledger, ToolStore, stores
 from hermes_tool_workshop.words import difference, may, visible
 from hermes_tool_workshop.writing import state
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 class Found:
-    """A tool that a command is about, with the shelf it is on."""
+    """A tool that a command is about, with the store it is on."""
 
-    def __init__(self, shelf: Shelf, name: str) -> None:
-        self.shelf, self.name = shelf, name
+    def __init__(self, store: ToolStore, name: str) -> None:
+        self.store, self.name = store, name
 
 
 def commands(data: Path) -> Sequence[Command]:
@@ -45,13 +45,13 @@ def commands(data: Path) -> Sequence[Command]:
 def _find(data: Path, name: str, person: str) -> Found:
     """The tool by its name, with or without its prefix. Raises UserError."""
     full = name if name.startswith(PREFIX) else f"{PREFIX}{name}"
-    there = [shelf for shelf in shelves(data) if person in ("", shelf.folder.name, shelf.folder.name.partition(".")[2])]
-    found = [shelf for shelf in there if full in shelf.names()]
+    there = [store for store in stores(data) if person in ("", store.folder.name, store.folder.name.partition(".")[2])]
+    found = [store for store in there if full in store.names()]
     if len(found) > 1:
-        people = ", ".join(shelf.folder.name for shelf in found)
+        people = ", ".join(store.folder.name for store in found)
         raise UserError(f"{full} is there for several people: {people}.", hint="Say whose with --person.")
     if not found:
-        known = [name for shelf in there for name in shelf.names()]
+        known = [name for store in there for name in store.names()]
         close = nearest(full, known)
         more = (
             f" Did you mean {close}?"
@@ -88,13 +88,13 @@ def _command(data: Path, act: Callable[..., tuple[dict[str, Any], str]], *more: 
     return click.command(run)
 
 
-def _row(shelf: Shelf, name: str) -> dict[str, Any]:
+def _row(store: ToolStore, name: str) -> dict[str, Any]:
     """What is known of a tool, damaged or not."""
-    row: dict[str, Any] = {"tool": name, "person": shelf.folder.name, "version": 0, "versions": [], "state": "damaged"}
-    row |= {"why": "", "may": [], "written": "", "crashes": Record(shelf.folder / name).read().row}
+    row: dict[str, Any] = {"tool": name, "person": store.folder.name, "version": 0, "versions": [], "state": "damaged"}
+    row |= {"why": "", "may": [], "written": "", "crashes": Record(store.folder / name).read().row}
     try:
-        ledger = shelf.ledger(name)
-        version = shelf.version(name, ledger.version)
+        ledger = store.ledger(name)
+        version = store.version(name, ledger.version)
     except (Damaged, HermesError) as error:
         return {**row, "why": str(error)}
     label = version.label
@@ -110,7 +110,7 @@ def _list(data: Path) -> "click.Command":
     @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
     def command(as_json: bool) -> None:
         """The tools that the agent wrote for itself, whose they are, and what they may do."""
-        rows = [_row(shelf, name) for shelf in shelves(data) for name in shelf.names()]
+        rows = [_row(store, name) for store in stores(data) for name in store.names()]
         if as_json:
             for row in rows:
                 click.echo(json.dumps(row))
@@ -132,8 +132,8 @@ def _show(data: Path) -> "click.Command":
     import click
 
     def act(found: Found, number: int) -> tuple[dict[str, Any], str]:
-        ledger = found.shelf.ledger(found.name)
-        version = found.shelf.version(found.name, number or ledger.version)
+        ledger = found.store.ledger(found.name)
+        version = found.store.version(found.name, number or ledger.version)
         label, force = (
             version.label,
             "in force" if version.number == ledger.version else f"version {ledger.version} is in force",
@@ -145,7 +145,7 @@ def _show(data: Path) -> "click.Command":
             "session": label.session,
         }
         row = {
-            **_row(found.shelf, found.name),
+            **_row(found.store, found.name),
             "shown": version.number,
             "intact": version.intact,
             "code": version.code,
@@ -164,10 +164,10 @@ def _diff(data: Path) -> "click.Command":
     import click
 
     def act(found: Found, old: int, new: int) -> tuple[dict[str, Any], str]:
-        ledger = found.shelf.ledger(found.name)
+        ledger = found.store.ledger(found.name)
         new = new or ledger.version
         old = old or max((n for n in ledger.digests if n < new), default=new)
-        text = difference(found.name, found.shelf.version(found.name, old), found.shelf.version(found.name, new))
+        text = difference(found.name, found.store.version(found.name, old), found.store.version(found.name, new))
         return {"tool": found.name, "old": old, "new": new, "diff": text}, text
 
     numbers = (click.argument("old", type=int, default=0), click.argument("new", type=int, default=0))
@@ -183,7 +183,7 @@ def _rollback(data: Path) -> "click.Command":
     import click
 
     def act(found: Found, number: int) -> tuple[dict[str, Any], str]:
-        ledger = found.shelf.switch(found.name, number)
+        ledger = found.store.switch(found.name, number)
         return _said(found, ledger, f"Version {number} of {found.name} is in force.")
 
     doc = "Put version NUMBER of a tool in force. Nothing is lost: the newer ones stay."
@@ -192,9 +192,9 @@ def _rollback(data: Path) -> "click.Command":
 
 def _switch(data: Path, *, on: bool) -> "click.Command":
     def act(found: Found) -> tuple[dict[str, Any], str]:
-        ledger = found.shelf.change(found.name, lambda now: evolve(now, state="on" if on else "off", why=""))
+        ledger = found.store.change(found.name, lambda now: evolve(now, state="on" if on else "off", why=""))
         if on:
-            Record(found.shelf.folder / found.name).forgiven(ledger.version)
+            Record(found.store.folder / found.name).forgiven(ledger.version)
         return _said(found, ledger, f"{found.name} {'can be called again' if on else 'is switched off'}.")
 
     doc = (
@@ -207,7 +207,7 @@ def _switch(data: Path, *, on: bool) -> "click.Command":
 
 def _remove(data: Path) -> "click.Command":
     def act(found: Found) -> tuple[dict[str, Any], str]:
-        place = found.shelf.archive(found.name)
+        place = found.store.archive(found.name)
         return {"tool": found.name, "archive": str(place)}, f"{found.name} is gone. All its versions are in {place}."
 
     return _command(data, act, doc="Take a tool away. All its versions go to the archive.")
@@ -217,8 +217,8 @@ def _accept(data: Path) -> "click.Command":
     def act(found: Found) -> tuple[dict[str, Any], str]:
         import click
 
-        ledger = found.shelf.ledger(found.name)
-        version = found.shelf.version(found.name, ledger.version)
+        ledger = found.store.ledger(found.name)
+        version = found.store.version(found.name, ledger.version)
         if version.intact:
             return _said(found, ledger, f"{found.name} is as it was approved; there is nothing to accept.")
         _readable(found, version.code, version.label.permissions)
@@ -227,7 +227,7 @@ def _accept(data: Path) -> "click.Command":
         if not sys.stdin.isatty():
             raise UserError("Nobody is here to say yes to this.", hint="Say it in a terminal.")
         click.confirm("Is this what may run?", abort=True, err=True)
-        return _said(found, found.shelf.accept(found.name, version.digest), f"{found.name} is accepted as it is now.")
+        return _said(found, found.store.accept(found.name, version.digest), f"{found.name} is accepted as it is now.")
 
     doc = "Say yes to a tool whose files were changed on the disk. Shows all of it and asks."
     return _command(data, act, doc=doc)

@@ -8,49 +8,49 @@ from hermes_tool_workshop.draft import Draft, draft_of
 from hermes_tool_workshop.made import Workshop, effects
 from hermes_tool_workshop.offer import Example, Write
 from hermes_tool_workshop.shape import PREFIX
-from hermes_tool_workshop.shelf import Damaged, Shelf
+from hermes_tool_workshop.store import Damaged, ToolStore
 from hermes_tool_workshop.words import difference, may, patch, permission_change
 from hermes_tool_workshop.writing import known_name
 
 
 def verdict(shop: Workshop, session: Session, call: ToolCall) -> Verdict | None:
     """What to say to a call; None where it is none of the workshop's. Blocks for as long as the disk takes."""
-    shelf = shop.shelf(session)
+    store = shop.store(session)
     try:
         if call.name == "tool_write":
-            return _writing(shop, shelf, call.arguments)
+            return _writing(shop, store, call.arguments)
         if call.name == "own_rollback":
-            return Verdict(outcome="ask", reason=_going_back(shelf, call.arguments))
+            return Verdict(outcome="ask", reason=_going_back(store, call.arguments))
         if call.name.startswith(PREFIX):
-            return _approved(shelf, call.name)
+            return _approved(store, call.name)
     except (HermesError, Damaged) as error:
         return Verdict(outcome="deny", reason=str(error))
     return None
 
 
-def _approved(shelf: Shelf, name: str) -> Verdict | None:
+def _approved(store: ToolStore, name: str) -> Verdict | None:
     """Yes to the very code that was approved. Raises ToolError when it is another one."""
-    if name not in shelf.names():
+    if name not in store.names():
         return None  # somebody else's tool, whose name begins with the same letters
-    _, version = shelf.approved(name)
+    _, version = store.approved(name)
     return Verdict(outcome="allow", reason=f"version {version.number} was approved when it was written")
 
 
-def _writing(shop: Workshop, shelf: Shelf, given: Mapping[str, JSON]) -> Verdict:
+def _writing(shop: Workshop, store: ToolStore, given: Mapping[str, JSON]) -> Verdict:
     """A question, with what a person should know of a new version. Raises ToolError when it cannot be kept as it is."""
     examples = [Example(**example) for example in given.get("examples", ())]
     draft = draft_of(Write(**{**given, "examples": examples}), shop.home, shop.config.seconds)
     # Its examples do what the tool may do; only of one that starts programs nobody can say what that is.
     known = not draft.permissions.programs
     does = effects(draft.permissions) | {Effect.CONFIGURE} if known else None
-    return Verdict(outcome="ask", reason=_told(shelf, draft), effects=does)
+    return Verdict(outcome="ask", reason=_told(store, draft), effects=does)
 
 
-def _told(shelf: Shelf, draft: Draft) -> str:
+def _told(store: ToolStore, draft: Draft) -> str:
     """The new version in words, or how it differs from the one in force."""
     try:
-        ledger = shelf.ledger(draft.name)
-        before = shelf.version(draft.name, ledger.version)
+        ledger = store.ledger(draft.name)
+        before = store.version(draft.name, ledger.version)
     except UserError:
         lines = [
             f"keeps {draft.name}, a tool that the agent wrote for itself, and runs it whenever it is called.",
@@ -68,8 +68,8 @@ def _end(draft: Draft) -> list[str]:
     return [*why, f"It may, each time for at most {draft.seconds} s:", may(draft.permissions)]
 
 
-def _going_back(shelf: Shelf, given: Mapping[str, JSON]) -> str:
+def _going_back(store: ToolStore, given: Mapping[str, JSON]) -> str:
     name, number = known_name(str(given["name"])), int(given["version"])
-    now, then = shelf.version(name, shelf.ledger(name).version), shelf.version(name, number)
+    now, then = store.version(name, store.ledger(name).version), store.version(name, number)
     head = f"puts version {number} of {name} in force again; now it is version {now.number}."
     return f"{head}\n{difference(name, now, then)}"

@@ -17,7 +17,7 @@ from hermes_tool_workshop.draft import read_code
 from hermes_tool_workshop.health import Record
 from hermes_tool_workshop.permissions import Permissions
 from hermes_tool_workshop.shape import Shape
-from hermes_tool_workshop.shelf import Damaged, Ledger, Shelf, Version
+from hermes_tool_workshop.store import Damaged, Ledger, ToolStore, Version
 from hermes_tool_workshop.words import aside, told
 
 _LATER = 30.0  # seconds the kernel waits longer than the place does
@@ -41,28 +41,28 @@ class Workshop:
         self._interpreters = Interpreters()
         self._known: dict[Path, Kept] = {}
 
-    def shelf(self, session: Session) -> Shelf:
+    def store(self, session: Session) -> ToolStore:
         """The tools of a session's owner."""
-        return Shelf(self.data, session.owner)
+        return ToolStore(self.data, session.owner)
 
     def tools(self, session: Session) -> list[Tool]:
         """The tools of a session's owner that are there now. Quick: what did not change is not read again."""
-        shelf = self.shelf(session)
-        found = (self._tool(shelf, name) for name in shelf.names())
+        store = self.store(session)
+        found = (self._tool(store, name) for name in store.names())
         return [tool for tool in found if tool is not None]
 
-    def _tool(self, shelf: Shelf, name: str) -> Tool | None:
-        place, stamp = shelf.folder / name, shelf.stamp(name)
+    def _tool(self, store: ToolStore, name: str) -> Tool | None:
+        place, stamp = store.folder / name, store.stamp(name)
         known = self._known.get(place)
         if known is None or known.stamp != stamp:
-            known = Kept(stamp=stamp, tool=self._read(shelf, name))
+            known = Kept(stamp=stamp, tool=self._read(store, name))
             self._known[place] = known
         return known.tool
 
-    def _read(self, shelf: Shelf, name: str) -> Tool | None:
+    def _read(self, store: ToolStore, name: str) -> Tool | None:
         try:
-            ledger = shelf.ledger(name)
-            version = shelf.version(name, ledger.version)
+            ledger = store.ledger(name)
+            version = store.version(name, ledger.version)
         except (Damaged, HermesError) as error:
             self.log.warning("a tool cannot be read: %s", error)
             return None
@@ -70,13 +70,13 @@ class Workshop:
         if shape is None or (problems and version.intact):
             self.log.warning("a tool cannot be understood: %s: %s", name, "; ".join(problems)[:500])
             return None
-        return self._made(shelf, ledger, version, shape)
+        return self._made(store, ledger, version, shape)
 
-    def _made(self, shelf: Shelf, ledger: Ledger, version: Version, shape: Shape) -> Tool:
+    def _made(self, store: ToolStore, ledger: Ledger, version: Version, shape: Shape) -> Tool:
         label, why = version.label, ledger.why or "a person switched it off"
 
         async def run(context: ToolContext, given: Mapping[str, JSON]) -> str:
-            return await self._run(context, shelf, ledger, shape.filled(given))
+            return await self._run(context, store, ledger, shape.filled(given))
 
         keys = tuple(touched(label.permissions))
         return Tool(
@@ -92,8 +92,8 @@ class Workshop:
             seconds=_LONGEST if label.permissions.calls else label.seconds + _LATER,
         )
 
-    async def _run(self, context: ToolContext, shelf: Shelf, seen: Ledger, arguments: dict[str, JSON]) -> str:
-        ledger, version = await asyncio.to_thread(shelf.approved, seen.name)
+    async def _run(self, context: ToolContext, store: ToolStore, seen: Ledger, arguments: dict[str, JSON]) -> str:
+        ledger, version = await asyncio.to_thread(store.approved, seen.name)
         if ledger.state != "on":
             why = ledger.why or "a person switched it off"
             raise ToolError(
@@ -105,9 +105,9 @@ class Workshop:
             )
         work = work_of(seen.name, version)
         outcome = await self.play(context, work, arguments)
-        record = Record(shelf.folder / seen.name)
+        record = Record(store.folder / seen.name)
         if outcome.crash:
-            text = await asyncio.to_thread(self._crashed, shelf, record, ledger, outcome)
+            text = await asyncio.to_thread(self._crashed, store, record, ledger, outcome)
             context.progress(f"{text}\n")
             raise ToolError(text, hint="\n".join(aside(outcome)))
         await asyncio.to_thread(record.worked, version.number)
@@ -136,7 +136,7 @@ class Workshop:
             text = "".join(part.text for part in result.parts if isinstance(part, Text))
             known.append({"wish": [name, dict(given)], "text": text, "failed": result.failed})
 
-    def _crashed(self, shelf: Shelf, record: Record, ledger: Ledger, outcome: Outcome) -> str:
+    def _crashed(self, store: ToolStore, record: Record, ledger: Ledger, outcome: Outcome) -> str:
         """Count a crash; at the last one the tool is set aside, or goes back to what worked. What to say of it."""
         name, number = ledger.name, ledger.version
         health, most = record.crashed(number), self.config.failures
@@ -146,12 +146,12 @@ class Workshop:
         self.log.warning("tool set aside", extra={"fields": {"tool": name, "version": number, "crash": outcome.crash}})
         for earlier in sorted((n for n in health.worked if n < number and n in ledger.digests), reverse=True):
             try:
-                shelf.switch(name, earlier, why=f"version {number} crashed {health.row} times in a row")
+                store.switch(name, earlier, why=f"version {number} crashed {health.row} times in a row")
             except (Damaged, HermesError):
                 continue
             return f"{text} That is {health.row} in a row: version {earlier}, which worked, is in force again."
         why = f"it was set aside, since version {number} crashed {health.row} times in a row"
-        shelf.change(name, lambda now: evolve(now, state="aside", why=why) if now.version == number else now)
+        store.change(name, lambda now: evolve(now, state="aside", why=why) if now.version == number else now)
         return (
             f"{text} That is {health.row} in a row: it is set aside until it is written anew, or a person enables it."
         )

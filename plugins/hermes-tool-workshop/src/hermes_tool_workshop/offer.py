@@ -70,7 +70,7 @@ def make_source(data: Path, shop: "Callable[[], Workshop]") -> ToolSource:
     """The tools that were written, and the two that look after them: a model is told of none where none was written."""
 
     def none_yet(session: Session) -> str | None:
-        return None if data.exists() and shop().shelf(session).names() else "no tool was written yet"
+        return None if data.exists() and shop().store(session).names() else "no tool was written yet"
 
     def there(session: Session) -> list[Tool]:
         return [*(shop().tools(session) if data.exists() else ()), own_versions, own_rollback]
@@ -80,7 +80,7 @@ def make_source(data: Path, shop: "Callable[[], Workshop]") -> ToolSource:
         """The tools you wrote, their versions and code."""
         from hermes_tool_workshop.writing import look
 
-        return await asyncio.to_thread(look, shop().shelf(context.session), wanted)
+        return await asyncio.to_thread(look, shop().store(context.session), wanted)
 
     @tool(
         toolset="workshop",

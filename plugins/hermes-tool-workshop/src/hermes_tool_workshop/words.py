@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hermes_core.types import JSON
 from hermes_tool_workshop.calls import Outcome
 from hermes_tool_workshop.permissions import Permissions
-from hermes_tool_workshop.shelf import Version
+from hermes_tool_workshop.store import Version
 
 
 def may(permissions: Permissions) -> str:

@@ -12,7 +12,7 @@ from hermes_tool_workshop.label import Label
 from hermes_tool_workshop.made import Workshop
 from hermes_tool_workshop.offer import Back, Look, Write
 from hermes_tool_workshop.shape import full_name
-from hermes_tool_workshop.shelf import Damaged, Ledger, Shelf
+from hermes_tool_workshop.store import Damaged, Ledger, ToolStore
 from hermes_tool_workshop.words import aside, may
 
 _SHOWN = 20_000  # characters of a version's code that are shown
@@ -29,8 +29,8 @@ def known_name(name: str) -> str:
 async def written(shop: Workshop, context: ToolContext, wanted: Write) -> str:
     """Check a tool, try it and keep it. Raises ToolError."""
     draft = draft_of(wanted, shop.home, shop.config.seconds)
-    shelf, session = shop.shelf(context.session), context.session
-    if same := await asyncio.to_thread(_same, shelf, draft):
+    store, session = shop.store(context.session), context.session
+    if same := await asyncio.to_thread(_same, store, draft):
         return f"{draft.name} is just this already: version {same.version} is in force."
     await _try(shop, context, draft)
     label = Label(
@@ -44,7 +44,7 @@ async def written(shop: Workshop, context: ToolContext, wanted: Write) -> str:
         why=draft.why,
         examples=draft.examples,
     )
-    ledger = await asyncio.to_thread(shelf.keep, draft.name, draft.code, label, shop.config.most)
+    ledger = await asyncio.to_thread(store.keep, draft.name, draft.code, label, shop.config.most)
     fields = {"tool": draft.name, "version": ledger.version, "sha256": draft.sha256, "session": session.id}
     shop.log.info("tool written", extra={"fields": fields})
     first = json.dumps(draft.examples[0]["arguments"], ensure_ascii=False)
@@ -55,11 +55,11 @@ async def written(shop: Workshop, context: ToolContext, wanted: Write) -> str:
     )
 
 
-def _same(shelf: Shelf, draft: Draft) -> Ledger | None:
+def _same(store: ToolStore, draft: Draft) -> Ledger | None:
     """The ledger when the version in force is this very draft, as it was approved."""
     try:
-        ledger = shelf.ledger(draft.name)
-        version = shelf.version(draft.name, ledger.version)
+        ledger = store.ledger(draft.name)
+        version = store.version(draft.name, ledger.version)
     except (UserError, Damaged):
         return None
     label = version.label
@@ -91,14 +91,14 @@ async def _try(shop: Workshop, context: ToolContext, draft: Draft) -> None:
         )
 
 
-def look(shelf: Shelf, wanted: Look) -> str:
+def look(store: ToolStore, wanted: Look) -> str:
     """The tools there are, or one of them. Raises ToolError."""
     if not wanted.name:
-        return "\n".join(_line(shelf, name) for name in shelf.names()) or "You have written no tool yet."
+        return "\n".join(_line(store, name) for name in store.names()) or "You have written no tool yet."
     name = known_name(wanted.name)
     try:
-        ledger = shelf.ledger(name)
-        version = shelf.version(name, wanted.version or ledger.version)
+        ledger = store.ledger(name)
+        version = store.version(name, wanted.version or ledger.version)
     except (Damaged, UserError) as error:
         raise _told(error) from None
     label, there = version.label, ", ".join(map(str, sorted(ledger.digests)))
@@ -112,10 +112,10 @@ def state(ledger: Ledger) -> str:
     return {"on": "on", "off": "switched off", "aside": "set aside"}[ledger.state]
 
 
-def _line(shelf: Shelf, name: str) -> str:
+def _line(store: ToolStore, name: str) -> str:
     try:
-        ledger = shelf.ledger(name)
-        label = shelf.version(name, ledger.version).label
+        ledger = store.ledger(name)
+        label = store.version(name, ledger.version).label
     except (Damaged, HermesError) as error:
         return f"{name}: {error}"
     may_do = "; ".join(label.permissions.words())
@@ -125,15 +125,15 @@ def _line(shelf: Shelf, name: str) -> str:
 async def back(shop: Workshop, context: ToolContext, wanted: Back) -> str:
     """Put an earlier version in force. Raises ToolError."""
     name = known_name(wanted.name)
-    ledger = await asyncio.to_thread(_back, shop.shelf(context.session), name, wanted.version)
+    ledger = await asyncio.to_thread(_back, shop.store(context.session), name, wanted.version)
     fields = {"tool": name, "version": ledger.version, "session": context.session.id}
     shop.log.info("tool rolled back", extra={"fields": fields})
     return f"Version {ledger.version} of {name} is in force."
 
 
-def _back(shelf: Shelf, name: str, number: int) -> Ledger:
+def _back(store: ToolStore, name: str, number: int) -> Ledger:
     try:
-        return shelf.switch(name, number, why="")
+        return store.switch(name, number, why="")
     except (Damaged, UserError) as error:
         raise _told(error) from None
 

@@ -12,7 +12,7 @@ from hermes_core.database import READ, TablesTransaction, made
 from hermes_core.types import JSON, Principal
 from hermes_platform_gateway.rows.outbox import stored
 from hermes_platform_gateway.rows.tables import Part, equal, owned, put, routes, unit
-from hermes_platform_gateway.rows.values import Outgoing, Route
+from hermes_platform_gateway.rows.values import Binding, Outgoing
 
 __all__ = ["Routes"]
 
@@ -21,13 +21,13 @@ class Routes(Part):
     """The rows of which chat talks to which session."""
 
     @unit(READ)
-    def route(self, tx: TablesTransaction, key: str, owner: Principal) -> Route | None:
+    def route(self, tx: TablesTransaction, key: str, owner: Principal) -> Binding | None:
         """Where a key leads, if it is the owner's."""
         rows = tx.execute(sa.select(routes).where(equal(routes, key=clean(key), **owned(owner))))
         return _read(rows[0]) if rows else None
 
     @unit(READ)
-    def routes_of(self, tx: TablesTransaction, session_id: str) -> list[Route]:
+    def routes_of(self, tx: TablesTransaction, session_id: str) -> list[Binding]:
         """The keys that lead to a session, last used first."""
         rows = sa.select(routes).where(routes.c.session_id == session_id).order_by(routes.c.used.desc())
         return [_read(row) for row in tx.execute(rows)]
@@ -64,5 +64,5 @@ def _put(tx: TablesTransaction, key: str, session_id: str, owner: Principal, ove
     tx.execute(put(routes, ["key"], **row, made=now, used=now))
 
 
-def _read(row: Mapping[str, Any]) -> Route:
-    return made(Route, row, overrides=json.loads(row["overrides"] or "{}"))
+def _read(row: Mapping[str, Any]) -> Binding:
+    return made(Binding, row, overrides=json.loads(row["overrides"] or "{}"))

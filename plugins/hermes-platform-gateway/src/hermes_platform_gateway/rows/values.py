@@ -7,7 +7,7 @@ from attrs import Factory
 from hermes_core.types import JSON, Chat, Message, Principal
 from hermes_core.values import frozen
 
-__all__ = ["KEPT", "KnownChat", "OutboxRow", "Outgoing", "Pairing", "Person", "Route"]
+__all__ = ["KEPT", "Binding", "KnownChat", "OutboxRow", "Outgoing", "Pairing", "Person"]
 
 KEPT = 7 * 86400.0  # seconds that a row stays after it was sent or given up
 
@@ -86,7 +86,7 @@ class KnownChat:
 
 
 @frozen(kw_only=True)
-class Route:
+class Binding:
     """Where a session key leads. ``overrides`` are what was chosen in that chat: ``model``, ``effort``."""
 
     key: str

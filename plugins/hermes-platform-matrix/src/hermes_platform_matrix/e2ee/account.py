@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from hermes_platform_matrix.e2ee.signing import signed
 from hermes_platform_matrix.homeserver import Homeserver, path
-from hermes_platform_matrix.shelf import Shelf
+from hermes_platform_matrix.store import AccountStore
 
 if TYPE_CHECKING:
     from vodozemac import Account
@@ -16,13 +16,13 @@ MEGOLM = "m.megolm.v1.aes-sha2"
 
 
 class OwnDevice:
-    """The identity of one device of one account. ``space`` is where on the shelf it lies; ``key`` seals it there.
+    """The identity of one device of one account. ``space`` is where on the store it lies; ``key`` seals it there.
 
     Raises ValueError when what lies there was sealed with another key.
     """
 
-    def __init__(self, shelf: Shelf, space: str, key: bytes, user: str, device: str) -> None:
-        self.shelf, self.space, self.key, self.user, self.device = shelf, space, key, user, device
+    def __init__(self, store: AccountStore, space: str, key: bytes, user: str, device: str) -> None:
+        self.store, self.space, self.key, self.user, self.device = store, space, key, user, device
         self.account = self._load()
         self.curve25519 = self.account.curve25519_key.to_base64()
         self.ed25519 = self.account.ed25519_key.to_base64()
@@ -30,20 +30,20 @@ class OwnDevice:
     def _load(self) -> "Account":
         from vodozemac import Account
 
-        pickle = self.shelf.get(self.space, "account")
+        pickle = self.store.get(self.space, "account")
         if isinstance(pickle, str):
             return Account.from_pickle(pickle, self.key)
         account = Account()
-        self.shelf.put(self.space, "account", account.pickle(self.key))
+        self.store.put(self.space, "account", account.pickle(self.key))
         return account
 
     def reload(self) -> None:
-        """Take it as it is on the shelf: another process of this machine may have served the account until now."""
+        """Take it as it is on the store: another process of this machine may have served the account until now."""
         self.account = self._load()
 
     def save(self) -> None:
         """Keep the account as it is now; after everything that used up or made a key."""
-        self.shelf.put(self.space, "account", self.account.pickle(self.key))
+        self.store.put(self.space, "account", self.account.pickle(self.key))
 
     def sign(self, data: bytes) -> str:
         """A signature of this device."""
@@ -68,7 +68,7 @@ class OwnDevice:
     @property
     def published(self) -> bool:
         """Whether the homeserver has its keys."""
-        return bool(self.shelf.get(self.space, "published"))
+        return bool(self.store.get(self.space, "published"))
 
     async def publish(self, server: Homeserver, *, there: int, fallback: bool) -> None:
         """Upload one-time keys until the server holds enough, and a new fallback key when there is none unused.
@@ -92,9 +92,9 @@ class OwnDevice:
         self.save()
         await server.ask("POST", path("v3", "keys", "upload"), body)
         self.account.mark_keys_as_published()
-        with self.shelf.together():
+        with self.store.together():
             self.save()
-            self.shelf.put(self.space, "published", True)
+            self.store.put(self.space, "published", True)
 
     def _one_time_keys(self) -> dict[str, Any]:
         keys = self.account.one_time_keys.items()

@@ -23,7 +23,7 @@ class BadRecoveryKey(Exception):
 
 
 class CrossSigning:
-    """The cross-signing identity of the own account. ``seeds`` is the space on the shelf for keys made here."""
+    """The cross-signing identity of the own account. ``seeds`` is the space on the store for keys made here."""
 
     def __init__(self, own: OwnDevice, server: Homeserver, seeds: str) -> None:
         self._own, self._server, self._seeds = own, server, seeds
@@ -63,7 +63,7 @@ class CrossSigning:
         return stored
 
     def _kept(self, usage: str) -> bytes | None:
-        kept = self._own.shelf.get(self._seeds, usage)
+        kept = self._own.store.get(self._seeds, usage)
         return decoded(kept) if isinstance(kept, str) else None
 
     async def _make(self, answer: Mapping[str, Any], password: str) -> bytes | None:
@@ -71,10 +71,10 @@ class CrossSigning:
         user = self._own.user
         if own_key(answer.get("master_keys", {}).get(user), user, "master"):
             return None
-        with self._own.shelf.together():
+        with self._own.store.together():
             for usage in _USAGES:  # on disk first: an identity whose keys are lost would have to be reset by a person
                 if self._kept(usage) is None:
-                    self._own.shelf.put(self._seeds, usage, encoded(secrets.token_bytes(32)))
+                    self._own.store.put(self._seeds, usage, encoded(secrets.token_bytes(32)))
         seeds = {usage: self._kept(usage) or b"" for usage in _USAGES}
         body: dict[str, Any] = {"master_key": self._own.signed(_key_object(user, "master", seeds["master"]))}
         by, sign = f"ed25519:{_public(seeds['master'])}", _signer(seeds["master"])

@@ -10,7 +10,7 @@ from hermes_core.values import frozen
 from hermes_platform_matrix.e2ee.account import MEGOLM, OLM
 from hermes_platform_matrix.e2ee.signing import is_signed
 from hermes_platform_matrix.homeserver import Homeserver, path
-from hermes_platform_matrix.shelf import Shelf
+from hermes_platform_matrix.store import AccountStore
 
 __all__ = ["Device", "Devices", "own_key"]
 
@@ -39,8 +39,8 @@ def own_key(keys: Any, user: str, usage: str) -> str:
 class Devices:
     """Devices of people who share an encrypted room with us, kept fresh by what a sync says."""
 
-    def __init__(self, shelf: Shelf, space: str, me: tuple[str, str], log: logging.Logger) -> None:
-        self._shelf, self._space, self._me, self._log = shelf, space, me, log
+    def __init__(self, store: AccountStore, space: str, me: tuple[str, str], log: logging.Logger) -> None:
+        self._store, self._space, self._me, self._log = store, space, me, log
 
     def of(self, users: Iterable[str]) -> list[Device]:
         """Every known device of these users but ours."""
@@ -54,17 +54,17 @@ class Devices:
     def changed(self, lists: Mapping[str, Any]) -> None:
         """Note what a sync says: whose devices changed, and with whom no encrypted room is shared any more."""
         for user in (*lists.get("changed", ()), *lists.get("left", ())):
-            if (known := self._shelf.get(self._space, user)) is not None:
-                self._shelf.put(self._space, user, {**known, "fresh": False})
+            if (known := self._store.get(self._space, user)) is not None:
+                self._store.put(self._space, user, {**known, "fresh": False})
 
     async def refresh(self, server: Homeserver, users: Iterable[str]) -> None:
         """Ask for the devices of those whose list is not fresh. Raises Refused, Cut."""
         stale = [u for u in sorted(set(users)) if not self._fresh(u)]
         for start in range(0, len(stale), _AT_ONCE):
             some = stale[start : start + _AT_ONCE]
-            with self._shelf.together():  # a change that comes in while we ask makes them stale again
+            with self._store.together():  # a change that comes in while we ask makes them stale again
                 for user in some:
-                    self._shelf.put(self._space, user, {"devices": self._devices(user), "fresh": True})
+                    self._store.put(self._space, user, {"devices": self._devices(user), "fresh": True})
             try:
                 body = {"device_keys": {u: [] for u in some}, "timeout": 10_000}
                 answer = await server.ask("POST", path("v3", "keys", "query"), body)
@@ -75,7 +75,7 @@ class Devices:
 
     def _learn(self, users: Iterable[str], answer: Mapping[str, Any]) -> None:
         away = set(answer.get("failures", {}))
-        with self._shelf.together():
+        with self._store.together():
             for user in users:
                 if user.partition(":")[2] in away:
                     self.changed({"changed": [user]})
@@ -87,7 +87,7 @@ class Devices:
                     device = self._device(user, name, keys, vouching, before.get(name))
                     if device:
                         found[name] = asdict(device)
-                self._shelf.put(self._space, user, {"devices": found, "fresh": self._fresh(user)})
+                self._store.put(self._space, user, {"devices": found, "fresh": self._fresh(user)})
 
     def _device(
         self, user: str, name: str, keys: Any, vouching: str, before: Mapping[str, Any] | None
@@ -115,7 +115,7 @@ class Devices:
         return vouching if master and vouching and is_signed(keys, user, f"ed25519:{master}", master) else ""
 
     def _fresh(self, user: str) -> bool:
-        return bool((self._shelf.get(self._space, user) or {}).get("fresh"))
+        return bool((self._store.get(self._space, user) or {}).get("fresh"))
 
     def _devices(self, user: str) -> dict[str, Any]:
-        return dict((self._shelf.get(self._space, user) or {}).get("devices", {}))
+        return dict((self._store.get(self._space, user) or {}).get("devices", {}))

@@ -19,11 +19,11 @@ _HOUR = 3600.0
 
 
 class Machine:
-    """Encrypts and decrypts for one device. What it learns is on the shelf before it is used."""
+    """Encrypts and decrypts for one device. What it learns is on the store before it is used."""
 
     def __init__(self, own: OwnDevice, server: Homeserver, log: logging.Logger, *, only_owned: bool = False) -> None:
         self.own, self._server, self._log, self._only_owned = own, server, log, only_owned
-        self.devices = Devices(own.shelf, f"{own.space}/devices", (own.user, own.device), log)
+        self.devices = Devices(own.store, f"{own.space}/devices", (own.user, own.device), log)
         self._olm = Olm(own, log)
         self._megolm = Megolm(own)
         self._rooms: dict[str, asyncio.Lock] = {}
@@ -39,13 +39,13 @@ class Machine:
             if event.get("type") != "m.room.encrypted":
                 continue
             try:
-                with self.own.shelf.together():
+                with self.own.store.together():
                     if found := self._take(self._olm.decrypt(event)):
                         came.add(found)
             except Unreadable as error:
                 self._log.warning("matrix: a message of a device of %s cannot be read: %s", event.get("sender"), error)
                 broken.append((str(event.get("sender")), str(event.get("content", {}).get("sender_key"))))
-        with self.own.shelf.together():
+        with self.own.store.together():
             self.devices.changed(sync.get("device_lists", {}))
         counts = sync.get("device_one_time_keys_count", {})
         unused = sync.get("device_unused_fallback_key_types")
@@ -69,10 +69,10 @@ class Machine:
 
     async def _mend(self, sender: str, curve25519: str) -> None:
         """Start a new session with a device whose messages cannot be read, at most once an hour."""
-        last = self.own.shelf.get(f"{self.own.space}/mended", curve25519) or 0
+        last = self.own.store.get(f"{self.own.space}/mended", curve25519) or 0
         if abs(time.time() - last) < _HOUR:
             return
-        self.own.shelf.put(f"{self.own.space}/mended", curve25519, time.time())
+        self.own.store.put(f"{self.own.space}/mended", curve25519, time.time())
         try:
             await self.devices.refresh(self._server, [sender])
             if device := self.devices.by_key(sender, curve25519):
@@ -89,7 +89,7 @@ class Machine:
             device = self.devices.by_key(sender, writer)
             if device is None or not device.owned:
                 raise Unreadable("it was written on a device that its owner has not signed")
-        with self.own.shelf.together():
+        with self.own.store.together():
             return self._megolm.decrypt(room, event)
 
     async def request(self, room: str, event: Mapping[str, Any], session: str) -> None:

@@ -36,10 +36,10 @@ class Plain:
 
 
 class Megolm:
-    """Room keys on the shelf of this device."""
+    """Room keys on the store of this device."""
 
     def __init__(self, own: OwnDevice) -> None:
-        self._own, self._shelf = own, own.shelf
+        self._own, self._store = own, own.store
         self._in, self._out = f"{own.space}/in", f"{own.space}/out"
         self._seen, self._asked = f"{own.space}/seen", f"{own.space}/asked"
 
@@ -68,7 +68,7 @@ class Megolm:
 
         content = secret.content
         room, name = str(content.get("room_id", "")), str(content.get("session_id", ""))
-        asked = self._shelf.get(self._asked, f"{room} {name}")
+        asked = self._store.get(self._asked, f"{room} {name}")
         if not asked or (not trusted and asked["sender"] != secret.sender):
             return None
         try:
@@ -81,16 +81,16 @@ class Megolm:
 
     def _learn(self, room: str, session: "InboundGroupSession", sender: str, curve25519: str) -> tuple[str, str] | None:
         at = f"{room} {session.session_id}"
-        known = self._shelf.get(self._in, at)
+        known = self._store.get(self._in, at)
         if known and (known["sender"] != sender or known["first"] <= session.first_known_index):
             return None
         kept = {"pickle": session.pickle(self._own.key), "sender": sender, "curve25519": curve25519}
-        self._shelf.put(self._in, at, {**kept, "first": session.first_known_index})
+        self._store.put(self._in, at, {**kept, "first": session.first_known_index})
         return room, session.session_id
 
     def writer(self, room: str, event: Mapping[str, Any]) -> str:
         """The identity key of the device that an event's key came from; empty while the key is not here."""
-        kept = self._shelf.get(self._in, f"{room} {event.get('content', {}).get('session_id')}")
+        kept = self._store.get(self._in, f"{room} {event.get('content', {}).get('session_id')}")
         return str(kept["curve25519"]) if kept else ""
 
     def decrypt(self, room: str, event: Mapping[str, Any]) -> Plain:
@@ -101,7 +101,7 @@ class Megolm:
         name = content.get("session_id")
         if content.get("algorithm") != MEGOLM or not isinstance(name, str):
             raise Unreadable(f"it is encrypted in a way unknown here ({str(content.get('algorithm'))[:60]})")
-        kept = self._shelf.get(self._in, f"{room} {name}")
+        kept = self._store.get(self._in, f"{room} {name}")
         if kept is None:
             raise NoKey(name)
         if kept["sender"] != event.get("sender"):
@@ -122,24 +122,24 @@ class Megolm:
 
     def _only_once(self, at: str, event: Mapping[str, Any]) -> None:
         """A homeserver must not be able to make a person say something a second time."""
-        first = self._shelf.get(self._seen, at)
+        first = self._store.get(self._seen, at)
         if first is None:
-            self._shelf.put(self._seen, at, event.get("event_id"))
+            self._store.put(self._seen, at, event.get("event_id"))
         elif first != event.get("event_id"):
             raise Unreadable("it was played again")
 
     def ask_for(self, room: str, session: str, sender: str) -> bool:
         """Note that a key is asked for; False when it was asked for before."""
-        if self._shelf.get(self._asked, f"{room} {session}"):
+        if self._store.get(self._asked, f"{room} {session}"):
             return False
-        self._shelf.put(self._asked, f"{room} {session}", {"sender": sender, "when": time.time()})
+        self._store.put(self._asked, f"{room} {session}", {"sender": sender, "when": time.time()})
         return True
 
     # --- writing
 
     def key_for(self, room: str, allowed: Iterable[tuple[str, str]], rules: Mapping[str, Any]) -> dict[str, Any]:
         """The session to write with: a new one when the old one is used up, or known to a device not ``allowed``."""
-        kept: dict[str, Any] | None = self._shelf.get(self._out, room)
+        kept: dict[str, Any] | None = self._store.get(self._out, room)
         if kept is not None:
             age = time.time() - kept["made"]
             known = {(user, device) for user, device in kept["shared"]}
@@ -154,7 +154,7 @@ class Megolm:
 
         pickle = GroupSession().pickle(self._own.key)
         kept = {"pickle": pickle, "made": time.time(), "count": 0, "shared": []}
-        self._shelf.put(self._out, room, kept)
+        self._store.put(self._out, room, kept)
         return kept
 
     def room_key(self, room: str, kept: Mapping[str, Any]) -> dict[str, Any]:
@@ -166,7 +166,7 @@ class Megolm:
     def shared(self, room: str, kept: dict[str, Any], devices: Iterable[tuple[str, str]]) -> dict[str, Any]:
         """Note who has the key now."""
         kept = {**kept, "shared": [*kept["shared"], *(list(d) for d in devices)]}
-        self._shelf.put(self._out, room, kept)
+        self._store.put(self._out, room, kept)
         return kept
 
     def encrypt(self, room: str, kept: Mapping[str, Any], kind: str, content: Mapping[str, Any]) -> dict[str, Any]:
@@ -174,7 +174,7 @@ class Megolm:
         session = self._opened(kept)
         payload = {"room_id": room, "type": kind, "content": content}
         sealed = session.encrypt(json.dumps(payload, ensure_ascii=False, separators=(",", ":")).encode())
-        self._shelf.put(self._out, room, {**kept, "pickle": session.pickle(self._own.key), "count": kept["count"] + 1})
+        self._store.put(self._out, room, {**kept, "pickle": session.pickle(self._own.key), "count": kept["count"] + 1})
         outer: dict[str, Any] = {
             "algorithm": MEGOLM,
             "ciphertext": sealed.to_base64(),

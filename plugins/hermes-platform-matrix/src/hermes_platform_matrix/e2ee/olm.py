@@ -44,12 +44,12 @@ class Olm:
     """The sessions of this device with others."""
 
     def __init__(self, own: OwnDevice, log: logging.Logger) -> None:
-        self._own, self._shelf, self._log = own, own.shelf, log
+        self._own, self._store, self._log = own, own.store, log
         self._space = f"{own.space}/olm"
         self._busy = asyncio.Lock()
 
     def decrypt(self, event: Mapping[str, Any]) -> Secret:
-        """What a device sent to us. Call it inside ``Shelf.together``. Raises Unreadable."""
+        """What a device sent to us. Call it inside ``AccountStore.together``. Raises Unreadable."""
         content = event.get("content", {})
         sealed = content.get("ciphertext", {})
         sealed = sealed.get(self._own.curve25519) if isinstance(sealed, Mapping) else None
@@ -87,7 +87,7 @@ class Olm:
                 some = devices[start : start + _AT_ONCE]
                 await self._meet(server, [d for d in some if anew or not self._sessions(d.curve25519)])
                 messages: dict[str, dict[str, Any]] = {}
-                with self._shelf.together():
+                with self._store.together():
                     for device in some:
                         if sealed := self._sealed(device, kind, content):
                             messages.setdefault(device.user, {})[device.id] = sealed
@@ -105,7 +105,7 @@ class Olm:
             wanted.setdefault(device.user, {})[device.id] = "signed_curve25519"
         answer = await server.ask("POST", path("v3", "keys", "claim"), {"one_time_keys": wanted, "timeout": 10_000})
         given = answer.get("one_time_keys", {})
-        with self._shelf.together():
+        with self._store.together():
             for device in devices:
                 for key in dict(given.get(device.user, {}).get(device.id, {})).values():
                     self._begin(device, key)
@@ -173,13 +173,13 @@ class Olm:
         """The sessions with a device, last used first."""
         from vodozemac import Session
 
-        kept = self._shelf.get(self._space, curve25519) or []
+        kept = self._store.get(self._space, curve25519) or []
         return [Session.from_pickle(pickle, self._own.key) for _, _, pickle in kept]
 
     def _keep(self, curve25519: str, session: "Session") -> None:
-        kept = [s for s in self._shelf.get(self._space, curve25519) or [] if s[0] != session.session_id]
+        kept = [s for s in self._store.get(self._space, curve25519) or [] if s[0] != session.session_id]
         new = [session.session_id, time.time(), session.pickle(self._own.key)]
-        self._shelf.put(self._space, curve25519, [new, *kept][:_KEPT])
+        self._store.put(self._space, curve25519, [new, *kept][:_KEPT])
 
 
 async def to_device(server: Homeserver, kind: str, messages: Mapping[str, Mapping[str, Any]]) -> None:

@@ -12,7 +12,7 @@ from hermes_platform_tui.composer.pictures import LARGEST, Refused, may_be_paths
 
 if TYPE_CHECKING:
     from hermes_platform_tui.composer.composer import Composer
-    from hermes_platform_tui.composer.viewer import Answer
+    from hermes_platform_tui.composer.viewer import PasteChoice
 
 __all__ = ["Intake", "Refused"]
 
@@ -104,7 +104,7 @@ class Intake:
         text = chip.text if chip.blob is None else plain(f"{chip.blob.name}\n{chip.blob.media_type}")
         unfolds = chip.blob is None and text.count("\n") < ROOM[0] and len(text) < ROOM[1]
 
-        def done(answer: "Answer | None") -> None:
+        def done(answer: "PasteChoice | None") -> None:
             if answer:
                 self._field.exchange(mark, chip.text if answer == "unfold" else "")
 

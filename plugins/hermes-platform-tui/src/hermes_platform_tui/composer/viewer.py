@@ -15,9 +15,9 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widgets import Static
 
-__all__ = ["Answer", "PasteViewer"]
+__all__ = ["PasteChoice", "PasteViewer"]
 
-Answer = Literal["", "unfold", "remove"]
+PasteChoice = Literal["", "unfold", "remove"]
 WIDEST = 10_000  # cells of a line that can be scrolled to
 
 
@@ -49,7 +49,7 @@ class PastePages(ScrollView, can_focus=True):
         return strip.adjust_cell_length(width).apply_style(self.rich_style)
 
 
-class PasteViewer(ModalScreen[Answer]):
+class PasteViewer(ModalScreen[PasteChoice]):
     """A text, and what can be done with the chip that stands for it."""
 
     DEFAULT_CSS = """
@@ -83,7 +83,7 @@ class PasteViewer(ModalScreen[Answer]):
             keys = "Esc close · e put in · d remove" if self._unfolds else "Esc close · d remove"
             yield Static(Content(keys))
 
-    def action_answer(self, answer: Answer) -> None:
+    def action_answer(self, answer: PasteChoice) -> None:
         """Close, and say what is wanted."""
         if answer != "unfold" or self._unfolds:
             self.dismiss(answer)

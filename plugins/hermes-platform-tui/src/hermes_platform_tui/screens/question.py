@@ -125,7 +125,7 @@ def keys_of(question: Question) -> Mapping[str, str]:
     return {**keys, **own}
 
 
-class _Answer(Line):
+class _AnswerLine(Line):
     """The line for an answer in words."""
 
     def on_key(self, event: events.Key) -> None:
@@ -180,7 +180,7 @@ class QuestionDialog(Dialog[Verdict | None]):
         yield Sheet(ident="subject")
         yield Static("", id="more", markup=False)
         if self.question.kind == "text":
-            yield _Answer(id="answer", placeholder="Your answer")
+            yield _AnswerLine(id="answer", placeholder="Your answer")
         else:
             yield _Choices(self.question)
 

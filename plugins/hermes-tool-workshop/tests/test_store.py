@@ -14,16 +14,16 @@ from hermes_core.testing.forks import Forks
 from hermes_core.types import Principal
 from hermes_tool_workshop.label import Label, read_label, write_label
 from hermes_tool_workshop.permissions import Permissions
-from hermes_tool_workshop.shelf import Damaged, Shelf
+from hermes_tool_workshop.store import Damaged, ToolStore
 
 LABEL = Label(name="own_x", owner="o", permissions=Permissions(), seconds=1, sha256="", when=1.0, session="s")
 
 
-def kept(data: Path, *codes: str) -> Shelf:
-    shelf = Shelf(data, Principal())
+def kept(data: Path, *codes: str) -> ToolStore:
+    store = ToolStore(data, Principal())
     for code in codes:
-        shelf.keep("own_x", code, LABEL, 50)
-    return shelf
+        store.keep("own_x", code, LABEL, 50)
+    return store
 
 
 @pytest.fixture(scope="module")
@@ -40,22 +40,22 @@ def test_killed_at_any_step_of_keeping_there_is_the_old_version_or_the_new_one(t
     seen = set()
     for at in range(1, 200):
         data = tmp_path / str(at)
-        shelf = kept(data, *(f"old {n}\n" for n in range(before)))
+        store = kept(data, *(f"old {n}\n" for n in range(before)))
         ended = forks.play(what="keep", data=str(data), at=at)
-        if shelf.names():
-            ledger = shelf.ledger("own_x")
-            version = shelf.version("own_x", ledger.version)
+        if store.names():
+            ledger = store.ledger("own_x")
+            version = store.version("own_x", ledger.version)
             assert version.intact
             assert (ledger.version, version.code) in {(before, f"old {before - 1}\n"), (before + 1, "new\n")}
             seen.add(version.code)
             for number in ledger.digests:
-                assert shelf.version("own_x", number).intact
+                assert store.version("own_x", number).intact
         else:
             assert not before
             seen.add("")
-        after = shelf.keep("own_x", "after\n", LABEL, 50)  # and whatever was left is in nobody's way
-        assert shelf.approved("own_x")[1].code == "after\n"
-        assert not list((shelf.folder / "own_x").glob(".new-*"))
+        after = store.keep("own_x", "after\n", LABEL, 50)  # and whatever was left is in nobody's way
+        assert store.approved("own_x")[1].code == "after\n"
+        assert not list((store.folder / "own_x").glob(".new-*"))
         shutil.rmtree(data)
         assert after.version in (before + 1, before + 2)
         if ended == 0:
@@ -71,14 +71,14 @@ def test_killed_at_any_step_of_keeping_there_is_the_old_version_or_the_new_one(t
 def test_killed_at_any_step_of_a_change_it_has_happened_or_not(tmp_path, forks, what):
     for at in range(1, 100):
         data = tmp_path / str(at)
-        shelf = kept(data, "one\n", "two\n")
+        store = kept(data, "one\n", "two\n")
         ended = forks.play(what=what, data=str(data), at=at)
-        if shelf.names():
-            code = shelf.approved("own_x")[1].code
+        if store.names():
+            code = store.approved("own_x")[1].code
             assert code in (("one\n", "two\n") if what == "switch" else ("two\n",))
         else:
             assert what == "archive"
-            assert len(list((shelf.folder / ".archive").iterdir())) == 1
+            assert len(list((store.folder / ".archive").iterdir())) == 1
         shutil.rmtree(data)
         if ended == 0:
             break
@@ -88,7 +88,7 @@ def test_killed_at_any_step_of_a_change_it_has_happened_or_not(tmp_path, forks, 
 
 
 def test_a_full_disk_changes_nothing(tmp_path, monkeypatch):
-    shelf = kept(tmp_path, "one\n")
+    store = kept(tmp_path, "one\n")
     told: list[str] = []
     for number in range(1, 20):
         left, fsync = [number], os.fsync
@@ -102,12 +102,12 @@ def test_a_full_disk_changes_nothing(tmp_path, monkeypatch):
         with monkeypatch.context() as patch:
             patch.setattr(os, "fsync", full)
             try:
-                shelf.keep("own_x", "two\n", LABEL, 50)
+                store.keep("own_x", "two\n", LABEL, 50)
             except ToolError as error:
                 told.append(str(error))
             else:
                 break
-        assert shelf.approved("own_x")[1].code in ("one\n", "two\n")
+        assert store.approved("own_x")[1].code in ("one\n", "two\n")
     else:
         pytest.fail("it never went well")
     assert number > 3
@@ -126,13 +126,13 @@ CHANGES = {
 
 @pytest.mark.parametrize("what", CHANGES)
 def test_what_was_changed_on_the_disk_is_not_run(tmp_path, what):
-    shelf = kept(tmp_path, "one\n")
-    CHANGES[what](shelf.folder / "own_x")
+    store = kept(tmp_path, "one\n")
+    CHANGES[what](store.folder / "own_x")
     with pytest.raises(ToolError, match="is not what was approved") as told:
-        shelf.approved("own_x")
+        store.approved("own_x")
     assert "hermes workshop accept own_x" in told.value.hint
-    shelf.accept("own_x", shelf.version("own_x", 1).digest)
-    assert shelf.approved("own_x")[1].intact
+    store.accept("own_x", store.version("own_x", 1).digest)
+    assert store.approved("own_x")[1].intact
 
 
 DAMAGE = {
@@ -160,44 +160,47 @@ DAMAGE = {
 
 @pytest.mark.parametrize("what", DAMAGE)
 def test_whatever_is_damaged_is_told_and_nothing_runs(tmp_path, what):
-    shelf = kept(tmp_path, "one\n")
-    DAMAGE[what](shelf.folder / "own_x")
+    store = kept(tmp_path, "one\n")
+    DAMAGE[what](store.folder / "own_x")
     with pytest.raises(ToolError) as told:
-        shelf.approved("own_x")
+        store.approved("own_x")
     assert "own_x was not run" in str(told.value)
     assert "Traceback" not in str(told.value)
 
 
 def test_names_lead_nowhere_else(tmp_path):
-    shelf = kept(tmp_path, "one\n")
+    store = kept(tmp_path, "one\n")
     for name in ("../own_x", "own_x/../own_x", "own_", "", ".lock", "own_x/1", "x"):
         with pytest.raises((UserError, Damaged)):
-            shelf.ledger(name)
+            store.ledger(name)
     with pytest.raises(UserError, match="Did you mean own_x"):
-        shelf.ledger("own_xx")
+        store.ledger("own_xx")
 
 
-def test_people_do_not_share_a_shelf(tmp_path):
+def test_people_do_not_share_a_store(tmp_path):
     kept(tmp_path, "one\n")
     for owner in (Principal(person="hana"), Principal(profile="work"), Principal(person="../default.owner")):
-        assert Shelf(tmp_path, owner).names() == []
-    assert Shelf(tmp_path, Principal(person="a.b")).folder != Shelf(tmp_path, Principal(profile="a", person="b")).folder
-    assert Shelf(tmp_path, Principal(person="../x")).folder.parent == tmp_path
+        assert ToolStore(tmp_path, owner).names() == []
+    assert (
+        ToolStore(tmp_path, Principal(person="a.b")).folder
+        != ToolStore(tmp_path, Principal(profile="a", person="b")).folder
+    )
+    assert ToolStore(tmp_path, Principal(person="../x")).folder.parent == tmp_path
 
 
 def test_removed_is_archived_and_a_new_one_begins_anew(tmp_path):
-    shelf = kept(tmp_path, "one\n", "two\n")
-    place = shelf.archive("own_x")
-    assert shelf.names() == []
+    store = kept(tmp_path, "one\n", "two\n")
+    place = store.archive("own_x")
+    assert store.names() == []
     assert (place / "2" / "tool.py").read_text() == "two\n"
-    assert shelf.keep("own_x", "three\n", LABEL, 50).version == 1
+    assert store.keep("own_x", "three\n", LABEL, 50).version == 1
 
 
 def test_there_is_an_end_to_how_many(tmp_path):
-    shelf = kept(tmp_path, "one\n")
+    store = kept(tmp_path, "one\n")
     with pytest.raises(ToolError, match="There are 1 tools already"):
-        shelf.keep("own_y", "one\n", LABEL, 1)
-    shelf.keep("own_x", "two\n", LABEL, 1)
+        store.keep("own_y", "one\n", LABEL, 1)
+    store.keep("own_x", "two\n", LABEL, 1)
 
 
 def test_a_label_says_the_same_when_it_is_read():
@@ -213,6 +216,6 @@ def test_a_label_says_the_same_when_it_is_read():
 
 
 def test_files_are_for_their_owner_alone(tmp_path):
-    shelf = kept(tmp_path, "one\n")
-    for path in (shelf.folder, shelf.folder / "own_x", *(shelf.folder / "own_x").rglob("*")):
+    store = kept(tmp_path, "one\n")
+    for path in (store.folder, store.folder / "own_x", *(store.folder / "own_x").rglob("*")):
         assert path.stat().st_mode & 0o077 == 0, path

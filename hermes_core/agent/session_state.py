@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from hermes_core.agent.resources import Resources
     from hermes_core.store.store import Store
 
-__all__ = ["Live", "LiveSessions", "new_session_id"]
+__all__ = ["OpenSessions", "SessionState", "new_session_id"]
 
 _ID = pattern(r"(?!\.{1,2}$)[^\x00-\x1f\x7f/\\\ud800-\udfff]{1,100}")
 _KEPT = 100  # resting sessions a process keeps at hand; the others are taken up again from the store
@@ -39,7 +39,7 @@ def new_session_id(now: float | None = None) -> str:
 
 
 @define(eq=False)
-class Live:
+class SessionState:
     """A session that this process has taken up."""
 
     session: Session
@@ -69,13 +69,13 @@ class Live:
         return bool(running) or (self.workspace is not None and self.workspace.busy)
 
 
-class LiveSessions:
+class OpenSessions:
     """Takes sessions up, sets their scenes, and lets them go."""
 
     def __init__(self, runtime: Runtime, holder: str) -> None:
         self.runtime = runtime
         self.holder = holder
-        self._live: dict[str, Live] = {}
+        self._open: dict[str, SessionState] = {}
         self._taking: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     @cached_property
@@ -100,7 +100,7 @@ class LiveSessions:
         folder: str = "",
         bounds: TurnBounds | None = None,
         parent: str = "",
-    ) -> Live:
+    ) -> SessionState:
         """A session by its exact id, or a new one (with that id, when it is given and free).
 
         Of a new one ``system`` is what a caller adds to its prompt, ``folder`` where it works, ``parent`` the session
@@ -111,13 +111,13 @@ class LiveSessions:
         async with lock:
             return await self._take(new, system)
 
-    async def _take(self, new: Session, system: str) -> Live:
+    async def _take(self, new: Session, system: str) -> SessionState:
         runtime, session_id, owner = self.runtime, new.id, new.owner
-        if session_id and (live := self._live.get(session_id)):
-            if live.session.owner != owner:
+        if session_id and (state := self._open.get(session_id)):
+            if state.session.owner != owner:
                 raise _not_yours(session_id)
-            self._live[session_id] = self._live.pop(session_id)  # the one used last comes last
-            return live
+            self._open[session_id] = self._open.pop(session_id)  # the one used last comes last
+            return state
         runtime.load_hooks()
         route = await runtime.routes.get()
         session, stored = None, None
@@ -144,38 +144,38 @@ class LiveSessions:
             if begun == specs:
                 begun = specs  # one copy is enough
             same, bare = begun == specs, evolve(session, bounds=None)
-            live = Live(bare, stored[0], specs, begun, frozenset(came), known=True, stored=same)
+            state = SessionState(bare, stored[0], specs, begun, frozenset(came), known=True, stored=same)
         else:
             prompt = await runtime.prompt(session, system)
             session = evolve(session, bounds=None)  # they are of the turn, not of those to come
-            live = Live(session, prompt_text(prompt), specs, specs, frozenset(came), known=known, stored=False)
-        self._live[session.id] = live
+            state = SessionState(session, prompt_text(prompt), specs, specs, frozenset(came), known=known, stored=False)
+        self._open[session.id] = state
         await runtime.dispatch.observe("on_session_start", session=session)
         await self._let_go()
-        return live
+        return state
 
-    async def renew(self, live: Live, bounds: TurnBounds | None) -> None:
+    async def renew(self, state: SessionState, bounds: TurnBounds | None) -> None:
         """Take up for a new turn the tools that came, behind those its models were told of, and let go of those gone.
 
         ``bounds`` are those of the turn.
         """
-        session = evolve(live.session, bounds=bounds)
-        if live.came == (came := frozenset(self.runtime.toolbox().sourced(session))):
+        session = evolve(state.session, bounds=bounds)
+        if state.came == (came := frozenset(self.runtime.toolbox().sourced(session))):
             return
-        stored = await (await self.runtime.store()).sessions.load_prompt(session.id) if live.known else None
-        begun = _read_specs(stored[1]) if stored else live.specs
-        live.specs, live.came = tuple((await offered(self.runtime, session, begun)).tools), came
-        live.stored = stored is not None and begun == live.specs
+        stored = await (await self.runtime.store()).sessions.load_prompt(session.id) if state.known else None
+        begun = _read_specs(stored[1]) if stored else state.specs
+        state.specs, state.came = tuple((await offered(self.runtime, session, begun)).tools), came
+        state.stored = stored is not None and begun == state.specs
 
     def holds(self, session_id: str, owner: Principal | None = None) -> bool:
         """Whether a session is taken up here, and is the ``owner``'s."""
-        live = self._live.get(session_id)
-        return live is not None and owner in (None, live.session.owner)
+        state = self._open.get(session_id)
+        return state is not None and owner in (None, state.session.owner)
 
     def folder(self, session_id: str, owner: Principal) -> str:
         """Where a session works; a new one of a guest in their own folder."""
-        if live := self._live.get(session_id):
-            return live.session.cwd
+        if state := self._open.get(session_id):
+            return state.session.cwd
         guests = self.runtime.guests
         if guests.is_guest(owner):
             return str(guests.folder(owner))
@@ -184,10 +184,10 @@ class LiveSessions:
     async def _let_go(self) -> None:
         """End what this process did in the sessions that rest longest; not where something still runs."""
         at_work = self.resources.busy if "resources" in vars(self) else lambda _: False
-        resting = [live for name, live in self._live.items() if not live.busy and not at_work(name)]
-        for live in resting[:-_KEPT]:
-            del self._live[live.session.id]
-            await self._end(live)
+        resting = [state for name, state in self._open.items() if not state.busy and not at_work(name)]
+        for state in resting[:-_KEPT]:
+            del self._open[state.session.id]
+            await self._end(state)
 
     async def fork(
         self, source: str, owner: Principal, origin: str = "", *, upto: str = "", title: str = ""
@@ -203,28 +203,28 @@ class LiveSessions:
     async def rename(self, session: Session, title: str) -> Session:
         """Give a session a title, in the store and here. Raises UserError when another one has it."""
         store = await self.runtime.store()
-        live = await self.take(session.id, session.origin, session.owner)
-        await self.keep(live, store)
+        state = await self.take(session.id, session.origin, session.owner)
+        await self.keep(state, store)
         await store.sessions.rename(session.id, title, session.owner)
-        live.session = evolve(live.session, title=title)
-        return live.session
+        state.session = evolve(state.session, title=title)
+        return state.session
 
-    async def keep(self, live: Live, store: "Store", history: Sequence[Message] = ()) -> None:
+    async def keep(self, state: SessionState, store: "Store", history: Sequence[Message] = ()) -> None:
         """Give a session its rows, once; a new one begins with what was said elsewhere before."""
-        self._live[live.session.id] = live  # it may have been let go before its turn began
-        async with live.keeping:
-            if not live.known:
-                await store.sessions.begin(live.session, live.prompt, _specs_json(live.specs), history)
-                live.known = live.stored = True
-            if not live.stored:
-                await store.sessions.save_prompt(live.session.id, live.prompt, _specs_json(live.specs))
-                live.stored = True
-            live.begun = live.specs
+        self._open[state.session.id] = state  # it may have been let go before its turn began
+        async with state.keeping:
+            if not state.known:
+                await store.sessions.begin(state.session, state.prompt, _specs_json(state.specs), history)
+                state.known = state.stored = True
+            if not state.stored:
+                await store.sessions.save_prompt(state.session.id, state.prompt, _specs_json(state.specs))
+                state.stored = True
+            state.begun = state.specs
 
     async def forget(self, session_id: str) -> None:
         """Let go of a session whose rows are gone."""
-        if live := self._live.pop(session_id, None):
-            await self._end(live)
+        if state := self._open.pop(session_id, None):
+            await self._end(state)
 
     async def delete(self, session_id: str, owner: Principal) -> None:
         """Delete a session and those of its child agents, and tell plugins. Raises UnknownName, Busy."""
@@ -244,30 +244,30 @@ class LiveSessions:
 
     async def place(self, session: Session) -> Workspace:
         """Where the commands of a session run, as its turns will find it. Raises UserError when there is none."""
-        live = await self.take(session.id, session.origin, session.owner)
-        live.workspace = live.workspace or await self.runtime.workspaces.open(live.session)
-        return live.workspace
+        state = await self.take(session.id, session.origin, session.owner)
+        state.workspace = state.workspace or await self.runtime.workspaces.open(state.session)
+        return state.workspace
 
-    async def say_next(self, live: Live, words: str) -> None:
+    async def say_next(self, state: SessionState, words: str) -> None:
         """What a person said in a turn that ends now waits as the next message."""
-        envelope = enveloped(words, "", live.session.origin, live.session.owner)
+        envelope = enveloped(words, "", state.session.origin, state.session.owner)
         store = await self.runtime.store()
         await store.inbox.wait(
-            live.session.id, envelope.message, mode="queue", envelope=envelope, trace=trace.current()
+            state.session.id, envelope.message, mode="queue", envelope=envelope, trace=trace.current()
         )
 
     async def close(self) -> None:
         """End what this process did in its sessions; they can be taken up again."""
         await self.end_resources()
-        while self._live:
-            await self._end(self._live.popitem()[1])
+        while self._open:
+            await self._end(self._open.popitem()[1])
 
-    async def _end(self, live: Live) -> None:
+    async def _end(self, state: SessionState) -> None:
         end = SessionEnd(reason="closed")
-        await self.runtime.dispatch.observe("on_session_end", session=live.session, end=end)
-        await self.end_resources(live.session.id)
-        if live.workspace is not None:
-            await live.workspace.close()
+        await self.runtime.dispatch.observe("on_session_end", session=state.session, end=end)
+        await self.end_resources(state.session.id)
+        if state.workspace is not None:
+            await state.workspace.close()
 
 
 def here() -> str:

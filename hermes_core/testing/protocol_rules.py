@@ -7,7 +7,7 @@ from typing import Any
 
 from hermes_core.values import frozen
 
-__all__ = ["Refusal", "refusal_of", "wire_of"]
+__all__ = ["Refusal", "protocol_of", "refusal_of"]
 
 _NAME = "^[a-zA-Z0-9_-]+$"
 _ROLES = {
@@ -38,44 +38,44 @@ class Refusal:
     status: int = 400
 
 
-def wire_of(path: str) -> str:
+def protocol_of(path: str) -> str:
     """``chat``, ``responses`` or ``messages``, by the address that was asked; empty for every other."""
     ends = {"/chat/completions": "chat", "/responses": "responses", "/messages": "messages"}
-    return next((wire for end, wire in ends.items() if path.partition("?")[0].endswith(end)), "")
+    return next((protocol for end, protocol in ends.items() if path.partition("?")[0].endswith(end)), "")
 
 
-def refusal_of(wire: str, body: Any) -> Refusal | None:
-    """The first thing that the service of a wire would mind about a request; None when it would answer."""
+def refusal_of(protocol: str, body: Any) -> Refusal | None:
+    """The first thing that the service of a protocol would mind about a request; None when it would answer."""
     if not isinstance(body, dict):
         return Refusal("We could not parse the JSON body of your request.")
     rules = {"chat": _chat, "responses": _responses, "messages": _messages}
-    return next(chain(_fields(wire, body), rules[wire](body)), None)
+    return next(chain(_fields(protocol, body), rules[protocol](body)), None)
 
 
-def _fields(wire: str, body: Mapping[str, Any]) -> Iterator[Refusal]:
+def _fields(protocol: str, body: Mapping[str, Any]) -> Iterator[Refusal]:
     if not body.get("model"):
-        yield Refusal("you must provide a model parameter") if wire == "chat" else _missing(wire, "model")
+        yield Refusal("you must provide a model parameter") if protocol == "chat" else _missing(protocol, "model")
     elif not isinstance(body["model"], str):
-        yield _type(wire, "model", str)
-    if wire == "messages" and body.get("max_tokens") is None:
-        yield _missing(wire, "max_tokens")
+        yield _type(protocol, "model", str)
+    if protocol == "messages" and body.get("max_tokens") is None:
+        yield _missing(protocol, "max_tokens")
     for name, (kind, least, most) in _RANGES.items():
         value: Any = body.get(name)
         if value is None:
             continue
         fits = isinstance(value, bool) is (kind is bool) and isinstance(value, (int, kind))
         if not fits:
-            yield _type(wire, name, kind)
-        elif (top := 1 if (wire, name) == ("messages", "temperature") else most) < value or value < least:
-            yield _bound(wire, name, "integer" if kind is int else "decimal", value, least, top)
-    if wire != "messages" and body.get("stream_options") is not None and not body.get("stream"):
+            yield _type(protocol, name, kind)
+        elif (top := 1 if (protocol, name) == ("messages", "temperature") else most) < value or value < least:
+            yield _bound(protocol, name, "integer" if kind is int else "decimal", value, least, top)
+    if protocol != "messages" and body.get("stream_options") is not None and not body.get("stream"):
         yield Refusal("The 'stream_options' parameter is only allowed when 'stream' is enabled.", "stream_options")
-    yield from _tools(wire, body)
+    yield from _tools(protocol, body)
 
 
-def _bound(wire: str, name: str, word: str, value: Any, least: float, most: float) -> Refusal:
+def _bound(protocol: str, name: str, word: str, value: Any, least: float, most: float) -> Refusal:
     low = value < least
-    if wire == "messages":
+    if protocol == "messages":
         return Refusal(
             f"{name}: Input should be {'greater' if low else 'less'} than or equal to {least if low else most}"
         )
@@ -84,42 +84,42 @@ def _bound(wire: str, name: str, word: str, value: Any, least: float, most: floa
     return Refusal(said, name, f"{word}_{side.replace(' ', '_')}_value")
 
 
-def _tools(wire: str, body: Mapping[str, Any]) -> Iterator[Refusal]:
+def _tools(protocol: str, body: Mapping[str, Any]) -> Iterator[Refusal]:
     tools, choice = body.get("tools"), body.get("tool_choice")
-    if tools == [] and wire == "chat":
+    if tools == [] and protocol == "chat":
         yield _empty("tools")
     names = []
     for at, tool in enumerate(tools or ()):
-        held = tool.get("function") if wire == "chat" else tool
+        held = tool.get("function") if protocol == "chat" else tool
         where = {"chat": f"tools[{at}].function.name", "messages": f"tools.{at}.custom.name"}
-        place = where.get(wire, f"tools[{at}].name")
-        if wire != "messages" and not tool.get("type"):
-            yield _missing(wire, f"tools[{at}].type")
-        elif wire != "messages" and tool["type"] != "function":
+        place = where.get(protocol, f"tools[{at}].name")
+        if protocol != "messages" and not tool.get("type"):
+            yield _missing(protocol, f"tools[{at}].type")
+        elif protocol != "messages" and tool["type"] != "function":
             continue  # one that the service brings
         elif not isinstance(held, dict) or not held.get("name"):
-            yield _missing(wire, place)
+            yield _missing(protocol, place)
         else:
             names.append(held["name"])
-            yield from _name(wire, place, held["name"])
-    if len(set(names)) < len(names) and wire == "messages":
+            yield from _name(protocol, place, held["name"])
+    if len(set(names)) < len(names) and protocol == "messages":
         yield Refusal("tools: Tool names must be unique.")
     if not tools:
         for name in ("tool_choice", "parallel_tool_calls"):
             if body.get(name) is not None:
                 said = f"Invalid value for '{name}': '{name}' is only allowed when 'tools' are specified."
                 yield Refusal(
-                    said if wire != "messages" else f"{name} may only be specified while providing tools", name
+                    said if protocol != "messages" else f"{name} may only be specified while providing tools", name
                 )
     elif isinstance(choice, dict) and (choice.get("function") or choice).get("name") not in (None, *names):
         yield Refusal(f"Tool choice '{choice}' not found in 'tools' parameter.", "tool_choice")
 
 
-def _name(wire: str, place: str, name: Any) -> Iterator[Refusal]:
-    most = 128 if wire == "messages" else 64
+def _name(protocol: str, place: str, name: Any) -> Iterator[Refusal]:
+    most = 128 if protocol == "messages" else 64
     if not isinstance(name, str):
-        yield _type(wire, place, str)
-    elif wire == "messages" and not re.fullmatch(r"[a-zA-Z0-9_-]{1,128}", name):
+        yield _type(protocol, place, str)
+    elif protocol == "messages" and not re.fullmatch(r"[a-zA-Z0-9_-]{1,128}", name):
         yield Refusal(f"{place}: String should match pattern '^[a-zA-Z0-9_-]{{1,128}}$'")
     elif not re.fullmatch(r"[a-zA-Z0-9_-]+", name):
         wanted = f"Expected a string that matches the pattern '{_NAME}'."
@@ -129,33 +129,33 @@ def _name(wire: str, place: str, name: Any) -> Iterator[Refusal]:
         yield Refusal(f"Invalid '{place}': string too long. {wanted}", place, "string_above_max_length")
 
 
-def _turns(wire: str, key: str, body: Mapping[str, Any]) -> Iterator[Refusal]:
+def _turns(protocol: str, key: str, body: Mapping[str, Any]) -> Iterator[Refusal]:
     """What is wrong with the frame of each message, whatever it says."""
     found = body.get(key)
     if found is None:
-        yield _missing(wire, key)
+        yield _missing(protocol, key)
     elif not isinstance(found, list):
-        yield _type(wire, key, list)
+        yield _type(protocol, key, list)
     elif not found:
-        yield Refusal("messages: at least one message is required") if wire == "messages" else _empty(key)
+        yield Refusal("messages: at least one message is required") if protocol == "messages" else _empty(key)
     else:
         for at, turn in enumerate(found):
             place = f"{key}[{at}]"
             if not isinstance(turn, dict):
-                yield _type(wire, place, dict)
+                yield _type(protocol, place, dict)
                 continue
             role = turn.get("role")
-            if role is None and (wire != "responses" or turn.get("type", "message") == "message"):
-                yield _missing(wire, f"{place}.role")
-            elif role is not None and role not in _ROLES[wire]:
-                known = ", ".join(map(repr, _ROLES[wire]))
+            if role is None and (protocol != "responses" or turn.get("type", "message") == "message"):
+                yield _missing(protocol, f"{place}.role")
+            elif role is not None and role not in _ROLES[protocol]:
+                known = ", ".join(map(repr, _ROLES[protocol]))
                 said = f"Invalid value: '{role}'. Supported values are: {known}."
-                if wire == "messages":
+                if protocol == "messages":
                     said = f'messages: Unexpected role "{role}". Allowed roles are "user" or "assistant".'
                 yield Refusal(said, f"{place}.role", "invalid_value")
             content = turn.get("content")
             if content is not None and not isinstance(content, str | list):
-                yield _type(wire, f"{place}.content", list)
+                yield _type(protocol, f"{place}.content", list)
 
 
 def _chat(body: Mapping[str, Any]) -> Iterator[Refusal]:
@@ -323,14 +323,14 @@ def _blocks(body: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         yield from holder if isinstance(holder, list) else ()
 
 
-def _missing(wire: str, place: str) -> Refusal:
-    if wire == "messages":
+def _missing(protocol: str, place: str) -> Refusal:
+    if protocol == "messages":
         return Refusal(f"{_dotted(place)}: Field required")
     return Refusal(f"Missing required parameter: '{place}'.", place, "missing_required_parameter")
 
 
-def _type(wire: str, place: str, kind: type) -> Refusal:
-    if wire == "messages":
+def _type(protocol: str, place: str, kind: type) -> Refusal:
+    if protocol == "messages":
         return Refusal(f"{_dotted(place)}: Input should be a valid {_ANTHROPIC[kind]}")
     return Refusal(f"Invalid type for '{place}': expected {_KINDS[kind]}.", place, "invalid_type")
 

@@ -99,7 +99,7 @@ class FileTransaction(Transaction):
             self.connection.set_authorizer(None)
 
 
-class Engine(Database):
+class FileDatabase(Database):
     """The one connection of a store in a file."""
 
     def __init__(self, path: Path, *, durability: str = "normal") -> None:

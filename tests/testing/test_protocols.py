@@ -12,8 +12,8 @@ from openai.types.responses import Response, ResponseStreamEvent
 from pydantic import BaseModel, TypeAdapter
 
 from hermes_core.testing.model_service import http, model_service
-from hermes_core.testing.wire_replies import Said, SaidCall, error_of, events_of, reply_of, stream_of
-from hermes_core.testing.wire_rules import Refusal, refusal_of
+from hermes_core.testing.protocol_replies import Said, SaidCall, error_of, events_of, reply_of, stream_of
+from hermes_core.testing.protocol_rules import Refusal, refusal_of
 
 CALLS = (SaidCall("look", '{"at": "x"}', "call_1"), SaidCall("look", "{}", "call_2"))
 SAID = {
@@ -83,12 +83,16 @@ FUNCTION = {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": 
 OUTPUT = {"type": "function_call_output", "call_id": "call_1", "output": "seen"}
 
 
-def asking(wire: str, *turns: Any, **more: Any) -> dict[str, Any]:
-    key, own = ("input", {}) if wire == "responses" else ("messages", {"max_tokens": 9} if wire == "messages" else {})
+def asking(protocol: str, *turns: Any, **more: Any) -> dict[str, Any]:
+    key, own = (
+        ("input", {}) if protocol == "responses" else ("messages", {"max_tokens": 9} if protocol == "messages" else {})
+    )
     return {"model": "m", **own, key: list(turns), **more}
 
 
-chat, responses, messages = (lambda *turns, wire=wire, **more: (wire, asking(wire, *turns, **more)) for wire in WIRES)
+chat, responses, messages = (
+    lambda *turns, protocol=protocol, **more: (protocol, asking(protocol, *turns, **more)) for protocol in WIRES
+)
 
 
 def named(name: str) -> dict[str, Any]:
@@ -153,15 +157,15 @@ REFUSED = [
 
 
 def test_what_services_take_is_taken() -> None:
-    assert [(wire, body, found) for wire, body in FINE if (found := refusal_of(wire, body))] == []
+    assert [(protocol, body, found) for protocol, body in FINE if (found := refusal_of(protocol, body))] == []
 
 
 def test_what_services_refuse_is_refused_in_their_words() -> None:
     wrong = []
-    for wire, body, words, code in REFUSED:
-        found = refusal_of(wire, body)
+    for protocol, body, words, code in REFUSED:
+        found = refusal_of(protocol, body)
         if found is None or words not in found.message or found.code != code:
-            wrong.append(f"{wire} {body}: {found}")
+            wrong.append(f"{protocol} {body}: {found}")
     assert wrong == []
 
 

@@ -51,7 +51,7 @@ class Damaged(Exception):
     """What is on the disk is not what was written; the words say what."""
 
 
-class Shelf:
+class ToolStore:
     """The tools of one owner."""
 
     def __init__(self, data: Path, owner: Principal | str) -> None:
@@ -212,10 +212,10 @@ class Shelf:
 _TELL = "Tell the person."
 
 
-def shelves(data: Path) -> Sequence[Shelf]:
+def stores(data: Path) -> Sequence[ToolStore]:
     """Those of all owners."""
     with suppress(OSError):
-        return [Shelf(data, p.name) for p in sorted(data.iterdir()) if p.is_dir() and p.name[:1] != "."]
+        return [ToolStore(data, p.name) for p in sorted(data.iterdir()) if p.is_dir() and p.name[:1] != "."]
     return []
 
 

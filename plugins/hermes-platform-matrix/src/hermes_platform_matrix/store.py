@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Shelf"]
+__all__ = ["AccountStore"]
 
 
-class Shelf:
+class AccountStore:
     """JSON values by space and key. A write is on disk when it returns; ``together`` makes several of them one.
 
     Two processes may not use one account at the same time: the kernel's lease on the account sees to it.

@@ -9,13 +9,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.agent.meter import Meter
 
-__all__ = ["CHILD", "Surface"]
+__all__ = ["CHILD", "TurnOrigin"]
 
 CHILD = "child"  # the origin of a session that works for another one
 
 
 @frozen(kw_only=True)
-class Surface:
+class TurnOrigin:
     """How a turn reaches its person.
 
     ``ask`` puts questions to them; ``ends`` prepares what its end writes besides. ``model`` (``[provider:]model``) and

@@ -9,7 +9,7 @@ from typing import Any
 
 from attrs import Factory
 
-from hermes_core.testing.wire_rules import Refusal
+from hermes_core.testing.protocol_rules import Refusal
 from hermes_core.values import frozen
 
 __all__ = ["Said", "SaidCall", "error_of", "events_of", "reply_of", "stream_of"]
@@ -47,33 +47,33 @@ class Said:
         return "".join(self.pieces)
 
 
-def reply_of(wire: str, said: Said) -> Event:
+def reply_of(protocol: str, said: Said) -> Event:
     """The body of a reply that is not streamed."""
-    return {"chat": _chat, "responses": _response, "messages": _message}[wire](said)
+    return {"chat": _chat, "responses": _response, "messages": _message}[protocol](said)
 
 
-def events_of(wire: str, said: Said, *, usage: bool = True) -> list[Event]:
+def events_of(protocol: str, said: Said, *, usage: bool = True) -> list[Event]:
     """The events of a streamed reply; ``usage`` is whether the chat protocol was asked to tell it."""
-    if wire == "chat":
+    if protocol == "chat":
         return _chat_events(said, usage)
-    return _response_events(said) if wire == "responses" else _message_events(said)
+    return _response_events(said) if protocol == "responses" else _message_events(said)
 
 
-def stream_of(wire: str, events: Iterable[Any]) -> bytes:
-    """Events as the wire writes them; texts among them stay as they are."""
+def stream_of(protocol: str, events: Iterable[Any]) -> bytes:
+    """Events as the protocol writes them; texts among them stay as they are."""
     made = []
     for event in events:
         if isinstance(event, str):
             made.append(event)
             continue
-        name = f"event: {event.get('type')}\n" if wire != "chat" and isinstance(event, dict) else ""
+        name = f"event: {event.get('type')}\n" if protocol != "chat" and isinstance(event, dict) else ""
         made.append(f"{name}data: {json.dumps(event)}\n\n")
-    return ("".join(made) + ("data: [DONE]\n\n" if wire == "chat" else "")).encode("utf-8", "replace")
+    return ("".join(made) + ("data: [DONE]\n\n" if protocol == "chat" else "")).encode("utf-8", "replace")
 
 
-def error_of(wire: str, refusal: Refusal, *, kind: str = "") -> tuple[int, Event, dict[str, str]]:
+def error_of(protocol: str, refusal: Refusal, *, kind: str = "") -> tuple[int, Event, dict[str, str]]:
     """Status, body and headers of a refusal; ``kind`` is another ``type`` than the status has."""
-    if wire == "messages":
+    if protocol == "messages":
         held = {"type": kind or _ERRORS.get(refusal.status, "invalid_request_error"), "message": refusal.message}
         name = "req_011CFakeRequest"
         return refusal.status, {"type": "error", "error": held, "request_id": name}, {"request-id": name}

@@ -34,7 +34,7 @@ class Record:
 
 
 @frozen(kw_only=True)
-class Shelf:
+class MemoryStore:
     """The files of one person."""
 
     folder: Path

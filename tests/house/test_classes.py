@@ -1,0 +1,115 @@
+"""Objects are put together, not cut: a class has few public methods, and none is only there to be the base of one."""
+
+import ast
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[2]
+MOST = 20  # public methods of a class, with those it inherits from ours
+CONVERSATION = "hermes_core.kinds.conversation.Conversation"  # what a slash command may do, asked for one by one
+SCREEN = "hermes_platform_tui.app.HermesApp"  # Textual looks for actions, bindings and handlers on the app itself
+EXEMPT: Mapping[str, str] = {  # class -> why it may have more; who inherits from one may, too
+    CONVERSATION: "to be cut by what is asked for: the turn that runs, what waits, the model, the jobs",
+    SCREEN: "its questions, screens and skins are to be objects that the app has",
+    "hermes_platform_tui.transcript.transcript.Transcript": "its search and what is copied are to be objects",
+}
+PARTS_OF_THE_SCREEN = {
+    "hermes_platform_tui.asking.Asking", "hermes_platform_tui.doors.Doors", "hermes_platform_tui.reading.Reading",
+}  # fmt: skip
+OF_A_FRAMEWORK = (
+    "compose",
+    "on_",
+    "action_",
+    "watch_",
+    "validate_",
+    "key_",
+    "visit_",
+)  # not called by ours
+PUBLIC = ("hermes_core/kinds/", "hermes_core/testing/")  # others inherit from these
+
+
+class Class(NamedTuple):
+    module: str
+    node: ast.ClassDef
+    path: Path
+
+    @property
+    def label(self) -> str:
+        return f"{self.module}.{self.node.name}"
+
+
+def module_of(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[3:] if parts[0] == "plugins" else parts).removesuffix(".__init__")
+
+
+@cache
+def trees() -> dict[str, tuple[Path, ast.Module]]:
+    paths = [*(ROOT / "hermes_core").rglob("*.py"), *ROOT.glob("plugins/*/src/**/*.py")]
+    return {module_of(p): (p, ast.parse(p.read_text(encoding="utf-8"))) for p in paths if "versions" not in p.parts}
+
+
+@cache
+def classes() -> dict[str, Class]:
+    found = [Class(m, n, p) for m, (p, tree) in trees().items() for n in tree.body if isinstance(n, ast.ClassDef)]
+    return {one.label: one for one in found}
+
+
+def resolved(module: str, name: str, depth: int = 0) -> Class | None:
+    """The class of ours that a name means in a module."""
+    if found := classes().get(f"{module}.{name}"):
+        return found
+    for node in ast.walk(trees()[module][1]) if module in trees() and depth < 5 else ():
+        if isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                if (alias.asname or alias.name) == name:
+                    return resolved(node.module, alias.name, depth + 1)
+    return None
+
+
+def bases(one: Class) -> Iterator[Class]:
+    for base in one.node.bases:
+        base = base.value if isinstance(base, ast.Subscript) else base
+        if isinstance(base, ast.Name) and (found := resolved(one.module, base.id)):
+            yield found
+
+
+def public_methods(one: Class) -> set[str]:
+    own = {n.name for n in one.node.body if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)}
+    own = {name for name in own if not name.startswith(("_", "test_", *OF_A_FRAMEWORK))}
+    return own.union(*(public_methods(base) for base in bases(one)))
+
+
+def test_no_class_has_many_public_methods() -> None:
+    many = {one.label: len(public_methods(one)) for one in classes().values()}
+    assert len(many) > 500
+    assert {name: count for name, count in many.items() if count > MOST and not excused(classes()[name])} == {}
+    assert not {name for name in EXEMPT if many.get(name, 0) <= MOST}, "no exception is kept that is not needed"
+
+
+def excused(one: Class) -> bool:
+    return one.label in EXEMPT or any(excused(base) for base in bases(one))
+
+
+def test_no_class_is_only_a_part_of_another() -> None:
+    heirs = Counter(base.label for one in classes().values() for base in bases(one))
+    named: Counter[str] = Counter()
+    for _, tree in trees().values():
+        inherited = {id(base) for n in ast.walk(tree) if isinstance(n, ast.ClassDef) for base in n.bases}
+        named.update(n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and id(n) not in inherited)
+        named.update(n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute))
+    only = {
+        label
+        for label, count in heirs.items()
+        if count == 1 and not named[label.rpartition(".")[2]] and not is_public(classes()[label])
+    }
+    assert only == PARTS_OF_THE_SCREEN
+
+
+def is_public(one: Class) -> bool:
+    """Whether others may inherit from it: what is on the ground floor, and what is for their tests."""
+    place = str(one.path.relative_to(ROOT))
+    return place.startswith(PUBLIC) or (place.startswith("hermes_core/") and place.count("/") == 1)
