@@ -52,31 +52,11 @@ from hermes_core.modes import (
     observe,
     transform,
 )
-from hermes_core.types import (
-    Check,
-    Command,
-    Effect,
-    Envelope,
-    Fault,
-    Message,
-    Migration,
-    Offer,
-    Principal,
-    Prompt,
-    Protected,
-    Question,
-    Request,
-    Response,
-    Routes,
-    Session,
-    SessionEnd,
-    SlashCommand,
-    ToolCall,
-    ToolResult,
-    TurnEnd,
-    Usage,
-    Verdict,
-)
+
+from hermes_core.types import (  # isort: skip
+    Check, Command, Effect, Envelope, Fault, Message, Migration, Offer, Principal, Prompt, Protected, Question,
+    Request, Response, Routes, Session, SessionEnd, SlashCommand, ToolCall, ToolResult, TurnEnd, Usage, Verdict,
+)  # fmt: skip
 
 __all__ = [
     "Mode",

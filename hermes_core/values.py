@@ -49,7 +49,9 @@ class _Init:
         self._left = _FEW
 
     def __get__(self, one: Any, cls: Any) -> Any:
-        owner = next(base for base in cls.__mro__ if base.__dict__.get("__init__") is self)
+        owner = next((base for base in cls.__mro__ if base.__dict__.get("__init__") is self), None)
+        if owner is None:  # whoever asks kept hold of what is compiled by now
+            return cls.__init__.__get__(one, cls)
         self._left -= 1
         if one is None or self._left < 0:
             owner.__init__ = _written(owner)

@@ -52,6 +52,7 @@ class RunningTurns:
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
         self._playing: dict[str, asyncio.Task[None]] = {}
+        self._over: set[str] = set()  # sessions whose turn is being closed: there is nothing to wait for
         self._alone: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def run(
@@ -120,6 +121,7 @@ class RunningTurns:
             for name in names:
                 if self._playing.get(name) is work:
                     del self._playing[name]
+                    self._over.discard(name)
             work.cancel()
             await asyncio.wait([work])
 
@@ -150,8 +152,12 @@ class RunningTurns:
             await asyncio.sleep(0)
 
     def busy(self, session: str) -> bool:
-        """Whether a turn runs in a session."""
-        return session in self._playing
+        """Whether a turn runs in a session. One whose end is being stored does not: its answer may be read before."""
+        return session in self._playing and session not in self._over
+
+    def close_soon(self, session: str) -> None:
+        """Take note that the turn of a session is over but for its rows and those who look on."""
+        self._over.add(session)
 
     async def steer(self, session: str, message: str | Message, **given: Any) -> None:
         """Say something to the running turn: it reaches the model with the next tool result, else as the next message.
@@ -313,6 +319,7 @@ class RunningTurns:
             with notices.heard_by(lambda text: emit(Noticed(text=text))):
                 async with alone:  # of one session, one turn at a time
                     self._playing[session_id] = asyncio.current_task()  # type: ignore[assignment]
+                    self._over.discard(session_id)
                     if run := await play(emit):
                         self._runtime.memory.learn(run.session, run.messages)
         except asyncio.CancelledError:

@@ -325,6 +325,7 @@ class TurnRun:
         result = TurnResult(**ids, state=state, answer=self._noted(answer), error=error)
         try:
             also = await self._turn_origin.ends(result) if self._turn_origin.ends else None
+            self._runtime.turns.close_soon(self.session.id)
             await self._rows.close(state, error, also)
         except Exception as fault:  # noqa: BLE001 - the store fails, or never opened
             if state != "failed":

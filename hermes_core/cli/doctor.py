@@ -317,7 +317,7 @@ async def _at_work(scope: Scope, *, deep: bool) -> list[Row]:
             rows.append(_row("fault", look.__name__[1:], error.text, error.hint))
     with suppress(HermesError):  # told by the others
         async with scope.hermes() as hermes:
-            Registry(hermes.runtime)  # which tells who goes without a name
+            Registry(hermes.runtime).table  # noqa: B018 - filling it tells who goes without a name
             lost = [fault for fault in hermes.runtime.dispatch.faults if fault.where.startswith("/")]
         rows += [_row("fault", one.plugin, f"{one.where}: {one.error}", one.hint) for one in lost]
     return rows

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import time
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -12,7 +11,7 @@ from typing import Any, TypeVar
 from attrs import asdict, fields, has
 
 from hermes_core import __version__
-from hermes_core.config.build import Keys, Problem, Refused, build
+from hermes_core.config.build import Problem, Refused, build
 from hermes_core.config.files import explain, write_atomic
 from hermes_core.config.paths import Home
 from hermes_core.config.schema import (
@@ -27,6 +26,7 @@ from hermes_core.config.schema import (
 )
 from hermes_core.config.secrets import Secrets
 from hermes_core.config.spellings import spelled_out, with_ids
+from hermes_core.config.variables import expanded
 from hermes_core.errors import ConfigError, UnknownName, UserError, nearest
 from hermes_core.options import Secret
 from hermes_core.platforms import PlatformSettings
@@ -38,11 +38,8 @@ if TYPE_CHECKING:
     from hermes_core.config.masks import Masks
 
 T = TypeVar("T")
-_OUTLINE: Any = (
-    dict[str, dict[str, JSON] | None] | None
-)  # what is in a plugin's section is checked when it is asked for
+_OUTLINE: Any = dict[str, dict[str, JSON] | None] | None  # a plugin's section is checked when it is asked for
 _KNOWN = {*Config.__annotations__, *PLUGIN_SPACES}
-_VARIABLE = r"\$(\$?)\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}"
 
 
 class Settings:
@@ -333,30 +330,10 @@ def _at(raw: JSON, path: str) -> JSON:
 
 def _read(data: JSON, secrets: Secrets, path: str, cls: type[T]) -> tuple[T | None, list[Problem]]:
     unset: list[Problem] = []
-    expanded = _expanded(data, tuple(path.split(".")) if path else (), secrets, unset)
-    made, problems = structure(cls, with_ids(cls, expanded), path)
+    filled = expanded(data, tuple(path.split(".")) if path else (), secrets, unset)
+    made, problems = structure(cls, with_ids(cls, filled), path)
     places = {problem.keys for problem in unset}
     return None if unset else made, unset + [problem for problem in problems if problem.keys not in places]
-
-
-def _expanded(value: JSON, keys: Keys, secrets: Secrets, unset: list[Problem]) -> JSON:
-    """``${NAME}`` and ``${NAME:-else}`` in texts, filled in; ``$${NAME}`` stays ``${NAME}``."""
-
-    def fill(match: re.Match[str]) -> str:
-        if match[1]:
-            return match[0][1:]
-        filled = secrets.get(match[2]) or match[3]
-        if filled is None:
-            unset.append(Problem(keys, f"${{{match[2]}}} is not set, neither in the environment nor in .env"))
-        return filled or ""
-
-    if isinstance(value, str):
-        return re.sub(_VARIABLE, fill, value) if "${" in value else value
-    if isinstance(value, dict):
-        return {key: _expanded(item, (*keys, key), secrets, unset) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_expanded(item, (*keys, index), secrets, unset) for index, item in enumerate(value)]
-    return value
 
 
 def _lines(home: Home, problems: list[Problem], laid: Iterable[str] = ()) -> list[str]:

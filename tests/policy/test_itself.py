@@ -435,7 +435,7 @@ async def test_what_plugins_keep_for_a_person_is_refused_to_a_tool_as_well(tmp_p
 
 PERSONS = """
 approvals allow, approvals deny, checkpoints prune, gateway install, gateway pair approve,
-gateway pair revoke, gateway uninstall, grants forget, model,
+gateway pair revoke, gateway uninstall, grants forget, memory erase, memory export, model,
 model choose, plugins install, plugins remove, plugins sync, setup, skills approve,
 skills disable, skills enable, skills install, skills new, skills pin, skills reject, skills remove, skills rollback,
 tools, tools disable, tools enable, workshop accept, workshop enable, workshop rollback

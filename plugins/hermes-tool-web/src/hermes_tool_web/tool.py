@@ -1,5 +1,7 @@
 """The tool ``web_fetch``."""
 
+from typing import TYPE_CHECKING
+
 from hermes_core.context import PluginContext, UrlRules
 from hermes_core.errors import ToolError
 from hermes_core.kinds import Tool, ToolContext, tool
@@ -7,6 +9,9 @@ from hermes_core.options import ge, option, settings
 from hermes_core.types import Effect
 from hermes_tool_web.config import Config
 from hermes_tool_web.paging import LONGEST, PageCache, piece
+
+if TYPE_CHECKING:
+    from hermes_tool_kit.fetching import Fetched
 
 ACCEPT = "text/html,application/xhtml+xml,text/markdown,text/plain,application/json;q=0.9,*/*;q=0.5"
 
@@ -55,7 +60,7 @@ def hosts(params: Fetch) -> list[str]:
     return [f"host:{check_url(params.url, UrlRules(allow_private=True)).host}"]
 
 
-def _must_be_fine(answer: "Answer") -> None:
+def _must_be_fine(answer: "Fetched") -> None:
     import http
 
     if 200 <= answer.status < 300:
