@@ -70,7 +70,7 @@ def _with_fallback(section: JSON) -> JSON:
 def _one_protocol(section: JSON) -> JSON:
     if not isinstance(section, dict):
         return section
-    section = dict(section)
-    if "protocol" not in section and section.get("api_mode") in PROTOCOLS:
-        section["protocol"] = PROTOCOLS[section.pop("api_mode")]
+    section, old = dict(section), "wire" if "wire" in section else "api_mode"
+    if "protocol" not in section and (old == "wire" or section.get(old) in PROTOCOLS):
+        section["protocol"] = PROTOCOLS.get(str(said := section.pop(old)), said)
     return section

@@ -15,6 +15,7 @@ EXEMPT: Mapping[str, str] = {  # class -> why it may have more; who inherits fro
     CONVERSATION: "to be cut by what is asked for: the turn that runs, what waits, the model, the jobs",
     SCREEN: "its questions, screens and skins are to be objects that the app has",
     "hermes_platform_tui.transcript.transcript.Transcript": "its search and what is copied are to be objects",
+    "hermes_core.testing.fakes.FakePlatform": "all that a platform may do, and what a test tells it",
 }
 PARTS_OF_THE_SCREEN = {
     "hermes_platform_tui.asking.Asking", "hermes_platform_tui.doors.Doors", "hermes_platform_tui.reading.Reading",
