@@ -61,4 +61,4 @@ async def end_drafts(store: Store, *known: Any, **more: Any) -> int:
 
 async def unplayed(of: Hermes | Store, **known: Any) -> Any:
     """See the rows."""
-    return await kept.journal.unplayed(context_of(of), **known)
+    return await kept.unplayed(context_of(of), **known)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from textual.screen import ModalScreen
 
-from hermes_core.agent.runtime import Runtime
+from hermes_core.agent.route.routes import Routes
 from hermes_core.errors import HermesError
 from hermes_core.kinds import ToolContext, tool
 from hermes_core.testing import Bench, Call
@@ -47,13 +47,13 @@ async def test_typing_works_before_anybody_can_answer_and_is_not_lost(
     hermes: Bench, scripted: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hermes.tmp_plugin(scripted("At last."))
-    ready, routed = asyncio.Event(), Runtime.routed
+    ready, routed = asyncio.Event(), Routes.get
 
-    async def late(self: Runtime, words: str = "") -> Any:
+    async def late(self: Routes, words: str = "") -> Any:
         await ready.wait()
         return await routed(self, words)
 
-    monkeypatch.setattr(Runtime, "routed", late)
+    monkeypatch.setattr(Routes, "get", late)
     async with stage(hermes) as screen:
         await screen.press(*"Hello", "enter")
         assert "person: Hello" in screen.shown()
