@@ -51,7 +51,7 @@ ODD_WORDS = [
 ]
 ALIVE = 'kill -0 "$1" 2>/dev/null || exit 1; [ -r "/proc/$1/stat" ] || exit 0; '
 ALIVE += 'read -r _ _ state _ <"/proc/$1/stat" || exit 1; [ "$state" != Z ]'
-TREE = "sh -c 'sleep 30 & echo $! >child; wait' & echo $! >parent; wait"
+TREE = "sh -c 'sleep 30 & until test -s parent; do sleep 0.01; done; echo $! >child; wait' & echo $! >parent; wait"
 
 
 def make_folder(path: Path) -> str:

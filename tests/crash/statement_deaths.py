@@ -1,6 +1,7 @@
 """A program that is killed at one statement after another, and the store as each death leaves it."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -66,7 +67,9 @@ def stores_after(
     """
     words = [sys.executable, "-c", PROGRAM, module, "opening" if opening else ""]
     here = Path(__file__).parent
-    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=here) as player:
+    environ = {**os.environ, "PYTHONPATH": str(here.parent / "house")}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(words, **pipes, text=True, cwd=here, env=environ) as player:
         for at in range(1, 1000, every):
             path = first.with_name(f"{at}.db")
             url = cluster.database(template.rpartition("/")[2]) if cluster else ""

@@ -136,6 +136,7 @@ async def what_ben_sees(home: Path, seed: int, settings: dict[str, Any], *, besi
     hermes.configure({"terminal.backend": "local", "terminal.cwd": str(hermes.workspace.folder)})
     for module in (*MODULES, "tool_commands"):
         hermes.tmp_plugin(f"hermes_{module}")
+    hermes.tmp_plugin("hermes_platform_gateway")
     hermes.tmp_plugin(model)
     hermes.tmp_plugin(pre_llm_call)
     service, stop = Service(), asyncio.Event()
@@ -178,8 +179,8 @@ async def test_what_one_does_changes_no_byte_of_what_the_other_sees(
     runs = []
     names = (f"conversation-{number:03}" for number in itertools.count())  # random ones look like secrets now and then
     monkeypatch.setattr("hermes_core.agent.asking._LOOK", 0.01)  # an answer given in a chat is noticed at once
-    for module in ("agent.session_state", "gateway.conversations"):
-        monkeypatch.setattr(f"hermes_core.{module}.new_session_id", lambda: next(names))
+    for module in ("session_state", "turns"):
+        monkeypatch.setattr(f"hermes_core.agent.{module}.new_session_id", lambda: next(names))
     house = tmp_path / "house"  # one and the same: how long its name is shows in what is cut
     for beside in (False, True):
         monkeypatch.setenv("HERMES_HOME", str(house / "home"))

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from hermes_core.agent.hosting import serve
 from hermes_core.distribution import HERMES
 from hermes_core.embed import Agent, Hermes
 from hermes_core.kinds import Platform
@@ -133,7 +134,7 @@ async def by_platform(house: House) -> None:
             return None
 
     async with house.hermes() as hermes:
-        await hermes.serve(Room())
+        await serve(hermes.runtime, Room())
 
 
 async def by_queue(house: House) -> None:

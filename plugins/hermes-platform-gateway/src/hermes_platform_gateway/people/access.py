@@ -103,7 +103,7 @@ def admit(envelope: Envelope, rules: AccessRules, known: "Person | None" = None)
 
     An envelope of another platform, or a row of another account, lets nobody in.
     """
-    account = f"{rules.platform}:{envelope.sender}"
+    account = f"{envelope.platform}:{envelope.sender}"
     if known is not None and (known.platform, known.sender) != (envelope.platform, envelope.sender):
         known = None
     speaker = _Speaker(rules.accounts.get(account, ""), known)
