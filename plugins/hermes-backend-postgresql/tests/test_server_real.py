@@ -289,7 +289,7 @@ async def test_of_many_who_open_a_turn_one_gets_the_session(stores: list[Store])
         await stores[0].sessions.create(Session(id=name, origin="cli"))
         done = await outcomes(*(begun(one, f"{name}-{at}", name) for at, one in enumerate(stores)))
         assert done == ["Busy"] * 5 + ["Turn"]
-        assert len(await stores[0].history(name)) == 1
+        assert len(await stores[0].history.load(name)) == 1
 
 
 async def test_the_same_incoming_message_in_many_sessions_opens_one_turn(stores: list[Store]) -> None:
@@ -321,7 +321,7 @@ async def test_a_title_is_given_once(stores: list[Store]) -> None:
 
 async def test_many_who_write_in_one_session_keep_its_order(stores: list[Store], tmp_path: Path) -> None:
     await stores[0].sessions.create(Session(id=ID, origin="cli"))
-    rows = await asyncio.gather(*(one.add_message(ID, user(str(n))) for n in range(10) for one in stores))
+    rows = await asyncio.gather(*(one.history.add(ID, user(str(n))) for n in range(10) for one in stores))
     [row] = await stores[0].sessions.list(ME)
     assert row.messages == 60
     [(last,)] = stores[0].database.transact(lambda tx: tx.connection.execute("SELECT last FROM sessions").fetchall())
@@ -468,4 +468,4 @@ async def test_a_commit_whose_end_cannot_be_learned_is_told_and_not_done_again(
     with pytest.raises(StoreError, match="not known"):
         await store.history.add(ID, user("once"))
     monkeypatch.undo()
-    assert await other.history(ID) == [user("once")]
+    assert await other.history.load(ID) == [user("once")]
