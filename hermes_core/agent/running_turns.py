@@ -11,7 +11,7 @@ import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from functools import partial
 from typing import Any, Literal, TypeAlias
-from weakref import WeakValueDictionary
+from weakref import WeakSet, WeakValueDictionary
 
 from attrs import evolve
 
@@ -52,7 +52,7 @@ class RunningTurns:
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
         self._playing: dict[str, asyncio.Task[None]] = {}
-        self._over: set[str] = set()  # sessions whose turn is being closed: there is nothing to wait for
+        self._over: WeakSet[asyncio.Task[None]] = WeakSet()  # being closed: there is nothing to wait for
         self._alone: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def run(
@@ -121,7 +121,6 @@ class RunningTurns:
             for name in names:
                 if self._playing.get(name) is work:
                     del self._playing[name]
-                    self._over.discard(name)
             work.cancel()
             await asyncio.wait([work])
 
@@ -153,11 +152,13 @@ class RunningTurns:
 
     def busy(self, session: str) -> bool:
         """Whether a turn runs in a session. One whose end is being stored does not: its answer may be read before."""
-        return session in self._playing and session not in self._over
+        work = self._playing.get(session)
+        return work is not None and work not in self._over
 
     def close_soon(self, session: str) -> None:
         """Take note that the turn of a session is over but for its rows and those who look on."""
-        self._over.add(session)
+        if work := self._playing.get(session):
+            self._over.add(work)
 
     async def steer(self, session: str, message: str | Message, **given: Any) -> None:
         """Say something to the running turn: it reaches the model with the next tool result, else as the next message.
@@ -319,7 +320,6 @@ class RunningTurns:
             with notices.heard_by(lambda text: emit(Noticed(text=text))):
                 async with alone:  # of one session, one turn at a time
                     self._playing[session_id] = asyncio.current_task()  # type: ignore[assignment]
-                    self._over.discard(session_id)
                     if run := await play(emit):
                         self._runtime.memory.learn(run.session, run.messages)
         except asyncio.CancelledError:

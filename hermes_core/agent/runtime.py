@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import gc
-import logging
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from pathlib import Path
@@ -46,7 +45,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Runtime"]
 
-log = logging.getLogger(__name__)
 _FIXED = {  # settings that a kernel is made from, once
     "gateway", "logging", "plugins", "policy", "privacy", "quick_commands", "security", "store", "toolsets", "workers",
 }  # fmt: skip

@@ -1,7 +1,6 @@
 """Turns that a plugin orders: written down first, then played here or by whoever resumes their session."""
 
 import contextlib
-import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from functools import partial
 from math import inf
@@ -22,11 +21,7 @@ from hermes_core.plugins.index import Installed
 from hermes_core.plugins.soundness import unsound
 from hermes_core.types import Envelope, Event, Message, PastTurn, Principal, Session, TurnBounds, TurnOrder
 
-TYPE_CHECKING = False
-
 __all__ = ["Turns"]
-
-log = logging.getLogger(__name__)
 
 
 class Turns(TurnsBroker):
