@@ -2,14 +2,14 @@
 
 import asyncio
 import json
-from typing import Any
 
 import pytest
+from slash_typist import Typist, asked
 
 from hermes_core.errors import UserError
 from hermes_core.kinds import Jobs, Resource, ToolContext, tool
-from hermes_core.testing import Bench, Call, FakePlatform
-from hermes_core.types import Ended, Job
+from hermes_core.testing import Bench, Call
+from hermes_core.types import Job
 
 
 @pytest.fixture
@@ -17,36 +17,6 @@ def hermes(hermes: Bench) -> Bench:
     """A kernel with the commands."""
     hermes.tmp_plugin("hermes_tool_commands")
     return hermes
-
-
-class Typist(FakePlatform):
-    """A person who waits for each answer."""
-
-    def __init__(self) -> None:
-        super().__init__(name="desk", features=())
-
-    async def types(self, hermes: Any, *lines: str) -> list[str]:
-        """Type lines, each after the answer to the one before; the answers to commands, and whole answers."""
-        serving = asyncio.create_task(hermes.serve(self))
-        for line in lines:
-            before = self.heard
-            await self.say(line)
-            async with asyncio.timeout(20):
-                while self.heard == before and not serving.done():
-                    await asyncio.sleep(0.001)
-        await self.leave()
-        await serving
-        return [*await self.seen()]
-
-    @property
-    def heard(self) -> int:
-        ended = [e for e in self.events if isinstance(e, Ended) and e.turn_id]
-        return len(self.outbox) + len(ended)
-
-
-def asked(provider: Any, number: int = -1) -> list[str]:
-    """What the person said, in a request."""
-    return [p.text for m in provider.requests[number].messages if m.role == "user" for p in m.parts]
 
 
 # --- what was said ----------------------------------------------------------------------------------------------------
