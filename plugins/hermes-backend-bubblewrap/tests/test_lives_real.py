@@ -11,33 +11,21 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from processes import running
 
-from hermes_backend_bubblewrap import bwrap
 from hermes_backend_bubblewrap.backend import Bubblewrap
 from hermes_backend_bubblewrap.checks import findings
 from hermes_backend_bubblewrap.config import Config
+from hermes_backend_wall import bwrap
 from hermes_core.errors import ToolError, UserError
 from hermes_core.types import Feature
 
 pytestmark = pytest.mark.real
 
 
-def marked(word):
-    """The processes of this machine with a word in their command line."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                if word.encode() in (entry / "cmdline").read_bytes():
-                    found.append(int(entry.name))
-            except OSError:
-                pass
-    return found
-
-
 async def gone(word):
     for _ in range(300):
-        if not marked(word):
+        if not running(word):
             return True
         await asyncio.sleep(0.01)
     return False
@@ -64,7 +52,7 @@ async def test_what_was_daemonised_dies_with_the_workspace(make):
     box = await make()
     word = f"8{os.getpid()}.125"
     await box.bash(f"(setsid env -i sleep {word} >/dev/null 2>&1 &) ; true")
-    assert marked(word)
+    assert running(word)
     await box.workspace.close()
     assert await gone(word)
 
@@ -78,7 +66,7 @@ async def test_a_time_out_ends_even_what_hides(box):
 
 async def test_a_sandbox_that_was_killed_is_made_again(box):
     running = asyncio.create_task(box.bash("echo here; sleep 60"))
-    while not marked("launcher.py"):
+    while not (box.workspace._sandbox and box.workspace._sandbox.alive):
         await asyncio.sleep(0.01)
     await box.bash("true")
     os.killpg(box.workspace._sandbox._popen.pid, signal.SIGKILL)
@@ -115,7 +103,7 @@ async def test_a_hermes_that_is_killed_leaves_no_process(tmp_path, monkeypatch):
     hermes = subprocess.Popen([sys.executable, "-c", KILLED, folder, word], stdout=subprocess.PIPE)
     try:
         assert await asyncio.to_thread(hermes.stdout.readline) == b"started\n"
-        assert marked(word)
+        assert running(word)
     finally:
         hermes.kill()
         hermes.wait()
@@ -174,6 +162,7 @@ async def test_an_ordinary_user_has_the_same_walls(tmp_path_factory):
 
     import hermes_backend_bubblewrap
     import hermes_backend_kit
+    import hermes_backend_wall
     import hermes_core
 
     base = Path(f"/var/tmp/hermes-ordinary-{os.getpid()}")
@@ -181,7 +170,7 @@ async def test_an_ordinary_user_has_the_same_walls(tmp_path_factory):
         for name in ("work", "person/.ssh", "lib"):
             (base / name).mkdir(parents=True)
         (base / "person/.ssh/key").write_text("PRIVATE-4c1f9")
-        for module in (hermes_core, hermes_backend_bubblewrap, hermes_backend_kit, attr):
+        for module in (hermes_core, hermes_backend_bubblewrap, hermes_backend_kit, hermes_backend_wall, attr):
             subprocess.run(["cp", "-r", Path(module.__file__).parent, base / "lib"], check=True)
         subprocess.run(["cp", "-r", Path(attr.__file__).parent.with_name("attrs"), base / "lib"], check=True)
         for name in ("pluggy", "click", "cattrs"):
@@ -264,7 +253,7 @@ def test_a_system_that_forbids_sandboxes_is_told_with_its_mend(tmp_path, monkeyp
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(value)
     monkeypatch.setattr(bwrap, "_SYSCTL", f"{tmp_path}/")
-    problem = bwrap.explain(bwrap.program(), said)
+    problem = bwrap.explain(bwrap.program(), said, "doctor says more")
     assert words in f"{problem.text} {problem.hint}"
     assert problem.hint
 

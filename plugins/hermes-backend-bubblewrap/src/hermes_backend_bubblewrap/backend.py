@@ -7,12 +7,14 @@ from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from hermes_backend_bubblewrap import bwrap
 from hermes_backend_bubblewrap.config import Config
-from hermes_backend_bubblewrap.sandbox import Sandbox
-from hermes_backend_bubblewrap.view import WHOLE, listed
+from hermes_backend_bubblewrap.recipe import Strict
+from hermes_backend_bubblewrap.view import listed
 from hermes_backend_bubblewrap.workspace import Inside
 from hermes_backend_kit.places import folder_here
+from hermes_backend_wall import bwrap
+from hermes_backend_wall.sandbox import Sandbox
+from hermes_backend_wall.system import WHOLE
 from hermes_core.errors import HermesError, UserError
 from hermes_core.kinds import Backend, Workspace
 from hermes_core.types import Feature
@@ -44,7 +46,7 @@ class Bubblewrap(Backend):
     async def probe(self) -> Sandbox:
         """Make a sandbox of an empty folder and end it; what it was. Raises UserError or ToolError with the mend."""
         with TemporaryDirectory(prefix="hermes-probe-") as folder:
-            sandbox = Sandbox(folder, os.path.realpath(folder), self._config, self._hidden)
+            sandbox = Sandbox(Strict(folder, os.path.realpath(folder), self._config, self._hidden))
             try:
                 await sandbox.start()
             finally:

@@ -3,9 +3,10 @@
 import platform
 from pathlib import Path
 
-from hermes_backend_bubblewrap import bwrap, limits, seccomp
 from hermes_backend_bubblewrap.backend import Bubblewrap
 from hermes_backend_bubblewrap.config import Config
+from hermes_backend_bubblewrap.recipe import limits_of
+from hermes_backend_wall import bwrap, limits, seccomp
 from hermes_core.errors import HermesError
 from hermes_core.types import Finding
 
@@ -21,7 +22,7 @@ async def findings(config: Config, home: Path) -> list[Finding]:
     if not seccomp.program():
         text = f"system calls are not filtered: their numbers on {platform.machine()} are not known here"
         found.append(Finding(level="warning", text=text, fix="The other walls hold; or use the backend docker."))
-    groups = limits.Groups(config)
+    groups = limits.Groups(limits_of(config))
     groups.remove()
     if config.memory_mb and not groups.weighs:
         text = f"no control group for memory: the bound of {config.memory_mb} MB holds for each process, not for all"

@@ -7,21 +7,23 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from hermes_backend_bubblewrap.background import Background
 from hermes_backend_bubblewrap.config import Config
-from hermes_backend_bubblewrap.job import Job
-from hermes_backend_bubblewrap.sandbox import Sandbox
-from hermes_backend_bubblewrap.shell import Trace
+from hermes_backend_bubblewrap.recipe import Strict
 from hermes_backend_kit.endings import SHORT_GRACE, TIMED_OUT
 from hermes_backend_kit.files import PART, READ_LIMIT
 from hermes_backend_kit.output import Capture
 from hermes_backend_kit.places import absolute
-from hermes_backend_kit.shell import Shell, is_shell
+from hermes_backend_kit.shell import Shell, is_shell, parse_exports
+from hermes_backend_wall.background import Background
+from hermes_backend_wall.job import Job
+from hermes_backend_wall.sandbox import Sandbox
+from hermes_backend_wall.trace import Trace
 from hermes_core.errors import ToolError, UserError
 from hermes_core.kinds import Process, Workspace
-from hermes_core.types import ExecRequest, ExecResult, Feature
+from hermes_core.types import ExecRequest, ExecResult, Feature, Wall
 
 FILE_SECONDS = 120.0
+CHANGED = "files of the folder that run by themselves, but for git's own at the top, stay as commands leave them"
 
 
 class Inside(Workspace):
@@ -33,6 +35,8 @@ class Inside(Workspace):
 
     def __init__(self, folder: str, source: str, config: Config, hidden: Sequence[Path], *, bash: bool) -> None:
         self.cwd = folder
+        open_ = ("the network is this machine's",) if config.network else ()
+        self.wall = Wall(name="bubblewrap", missing=(*open_, CHANGED))
         self.features = frozenset({Feature.BACKGROUND, Feature.LOCAL})
         if not config.network:  # with it, the services of this machine can be reached: no wall
             self.features |= {Feature.ISOLATED, Feature.OFFLINE}
@@ -63,13 +67,14 @@ class Inside(Workspace):
                 if self._sandbox is not None:
                     await self._sandbox.close()
                 self._sandbox = None
-                sandbox = Sandbox(self.cwd, self._source, self._config, self._hidden)
+                recipe = Strict(self.cwd, self._source, self._config, self._hidden)
+                sandbox = Sandbox(recipe)
                 try:
                     await sandbox.start()
                 except UserError as error:
                     raise ToolError(error.text, hint=error.hint, retry=False) from error
                 self._sandbox = sandbox
-                self._env = self._env or sandbox.environment
+                self._env = self._env or dict(recipe.environment)
             return self._sandbox
 
     async def run(self, request: ExecRequest) -> ExecResult:
@@ -87,7 +92,7 @@ class Inside(Workspace):
             asked["else"] = "" if request.cwd else self.cwd  # the last command may have removed where it was
             result = await self._run(sandbox, request, asked, trace.descriptor)
             if state := trace.read():
-                self._shell.learn(*state, began_in, began_with)
+                self._shell.learn(state[0], parse_exports(state[1]), began_in, began_with)
             return result
         finally:
             trace.close()

@@ -18,7 +18,7 @@ from hermes_backend_kit.shell import Shell, is_shell
 from hermes_core.environment import MARK
 from hermes_core.errors import ToolError, UserError
 from hermes_core.kinds import Process, Workspace
-from hermes_core.types import ExecRequest, ExecResult, Feature
+from hermes_core.types import ExecRequest, ExecResult, Feature, Wall
 
 __all__ = ["Inside"]
 
@@ -34,6 +34,10 @@ class Inside(Workspace):
     def __init__(self, lease: Lease, forward: Sequence[str], environ: Mapping[str, str]) -> None:
         plan = lease.plan
         self.cwd = plan.cwd
+        open_ = () if plan.isolated else ("what the settings share of this machine",)
+        if not plan.volume:
+            open_ = (*open_, "files of the folder that run by themselves stay as commands leave them")
+        self.wall = Wall(name="container", missing=open_ if plan.offline else (*open_, "the network"))
         self.features = frozenset({Feature.BACKGROUND})
         self.features |= {Feature.ISOLATED} if plan.isolated else set()
         self.features |= {Feature.OFFLINE} if plan.offline else set()

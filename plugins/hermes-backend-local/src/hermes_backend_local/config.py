@@ -1,12 +1,37 @@
 """The settings of the local backend."""
 
-from hermes_core.options import option, settings
+from typing import Literal
+
+from hermes_core.options import ge, option, settings
 
 
 @settings
 class Config:
-    """Commands on this machine."""
+    """Commands on this machine, behind a wall of the system."""
 
+    wall: Literal["auto", "bubblewrap", "landlock", "none"] = option(
+        "What bounds commands: bubblewrap where it works, else Landlock, else nothing; one of them; or nothing.",
+        default="auto",
+    )
+    readable: list[str] = option(
+        "More files and folders that commands behind the wall may read.", factory=list, example=["~/data"]
+    )
+    writable: list[str] = option(
+        "More folders that commands behind the wall may change.", factory=list, example=["~/other-project"]
+    )
+    hosts: list[str] = option(
+        "Hosts that commands behind the wall may reach besides package registries and the remotes of the repository.",
+        factory=list,
+        example=["api.example.org", "*.example.net", "build.example.org:8443"],
+    )
+    memory_mb: int = option(
+        "Memory in MB behind the wall; of one process, and with cgroups of all; 0: no limit.",
+        default=16_384,
+        validator=ge(0),
+    )
+    processes: int = option(
+        "Processes and threads of a workspace at most behind the wall; 0: no limit.", default=2048, validator=ge(0)
+    )
     env_passthrough: list[str] = option(
         "Environment variables that commands may see although their name or value looks secret.",
         factory=list,

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from hermes_backend_kit.files import PART, READ_LIMIT
 from hermes_core.errors import ToolError
-from hermes_core.places import PathRules, open_parent, open_path
+from hermes_paths.places import PathRules, open_parent, open_path
 
 
 def read_file(path: str, rules: PathRules) -> bytes:

@@ -4,37 +4,73 @@ import asyncio
 import contextlib
 import os
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from attrs import evolve
 
 from hermes_backend_kit.endings import SHORT_GRACE, TIMED_OUT
 from hermes_backend_kit.output import Capture
 from hermes_backend_kit.places import folder_here
 from hermes_backend_kit.shell import Shell, is_shell
 from hermes_backend_local import disk
-from hermes_backend_local.background import Background
+from hermes_backend_local.config import Config
 from hermes_backend_local.shell import Exports, Trace
 from hermes_backend_local.spawn import Spawned
+from hermes_backend_local.wayout import WayOut
+from hermes_backend_wall.limits import Limits
+from hermes_backend_wall.plan import NO_WALL, Kind, Plan, chosen
+from hermes_backend_wall.trace import Trace as WalledTrace
+from hermes_backend_wall.walled import Walled, expected
+from hermes_core.context import PluginPaths
+from hermes_core.environment import for_commands
+from hermes_core.errors import ToolError
 from hermes_core.kinds import Backend, Process, Workspace
-from hermes_core.places import PathRules
-from hermes_core.types import ExecRequest, ExecResult, Feature
+from hermes_core.types import ExecRequest, ExecResult, Feature, Wall
+from hermes_paths.places import PathRules
 
+if TYPE_CHECKING:
+    from hermes_backend_local.background import Background, WalledBackground
+    from hermes_backend_wall.job import Job
+    from hermes_backend_wall.sandbox import Sandbox
+
+LOOK = 1.0  # seconds between looks at what something may change that a command left behind
 SMALL = 1_000_000  # bytes that a disk takes or gives quicker than a thread starts
 
 
 class Here(Workspace):
     """A folder of this machine. ``cwd`` stays where it was opened; only bash commands carry their own folder on."""
 
-    def __init__(self, cwd: str, passthrough: Iterable[str] = (), guarded: Iterable[Path] = ()) -> None:
+    def __init__(
+        self,
+        cwd: str,
+        passthrough: Iterable[str] = (),
+        guarded: Iterable[Path] = (),
+        walled: Walled | None = None,
+        way: WayOut | None = None,
+    ) -> None:
         self.cwd = cwd
         self._rules = PathRules(cwd=cwd, guarded=tuple(guarded), spelled=True)
+        self._walled, self._way = walled, way
         self.features = frozenset({Feature.BACKGROUND, Feature.LOCAL})
+        if walled is not None:
+            self.features |= {Feature.WALLED}
         if shutil.which("bash", path=os.environ.get("PATH")):
             self.features |= {Feature.PERSISTENT_SHELL}
         self._passed = {name: os.environ[name] for name in passthrough if name in os.environ}
         self._shell = Shell(cwd)
+        # What commands behind the wall export (LD_PRELOAD, PATH, BASH_ENV) stays there: a person says yes to a command
+        # outside of it, not to what those variables name. The folder goes along: the policy knows it.
+        self._beyond = Shell(cwd)
         self._exports = Exports()
-        self._background: list[Background] = []
+        self._background: list[Background | WalledBackground] = []
+        self._looking: asyncio.Future[None] | None = None
+
+    @property
+    def wall(self) -> Wall:  # type: ignore[override]
+        """The wall that was made; before the first command, the one that will be tried."""
+        return self._walled.wall if self._walled else Wall(name="none", missing=NO_WALL)
 
     @property
     def shell_cwd(self) -> str:
@@ -48,51 +84,94 @@ class Here(Workspace):
 
     async def run(self, request: ExecRequest) -> ExecResult:
         """Run a command to its end."""
+        walled = self._walled if request.wall else None
+        sandbox = await self._sandbox(walled)
         if not is_shell(request.argv):
-            return await self._run(request, self._folder(request.cwd), self._passed | request.environment)
+            env = self._env(request, sandbox)
+            return await self._run(request, request.argv, self._folder(request.cwd), env, sandbox)
         began_in = self._folder(request.cwd or self._shell_folder())
-        began_with = self._shell_env(request)
-        trace = Trace()
+        began_with = self._shell_env(request, sandbox)
+        shell = self._shell if sandbox or not self._walled else self._beyond
+        trace = Trace() if sandbox is None else WalledTrace()
         try:
-            result = await self._run(request, began_in, began_with, trace)
+            argv = trace.wrap(request.argv)
+            result = await self._run(request, argv, began_in, began_with, sandbox, trace.descriptor)
             if state := trace.read():
                 folder = began_in if state[0] == os.path.realpath(began_in) else state[0]
-                self._shell.learn(folder, self._exports.read(state[1]), began_in, began_with)
+                shell.learn(folder, self._exports.read(state[1]), began_in, began_with)
+                if folder != began_in:
+                    self._shell.cwd = folder
             return result
         finally:
             trace.close()
 
+    async def _sandbox(self, walled: Walled | None) -> "Sandbox | None":
+        if walled is None:
+            return None
+        if self._way:
+            self._way.look()
+        return await walled.sandbox()
+
     async def _run(
-        self, request: ExecRequest, cwd: str, env: Mapping[str, str], trace: Trace | None = None
+        self,
+        request: ExecRequest,
+        argv: Sequence[str],
+        cwd: str,
+        env: Mapping[str, str],
+        sandbox: "Sandbox | None",
+        trace: int = -1,
     ) -> ExecResult:
         capture = Capture(request.limit, request.on_output)
-        command = Spawned(
-            trace.wrap(request.argv) if trace else request.argv,
-            cwd=cwd,
-            env={**env, "PWD": cwd},  # else a linked folder would lose its name
-            sink=capture.take,
-            stdin=request.stdin,
-            pass_fds=(trace.descriptor,) if trace else (),
-        )
+        env = {**env, "PWD": cwd}  # else a linked folder would lose its name
+        if sandbox is None or self._walled is None:
+            passed = (trace,) if trace >= 0 else ()
+            spawned = Spawned(argv, cwd=cwd, env=env, sink=capture.take, stdin=request.stdin, pass_fds=passed)
+            return await _ended(spawned, request, capture)
+        from hermes_backend_wall.job import Job, asked
+
+        protected, way = self._walled.protected, self._way
+        since = way.now() if way else None
+        protected.begin()
         try:
-            async with asyncio.timeout(request.seconds):
-                status = await command.finished
-        except TimeoutError:
-            await command.end()
-            status = TIMED_OUT
-        except BaseException:
-            await command.end(SHORT_GRACE)
-            raise
+            job = Job(sandbox, capture.take)
+            otherwise = "" if request.cwd else self.cwd  # the last command may have removed where it was
+            await job.start(asked(argv, cwd, env, otherwise), request.stdin, trace)
+            result = await _ended(job, request, capture)
+        except ToolError as error:
+            raise ToolError(f"Cannot run {request.argv[0]}: {error.text}", hint=error.hint) from error
         finally:
-            command.close()
-        return capture.result(status)
+            said = protected.end(left=sandbox.left)
+            self._go_on_looking(self._walled)
+        if said:
+            capture.take(f"\n{said}\n".encode())
+            result = capture.result(result.status)
+        if way and since:
+            return evolve(result, online=way.online(since), refused=way.refused(since))
+        return result
+
+    def _go_on_looking(self, walled: Walled) -> None:
+        """Look through what no command waits for, and at what something may change that a command left behind."""
+        protected = walled.protected
+        if (protected.unsettled or protected.shallow) and (self._looking is None or self._looking.done()):
+            self._looking = asyncio.ensure_future(_looked(walled))
 
     async def start(self, request: ExecRequest) -> Process:
         """Start a command in the background. It begins where the shell is, and leaves no state."""
+        walled = self._walled if request.wall else None
+        sandbox = await self._sandbox(walled)
         shell = is_shell(request.argv)
         cwd = self._folder(request.cwd or (self._shell_folder() if shell else ""))
-        env = self._shell_env(request) if shell else self._passed | request.environment
-        process = Background(request, cwd, {**env, "PWD": cwd})
+        env = {**(self._shell_env(request, sandbox) if shell else self._env(request, sandbox)), "PWD": cwd}
+        from hermes_backend_local.background import Background, WalledBackground
+        from hermes_backend_wall.job import asked
+
+        process: Background | WalledBackground
+        if sandbox is None or walled is None:
+            process = Background(request, cwd, env)
+        else:
+            process = WalledBackground(sandbox, request, walled.protected)
+            await process.start(asked(request.argv, cwd, env), request.stdin)
+            self._go_on_looking(walled)
         self._background = [p for p in self._background if p.running] + [process]
         return process
 
@@ -110,12 +189,21 @@ class Here(Workspace):
             await asyncio.to_thread(disk.write_file, self._path(path), data, self._rules)
         else:
             disk.write_file(self._path(path), data, self._rules)
+        if self._walled:
+            self._walled.protected.accept(os.path.realpath(self._path(path)))
 
     async def close(self) -> None:
-        """End what was started in the background."""
+        """End what was started in the background, and the wall with all that is left in it."""
         processes, self._background = self._background, []
         for process in processes:
             await process.kill()
+        if self._looking:
+            self._looking.cancel()
+            await asyncio.wait([self._looking])
+        if self._walled:
+            await self._walled.close()
+        if self._way:
+            await self._way.close()
 
     def _path(self, path: str) -> str:
         return os.path.normpath(os.path.join(self.cwd, os.path.expanduser(path)))  # noqa: PTH111, PTH118
@@ -123,23 +211,77 @@ class Here(Workspace):
     def _folder(self, path: str) -> str:
         return self._path(path) if path else self.cwd
 
-    def _shell_env(self, request: ExecRequest) -> dict[str, str]:
-        return {**self._shell.over(self._passed | request.environment), **request.env}
+    def _env(self, request: ExecRequest, sandbox: "Sandbox | None") -> dict[str, str]:
+        """The variables of a place; what is new for each command comes last."""
+        base = {**self._passed, **for_commands()}
+        if self._walled and sandbox:
+            base = self._walled.environment(base)
+        return {**base, **request.env}
+
+    def _shell_env(self, request: ExecRequest, sandbox: "Sandbox | None") -> dict[str, str]:
+        shell = self._shell if sandbox or not self._walled else self._beyond
+        return {**shell.over(self._env(request, sandbox)), **request.env}
 
     def _shell_folder(self) -> str:
-        if not Path(self._shell.cwd).is_dir():  # removed in the meantime
+        inside = self._walled is not None and self._walled.name == "bubblewrap"  # its /tmp is not ours to look at
+        if not inside and not Path(self._shell.cwd).is_dir():  # removed in the meantime
             self._shell.cwd = self.cwd
         return self._shell.cwd
 
 
+async def _ended(command: "Spawned | Job", request: ExecRequest, capture: Capture) -> ExecResult:
+    """What a running command came to. Raises ToolError."""
+    try:
+        async with asyncio.timeout(request.seconds):
+            status = await command.finished
+    except TimeoutError:
+        await command.end()
+        status = TIMED_OUT
+    except BaseException:
+        await command.end(SHORT_GRACE)
+        raise
+    finally:
+        command.close()
+    return capture.result(status)
+
+
+async def _looked(walled: Walled) -> None:
+    """Once through the whole tree, then again and again as long as something lives that nobody waits for."""
+    protected = walled.protected
+    if protected.shallow:
+        await asyncio.sleep(LOOK)  # many commands, one look
+        await asyncio.to_thread(protected.deepen)
+        protected.watch()
+    while protected.unsettled:
+        await asyncio.sleep(LOOK)
+        protected.watch(left=walled.left)
+
+
 class Local(Backend):
-    """Opens folders of this machine."""
+    """Opens folders of this machine; ``plan`` says behind which wall their commands are, None behind none.
+
+    ``hosts`` are those that a person opened to commands behind it; ``kind`` is what they want where there is no plan.
+    """
 
     name = "local"
-    features = frozenset({Feature.BACKGROUND, Feature.LOCAL})
 
-    def __init__(self, passthrough: Iterable[str] = (), guarded: Iterable[Path] = ()) -> None:
-        self._passthrough, self._guarded = tuple(passthrough), tuple(guarded)
+    def __init__(
+        self,
+        passthrough: Iterable[str] = (),
+        guarded: Iterable[Path] = (),
+        plan: Plan | None = None,
+        hosts: Iterable[str] = (),
+        kind: Kind = "none",
+    ) -> None:
+        self._kind: Kind = plan.kind if plan else kind
+        self._passthrough, self._guarded, self._plan = tuple(passthrough), tuple(guarded), plan
+        self._hosts = tuple(hosts)
+        self.features = frozenset({Feature.BACKGROUND, Feature.LOCAL, *((Feature.WALLED,) if plan else ())})
+
+    @property
+    def wall(self) -> Wall:  # type: ignore[override]
+        """See Backend: the one that is tried first."""
+        return expected(self._kind)
 
     async def ready(self) -> bool:
         """This machine is always there."""
@@ -147,4 +289,31 @@ class Local(Backend):
 
     async def open(self, key: str) -> Workspace:
         """Open a folder; an empty key means the current one. Raises UserError."""
-        return Here(os.path.normpath(folder_here(key)), self._passthrough, self._guarded)
+        folder = os.path.normpath(folder_here(key))
+        if not self._plan:
+            return Here(folder, self._passthrough, self._guarded)
+        way = WayOut(folder, self._hosts)
+        walled = Walled(folder, evolve(self._plan, on_connection=way.serve))
+        walled.recover()
+        return Here(folder, self._passthrough, self._guarded, walled, way)
+
+
+def local(config: Config | None, paths: PluginPaths) -> Local:
+    """The backend as it is set up."""
+    config = config or Config()
+    return Local(config.env_passthrough, paths.guarded, plan_of(config, paths), config.hosts, config.wall)
+
+
+def plan_of(config: Config, paths: PluginPaths) -> Plan | None:
+    """What its walls are made of; None where there is none to be."""
+    if chosen(config.wall) == "none":
+        return None
+    base = paths.home.parent.parent if paths.home.parent.name == "profiles" else paths.home
+    return Plan(
+        kind=config.wall,
+        homes=paths.cache / "homes",
+        hidden=(base, paths.home),
+        readable=tuple(config.readable),
+        writable=tuple(config.writable),
+        limits=Limits(memory_mb=config.memory_mb, processes=config.processes),
+    )

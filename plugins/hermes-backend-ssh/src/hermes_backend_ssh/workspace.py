@@ -16,7 +16,7 @@ from hermes_backend_ssh.remote import Remote
 from hermes_core.environment import MARK
 from hermes_core.errors import ToolError, UserError
 from hermes_core.kinds import Backend, Workspace
-from hermes_core.types import ExecRequest, ExecResult
+from hermes_core.types import ExecRequest, ExecResult, Wall
 
 AT_ONCE = 8  # sshd allows ten sessions on one connection; two are left for ending others
 PATIENCE = 15.0  # to reach the host for anything but a command
@@ -26,6 +26,7 @@ class There(Workspace):
     """A folder of another machine. Every command is a session of its own on one shared connection."""
 
     def __init__(self, ssh: Sequence[str], host: str) -> None:
+        self.wall = Wall(name="none", missing=(f"everything on {host}: commands can do what its user can do",))
         self._ssh = ssh
         self._host = host
         self._slots = asyncio.Semaphore(AT_ONCE)

@@ -2,13 +2,13 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from hermes_backend_bubblewrap.sandbox import Sandbox
-from hermes_backend_bubblewrap.shell import DESCRIPTOR
 from hermes_backend_kit.endings import GRACE, KILLED
 from hermes_backend_kit.pipes import Pipes
+from hermes_backend_wall.sandbox import Sandbox
+from hermes_backend_wall.trace import DESCRIPTOR
 from hermes_core.environment import MARK
 from hermes_core.errors import ToolError
 
@@ -27,6 +27,11 @@ class Job:
     async def start(self, request: Mapping[str, Any], stdin: bytes | None, trace: int = -1) -> None:
         """Start it. ``stdin`` None: more may come through ``write``. Raises ToolError."""
         self._mark = request["env"].get(MARK, "")
+        words = (
+            (*request["argv"], request["cwd"], *request["env"], *request["env"].values()) if "argv" in request else ()
+        )
+        if any("\0" in word for word in words):
+            raise ToolError("there is a NUL character in it.")
         inner = self._pipes.open(stdin)
         try:
             asked = {**request, "stdin": len(inner) == 2, "trace": DESCRIPTOR}
@@ -88,3 +93,8 @@ class Job:
         """Let go of everything."""
         self.close()
         self._sandbox.forget(self._number)
+
+
+def asked(argv: Sequence[str], cwd: str, env: Mapping[str, str], otherwise: str = "") -> dict[str, Any]:
+    """A command as the launcher takes it; it begins in ``otherwise`` where ``cwd`` is gone."""
+    return {"kind": "exec", "argv": list(argv), "cwd": cwd, "else": otherwise, "env": {**env, "PWD": cwd}}

@@ -7,7 +7,7 @@ import fcntl
 import os
 from collections.abc import Sequence
 
-from hermes_backend_kit.shell import TELL, parse_exports, trapped
+from hermes_backend_kit.shell import TELL, trapped
 
 # A command may use low descriptors itself (exec 3>file), so the trap's one is far away from those.
 DESCRIPTOR = 100
@@ -29,15 +29,15 @@ class Trace:
         """The command with the trap that writes it."""
         return trapped(argv, f'{TELL}; builtin printf "\\0="', f">&{DESCRIPTOR}")
 
-    def read(self) -> tuple[str, dict[str, str]] | None:
-        """Folder and exported variables at the end, or None when the command left none."""
+    def read(self) -> tuple[str, bytes] | None:
+        """Folder and declarations of variables at the end, or None when the command left none."""
         data = os.pread(self.descriptor, USUAL, 0)
         if data[-1:] != b"\0":
             data = os.pread(self.descriptor, ROOM, 0)
         folder, declared, rest = [*data.split(b"\0", 2), b"", b""][:3]
         if not folder.startswith(b"/") or not rest.startswith(END):
             return None
-        return os.fsdecode(folder), parse_exports(declared)
+        return os.fsdecode(folder), declared
 
     def close(self) -> None:
         """Forget it."""

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import uuid4
 
-from hermes_backend_bubblewrap.job import Job
-from hermes_backend_bubblewrap.sandbox import Sandbox
 from hermes_backend_kit.endings import KILLED
 from hermes_backend_kit.output import Unread
+from hermes_backend_wall.job import Job
+from hermes_backend_wall.sandbox import Sandbox
 from hermes_core.errors import ToolError
 from hermes_core.kinds import Process
 from hermes_core.types import ExecRequest

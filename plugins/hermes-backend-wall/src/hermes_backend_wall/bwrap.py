@@ -11,6 +11,10 @@ from hermes_core.values import frozen
 OLDEST = (0, 8, 0)  # --disable-userns came with it
 INSTALL = "Install it: apt install bubblewrap, dnf install bubblewrap, pacman -S bubblewrap or apk add bubblewrap."
 _SYSCTL = "/proc/sys/"
+_SWITCHES = (  # what a system sets where it forbids namespaces
+    ("user/max_user_namespaces", "0"),
+    ("kernel/unprivileged_userns_clone", "0"),
+)
 
 
 @frozen
@@ -21,11 +25,21 @@ class Problem:
     hint: str
 
 
+def installed() -> bool:
+    """Whether there is a bwrap."""
+    return shutil.which("bwrap") is not None
+
+
+def likely() -> bool:
+    """Whether this machine has bwrap and forbids it nothing that is known; making a sandbox shows whether it works."""
+    return installed() and not any(setting(name) == value for name, value in _SWITCHES)
+
+
 def program() -> str:
     """The path of bwrap. Raises UserError when it is missing."""
     found = shutil.which("bwrap")
     if not found:
-        raise UserError("The backend bubblewrap needs the program bwrap, which is not installed.", hint=INSTALL)
+        raise UserError("The sandbox needs the program bwrap, which is not installed.", hint=INSTALL)
     return found
 
 
@@ -39,8 +53,11 @@ def version(path: str) -> tuple[int, ...]:
     return tuple(int(part or 0) for part in match.groups()) if match else ()
 
 
-def explain(path: str, said: str) -> Problem:
-    """The reason why a sandbox could not be made, from what bwrap wrote and from what the system forbids."""
+def explain(path: str, said: str, more: str) -> Problem:
+    """The reason why a sandbox could not be made, from what bwrap wrote and from what the system forbids.
+
+    ``more`` is the hint where that is not known.
+    """
     line = next((part.strip() for part in reversed(said.splitlines()) if part.strip()), "it gave no reason")[:300]
     known = version(path)
     if known and known < OLDEST:
@@ -50,19 +67,17 @@ def explain(path: str, said: str) -> Problem:
         r"user.?namespace|uid map|gid map|new namespace|RTM_NEWADDR|disable-userns|clone", line, re.IGNORECASE
     ):
         return _forbidden(path, line)
-    return Problem(
-        f"The sandbox could not be made: {line}", "hermes doctor --deep --plugin backend/bubblewrap says more."
-    )
+    return Problem(f"The sandbox could not be made: {line}", more)
 
 
 def _forbidden(path: str, line: str) -> Problem:
-    if _setting("kernel/apparmor_restrict_unprivileged_userns") == "1":
+    if setting("kernel/apparmor_restrict_unprivileged_userns") == "1":
         return Problem(
             f"AppArmor forbids user namespaces to {path}, so no sandbox can be made ({line}).",
-            f"Allow them to this one program, as root: {_profile(path)}",
+            f"Allow them to this one program, as root: {profile(path)}",
         )
     for name, value in (("user/max_user_namespaces", "0"), ("kernel/unprivileged_userns_clone", "0")):
-        if _setting(name) == value:
+        if setting(name) == value:
             dotted = name.replace("/", ".")
             new = "15000" if name.startswith("user") else "1"
             return Problem(
@@ -76,13 +91,15 @@ def _forbidden(path: str, line: str) -> Problem:
     )
 
 
-def _profile(path: str) -> str:
+def profile(path: str) -> str:
+    """The line of a shell by which root allows user namespaces to this one program."""
     rule = f"profile bwrap {path} flags=(unconfined) {{ userns, }}"
     text = f"abi <abi/4.0>,\\ninclude <tunables/global>\\n{rule}\\n"
     return f"printf '{text}' > /etc/apparmor.d/bwrap && apparmor_parser -r /etc/apparmor.d/bwrap"
 
 
-def _setting(name: str) -> str:
+def setting(name: str) -> str:
+    """What the system says under ``/proc/sys``; empty where it says nothing."""
     try:
         return Path(_SYSCTL + name).read_text().strip()
     except OSError:

@@ -1,46 +1,63 @@
 """Bounds on what a sandbox may use: control groups where this machine lets us have one, process limits everywhere."""
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from uuid import uuid4
 
-from hermes_backend_bubblewrap.config import Config
+from hermes_core.environment import LOCKS
+from hermes_core.values import frozen
+
+__all__ = ["Groups", "Limits", "needs_watching", "process_limits"]
 
 ROOT = Path("/sys/fs/cgroup")
 FEWEST_FILES = 256  # a shell that leaves its state behind uses descriptor 100
 _PREFIX = "hermes-sandbox-"
 
 
-def process_limits(config: Config) -> dict[str, int]:
+@frozen(kw_only=True)
+class Limits:
+    """What commands may use; 0: no limit. ``memory_mb`` of one process, and with control groups of all; ``file_mb``
+    of the largest file; ``open_files`` of one process.
+    """
+
+    memory_mb: int = 0
+    processes: int = 0
+    file_mb: int = 0
+    open_files: int = 0
+
+
+def process_limits(limits: Limits) -> dict[str, int]:
     """Limits for each process inside, by their names in Python's ``resource``."""
     wanted = {
         # Data, not address space: programs that reserve far more than they use (Node, Go, Java) go on working.
-        "RLIMIT_DATA": config.memory_mb << 20,
-        "RLIMIT_FSIZE": config.file_mb << 20,
-        "RLIMIT_NOFILE": config.open_files and max(config.open_files, FEWEST_FILES),
+        "RLIMIT_DATA": limits.memory_mb << 20,
+        "RLIMIT_FSIZE": limits.file_mb << 20,
+        "RLIMIT_NOFILE": limits.open_files and max(limits.open_files, FEWEST_FILES),
         # Since Linux 5.14 this counts the processes of the sandbox's own user namespace, not all of the user's.
-        "RLIMIT_NPROC": config.processes if _kernel() >= (5, 14) else 0,
+        "RLIMIT_NPROC": limits.processes if _kernel() >= (5, 14) else 0,
     }
-    return {name: value for name, value in wanted.items() if value} | {"RLIMIT_CORE": 0}
+    marked = {"RLIMIT_LOCKS": LOCKS} if sys.platform == "linux" else {}
+    return {name: value for name, value in wanted.items() if value} | {"RLIMIT_CORE": 0} | marked
 
 
-def needs_watching(config: Config, groups: "Groups") -> bool:
+def needs_watching(limits: Limits, groups: "Groups") -> bool:
     """Whether nothing but counting bounds the number of processes: the kernel lets root have any number."""
-    return bool(config.processes) and not groups.counts and (os.getuid() == 0 or _kernel() < (5, 14))
+    return bool(limits.processes) and not groups.counts and (os.getuid() == 0 or _kernel() < (5, 14))
 
 
 class Groups:
     """Control groups of one sandbox, made before it starts. ``procs`` are the files to enter them by."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, limits: Limits) -> None:
         self._made: list[Path] = []
         self.counts = self.weighs = False
         name = f"{_PREFIX}{os.getpid()}-{uuid4().hex[:8]}"
         wanted = {
-            "pids": {"pids.max": config.processes},
-            "memory": {"memory.max": config.memory_mb << 20, "memory.limit_in_bytes": config.memory_mb << 20},
+            "pids": {"pids.max": limits.processes},
+            "memory": {"memory.max": limits.memory_mb << 20, "memory.limit_in_bytes": limits.memory_mb << 20},
         }
         for controller, values in wanted.items():
             if any(values.values()) and self._make(controller, name, values):

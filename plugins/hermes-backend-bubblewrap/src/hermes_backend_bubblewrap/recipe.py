@@ -1,0 +1,58 @@
+"""How the launcher is put into a sandbox of its own."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from hermes_backend_bubblewrap.config import Config
+from hermes_backend_bubblewrap.view import View
+from hermes_backend_wall import bwrap, seccomp
+from hermes_backend_wall.bwrap import Problem
+from hermes_backend_wall.limits import Limits
+from hermes_backend_wall.words import Words
+
+DOCTOR = "hermes doctor --deep --plugin backend/bubblewrap says more."
+
+
+class Strict:
+    """Shows the session's folder and the system. ``environment`` is what commands begin with, once it was run."""
+
+    dies_hard = True
+
+    def __init__(self, folder: str, source: str, config: Config, hidden: Sequence[Path]) -> None:
+        self._place = (folder, source, config, hidden)
+        self._config = config
+        self.limits = limits_of(config)
+        self.environment: Mapping[str, str] = {}
+
+    @contextmanager
+    def command(self, launcher: Sequence[str]) -> Iterator[tuple[Sequence[str], Sequence[int]]]:
+        """The launcher as process 1 of the sandbox. Raises UserError."""
+        path = bwrap.program()
+        with Words() as words:
+            view = View(words, *self._place)
+            view.build()
+            self.environment = view.environment(os.environ)
+            if program := seccomp.program():
+                words.add("--seccomp", str(words.memory("filter", program)))
+            yield [path, *words.words, "--", *launcher], words.fds
+
+    def settings(self) -> Mapping[str, Any]:
+        """Where the network is the machine's, its abstract sockets and processes are closed otherwise."""
+        return {"scope": self._config.network}
+
+    def explain(self, said: str) -> Problem:
+        """What bwrap said, in our words."""
+        return bwrap.explain(bwrap.program(), said, DOCTOR)
+
+
+def limits_of(config: Config) -> Limits:
+    """The bounds that are set."""
+    return Limits(
+        memory_mb=config.memory_mb,
+        processes=config.processes,
+        file_mb=config.file_mb,
+        open_files=config.open_files,
+    )

@@ -1,0 +1,111 @@
+"""The way out of a wall: the proxy of one workspace, with the hosts that its commands may reach.
+
+Open are the registries of package managers, the person's own mirrors of them, ``backends.local.hosts``, and the hosts
+of the remotes that the folder had before its first command.
+"""
+
+import json
+import os
+import socket
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hermes_backend_wall.hosts.remotes import configuration
+from hermes_core.errors import HermesError
+from hermes_core.values import frozen
+
+if TYPE_CHECKING:
+    from hermes_backend_wall.proxy.passages import Passage
+    from hermes_backend_wall.proxy.rules import Rule
+    from hermes_backend_wall.proxy.server import Proxy
+
+__all__ = ["Since", "WayOut"]
+
+_MOST = 1000  # refusals kept for commands that run now
+
+
+@frozen
+class Since:
+    """A moment: how many passages there had been, and how many refusals."""
+
+    passed: int
+    refused: int
+
+
+class WayOut:
+    """Hands connections to a proxy that is made with the first of them. ``hosts`` are those a person added."""
+
+    def __init__(self, folder: str, hosts: Sequence[str]) -> None:
+        self._folder, self._hosts = Path(folder), tuple(hosts)
+        self._remotes: str | None = None
+        self._proxy: Proxy | None = None
+        self._passed, self._open = 0, 0
+        self._refused: list[str] = []
+
+    def look(self) -> None:
+        """Read the remotes, once: what commands write there later opens nothing."""
+        if self._remotes is None:
+            self._remotes = configuration(self._folder)
+
+    async def serve(self, connected: socket.socket) -> None:
+        """Serve one connection of a command to its end. Raises nothing but its cancelling."""
+        if self._proxy is None:
+            try:
+                self._proxy = self._made()
+            except HermesError as error:
+                connected.close()
+                self._refused.append(f"the network is closed: {error.text}")
+                return
+        await self._proxy.serve(connected)
+
+    def now(self) -> Since:
+        """This moment, for what ``online`` and ``refused`` say later."""
+        return Since(self._passed, len(self._refused))
+
+    def online(self, since: Since) -> bool:
+        """Whether a connection led out since then. One that still stands does so too: it may bring something."""
+        return bool(self._open) or self._passed > since.passed
+
+    def refused(self, since: Since) -> list[str]:
+        """What was refused since then, each with what opens it."""
+        return list(dict.fromkeys(self._refused[since.refused :]))
+
+    async def close(self) -> None:
+        """End every connection."""
+        proxy, self._proxy = self._proxy, None
+        if proxy is not None:
+            await proxy.close()
+
+    def _made(self) -> "Proxy":
+        from hermes_backend_wall.proxy.rules import Rules
+        from hermes_backend_wall.proxy.server import Proxy
+        from hermes_backend_wall.proxy.upstream import Upstreams
+
+        upstream = Upstreams(os.environ)
+        mend = f"To open it: {self._mend('its name')}"
+        return Proxy(Rules(self._rules()), on_passage=self._heard, upstream=upstream, mend=mend)
+
+    def _mend(self, host: str) -> str:
+        return f"hermes config set backends.local.hosts '{json.dumps([*self._hosts, host])}'"
+
+    def _rules(self) -> "list[Rule]":
+        from hermes_backend_wall.hosts.forges import hosts_in
+        from hermes_backend_wall.hosts.mirrors import mirrors
+        from hermes_backend_wall.hosts.registries import registries
+        from hermes_backend_wall.proxy.rules import Rule
+
+        own = [Rule.read(host, private=True, source="backends.local.hosts") for host in self._hosts]
+        remotes = hosts_in(self._remotes or "", f"the remotes of {self._folder.name}")
+        return [*registries(), *mirrors(Path.home(), os.environ).rules, *own, *remotes]
+
+    def _heard(self, passage: "Passage") -> None:
+        if passage.over:
+            self._open -= 1
+            if not passage.allowed and len(self._refused) < _MOST:
+                self._refused.append(f"{passage.host} was not reached: {passage.why}")
+        elif passage.allowed:
+            self._open += 1
+            self._passed += 1
+        elif passage.host and len(self._refused) < _MOST:
+            self._refused.append(f"{passage.host} is closed; to open it: {self._mend(passage.host)}")

@@ -1,0 +1,59 @@
+"""What a wall is to be made of, and which one is tried; light, as each start of Hermes looks at it."""
+
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from hermes_backend_wall import bwrap
+from hermes_backend_wall.limits import Limits
+from hermes_core.values import frozen
+
+if TYPE_CHECKING:
+    from hermes_backend_wall.sandbox import OnConnection
+
+__all__ = ["INSTALL", "NO_WALL", "RUNNING", "Kind", "Plan", "chosen", "home_of", "was_lost"]
+
+Kind = Literal["auto", "bubblewrap", "landlock", "none"]
+INSTALL = "Install bubblewrap, or use Linux 5.13 or newer with Landlock; or hermes config set terminal.backend docker."
+RUNNING = ".running-"  # in the name of what stood before the commands that run now
+NO_WALL = ("everything: commands can do what you can do",)
+
+
+@frozen(kw_only=True)
+class Plan:
+    """What walls are made of: ``homes`` is where the homes of commands are kept, ``hidden`` what belongs to Hermes."""
+
+    kind: Kind = "auto"
+    homes: Path
+    hidden: Sequence[Path] = ()
+    readable: Sequence[str] = ()
+    writable: Sequence[str] = ()
+    limits: Limits = Limits()
+    on_connection: "OnConnection | None" = None
+
+
+def chosen(kind: Kind) -> str:
+    """The wall that is tried first: ``bubblewrap``, ``landlock`` or ``none``."""
+    if kind != "auto":
+        return kind
+    if bwrap.likely():
+        return "bubblewrap"
+    from hermes_backend_wall import landlock
+
+    return "landlock" if landlock.version() else "none"
+
+
+def home_of(root: Path, source: str) -> str:
+    """Where the commands' own home of a workspace is; ``source`` is its folder without links."""
+    return str(root / sha256(os.fsencode(source)).hexdigest()[:16])
+
+
+def was_lost(home: str) -> bool:
+    """Whether a Hermes may have been killed while commands of this home ran, or one runs some now; cheap."""
+    root, _, name = home.rpartition("/")
+    with suppress(OSError), os.scandir(root) as entries:
+        return any(entry.name.startswith(f"{name}{RUNNING}") for entry in entries)
+    return False
