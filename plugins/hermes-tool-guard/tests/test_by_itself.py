@@ -7,6 +7,7 @@ from guard_places import judged, otherwise
 
 from hermes_core.types import Effect
 from hermes_tool_guard.guard import check
+from hermes_tool_guard.judgement import ISOLATED, OPEN, Setting
 
 LATER = {Effect.WRITE_FILES, Effect.EXECUTE, Effect.CONFIGURE}
 USUAL = """
@@ -63,11 +64,11 @@ def test_everyday_writing_of_what_runs_by_itself_is_let_through_but_told() -> No
     assert [command for command in USUAL if not judged(command).effects >= LATER] == []
 
 
-@pytest.mark.parametrize("lenient", [False, True])
-def test_what_runs_on_the_machine_by_itself_is_asked_about_and_told_in_isolation_too(lenient: bool) -> None:
+@pytest.mark.parametrize("setting", [OPEN, ISOLATED])
+def test_what_runs_on_the_machine_by_itself_is_asked_about_and_told_in_isolation_too(setting: Setting) -> None:
     for command in DELICATE:
-        found = check(command, root="/work/project", home="/home/me", lenient=lenient)
-        assert found.outcome == ("allow" if lenient else "ask"), command
+        found = check(command, root="/work/project", home="/home/me", setting=setting)
+        assert found.outcome == ("allow" if setting is ISOLATED else "ask"), command
         assert found.effects >= LATER, command
 
 

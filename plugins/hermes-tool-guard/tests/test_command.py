@@ -26,6 +26,13 @@ def test_one_verdict_a_line() -> None:
     ]
 
 
+def test_a_command_can_be_given_as_an_argument() -> None:
+    (row,) = checked("", "git push --force")
+    assert row["verdict"] == "ask"
+    (row,) = checked("rm -rf /\n", "ls\ncat x", "--json")  # what waits on standard input is not read
+    assert (row["verdict"], row["programs"]) == ("allow", ["ls", "cat"])
+
+
 def test_blank_lines_keep_the_count() -> None:
     assert [row["verdict"] for row in checked("\nls\n\n  \nrm -rf ~")] == ["allow", "allow", "allow", "allow", "deny"]
 
@@ -100,6 +107,7 @@ def test_a_last_line_without_an_end_counts() -> None:
     assert checked("") == []
 
 
+@pytest.mark.long
 def test_ten_thousand_lines() -> None:
     rows = checked("git status\nrm -rf ~\ncurl https://example.com\nmake test\n" * 2500)
     assert [row["verdict"] for row in rows] == ["allow", "deny", "allow", "allow"] * 2500

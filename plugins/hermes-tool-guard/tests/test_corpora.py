@@ -69,6 +69,7 @@ def test_the_corpora_are_as_large_as_promised() -> None:
 
 
 @pytest.mark.parametrize("name", [*EVERYDAY, *HOSTILE, *NEVER])
+@pytest.mark.few(5)
 def test_every_verdict_says_why_in_one_line(name: str) -> None:
     for command in corpus(name):
         reason = judged(command).reason
@@ -83,6 +84,7 @@ def anew(command: str) -> Judgement:
 
 
 @pytest.mark.parametrize("seed", range(12))
+@pytest.mark.few(3)
 def test_what_is_remembered_of_statements_changes_no_verdict(seed: int) -> None:
     """Commands in a row, in any order: known ones are judged as if they were seen for the first time."""
     chance = random.Random(seed)

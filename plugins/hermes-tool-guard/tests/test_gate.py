@@ -76,7 +76,7 @@ async def test_everyday_work_is_not_asked_about(hermes: Any, scripted: Any) -> N
 async def test_what_is_delicate_is_asked_about_with_a_reason(hermes: Any, scripted: Any) -> None:
     texts, questions = await told(hermes, scripted, run("git push --force"), answer="once")
     assert "ran" in texts[0]  # what comes back from another machine is marked as such
-    assert questions[0].subject == "shell(git push --force)"
+    assert questions[0].subject == "$ git push --force"
     assert questions[0].risk == "overwrites history on the remote with git push --force"
 
 

@@ -3,6 +3,7 @@
 import shlex
 from pathlib import Path
 
+import pytest
 from guard_places import blocked, corpus, judged
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -34,6 +35,7 @@ def written(line: list[tuple[str, list[str], str]]) -> str:
 
 @LOOK
 @given(LINE)
+@pytest.mark.long
 def test_a_plain_line_is_read_as_it_was_written(line):
     found = plain(written(line))
     assert found is not None
@@ -45,6 +47,7 @@ def test_a_plain_line_is_read_as_it_was_written(line):
 
 @LOOK
 @given(LINE)
+@pytest.mark.long
 def test_grants_rules_and_blocks_see_the_same_commands_in_a_plain_line(line):
     text = written(line)
     seen = {" ".join(one.words) for one in plain(text) or ()}

@@ -134,6 +134,7 @@ QUOTES = (
 
 @settings(max_examples=600, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(dressed())
+@pytest.mark.long
 def test_a_dressed_up_danger_is_never_allowed(command: str) -> None:
     assert judged(command).outcome != "allow", command
 

@@ -14,6 +14,7 @@ EVERY = (*NAMES, *BRANCHES, *DRESSES)
 @pytest.mark.parametrize(
     ("name", "part"), [pytest.param(n, p, id=f"{n} from {p.start}") for n in EVERY for p in parts(n)]
 )
+@pytest.mark.few(60)
 def test_what_is_said_of_a_command_is_as_it_was(name: str, part: slice) -> None:
     was = path_of(name).read_text(encoding="utf-8").splitlines()
     lines = zip(commands(name)[part], was[part], told(name, part), strict=True)

@@ -4,7 +4,7 @@ import os
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from hermes_core.autorun import runs_by_itself
+from hermes_autorun.autorun import runs_by_itself
 
 if TYPE_CHECKING:
     from hermes_tool_guard.places import Places

@@ -1,9 +1,9 @@
-"""``hermes guard check``: commands in, verdicts out, one a line."""
+"""``hermes guard check``: a command or many in, verdicts out, one a line."""
 
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import BinaryIO
 
 import click
@@ -12,11 +12,13 @@ from hermes_tool_guard.judgement import Judgement
 
 __all__ = ["make_check"]
 
-_HELP = """Read shell commands from standard input, one a line, and print one verdict a line, as JSON.
+_HELP = """Print what would become of a shell command: one verdict, as JSON. Nothing is run.
 
-The verdict is allow, ask or deny. The reason continues a sentence that starts with "it". Nothing is run; of the disk
-only links, mounts and the layout of repositories are looked at. Every line is answered before the next one is read,
-blank ones too.
+Without COMMAND, shell commands are read from standard input, one a line, and each has its line. Every line is answered
+before the next one is read, blank ones too.
+
+The verdict is allow, ask or deny. The reason continues a sentence that starts with "it". Of the disk only links, mounts
+and the layout of repositories are looked at.
 
 \b
   allow   looks, or works inside the folder
@@ -29,7 +31,7 @@ With --json each row also says what the command does: "effects" (read_files, wri
 _EXAMPLES = """Examples:
 
 \b
-  echo 'rm -rf /' | hermes guard check
+  hermes guard check 'git push --force'
   hermes guard check --json --cwd ~/project < commands.txt
   hermes guard check < commands.txt | jq -r .verdict | sort | uniq -c
 """
@@ -40,6 +42,7 @@ def make_check(home: str) -> click.Command:
     """The command; ``home`` is the folder of Hermes, whose files no command may touch."""
 
     @click.command("check", help=_HELP, epilog=_EXAMPLES)
+    @click.argument("command", required=False)
     @click.option("--json", "more", is_flag=True, help="Also tell what each command does, and which programs it runs.")
     @click.option(
         "--cwd",
@@ -54,7 +57,7 @@ def make_check(home: str) -> click.Command:
         default=None,
         help="What ~ and $HOME stand for. Default: your home.",
     )
-    def check(more: bool, cwd: str, person: str | None) -> None:
+    def check(command: str | None, more: bool, cwd: str, person: str | None) -> None:
         from hermes_tool_guard import guard
 
         guarded, root = guard.guarded_paths(home), os.path.abspath(cwd)  # noqa: PTH100 - links are kept as written
@@ -63,7 +66,7 @@ def make_check(home: str) -> click.Command:
         def judge(line: str) -> Judgement:
             return guard.check(line, root=root, guarded=guarded, home=of_whom)
 
-        _stream(judge, more)
+        _stream(_lines(sys.stdin.buffer) if command is None else [os.fsencode(command)], judge, more)
 
     return check
 
@@ -77,8 +80,8 @@ def _lines(source: BinaryIO) -> Iterator[bytes]:
         yield line.removesuffix(b"\n")
 
 
-def _stream(judge: Callable[[str], Judgement], more: bool) -> None:
-    for raw in _lines(sys.stdin.buffer):
+def _stream(commands: Iterable[bytes], judge: Callable[[str], Judgement], more: bool) -> None:
+    for raw in commands:
         found = judge(raw.decode(errors="surrogateescape"))
         row: dict[str, object] = {"verdict": found.outcome, "reason": found.reason}
         if more:

@@ -75,6 +75,15 @@ def assigned(scene: "Scene", name: str, values: Sequence[str], *, prefix: bool) 
         allowed = next((v for k, v in _HARMLESS.items() if re.fullmatch(k, name)), None)
         if allowed is None or not re.fullmatch(allowed, value):
             scene.ask(Class.UNCLEAR, f"sets {name}, which decides what programs run or what they do")
+            _harm(scene, value)
+
+
+def _harm(scene: "Scene", value: str) -> None:
+    """Deny a value that holds what is never done: a program may run it."""
+    from hermes_tool_guard.programs.carried import carried
+    from hermes_tool_guard.run import Run
+
+    carried(Run(scene, ["env", value], (scene.places.root or "/",), None))
 
 
 def _names_secret(scene: "Scene", value: str) -> bool:

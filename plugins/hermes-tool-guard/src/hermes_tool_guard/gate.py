@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Mapping
 
 from hermes_core.kinds import Workspace
-from hermes_core.types import JSON, Feature, Protected, ToolCall, Verdict
+from hermes_core.types import JSON, Effect, Feature, Protected, ToolCall, Verdict
 
 __all__ = ["command_of", "judge", "look"]
 
@@ -71,20 +71,20 @@ def _subject(call: ToolCall) -> str:
     return ", ".join(f"{k}={v}" for k, v in call.arguments.items())
 
 
-async def judge(call: ToolCall, place: Workspace, home: str) -> Verdict | None:
+async def judge(call: ToolCall, place: Workspace, home: str, *, walled: bool = False) -> Verdict | None:
     """The verdict on a call with the effect EXECUTE; None when its arguments hold no shell command.
 
     It says what the command does to the world, in ``Verdict.effects``.
 
-    ``home`` is the folder of Hermes, whose files no command may touch.
+    ``home`` is the folder of Hermes, whose files no command may touch; ``walled`` whether the place's wall bounds it.
     """
     command = command_of(call)
     if command is None:
         return None
     if _loaded() and len(command) <= _LONG:
-        verdict = _judged(command, call.arguments, place, home)
+        verdict = _judged(command, call.arguments, place, home, walled)
     else:
-        verdict = await asyncio.to_thread(_judged, command, call.arguments, place, home)
+        verdict = await asyncio.to_thread(_judged, command, call.arguments, place, home, walled)
     return verdict
 
 
@@ -94,12 +94,16 @@ def _loaded() -> bool:
     return "hermes_tool_guard.programs" in sys.modules
 
 
-def _judged(command: str, arguments: Mapping[str, JSON], place: Workspace, home: str) -> Verdict | None:
+def _judged(command: str, arguments: Mapping[str, JSON], place: Workspace, home: str, walled: bool) -> Verdict | None:
     from hermes_tool_guard.guard import check, guarded_paths
+    from hermes_tool_guard.judgement import BEHIND_A_WALL, ISOLATED, OPEN, Class
 
     isolated = Feature.ISOLATED in place.features
+    setting = ISOLATED if isolated else BEHIND_A_WALL if walled else OPEN
     guarded = () if isolated else guarded_paths(home)
-    found = check(command, root=place.cwd, folder=_folder(arguments, place), guarded=guarded, lenient=isolated)
+    found = check(command, root=place.cwd, folder=_folder(arguments, place), guarded=guarded, setting=setting)
+    if walled and not {Class.SEND, Class.CLOUD} & {*found.classes}:
+        found = found._replace(effects=found.effects - {Effect.SEND})  # what it serves is reached from inside only
     if found.outcome == "deny":
         return Verdict(outcome="deny", reason=f"it {found.reason}. This is never allowed, in any mode.")
     # What else was given (an environment, standard input) might change what runs; then the kernel decides as ever.

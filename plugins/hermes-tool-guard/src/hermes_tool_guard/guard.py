@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from hermes_tool_guard.judgement import Class, Decided, Judgement
+from hermes_tool_guard.judgement import OPEN, Class, Decided, Judgement, Setting
 from hermes_tool_guard.memory import memory_of
 from hermes_tool_guard.places import Places
 from hermes_tool_guard.scene import Scene
@@ -21,22 +21,22 @@ def check(
     folder: str = "",
     guarded: Sequence[str] = (),
     home: str = "",
-    lenient: bool = False,
+    setting: Setting = OPEN,
     record: Callable[[Sequence[str]], None] | None = None,
 ) -> Judgement:
     """Judge a shell command that would start in ``folder``, which is ``root`` unless given.
 
     ``root`` is the working folder, ``guarded`` what belongs to Hermes itself. ``record`` is told of every program with
-    its arguments. With ``lenient`` only what leaves the place counts: it is
-    isolated. Nothing is run; of the disk only names and links are looked at. Raises nothing.
+    its arguments. ``setting`` says what is bounded without it. Nothing is run; of the disk only names and links are
+    looked at. Raises nothing.
     """
     places = Places(root, home or os.path.expanduser("~"), guarded)  # noqa: PTH111
     start = folder or root or "/"
     scene = Scene(places, start)
-    scene.lenient = lenient
+    scene.setting = setting
     scene.record = record
     if record is None:
-        scene.memory = memory_of(places.root, places.home, places.guarded, lenient)
+        scene.memory = memory_of(places.root, places.home, places.guarded, setting)
     try:
         judge_code(scene, command, (start,))
     except Decided:

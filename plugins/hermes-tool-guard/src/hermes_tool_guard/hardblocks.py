@@ -43,6 +43,7 @@ def blocked_command(command: str, cwd: str, protected: Protected) -> str:
     if reason := _as_a_whole(command):
         return reason
     known: dict[str, str] = {}  # variables set on the way: D=~; rm -rf $D
+    aliases: dict[str, list[str]] = {}
     cwd = os.path.normpath(cwd or "/")
     clear = Clear()
     seen: set[tuple[str, ...]] = set()
@@ -50,10 +51,10 @@ def blocked_command(command: str, cwd: str, protected: Protected) -> str:
     for one in singles(command):
         if one in seen:
             continue
-        words = program_words(one, known)
+        words = _meant(program_words(one, known), aliases, known)
         if known and any("$" in word for word in one):
             words = [_with(known, word) for word in words]
-        elif not any("=" in word for word in one):  # what sets a variable may set it back
+        elif not aliases and not any("=" in word for word in one):  # what sets a variable may set it back
             seen.add(one)
         if not words:
             continue
@@ -110,6 +111,15 @@ def _with(known: dict[str, str], word: str) -> str:
     for name, value in known.items():
         word = re.sub(rf"\$\{{?{name}\b\}}?", value.replace("\\", "\\\\"), word)
     return word
+
+
+def _meant(words: list[str], aliases: dict[str, list[str]], known: dict[str, str]) -> list[str]:
+    """The words that a shell reads for these, by the names that it was given on the way; takes up new names."""
+    if words and words[0] == "alias":
+        aliases.update((name, text.split()) for name, sign, text in (w.partition("=") for w in words[1:]) if sign)
+    elif words and words[0] in aliases:
+        return program_words([*aliases[words[0]], *words[1:]], known)
+    return words
 
 
 def _as_a_whole(command: str) -> str:

@@ -5,7 +5,22 @@ from typing import Literal, NamedTuple
 
 from hermes_core.types import Effect
 
-__all__ = ["DERIVED", "EFFECTS", "LISTED", "OPAQUE", "UNKNOWN", "Class", "Decided", "Judgement", "Outcome"]
+__all__ = [
+    "BEHIND_A_WALL",
+    "DERIVED",
+    "EFFECTS",
+    "ISOLATED",
+    "LISTED",
+    "OPAQUE",
+    "OPEN",
+    "RUNS",
+    "UNKNOWN",
+    "Class",
+    "Decided",
+    "Judgement",
+    "Outcome",
+    "Setting",
+]
 
 Outcome = Literal["allow", "ask", "deny"]
 
@@ -77,6 +92,26 @@ EFFECTS: dict[Class, frozenset[Effect]] = {
         Class.UNCLEAR: _RUN,
     }.items()
 }
+
+# Who asks for one of these may run what it is given, whatever its grammar is.
+RUNS = frozenset(
+    {Class.PROJECT, Class.CODE, Class.GIT_HISTORY, Class.INSTALL, Class.SERVE, Class.PRIVILEGE, Class.SERVICES}
+    | {Class.PROCESSES, Class.PERSISTENCE, Class.DATABASE, Class.UNCLEAR, Class.CREDENTIALS}
+)
+
+
+class Setting(NamedTuple):
+    """What holds around a command besides the guard: ``asks`` are classes that it asks about, and ``denies`` whether it
+    still denies, and asks about what is lost for good.
+    """
+
+    asks: frozenset[Class]
+    denies: bool
+
+
+OPEN = Setting(frozenset(Class), denies=True)
+BEHIND_A_WALL = Setting(frozenset(), denies=True)  # what else a command can do, the wall bounds
+ISOLATED = Setting(frozenset({Class.SEND, Class.CLOUD}), denies=False)  # only what leaves the place counts
 
 
 class Judgement(NamedTuple):

@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from hermes_tool_guard.judgement import Setting
     from hermes_tool_guard.scene import Ends, Found, Scene
 
 __all__ = ["LONGEST", "Key", "Memory", "memory_of", "recall", "record"]
@@ -37,7 +38,7 @@ Memory = dict[Key, Seen]
 
 
 @lru_cache(maxsize=8)
-def memory_of(root: str, home: str, guarded: tuple[str, ...], lenient: bool) -> Memory:
+def memory_of(root: str, home: str, guarded: tuple[str, ...], setting: "Setting") -> Memory:
     """The statements that were looked at in one place."""
     return {}
 

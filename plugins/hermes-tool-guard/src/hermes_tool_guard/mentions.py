@@ -74,7 +74,7 @@ def mentions(one: "Run") -> None:
     """Credentials and files of Hermes named anywhere in the arguments, whatever the program does with them."""
     together = "\n".join(one.args)
     own = one.scene.places.guarded_name
-    globs = any(type(word) is Glob for word in one.args)
+    globs = Glob in map(type, one.args)
     if not globs and not _HINT.search(together) and not (own and own.search(together)):
         return
     for word in one.args:

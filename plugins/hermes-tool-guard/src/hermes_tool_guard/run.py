@@ -10,7 +10,7 @@ from hermes_tool_guard.branches import both
 from hermes_tool_guard.byitself import is_usual, why_later
 from hermes_tool_guard.escapes import Glob
 from hermes_tool_guard.hidden import BUILTINS
-from hermes_tool_guard.judgement import DERIVED, OPAQUE, UNKNOWN, Class
+from hermes_tool_guard.judgement import DERIVED, OPAQUE, RUNS, UNKNOWN, Class
 from hermes_tool_guard.mentions import NAMERS, mentions, only_names
 from hermes_tool_guard.places import Zone, emptied, normal
 from hermes_tool_guard.scene import Folders, Scene, shown
@@ -29,6 +29,7 @@ _TAKES_WORDS = frozenset({"eval", "exec", "source", ".", "time", "command", "bui
 _SAME_SHELL = frozenset({"builtin", "command", "time", "noglob", "nocorrect"})
 _TEXT_ONLY = frozenset({"echo", "printf", ":", "true", "false", "test", "[", "export"})
 _RESERVED = frozenset("if then else elif fi for while until do done case esac in function select { } [[ ]] !".split())  # noqa: SIM905 - read as a line
+_ODD = re.compile(f"[{UNKNOWN}]")
 _VERSION = re.compile(r"-?[\d.]+$")
 _MINES = re.compile(r"(?i)xmrig.*|.*minerd?|t-rex|phoenixminer|kryptex|srbminer.*")
 _SWITCH = re.compile(r"/proc/(?:sysrq-trigger|kcore)|/sys/(?:power/(?:state|disk)|kernel/.*/panic)|/dev/(?:mem|port)")
@@ -86,7 +87,7 @@ class Run:
         self.folders = self.ok = self.failed = folders
         self.stdin = stdin
         self.output = DERIVED
-        self.noted = False  # whether anything was said of what it does
+        self.noted = self.asked = False  # whether anything was said of it; whether it may run what it is given
 
     # --- saying what it does --------------------------------------------------------------------------------------
 
@@ -95,10 +96,10 @@ class Run:
         self.noted = True
         self.scene.note(what, effects)
 
-    def ask(self, what: Class, reason: str) -> None:
-        """It does something that needs a yes."""
-        self.noted = True
-        self.scene.ask(what, reason)
+    def ask(self, what: Class, reason: str, *, lost: bool = False) -> None:
+        """It does something that needs a yes. ``lost``: something of the folder, and no snapshot has it."""
+        self.noted, self.asked = True, self.asked or what in RUNS
+        self.scene.ask(what, reason, lost=lost)
 
     def deny(self, what: Class, reason: str) -> None:
         """It does what is never done."""
@@ -173,8 +174,10 @@ class Run:
                 self.deny(Class.WRITE_OUTSIDE, f"overwrites {shown(word)}, which everything else depends on")
             if zone not in _PLAIN and self.name not in ("mkdir", "redirection") and places.keeps_guarded(path):
                 self.deny(Class.HERMES, f"{what} {shown(word)}, where files of Hermes itself are")
-            if zone in (Zone.INSIDE, Zone.TEMPORARY, Zone.WORKSPACE):
+            if zone in (Zone.INSIDE, Zone.WORKSPACE):
                 self.note(Class.WRITE)
+            elif zone is Zone.TEMPORARY:
+                self.note(Class.WRITE, *_SHARED)
             elif zone is Zone.GUARDED:
                 self.deny(Class.HERMES, f"{what} {shown(word)}, which belongs to Hermes itself")
             elif zone is Zone.DEVICE:
@@ -208,12 +211,15 @@ class Run:
                 self.deny(Class.DELETE, f"{what} {shown(word)}, a place that everything else depends on")
             elif zone is Zone.DEVICE:
                 self.deny(Class.KERNEL, f"{what} the raw device {shown(word)}")
-            elif zone in (Zone.INSIDE, Zone.TEMPORARY):
+            elif zone is Zone.INSIDE:
                 self.note(Class.DELETE)
+            elif zone is Zone.TEMPORARY:
+                self.note(Class.DELETE, *_SHARED)
             elif zone is Zone.WORKSPACE:
-                self.ask(Class.DELETE, f"{what} everything in the folder")
+                self.ask(Class.DELETE, f"{what} everything in the folder", lost=True)
             elif zone is not Zone.SINK:
-                self.ask(Class.DELETE, f"{what} {shown(word)}, which {_DELICATE[zone][1]}")
+                own = zone is Zone.REPOSITORY
+                self.ask(Class.DELETE, f"{what} {shown(word)}, which {_DELICATE[zone][1]}", lost=own)
 
     def written(self, path: str, *, same: bool = False) -> None:
         """Remember what this command line made: running it afterwards needs a yes. ``same``: what is in it stays."""
@@ -281,6 +287,7 @@ def _cluster(word: str, takes: frozenset[str], words: "Iterable[str]", given: li
 
 
 _SETTINGS = re.compile(r"/(?:\.config|\.local|\.local/share|\.docker|Library|Library/Application Support|\.var)/*$")
+_SHARED = (Effect.WRITE_FILES, Effect.EXECUTE)  # a temporary folder is everybody's: what takes a file there may run it
 _PLAIN = (Zone.INSIDE, Zone.TEMPORARY, Zone.SINK)
 _DELICATE = {
     Zone.VITAL: (Class.WRITE_OUTSIDE, "everything else depends on"),
@@ -305,7 +312,8 @@ def _programs() -> "dict[str, Program]":
 def run(one: Run) -> None:
     """Judge one program with its arguments, and again as if all that is not known were nothing: ``ps $UNSET''auxe``."""
     _run(one)
-    if any(OPAQUE in word or DERIVED in word for word in one.args) and emptied(one.argv[0]):
+    together = "".join(one.args)
+    if (OPAQUE in together or DERIVED in together) and emptied(one.argv[0]):
         plain = [type(word)(emptied(word)) for word in one.argv]
         _run(Run(one.scene, [word for word in plain if word], one.folders, one.stdin))
 
@@ -326,9 +334,13 @@ def _run(one: Run) -> None:
             return
     if one.name in BUILTINS:
         BUILTINS[one.name](one)
-    if one.name not in _TEXT_ONLY and not only_names(one):
+    if one.args and one.name not in _TEXT_ONLY and not only_names(one):
         mentions(one)
     _judged(one, word)
+    if one.asked or not one.noted:
+        from hermes_tool_guard.programs.carried import carried
+
+        carried(one)
 
 
 def _judged(one: Run, word: str) -> None:
@@ -339,7 +351,7 @@ def _judged(one: Run, word: str) -> None:
     if "/" not in word and one.args in _ABOUT and one.name not in _TAKES_WORDS:
         one.note(Class.READ if judge else Class.CODE)
         return
-    if _MINES.fullmatch(one.name) or any("stratum+" in word for word in one.args):
+    if _MINES.fullmatch(one.name) or "stratum+" in "".join(one.args):
         one.ask(Class.CODE, "mines coins")
     if "/" in word and _of_the_project(one, word) and judge is None:
         return
@@ -367,7 +379,7 @@ def _unclear(one: Run, word: str) -> bool:
         one.ask(Class.UNCLEAR, "is not shell that the guard can read")
         one.inner(one.args)
         return True
-    if word and not any(c in word for c in UNKNOWN) and not (isinstance(word, Glob) and word != "["):
+    if word and not _ODD.search(word) and not (isinstance(word, Glob) and word != "["):
         return False
     one.ask(Class.UNCLEAR, "decides at run time which program runs")
     if not emptied(word):  # then it may be nothing at all, and the next word is the program

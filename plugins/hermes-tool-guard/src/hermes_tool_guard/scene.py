@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from hermes_core.types import Effect
-from hermes_tool_guard.judgement import DERIVED, EFFECTS, UNKNOWN, Class, Decided, Judgement, Outcome
+from hermes_tool_guard.judgement import DERIVED, EFFECTS, OPEN, UNKNOWN, Class, Decided, Judgement, Outcome
 from hermes_tool_guard.places import Places
 from hermes_tool_guard.variables import Variables
 
@@ -24,7 +24,6 @@ Folders = tuple[str, ...]  # the folders a command may be run in; several where 
 Ends = tuple[Folders, Folders]  # the folders after it went well, and after it failed
 STEPS = 12_000  # commands, words and repetitions looked at in one check
 DEPTH = 12  # code inside code inside code
-_LEAVES = (Class.SEND, Class.CLOUD)
 _MAY_CHANGE = frozenset(  # files that this command made, in ways that cannot be seen
     {
         Class.PROJECT,
@@ -97,7 +96,7 @@ class Scene:
         self.memory: Memory | None = None
         self.record: Callable[[Sequence[str]], None] | None = None
         self.depth = 0
-        self.lenient = False  # only what leaves the place counts
+        self.setting = OPEN
         self.steps = STEPS
 
     @contextmanager
@@ -150,16 +149,16 @@ class Scene:
             self.emptied_of(tuple(self.contents))
         self.found.effects.update(effects or EFFECTS[what])
 
-    def ask(self, what: Class, reason: str) -> None:
-        """It does something that needs a person's yes."""
+    def ask(self, what: Class, reason: str, *, lost: bool = False) -> None:
+        """It does something that needs a person's yes. ``lost``: something of the folder, and no snapshot has it."""
         self.note(what)
-        if not self.lenient or what in _LEAVES:
+        if what in self.setting.asks or (lost and self.setting.denies):
             self.found.judge("ask", reason)
 
     def deny(self, what: Class, reason: str) -> None:
         """It does what is never done. Raises Decided."""
         self.note(what)
-        if not self.lenient:
+        if self.setting.denies:
             self.found.judge("deny", reason)
             raise Decided
 

@@ -35,7 +35,7 @@ _ENDS_CASE = frozenset({";;", ";&", ";;&"})
 
 def judge_code(scene: Scene, code: str, folders: Folders, stdin: str | None = None) -> Folders:
     """Judge a text that a shell will run; the folders afterwards. Raises Decided."""
-    if any(c in code for c in UNKNOWN):
+    if _UNKNOWN.search(code):
         scene.ask(Class.UNCLEAR, "runs code that is only known when it runs")
         code = _UNKNOWN.sub("${_unknown_}", code)
     if scene.depth >= DEPTH:

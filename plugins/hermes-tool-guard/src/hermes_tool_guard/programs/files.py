@@ -34,7 +34,7 @@ def _shred(run: Run) -> None:
     options = run.options({"-n", "-s", "--size", "--iterations", "--random-source"})
     deletes(run, options.rest, True)
     if options.rest:
-        run.ask(Class.DELETE, "destroys files beyond recovery")
+        run.ask(Class.DELETE, "destroys files beyond recovery", lost=True)
 
 
 def _truncate(run: Run) -> None:

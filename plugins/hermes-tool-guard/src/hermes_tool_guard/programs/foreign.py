@@ -6,7 +6,7 @@ from hermes_tool_guard.judgement import Class
 from hermes_tool_guard.places import Zone
 from hermes_tool_guard.run import Run
 
-__all__ = ["from_source", "never_in", "with_home"]
+__all__ = ["HOME_IN_CODE", "from_source", "never_in", "with_home"]
 
 
 _BOMB = re.compile(
@@ -20,12 +20,12 @@ _WRITING = re.compile(r"[\"']?[>+]|\bwrite|[\"'][rwa]?b?[wa+][b+]?[\"']|\bdd\b|p
 _TAKES_ALL = (
     r"(?:rmtree|rmSync|rmdirSync|rm_rf|rm_r|remove_tree|remove_dir_all|removeSync|rimraf|deltree|unlink|fs\.rm)"
 )
-_HOME = (
+HOME_IN_CODE = (
     r"(?:Dir\.home|(?:\w+\.|require\(['\"](?:node:)?os['\"]\)\.)?homedir\(\)|\$?ENV[\[{(]?['\"]?HOME['\"]?[\]})]?|process\.env\.HOME"
     r"|ENV\[['\"]HOME['\"]\]|(?:os\.)?getenv\(['\"]HOME['\"]\)|path\.expand\(['\"]~/?['\"]\)|homedir\(\)|File\.expand_path\(['\"]~/?['\"]\)"
     r"|\$_SERVER\[['\"]HOME['\"]\]|\$HOME)"
 )
-_WIPES_HOME = re.compile(rf"{_TAKES_ALL}\s*\(?\s*[\"']?{_HOME}[\"']?\s*(?:[,);}}]|$)")
+_WIPES_HOME = re.compile(rf"{_TAKES_ALL}\s*\(?\s*[\"']?{HOME_IN_CODE}[\"']?\s*(?:[,);}}]|$)")
 
 
 def never_in(run: Run, code: str) -> None:
@@ -44,7 +44,7 @@ def never_in(run: Run, code: str) -> None:
                 run.write(device)
 
 
-_AT_HOME = re.compile(rf"(?:[#$]?\{{\s*)?{_HOME}(?:\s*\}})?\s*(?:[+.,]|\.\.)?\s*([\"'`]?)/?(?=[\w.])")
+_AT_HOME = re.compile(rf"(?:[#$]?\{{\s*)?{HOME_IN_CODE}(?:\s*\}})?\s*(?:[+.,]|\.\.)?\s*([\"'`]?)/?(?=[\w.])")
 
 
 def with_home(run: Run, code: str) -> str:

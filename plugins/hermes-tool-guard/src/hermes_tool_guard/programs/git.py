@@ -110,6 +110,8 @@ def _command(run: Run, command: str) -> None:
         run.unknown(words[:1])
     elif command not in _TEXTS:
         run.unknown(w for w in words if w[:1] in ("\0", "\1"))
+    if command in _REMOTE and any(c in word and (":" in word or "/" in word) for word in words[:9] for c in UNKNOWN):
+        run.ask(Class.SEND, "sends something to a remote that is only known when it runs")
     run.note(Class.FETCH if command in _REMOTE - {"push"} else Class.GIT, *_effects(command, words))
     _COMMANDS.get(command, _plain)(run)
     _runs_something(run, command)

@@ -44,7 +44,7 @@ def init(run: Run) -> None:
     options = run.options({"--template", "--separate-git-dir", "--object-format", "-b", "--initial-branch"})
     if options.has("--template"):
         run.ask(Class.CODE, "takes git hooks from a template")
-    for word in options.values("--separate-git-dir"):
+    for word in (*options.values("--separate-git-dir"), *options.rest[:1]):
         run.write(word)
 
 
@@ -53,6 +53,8 @@ def apply(run: Run) -> None:
     options = run.options(
         {"-p", "-C", "--directory", "--exclude", "--include", "--whitespace", "--build-fake-ancestor"}
     )
+    if options.has("--unsafe-paths"):
+        run.ask(Class.WRITE_OUTSIDE, "lets a patch change files outside of the folder")
     if not options.has("--check", "--stat", "--numstat", "--summary"):
         run.note(Class.GIT, Effect.WRITE_FILES, Effect.EXECUTE)
         folder = options.value("--directory")

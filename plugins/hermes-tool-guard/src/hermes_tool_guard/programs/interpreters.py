@@ -197,6 +197,8 @@ def _program_file(run: Run, word: str, rest: list[str]) -> None:
             or any(w.startswith("http") for w in rest)
         ):
             run.ask(Class.INSTALL, f"runs {run.name} {word}")
+        for file in (w for w in rest if w[:1] in "/~." and word in ("run", "test", "task", "bench")):
+            run.script(file)
         run.note(Class.PROJECT)
     elif word.startswith(("http:", "https:", "npm:", "jsr:", "data:")):
         run.ask(Class.CODE, "runs code from the network")

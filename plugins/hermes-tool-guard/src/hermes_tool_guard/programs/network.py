@@ -1,17 +1,13 @@
 """Programs that use the network: fetching is looking, sending is not."""
 
 import re
-from urllib.parse import SplitResult, unquote, urlsplit
 
-from hermes_core.types import Effect
 from hermes_tool_guard.judgement import DERIVED, UNKNOWN, Class
+from hermes_tool_guard.programs.addresses import LOCAL, fetches
 from hermes_tool_guard.run import Options, Program, Run, each, names
 
-_LOCAL = re.compile(
-    r"localhost$|127\.\d+\.\d+\.\d+$|\[?::1\]?$|0\.0\.0\.0$|[\w.-]+\.localhost$"
-    r"|host\.docker\.internal$"
-)
-_METADATA = re.compile(r"169\.254\.|metadata\.google|100\.100\.100\.200|fd00:ec2|\[?fe80|metadata\.azure|instance-data")
+__all__ = ["PROGRAMS"]
+
 _CURL_VALUED = names(
     "-o -d -F -T -H -A -e -X -u -U -x -b -c -K -E -m -w -r -y -Y -z -C -D -t -Q -P --output --data "
     "--data-raw --data-binary --data-urlencode --data-ascii --json --form --form-string "
@@ -27,58 +23,6 @@ _UPLOADS = names(
     "-d --data --data-raw --data-binary --data-urlencode --data-ascii -F --form --form-string -T --upload-file "
     "--json --expand-data --mail-from --mail-rcpt -Q --quote"
 )
-
-
-def _parts(url: str) -> SplitResult | None:
-    """The parts of an address; None where it is none: brackets that hold no number."""
-    try:
-        return urlsplit(url if "://" in url else f"http://{url}")
-    except ValueError:
-        return None
-
-
-def _host(url: str) -> str:
-    parts = _parts(url)
-    return (parts.hostname or "") if parts else ""
-
-
-def _fetches(run: Run, url: str) -> bool:
-    """An address it gets something from; whether that is on this machine."""
-    host = _host(url)
-    if _METADATA.search(url):
-        run.ask(Class.CREDENTIALS, "asks for the credentials of this machine in its cloud")
-    if re.match(
-        r"(?:file|scp|sftp|ftp|tftp|smb|telnet|dict|gopher|ldap|rtsp|smtp|imap|pop3|mqtt)s?:", url, re.IGNORECASE
-    ):
-        if url.lower().startswith("file:"):
-            _reads_file(run, url)
-        else:
-            run.ask(Class.SEND, f"connects to {host or 'a host'} in an unusual way")
-    local = bool(_LOCAL.match(host))
-    if any(c in url for c in UNKNOWN):
-        known_host = re.match(r"(?:https?://)?(?:localhost|127\.0\.0\.1|0\.0\.0\.0)(?::\d+)?(?:/|$)", url)
-        if not known_host:
-            run.ask(Class.SEND, "sends something to the network that is only known when it runs")
-    elif not local:
-        run.note(Class.FETCH)
-        parts = _parts(url)
-        if parts is None:
-            run.ask(Class.SEND, "fetches from an address that cannot be read")
-        elif "@" in parts.netloc:
-            run.ask(Class.SEND, f"sends a password to {host}")
-        elif len(parts.query) > 300:
-            run.ask(Class.SEND, f"sends a long text to {host}")
-    else:
-        run.note(Class.READ, Effect.NETWORK)
-    return local
-
-
-def _reads_file(run: Run, url: str) -> None:
-    """``file:`` on this machine, whatever host it names; curl knows patterns of its own."""
-    path = unquote(re.sub(r"(?i)^file:(?://[^/]*)?", "", url))
-    if re.search(r"[\[{]", url):
-        run.ask(Class.UNCLEAR, "reads files whose names are only known when it runs")
-    run.read(path)
 
 
 def _uploads(run: Run, uploads: list[tuple[str, str]]) -> None:
@@ -113,13 +57,13 @@ def _curl(run: Run) -> None:
     urls = [*options.rest, *options.values("--url", "--expand-url")]
     local = bool(urls)
     for url in urls:
-        local = _fetches(run, url) and local
+        local = fetches(run, url) and local
     uploads = [(o, v) for o, v in options.given if o in _UPLOADS]
     method = options.value("-X", "--request").upper()
     _uploads(run, uploads)
     changes = (uploads and not options.has("-G", "--get")) or method not in ("", "GET", "HEAD", "OPTIONS")
     if changes and local:
-        run.note(Class.PROJECT)  # whatever a service on this machine does with it
+        _changes_here(run, method, urls)
     if not local:
         if changes:
             run.ask(Class.SEND, "sends data to the network")
@@ -167,6 +111,18 @@ def _curl(run: Run) -> None:
     run.output = DERIVED
 
 
+_SERVICES = re.compile(  # ports of what keeps data, or drives the machine, for others too
+    r":(?:2375|2376|2379|3306|5432|5984|6379|6443|7474|8086|8123|8200|8500|9000|9042|9090|9092|9200|10250|11434|15672|27017)\b"
+)
+
+
+def _changes_here(run: Run, method: str, urls: list[str]) -> None:
+    """It changes something in a service on this machine: the project's own, unless it says what else it is."""
+    run.note(Class.PROJECT)
+    if method == "DELETE" or any(map(_SERVICES.search, urls)):
+        run.ask(Class.DATABASE, f"changes, or deletes from, a service on this machine with {run.name}")
+
+
 def _saves(run: Run, names: list[str], folder: str = "") -> None:
     for name in names:
         if name not in ("-", "/dev/null"):
@@ -179,13 +135,15 @@ def _wget(run: Run) -> None:
         "--directory-prefix --user-agent --post-data --post-file --body-data --body-file --header "
         "--method --user --password --input-file --execute --use-askpass --tries --timeout --referer "
         "--load-cookies --save-cookies --http-user --http-password --proxy-user --level --reject "
-        "--accept --domains --append-output"
+        "--accept --domains --append-output --wait --waitretry --max-threads --limit-rate --quota --bind-address "
+        "--dns-timeout --connect-timeout --read-timeout --restrict-file-names --ca-certificate --exclude-directories "
+        "--include-directories --cut-dirs --default-page --base --reject-regex --accept-regex --local-encoding"
     )
     options = run.options(frozenset(valued.split()))
     urls = options.rest
     local = bool(urls)
     for url in urls:
-        local = _fetches(run, url) and local
+        local = fetches(run, url) and local
     for file in options.values("--post-file", "--body-file"):
         run.read(file)
         run.ask(Class.SEND, "uploads a file to the network")
@@ -217,9 +175,12 @@ def _httpie(run: Run) -> None:
     words = [w for w in run.args if w[:1] != "-"]
     method = words[0].upper() if words and words[0].isupper() else ""
     rest = words[1:] if method else words
-    local = all(_fetches(run, u if not u.startswith(":") else f"localhost{u}") for u in rest[:1])
-    if not local and (method not in ("", "GET", "HEAD", "OPTIONS") or len(rest) > 1):
-        run.ask(Class.SEND, "sends data to the network")
+    local = all(fetches(run, u if not u.startswith(":") else f"localhost{u}") for u in rest[:1])
+    if method not in ("", "GET", "HEAD", "OPTIONS") or len(rest) > 1:
+        if local:
+            _changes_here(run, method, rest[:1])
+        else:
+            run.ask(Class.SEND, "sends data to the network")
     if any(re.search(r"[:=]?@", w) for w in rest[1:]) or (run.stdin and not local):
         run.ask(Class.SEND, "uploads a file to the network")
 
@@ -280,7 +241,7 @@ def _netcat(run: Run) -> None:
     )
     if options.has("-z") and not options.has("-e", "-c", "-l"):
         hosts = [w for w in options.rest if not w.isdigit()]
-        if hosts and all(_LOCAL.match(h) for h in hosts):
+        if hosts and all(LOCAL.match(h) for h in hosts):
             run.note(Class.READ)
             return
     for code in options.values("-e", "-c", "--exec", "--sh-exec"):

@@ -31,20 +31,18 @@ def is_local(word: str) -> bool:
 
 def known_tool(run: Run, words: list[str], local: bool = False) -> None:
     """npx and its kin: tools of the trade run from the project, others come from the registry."""
-    from hermes_tool_guard.programs.building import PROGRAMS as TOOLS
-    from hermes_tool_guard.programs.trade import PROGRAMS as TRADE
+    from hermes_tool_guard.programs.building import PROGRAMS as BUILDS
+    from hermes_tool_guard.programs.trade import PROGRAMS as TOOLS
 
     if not words:
         run.note(Class.READ)
         return
     name = words[0]
-    if name in TRADE and name not in TOOLS:
+    if name in TOOLS or name in BUILDS:
         run.note(Class.PROJECT)
         run.inner(words)
-    elif name in TOOLS or name in _PLAIN_TOOLS:
+    elif name in _PLAIN_TOOLS:
         run.note(Class.PROJECT)
-        if name in TOOLS:
-            run.inner(words)
     elif local and re.fullmatch(r"[a-z][\w.-]*", name):
         run.note(Class.PROJECT)
         run.ask(Class.CODE, f"runs {name}, which may come from the registry")
@@ -72,6 +70,17 @@ def _npx(run: Run) -> None:
     if run.name != "npx":  # npx runs what the project has, if it has it
         run.note(Class.FETCH)
     known_tool(run, run.args[at:])
+
+
+def _pipx(run: Run) -> None:
+    words = [word for word in run.args if word[:1] != "-"]
+    if not words or words[0] in ("list", "environment", "help", "completions"):
+        run.note(Class.READ)
+    elif words[0] == "run":
+        run.args = run.args[run.args.index("run") + 1 :]
+        _npx(run)
+    else:
+        run.ask(Class.INSTALL, f"changes the installed programs with pipx {words[0][:40]}")
 
 
 def _first_word(words: Sequence[str], valued: Container[str]) -> int:
@@ -308,7 +317,8 @@ def _gem(run: Run) -> None:
 
 
 PROGRAMS: dict[str, Program] = {
-    **each(_npx, "npx bunx pnpx uvx pipx"),
+    **each(_npx, "npx bunx pnpx uvx"),
+    "pipx": _pipx,
     **each(_pip, "pip pip3 pip-sync pip-compile"),
     **each(_manager, "poetry pipenv bundle bundler composer hatch pdm rye pod carthage conan vcpkg pixi spack"),
     **each(

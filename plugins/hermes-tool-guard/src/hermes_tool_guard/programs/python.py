@@ -5,11 +5,12 @@ from itertools import pairwise
 
 from hermes_tool_guard.judgement import Class
 from hermes_tool_guard.programs.foreign import from_source, never_in
+from hermes_tool_guard.programs.tools import tool
 from hermes_tool_guard.run import Program, Run, each, names
 
 _MODULES = names(
     "pytest unittest mypy ruff black isort flake8 pylint build coverage tox nox doctest compileall "
-    "py_compile json.tool venv virtualenv sphinx mkdocs pyright bandit pydocstyle timeit cProfile "
+    "py_compile json.tool venv virtualenv sphinx mkdocs pyright bandit pydocstyle cProfile "
     "pstats dis ast tokenize this calendar platform site sysconfig trace zipfile tarfile django "
     "alembic pre_commit towncrier vulture radon interrogate yapf autopep8 pyupgrade twine_check "
     "grpc_tools.protoc ipykernel nbconvert black.main pyinstaller cython mccabe pycodestyle pyflakes "
@@ -54,6 +55,7 @@ def _python_code(run: Run, code: str, rest: list[str]) -> None:
     if not python_code(inner, code, rest):
         from_source(run, code)
         run.ask(Class.CODE, "runs Python code that the guard cannot read")
+    run.asked = run.asked or inner.asked
     run.note(Class.CODE)
 
 
@@ -74,14 +76,14 @@ def _module(run: Run, module: str, rest: list[str]) -> None:
         run.ask(Class.SERVE, "serves the folder to the network")
     elif module in ("pip", "pipx", "uv", "poetry", "hatch", "pdm"):
         run.inner([module, *rest])
+    elif module == "timeit":
+        _timed(run, rest)
+    elif module in _TOOLS:
+        tool(Run(run.scene, [module, *rest], run.folders, run.stdin))
+        run.note(Class.PROJECT)
     elif module in _MODULES:
         if module in ("zipfile", "tarfile", "compileall"):
-            for word in [w for w in rest if w[:1] != "-"]:
-                run.write(word) if module == "compileall" else run.read(word)
-            if any(w in ("-e", "--extract") for w in rest):
-                run.write(rest[-1])
-            if any(w in ("-c", "--create") for w in rest):
-                run.write(next((w for w in rest if w[:1] != "-"), "."))
+            _archived(run, module, rest)
         run.note(Class.PROJECT)
     elif re.fullmatch(r"[a-z_]\w*(?:\.[a-z_]\w*)*", module):
         if module in names(
@@ -93,6 +95,31 @@ def _module(run: Run, module: str, rest: list[str]) -> None:
             run.note(Class.PROJECT)
     else:
         run.ask(Class.UNCLEAR, "runs a Python module that is only known when it runs")
+
+
+def _archived(run: Run, module: str, rest: list[str]) -> None:
+    for word in [w for w in rest if w[:1] != "-"]:
+        run.write(word) if module == "compileall" else run.read(word)
+    if any(w in ("-e", "--extract") for w in rest):
+        run.write(rest[-1])
+    if any(w in ("-c", "--create") for w in rest):
+        run.write(next((w for w in rest if w[:1] != "-"), "."))
+
+
+_TOOLS = names("pytest coverage mypy ruff black isort flake8 pylint bandit pyright mkdocs alembic yapf autopep8")
+
+
+def _timed(run: Run, rest: list[str]) -> None:
+    """timeit: what it times, and what it sets up before, is code."""
+    words = iter(rest)
+    for word in words:
+        if word in ("-n", "-r", "-u", "--number", "--repeat", "--unit"):
+            next(words, "")
+        elif word in ("-s", "--setup"):
+            _python_code(run, next(words, ""), [])
+        elif word[:1] != "-" or word.startswith(("-s", "--setup=")):
+            _python_code(run, word.removeprefix("-s").removeprefix("--setup="), [])
+    run.note(Class.CODE)
 
 
 PROGRAMS: dict[str, Program] = each(_python, "python python3 python2 pypy pypy3 ipython micropython py")

@@ -1,230 +1,213 @@
-"""Programs that only look, but for a few of their options."""
+"""Programs that only look, with the options of the allow list; and the few of them that have a grammar of their own."""
 
 import re
+from itertools import pairwise
 
 from hermes_tool_guard.escapes import Glob
-from hermes_tool_guard.judgement import DERIVED, LISTED, UNKNOWN, Class
-from hermes_tool_guard.run import Program, Run, names
+from hermes_tool_guard.judgement import DERIVED, LISTED, OPAQUE, UNKNOWN, Class
+from hermes_tool_guard.programs.addresses import fetches
+from hermes_tool_guard.programs.allowed import Given, Row, listed, row_of, taken_apart
+from hermes_tool_guard.programs.carried import carried
+from hermes_tool_guard.run import Options, Program, Run, each, names
+from hermes_tool_guard.scene import shown
 
-_FILES = names(
-    "head tail wc grep egrep fgrep zgrep zegrep zfgrep rg ripgrep ag ack cut paste nl tac od hexdump "
-    "strings md5sum md5 sha1sum sha224sum sha256sum sha384sum sha512sum shasum b2sum cksum sum jq yq "
-    "xq tomlq zcat bzcat xzcat zstdcat less more most bat batcat cmp diff diff3 sdiff colordiff comm "
-    "join look fold fmt expand unexpand column pr uniq sort tsort nm objdump readelf size iconv "
-    "hexyl tree cloc scc tokei stat file exiftool identify mediainfo ffprobe zipinfo zdiff zcmp "
-    "bzgrep xzgrep xzless zless delta difft dyff jless gron fx csvlook csvstat csvcut csvgrep "
-    "csvsort mlr xsv qsv xmllint numfmt shuf tail multitail lnav shellcheck hadolint yamllint "
-    "jsonlint actionlint checkmake aspell hunspell wdiff pcregrep pcre2grep ugrep sift rga zstdgrep "
-    "envsubst crc32 xxhsum b3sum getfacl getfattr lsattr ls dir vdir exa eza lsd gcov lcov readtags "
-    "global pygmentize highlight glow mdcat jsonschema check-jsonschema codespell typos vale "
-    "proselint write-good protolint javap hlint diffstat ptx sloccount loc enca chardet chardetect isutf8 zipgrep "
-    "zmore "
-    "zipnote rpm2cpio html2text jc jid gitstats errno wn dict c++filt addr2line nm-size gprof interdiff basenc "
-    "uuencode "
-    "icdiff zbarimg jpeginfo cheat jsonpp hr pt ripsecrets dateutils csvclean csvformat csvjoin csvstack  "
-    "  ent pup htmlq pdfgrep antiword catdoc unrtf odt2txt docx2txt plocate "
-    "tokei-cli onefetch bc ndjson-cli toml2json yaml2json json2yaml jsonnet cue zgrep gzcat lzcat lz4cat brotlicat"
+__all__ = ["PROGRAMS", "looks"]
+
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?://|(?![/\\]).)")
+_SEARCHES = names("rg ripgrep ag ack ugrep rga")
+_GREPS = names("grep egrep fgrep")
+_KEEPS = names("grep egrep fgrep head tail rg tac")
+_LONGEST_NAME = 100  # characters of a host's name; longer ones carry something
+_LONGEST_LABEL = 40
+_RESOLVERS = names(
+    "1.1.1.1 1.0.0.1 8.8.8.8 8.8.4.4 9.9.9.9 149.112.112.112 208.67.222.222 208.67.220.220 94.140.14.14 "
+    "one.one.one.one dns.google dns.quad9.net localhost 127.0.0.1 127.0.0.53 ::1 whois.iana.org "
+    "resolver1.opendns.com"
 )
-_FACTS = names(
-    "whoami logname id groups who w last lastlog users cal ncal uptime uname arch free df du vmstat "
-    "iostat mpstat sar pidstat lscpu lsblk lsusb lspci lsmem lsns lsipc lslocks lslogins lsmod lshw "
-    "hostname hostnamectl timedatectl localectl getconf locale tty printenv ps pstree pgrep pidof "
-    "top lsof ss netstat ip arp locate plocate mlocate whereis whatis apropos man info "
-    "help basename dirname realpath readlink seq sleep expr bc factor true false test [ : yes tput "
-    "clear reset tset history jobs wait times ulimit umask dirs domainname nisdomainname "
-    "resolvectl nvidia-smi rocm-smi sensors "
-    "acpi upower journalctl dmesg blkid findmnt cpuid lstopo procinfo slabtop neofetch fastfetch "
-    "screenfetch xdpyinfo fc-list fc-match getopt getopts shift return exit break continue "
-    "logout pathchk tabs ipcs runlevel systemd-analyze systemd-detect-virt systemd-cgls "
-    "systemd-cgtop sw_vers system_profiler vm_stat mdfind mdls compgen complete caller fortune "
-    "cowsay figlet lolcat units spell uuidgen mcookie tzselect zdump namei dpkg-query lsb_release "
-    "inotifywait inotifywatch wait-for-it pv progress ts vainfo vulkaninfo glxinfo clinfo jstat "
-    "jps jinfo jstack jmap duf dust procs ioreg btm btop htop glances iftop nethogs bandwhich gotop nvtop inxi "
-    "hwinfo pg "
-    "stty sl toilet banner jot infocmp dircolors getcap mountpoint sync pkg-config pkgconf perldoc systemd-resolve "
-    "coredumpctl apg pwgen diceware colorls gping pfetch  "
-    "    lstopo-no-graphics ncal gcal    "
-)
-# Options that make a looking program write or run something: whose, a pattern of them, what that is, and why.
-_BUT_ROWS: tuple[tuple[str, str, Class, str], ...] = (
-    ("rg", r"--(?:pre|hostname-bin|search-zip-with)(?:=.*|$)", Class.CODE, "runs another program on every file"),
-    ("man", r"-[PHX]|--(?:pager|html|browser)", Class.CODE, "runs a pager of the caller's choice"),
-    ("ag ack bat batcat", r"--pager|--output", Class.CODE, "runs a pager of the caller's choice"),
-    ("less", r"-[oOkT]|--(?:log|LOG|lesskey|tag)|\+.*!", Class.CODE, "does more than show"),
-    ("more", r"\+.*!", Class.CODE, "does more than show"),
-    ("lnav", r"-c|-f", Class.CODE, "runs commands"),
-    ("wait-for-it", r"--", Class.CODE, "runs another program"),
-    (
-        "mlr",
-        r"-I|--prepipex?|(?:tee|split|system|exec)\b|.*\b(?:system|exec|tee|emit|dump)\b.*[>|(]",
-        Class.CODE,
-        "runs another program",
-    ),
-    ("compgen complete", r"-[A-Za-z]*C", Class.CODE, "runs a command of the caller's choice"),
-    ("dmesg", r"-[a-zA-Z]*[CcDEn]|--(?:clear|read-clear|console)", Class.KERNEL, "changes the kernel's log"),
-    ("date", r"-s|--set|--s|\d{8,}", Class.KERNEL, "sets the clock"),
-    ("timedatectl", r"set-|revert", Class.KERNEL, "sets the clock"),
-    ("hostnamectl", r"set-|hostname$", Class.KERNEL, "renames the machine"),
-    ("localectl", r"set-", Class.KERNEL, "changes the locale"),
-    ("resolvectl", r"dns|domain|flush|revert|log-level", Class.KERNEL, "changes name resolution"),
-    ("arp", r"-[a-zA-Z]*[sdf]", Class.KERNEL, "changes the network"),
-    (
-        "ip",
-        r"(?:add|del|delete|set|change|replace|flush|append|exec|attach|restore)$|-b$|-ba|--?batch",
-        Class.KERNEL,
-        "changes the network",
-    ),
-    (
-        "nvidia-smi",
-        r"-(?:pm|pl|r|c|e|ac|lgc|mig)$|--(?:gpu-reset|persistence|power|compute|applications)",
-        Class.KERNEL,
-        "changes the graphics card",
-    ),
-    (
-        "journalctl",
-        r"--(?:vacuum|rotate|flush|relinquish|setup|update|sync|smart)",
-        Class.SERVICES,
-        "changes the journal",
-    ),
-    ("systemd-analyze", r"set-|log-level", Class.SERVICES, "changes services"),
-    ("ss", r"-[a-zA-Z]*K|--kill", Class.PROCESSES, "closes connections of others"),
-    ("history", r"-[a-zA-Z]*[cdwanr]", Class.CREDENTIALS, "changes the record of what was done here"),
-    ("inotifywait", r"-o|--outfile", Class.WRITE, "writes its output to a file"),
-    ("sar", r"-o", Class.WRITE, "writes its output to a file"),
-    ("xmllint", r"--(?:output|shell)", Class.WRITE, "writes its output to a file"),
-    ("codespell typos", r"-w|--write", Class.WRITE, "changes files"),
-)
-_BUT = {name: (re.compile(form), what, why) for whose, form, what, why in _BUT_ROWS for name in whose.split()}
 
 
-def _files(run: Run) -> None:
-    """Reads the files it names. What is no file (a pattern, an option) is no harm to look at as one."""
-    _but(run)
+def looks(run: Run) -> None:
+    """Judge a program of the allow list that only looks."""
+    row = row_of(run.name)
+    if row.operands == "command":
+        at = next((i for i, word in enumerate(run.args) if word[:1] != "-"), len(run.args))
+        run.inner(run.args[at:])
+        run.args = run.args[:at]
+    given = taken_apart(run, row)
     run.note(Class.READ)
-    operands = [word for word in run.args if word[:1] != "-" or len(word) == 1]
-    if run.name in _PATTERN_FIRST and not any(a.startswith(("-e", "-f", "--regexp", "--file")) for a in run.args):
-        operands = operands[1:]
+    _OPERANDS[row.operands.partition(":")[0]](run, row, given)
+
+
+def _unsure(run: Run, row: Row) -> None:
+    """What is only known when it runs may be an option that does more than look."""
+    if "!" in row.marks:
+        run.unknown(word for word in run.args if word.startswith((OPAQUE, DERIVED)))
+
+
+def _files(run: Run, row: Row, given: Given) -> None:
+    _unsure(run, row)
+    operands = [*given.operands, *given.behind]
     for word in operands:
         if word != "-":
-            run.read(word)
-    if run.name in _SEARCHES and _recursive(run):
-        for word in operands or ["."]:
-            run.read_all(word)
-    run.output = _listed(run, operands)
+            _read(run, word, row)
+        if given.rewrites:
+            run.write(word)
+    run.output = _shown(run, given, operands)
 
 
-def _listed(run: Run, operands: list[str]) -> str:
-    """What it prints, where that is names of files."""
-    if run.name in _SEARCHES:
-        if any(_LISTS.match(a) for a in run.args):
-            recursive = _recursive(run)
-            return "\n".join(f"{w.rstrip('/')}/{LISTED}" if recursive else w for w in operands or ["."])
-    elif run.name == "ls":
-        if any(re.match(r"-[a-zA-Z]*[lsigo]", a) for a in run.args):
-            return DERIVED
-        if not operands:
-            return "./*"
-        if any("d" in a for a in run.args if re.match(r"-[a-zA-Z]+$", a)) or all(type(w) is Glob for w in operands):
-            return "\n".join(operands)
-    if run.name in _KEEPS and not operands and run.stdin and re.search(rf"{LISTED}|/\*$", run.stdin, re.MULTILINE):
-        return re.sub(r"/\*$", f"/{LISTED}", run.stdin, flags=re.MULTILINE)  # some of them
-    return DERIVED
+def _read(run: Run, word: str, row: Row) -> None:
+    if "!" in row.marks and _ADDRESS.match(word):
+        if word.lower().startswith(("http://", "https://")):
+            fetches(run, word)
+        else:
+            run.ask(Class.SEND, f"opens an address of another kind with {run.name}")
+    run.read(word)
 
 
-_LISTS = re.compile(r"-[a-zA-Z]*[lL]|--files")
-_KEEPS = names("grep egrep fgrep head tail rg tac")
+def _pattern(run: Run, row: Row, given: Given) -> None:
+    operands = [*given.operands, *given.behind]
+    if not given.has_pattern:
+        if run.name == "yq" and operands and re.search(r"\bload|\bsystem\b", operands[0]):
+            run.ask(Class.CODE, "reads other files, or more, from an expression of yq")
+        operands = operands[1:]
+    _files(run, row, given._replace(operands=operands, behind=[]))
+    for word in (operands or ["."]) if _recursive(run, given) else ():
+        run.read_all(word)
 
 
-_PATTERN_FIRST = names("grep egrep fgrep zgrep zegrep zfgrep rg ripgrep ag ack jq yq look pcregrep pcre2grep ugrep")
-_SEARCHES = names("grep egrep fgrep rg ripgrep ag ack ugrep rga")
+def _folders(run: Run, row: Row, given: Given) -> None:
+    _files(run, row, given)
+    for word in (given.operands or ["."]) if given.rewrites else ():
+        run.write(word)
 
 
-def _recursive(run: Run) -> bool:
-    return "grep" not in run.name[-4:] or any(re.match(r"-[a-zA-Z]*[rR]|--(?:dereference-)?rec", a) for a in run.args)
-
-
-def _but(run: Run) -> None:
-    found = _BUT.get(run.name)
-    if found:
-        pattern, what, why = found
-        for word in run.args:
-            if pattern.match(word):
-                run.ask(what, why)
-                return
-
-
-def _facts(run: Run) -> None:
-    _but(run)
+def _anything(run: Run) -> None:
     run.note(Class.READ)
 
 
-def _written_output(run: Run) -> None:
-    """Programs whose output may go to a file by an option or a second operand."""
-    options = run.options(
-        {"-o", "--output", "-k", "-t", "-S", "-T", "-c", "-l", "-s", "-f", "-w", "-i", "-F", "-n", "-g"}
-    )
-    for target in options.values("-o", "--output"):
-        run.write(target)
-    if run.name == "sort" and options.has("--compress-program"):
-        run.ask(Class.CODE, "runs another program to compress")
-    rest = options.rest
-    if run.name in ("uniq", "xxd") and len(rest) > 1:
-        run.write(rest[-1])
-        rest = rest[:-1]
-    run.unknown(w for w in run.args if w[:1] in ("\0", "\1") and run.name != "shuf")
-    for word in rest:
-        if word != "-":
-            run.read(word)
-    run.note(Class.READ)
-    if run.name in ("sort", "uniq") and not rest and run.stdin and LISTED in run.stdin:
+def _texts(run: Run, row: Row, given: Given) -> None:
+    _unsure(run, row)
+
+
+def _none(run: Run, row: Row, given: Given) -> None:
+    if given.operands or given.behind:
+        carried(run)
+        run.ask(Class.CODE, f"gives {run.name} words, and the guard does not know what that does")
+
+
+def _out(run: Run, row: Row, given: Given) -> None:
+    operands = [*given.operands, *given.behind]
+    for word in operands[1:]:
+        run.write(word)
+    _files(run, row, given._replace(operands=operands[:1], behind=[]))
+    if not operands and run.stdin and LISTED in run.stdin:
         run.output = run.stdin
 
 
-def _in_place(run: Run) -> None:
-    if any(re.match(r"-[a-zA-Z]*i|--(?:in-?place|yaml-in)", a) for a in run.args):
-        for word in [a for a in run.args if a[:1] != "-"][1:]:
-            run.write(word)
-    _files(run)
+def _outs(run: Run, row: Row, given: Given) -> None:
+    _unsure(run, row)
+    for word in [*given.operands, *given.behind]:
+        run.write(word)
 
 
-def _jq(run: Run) -> None:
-    """jq: the values of its variables are no files."""
-    words, rest = list(run.args), []
-    while words:
-        word = words.pop(0)
-        if word in ("--arg", "--argjson"):
-            del words[:2]
-        else:
-            rest.append(word)
-    run.args = rest
-    _files(run)
+def _then(run: Run, row: Row, given: Given) -> None:
+    if given.behind:
+        run.inner(given.behind)
+
+
+def _verb(run: Run, row: Row, given: Given) -> None:
+    words = given.operands
+    if run.unknown(words[:1]):
+        return
+    if words and words[0] not in row.operands.partition(":")[2].split(","):
+        carried(run)
+        run.ask(Class.CODE, f"runs {run.name} {words[0][:40]}, which may do more than look")
+    for word in words[1:]:
+        run.read(word)
+
+
+def _host(run: Run, row: Row, given: Given) -> None:
+    """Asks a host, or a name server: what is asked goes out, so it must be known, and whom it goes to."""
+    run.note(Class.FETCH)
+    operands = [*given.operands, *given.behind]
+    servers = [word[1:] for word in run.args if word[:1] == "@"]
+    if run.name in ("nslookup", "host"):
+        servers += operands[1:]
+    if any(c in word for word in run.args for c in UNKNOWN):
+        run.ask(Class.SEND, "sends something that is only known when it runs to a name server or host")
+    elif not _RESOLVERS.issuperset(servers):
+        run.ask(Class.SEND, "asks a name server of the caller's choice")
+    elif any(_long(word) for word in operands):
+        run.ask(Class.SEND, "sends a long text to a name server or host")
+
+
+def _long(name: str) -> bool:
+    return len(name) > _LONGEST_NAME or any(len(label) > _LONGEST_LABEL for label in name.split("."))
+
+
+_OPERANDS = {
+    "files": _files,
+    "tree": _files,
+    "pattern": _pattern,
+    "folders": _folders,
+    "texts": _texts,
+    "none": _none,
+    "out": _out,
+    "outs": _outs,
+    "then": _then,
+    "command": _texts,
+    "verb": _verb,
+    "host": _host,
+}
+
+
+def _shown(run: Run, given: Given, operands: list[str]) -> str:
+    """What it prints, where that is names of files."""
+    options = Options(given.options, [])
+    if run.name in _SEARCHES or run.name in _GREPS:
+        if options.has("-l", "-L", "--files", "--files-with-matches", "--files-without-match"):
+            return "\n".join(f"{w.rstrip('/')}/{LISTED}" if _recursive(run, given) else w for w in operands or ["."])
+    elif run.name == "ls":
+        if options.has("-l", "-s", "-i", "-g", "-o"):
+            return DERIVED
+        if not operands:
+            return "./*"
+        if options.has("-d") or all(type(w) is Glob for w in operands):
+            return "\n".join(operands)
+    if run.name in _KEEPS and not operands and run.stdin and re.search(rf"{LISTED}|/\*$", run.stdin, re.MULTILINE):
+        return re.sub(r"/\*$", f"/{LISTED}", run.stdin, flags=re.MULTILINE)  # some of them
+    if run.name in ("sort", "uniq") and not operands and run.stdin and LISTED in run.stdin:
+        return run.stdin
+    return DERIVED
+
+
+def _recursive(run: Run, given: Given) -> bool:
+    recurse = ("-r", "-R", "--recursive", "--dereference-recursive")
+    return run.name in _SEARCHES or (run.name in _GREPS and Options(given.options, []).has(*recurse))
 
 
 def _ps(run: Run) -> None:
-    run.note(Class.READ)
-    if any(re.fullmatch(r"[a-zA-Z]*e[a-zA-Z]*", a) for a in run.args):
+    looks(run)
+    if any(re.fullmatch(r"[a-zA-Z]*e[a-zA-Z]*", word) for word in taken_apart(run, row_of("ps")).operands):
         run.ask(Class.CREDENTIALS, "shows the environment of other processes")
 
 
-def _hostname(run: Run) -> None:
-    run.note(Class.READ)
-    if any(a[:1] != "-" for a in run.args) or "-F" in run.args or "-b" in run.args:
-        run.ask(Class.KERNEL, "renames the machine")
-
-
-def _names(run: Run) -> None:
-    """Asks a name server: what is asked goes out, so it must be known."""
-    run.note(Class.FETCH)
-    if any(c in a for a in run.args for c in UNKNOWN):
-        run.ask(Class.SEND, "sends something that is only known when it runs to a name server or host")
-    _but(run)
+_DATABASES_OF_KEYS = names("shadow gshadow")
 
 
 def _looked_up(run: Run) -> None:
     """getent: hosts are asked of a name server, the rest is on this machine."""
-    if any(a.startswith(("host", "ahost", "net")) for a in run.args):
-        _names(run)
+    words = [word for word in run.args if word[:1] != "-"]
+    if any(word.startswith(("host", "ahost", "net")) for word in words[:1]):
+        run.note(Class.FETCH)
+        if any(c in word for word in run.args for c in UNKNOWN):
+            run.ask(Class.SEND, "sends something that is only known when it runs to a name server or host")
+        elif any(map(_long, words[1:])):
+            run.ask(Class.SEND, "sends a long text to a name server or host")
+    elif _DATABASES_OF_KEYS.intersection(words):
+        run.read("/etc/shadow")
     else:
+        run.unknown(words[:1])
         run.note(Class.READ)
 
 
@@ -235,33 +218,74 @@ def _loads(run: Run) -> None:
     run.note(Class.PROJECT)
 
 
-def _file_magic(run: Run) -> None:
-    if any(a in ("-C", "--compile") for a in run.args):
-        run.ask(Class.WRITE, "compiles a file")
-    _files(run)
-
-
-def _tree(run: Run) -> None:
-    options = run.options({"-o", "-L", "-P", "-I", "-H", "-T"})
-    for target in options.values("-o"):
-        run.write(target)
-    run.note(Class.READ)
-
-
-PROGRAMS: dict[str, Program] = dict.fromkeys(_FILES, _files)
-PROGRAMS |= dict.fromkeys(_FACTS, _facts)
-PROGRAMS |= dict.fromkeys(("sort", "uniq", "shuf", "column", "cmp"), _written_output)
-PROGRAMS |= dict.fromkeys(("yq", "xq", "tomlq"), _in_place)
-PROGRAMS |= dict.fromkeys(
-    ("ping", "ping6", "traceroute", "tracepath", "mtr", "dig", "nslookup", "host", "drill", "whois", "tldr"), _names
+_OBJECTS = re.compile(
+    r"a(?:ddr(?:ess)?)?|l(?:ink)?|r(?:o(?:ute)?)?|n(?:eigh(?:bou?r)?)?|ru(?:le)?|maddr(?:ess)?|mroute|tunnel|netns|ntable"
+    r"|tcp_metrics|vrf|help|stats?|tunt(?:ap)?|netc(?:onf)?|mo(?:nitor)?"
 )
-PROGRAMS |= dict.fromkeys(("ldd", "lddtree"), _loads)
-PROGRAMS |= {
-    "ps": _ps,
-    "jq": _jq,
-    "getent": _looked_up,
-    "hostname": _hostname,
-    "domainname": _hostname,
-    "file": _file_magic,
-    "tree": _tree,
-}
+_IP_OPTIONS = re.compile(
+    r"-(?:[46hsdojpitNDr]|br(?:ief)?|c(?:olor)?(?:=\w+)?|j(?:son)?|p(?:retty)?|s(?:tat(?:istic)?s?)?|d(?:etails)?|o(?:neline)?"
+    r"|r(?:esolve)?|N(?:umeric)?|h(?:uman)?|iec|V(?:ersion)?|t(?:imestamp)?)|--?help|--?json|--?brief|--?color"
+)
+
+
+def _ip(run: Run) -> None:
+    """ip: an object, and what is done with it, which may be left out."""
+    words = list(run.args)
+    while words and _IP_OPTIONS.fullmatch(words[0]):
+        words.pop(0)
+    looks = not words or (
+        _OBJECTS.fullmatch(words[0])
+        and (len(words) == 1 or words[1] in names("show list ls sh s l lst get g help"))
+        and not any(word[:1] == "-" for word in words)
+    )
+    run.note(Class.READ)
+    if not looks:
+        carried(run)
+        run.unknown(run.args)
+        run.ask(Class.KERNEL, "changes the network")
+
+
+_MLR_VERBS = names(
+    "altkv bar bootstrap bottom-n cat count count-distinct count-similar cut decimate fill-down fill-empty "
+    "flatten format-values fraction gap grep group-by group-like gsub having-fields head histogram json-parse "
+    "json-stringify join label latin1-to-utf8 least-frequent merge-fields most-frequent nest nidx nothing "
+    "regularize rename reorder repeat reshape sec2gmt sec2gmtdate seqgen shuffle sort sort-within-records "
+    "sparsify ssub stats1 stats2 step sub summary tac tail template top unflatten uniq unspace unsparsify"
+)
+_MLR_OPTIONS = re.compile(
+    r"--(?:[ioct2]?(?:csv(?:lite)?|tsv(?:lite)?|json[lx]?|xtab|pprint|nidx|dkvp|markdown|md|usv|asv)|barred(?:-input)?"
+    r"|[ctjlnxpm]2[ctjlnxpmdb]"
+    r"|right|implicit-csv-header|headerless-csv-(?:output|input)|allow-ragged-csv-input|no-auto-flatten|no-auto-unflatten"
+    r"|records-per-batch|quote-all|ofmt|[ioc]?[frp]s)|-[niIsS]"
+)
+
+
+_MLR_SUMS = re.compile(  # of the language of put and filter: fields, numbers, texts and what is counted with them
+    r"(?:[\s\d.;,?:+*/%&|!=<()-]|>(?!>)|\"[^\"]*\"|[$@](?:\w+|\{[^}]*\})|(?:strlen|toupper|tolower|abs|round|is_present)\()*"
+)
+
+
+def _mlr(run: Run) -> None:
+    """Miller: verbs in a chain. The language of put and filter runs programs and writes; sums in it are known."""
+    words = list(run.args)
+    run.note(Class.READ)
+    while words and words[0][:1] == "-":
+        word = words.pop(0)
+        if not _MLR_OPTIONS.fullmatch(word) or word in ("-I", "-s"):
+            run.ask(Class.CODE, f"gives mlr {shown(word)}, and the guard does not know what that does")
+        elif re.fullmatch(r"--(?:[ioc]?[frp]s|ofmt|records-per-batch)", word):
+            words = words[1:]
+    steps = " ".join(words[:1]), *(after for word, after in pairwise(words) if word == "then")
+    counted = [expression for verb, expression in pairwise(words) if verb in ("put", "filter")]
+    if not _MLR_VERBS.issuperset({*steps} - {"", "put", "filter"}) or not all(map(_MLR_SUMS.fullmatch, counted)):
+        carried(run)
+        run.ask(Class.CODE, "runs a verb of mlr that may do more than look")
+    for word in words[1:]:
+        if "." in word and word[:1] != "-":
+            run.read(word)
+
+
+_ELSEWHERE = names("base32 base64 cat date nproc rev xxd")  # what they print is known, where what they read is
+PROGRAMS: dict[str, Program] = {name: looks for name in listed("reading") if name not in _ELSEWHERE}
+PROGRAMS |= each(_loads, "ldd lddtree")
+PROGRAMS |= {"ps": _ps, "getent": _looked_up, "ip": _ip, "mlr": _mlr, ":": _anything}

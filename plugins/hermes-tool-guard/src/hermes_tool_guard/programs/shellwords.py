@@ -91,7 +91,7 @@ def _formatted(form: str, values: list[str]) -> str:
 
 
 def _cat(run: Run) -> None:
-    reading._files(run)
+    reading.looks(run)
     names = [a for a in run.args if a[:1] != "-" or a == "-"]
     if run.stdin is not None and all(n == "-" for n in names):
         _output(run, run.stdin)
@@ -105,7 +105,7 @@ def _known_input(run: Run) -> str:
 
 
 def _rev(run: Run) -> None:
-    reading._files(run)
+    reading.looks(run)
     if (text := _known_input(run)) and not run.args:
         _output(run, "\n".join(line[::-1] for line in text.split("\n")))
 
@@ -134,7 +134,7 @@ def _set(text: str) -> str:
 
 
 def _base64(run: Run) -> None:
-    reading._written_output(run)
+    reading.looks(run)
     text = _known_input(run)
     if not text or any(a[:1] != "-" for a in run.args):
         return
@@ -152,7 +152,7 @@ def _base64(run: Run) -> None:
 
 
 def _xxd(run: Run) -> None:
-    reading._written_output(run)
+    reading.looks(run)
     text, flags = _known_input(run), "".join(run.args)
     if text and "r" in flags and "p" in flags:
         try:
@@ -162,7 +162,7 @@ def _xxd(run: Run) -> None:
 
 
 def _date(run: Run) -> None:
-    reading._facts(run)
+    reading.looks(run)
     forms = [a for a in run.args if a.startswith("+")]
     if len(forms) == 1 and "%" in forms[0] and not any(c in forms[0] for c in UNKNOWN):
         shown = re.sub(r"%[-_0^#]?[a-zA-Z]", "1", forms[0][1:])
@@ -189,7 +189,7 @@ def found_at(name: str) -> str:
 
 def _constant(text: str) -> Program:
     def judge(run: Run) -> None:
-        reading._facts(run)
+        reading.looks(run)
         if not run.args:
             _output(run, text)
 

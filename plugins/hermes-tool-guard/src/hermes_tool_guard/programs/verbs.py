@@ -205,3 +205,13 @@ PROGRAMS: dict[str, Program] = {
         ),
     ),
 }
+
+
+def _nix(run: Run) -> None:
+    at = next((i for i, word in enumerate(run.args) if word in ("-c", "--command")), -1)
+    if at >= 0:
+        run.inner(run.args[at + 1 :])
+    _NIX(run)
+
+
+_NIX, PROGRAMS["nix"] = PROGRAMS["nix"], _nix

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from hermes_tool_guard.environment import assigned
 from hermes_tool_guard.escapes import Glob
@@ -72,6 +73,9 @@ def _after_options(words: Sequence[str], valued: frozenset[str], own: int = 0) -
     return rest[own:]
 
 
+_ARCHITECTURE = re.compile(  # setarch may be given one, before the program
+    r"(?:linux|i\d86|x86|aarch|arm|ppc|powerpc|s390|mips|riscv|uname|athlon|sparc|ia64|parisc|alpha|loong)\w*"
+)
 _GDB_CALM = re.compile(
     r"(?:run|r|start|bt|backtrace|where|info|i|print|p|x|list|l|disas\w*|frame|f|up|down|break|b|tbreak|continue|c|next|n|step"
     r"|s"
@@ -120,7 +124,8 @@ def _transparent(run: Run) -> None:
             run.name == "hyperfine" and word in ("-p", "--prepare", "-c", "--cleanup", "-s", "--setup")
         ):
             run.ask(Class.CODE, f"gives {run.name} commands to run")
-    inner = _after_options(words, frozenset(valued.split()), own)
+    inner = _after_options(words, frozenset(valued.split()))
+    inner = inner[own if run.name != "setarch" or _ARCHITECTURE.fullmatch(inner[0] if inner else "") else 0 :]
     run.unknown(w for w in words[: len(words) - len(inner)] if w[:1] in ("\0", "\1"))
     if run.name == "hyperfine":
         for text in inner:
@@ -321,6 +326,10 @@ def _later(run: Run) -> None:
 
 
 def _entr(run: Run) -> None:
+    for word, after in pairwise([*run.args, ""]):
+        name, eq, value = word.partition("=")
+        if name in ("--exec", "--command") or (name in ("-x", "-c") and run.name in ("nodemon", "chokidar")):
+            run.code(value if eq else after)
     inner = _after_options(run.args, frozenset(("-e", "-w", "-i", "--exec", "-x", "-f", "-E")))
     run.code(" ".join(inner))
 
@@ -332,8 +341,8 @@ def _fd(run: Run) -> None:
     for i, word in enumerate(words):
         if word in ("-x", "-X", "--exec", "--exec-batch"):
             inner = words[i + 1 :]
-            operands = [w for w in words[:i] if w[:1] != "-"][1:] or ["."]
-            for found in [f"{w.rstrip('/')}/{'*' if words[0] in ('.', '') else LISTED}" for w in operands]:
+            pattern, *operands = [w for w in words[:i] if w[:1] != "-"] or [""]
+            for found in [f"{w.rstrip('/')}/{'*' if pattern in ('.', '') else LISTED}" for w in operands or ["."]]:
                 filled = [w.replace("{}", found) for w in inner]
                 run.inner([*map(Glob, filled)] if filled != inner else [*inner, Glob(found)])
             return
