@@ -18,12 +18,16 @@ def rows(name: str) -> list[dict[str, str]]:
     return found
 
 
-def left(secret: str, shown: str, size: int = 6) -> bool:
-    """Whether so many characters of a secret's body are still there: beyond the six and four that a mask may show."""
+def left(secret: str, shown: str, size: int = 6, around: str = "") -> bool:
+    """Whether so many characters of a secret's body are still there: beyond the six and four that a mask may show.
+
+    What the text ``around`` it holds too says nothing: a key may begin with the name of its service.
+    """
     for line in secret.replace("\\n", "\n").split("\n"):
         body = line[6:-4] if len(line) >= 18 else line
         told = min(size, len(body))
-        if told and any(body[at : at + told] in shown for at in range(len(body) - told + 1)):
+        parts = {body[at : at + told] for at in range(len(body) - told + 1)} if told else set()
+        if any(part in shown and part not in around for part in parts):
             return True
     return False
 

@@ -91,6 +91,7 @@ def test_records_keep_every_other_byte(tmp_path: Path) -> None:
         ("\udcff", "it is not UTF-8"),
     ],
 )
+@pytest.mark.few(2)
 def test_a_broken_line_is_said_and_the_good_ones_are_written(line: str, why: str, tmp_path: Path) -> None:
     text = f'{{"text": "one"}}\n{line}\n{{"text": "password=swordfish77"}}\n'
     done = run(text.encode("utf-8", "surrogateescape"), "--jsonl", home=tmp_path)
@@ -100,6 +101,7 @@ def test_a_broken_line_is_said_and_the_good_ones_are_written(line: str, why: str
     assert "Traceback" not in done.stderr.decode()
 
 
+@pytest.mark.long
 def test_people_have_the_same_name_in_a_home(tmp_path: Path) -> None:
     text = (
         b"from Bob@example.org to bob@example.org, +14155552671 or +1 (415) 555-2671, chat_id=-10012345 user_id: 77777"

@@ -14,6 +14,7 @@ PARTS = {EDGES: 8}  # a mistake is noticed soon where not all has to be looked a
 @pytest.mark.parametrize(
     ("name", "part"), [(name, part) for name in (*NAMES, EDGES, *DRESSES) for part in range(PARTS.get(name, 1))]
 )
+@pytest.mark.few(12)
 def test_what_is_hidden_of_a_text_is_what_was_hidden(name: str, part: int) -> None:
     every = [*zip(texts(name), path_of(name).read_text().splitlines(), strict=True)]
     rows = every[part :: PARTS.get(name, 1)]

@@ -8,8 +8,10 @@ difference how a stream was cut on its way here.
 from collections.abc import Callable
 
 from hermes_tool_redaction import shapes
+from hermes_tool_redaction.foreign import foreign
 from hermes_tool_redaction.headers import next_line, pair_value
 from hermes_tool_redaction.hits import hits
+from hermes_tool_redaction.manifest import Manifest, in_one_line
 from hermes_tool_redaction.named import behind
 from hermes_tool_redaction.patterns import compiled as _re
 from hermes_tool_redaction.places import line_begin, line_end
@@ -37,6 +39,8 @@ _SHAPES: dict[str, Callable[[str, int, int], list[Span]]] = {
     "@": shapes.before_host,
     "hook": shapes.hook,
     "crypt": shapes.crypt,
+    "encoded": shapes.encoded,
+    "foreign": foreign,
 }
 
 
@@ -47,6 +51,7 @@ class Finder:
         self._before = ""  # the end of what went before
         self._pending = ""  # the strength of a value that the next line holds
         self._key = False  # inside of a private key
+        self._manifest: Manifest | None = None
         self._wrap = 0  # the length of a line that a secret filled to its end: it may go on
 
     def spans(self, piece: str) -> list[Span]:
@@ -84,6 +89,11 @@ class Finder:
         if word == "-----begin":
             spans, goes_on = shapes.key_block(text, begin)
             return spans + (self._key_lines(text, line_end(text, begin) + 1) if goes_on else [])
+        if word == "manifest":
+            line = line_begin(text, begin, 4096)
+            self._manifest = Manifest(text[max(0, line - 80) : line])
+            spans = in_one_line(text, line, line_end(text, begin, 8192))
+            return spans + self._manifest_lines(text, line_end(text, begin) + 1)
         if text[end - 4 : end].lower() in ("seed", "rase") and (spans := shapes.phrase(text, begin, end)):
             return spans
         spans, pending = behind(text, begin, end)
@@ -96,7 +106,7 @@ class Finder:
         return spans
 
     def _next(self, text: str, at: int, kind: str) -> list[Span]:
-        rule = _re(r"(?:(?:[-=+| ]{3,}|[ \t]*)\r?\n)+").match(text, at)
+        rule = _re(r"(?:(?:[-=+| ]{3,}|[ \t]*|[ \t]+(?:type|description|sensitive)[ ]*=[^\n]*)\r?\n)+").match(text, at)
         at = rule.end() if rule else at
         if at >= len(text):
             self._pending = kind
@@ -113,10 +123,23 @@ class Finder:
                 break
         return spans
 
+    def _manifest_lines(self, text: str, at: int) -> list[Span]:
+        spans: list[Span] = []
+        while self._manifest and at < len(text):
+            end = line_end(text, at)
+            more, goes_on = self._manifest.line(text, at, end)
+            spans += more
+            if not goes_on:
+                self._manifest = None
+            at = end + 1
+        return spans
+
     def _go_on(self, text: str, start: int, found: list[Span]) -> None:
         """What the piece before left open: a key, a name without its value, a line that was full."""
         if self._key:
             found += self._key_lines(text, start)
+        if self._manifest:
+            found += self._manifest_lines(text, start)
         if self._pending:
             kind, self._pending = self._pending, ""
             found += self._next(text, start, kind)

@@ -29,6 +29,8 @@ def authorization(text: str, place: int, gap: re.Match[str]) -> list[tuple[int, 
     word = _re(r"\S+").match(value)
     if word is None or ("=" in word[0].rstrip("=")[:24] and not scheme):
         return []
+    if quoted is None and not scheme and _re(r"[A-Za-z_][\w.]*[(\[].*").fullmatch(word[0]):
+        return []
     if is_placeholder(word[0]) or (not scheme and not is_secret_value(word[0], "S", Where(env=True))):
         return []
     if _re(r"[a-z]+|[A-Z][a-z]+").fullmatch(word[0]) or not _re(r"[\w+/=.~:|!@#$%^&*-]{4,}").match(word[0]):
@@ -116,6 +118,8 @@ def next_line(text: str, place: int, kind: str) -> list[tuple[int, int, bool]]:
     if match is None or _re(r"[\w.-]+:$").fullmatch(match[2]):
         return []
     where = Where(quoted=match[1] is not None, env=False)
-    if match[1] is None and _re(r"[a-z]+:.*|[\w-]+").fullmatch(match[2]) and not _re(r"\d").search(match[2]):
+    plain = match[2].strip("`")
+    least = r"\d" if plain == match[2] else r"\d.*\d"  # what manuals show as code is a command, more often than not
+    if match[1] is None and _re(r"[a-z]+:.*|[\w-]+").fullmatch(plain) and not _re(least).search(plain):
         return []
     return judged(text, match.start(2), match.end(2), kind, where)

@@ -10,8 +10,9 @@ __all__ = ["hits"]
 # What is looked for by itself: rare, so that a pass each is the cheapest.
 _ALONE = {
     "://": "://", "-----begin": "-----begin", "---- begin": "-----begin", "private-lines": "-----begin",
-    "bearer": "bearer", "basic": "basic", "mnemonic": "mnemonic", ":5432:": "pgpass", ":*:": "pgpass",
+    "bearer": "bearer", "basic": "basic", "mnemonic": "mnemonic", ":543": "pgpass", ":*:": "pgpass",
     "otp": "name", "sudo -s": "sudo -s", "docker secret create": "sudo -s", ".eyj": "signed", "hook": "hook",
+    "apiversion": "manifest", "absk": "encoded", "ops_eyj": "encoded",
 }  # fmt: skip
 _PLACES = {
     "value": r"""value(?=[\\"'`&;quot\d#]{0,8}[ \t]*[:=])""",
@@ -22,11 +23,23 @@ _PLACES = {
 
 
 @cache
-def _named(kind: str) -> re.Pattern[str]:
-    return re.compile(tree(words(kind)) + text_of("hits.sign"))
+def _foreign() -> re.Pattern[str]:
+    return re.compile(tree([*words("foreign"), *words("foreign_keys")]))
+
+
+@cache
+def _named() -> re.Pattern[str]:
+    return re.compile(tree([word.replace("\\s", " ") for word in words("names")]) + text_of("hits.sign"))
 
 
 _RARE = '^{<*$>zqjxvkw5/:3bygfpmud#"(-._chl r=snioate0124678[,'  # the rarest characters of texts first
+
+
+def _beside(parts: list[tuple[str, str]]) -> str:
+    """A pattern of what stands before and behind a character; what stands behind it is told first, as one tree."""
+    first = [after for before, after in parts if not before]
+    rest = [f"(?={re.escape(after)})(?<={re.escape(before)}.)" for before, after in parts if before]
+    return f"(?:{'|'.join([*([f'(?={tree(first)})'] if first else []), *rest])})"
 
 
 @cache
@@ -38,10 +51,7 @@ def _alone() -> tuple[re.Pattern[str], dict[str, list[tuple[int, str, str]]]]:
         at = min(range(len(word)), key=lambda i: _RARE.index(word[i]))
         places.setdefault(word[at], []).append((at, word, kind))
     around = [
-        re.escape(sign)
-        + "(?:"
-        + "|".join(f"(?<={re.escape(w[: at + 1])})(?={re.escape(w[at + 1 :])})" for at, w, _ in there)
-        + ")"
+        re.escape(sign) + _beside([(word[:at], word[at + 1 :]) for at, word, _ in there])
         for sign, there in places.items()
     ]
     return re.compile("|".join(around)), places
@@ -49,8 +59,11 @@ def _alone() -> tuple[re.Pattern[str], dict[str, list[tuple[int, str, str]]]]:
 
 def hits(low: str, start: int) -> list[tuple[str, int, int]]:
     """What was found, and where, in a text in lower case from ``start`` on. ``name``: part of a secret's name."""
-    kinds = ("names",) if low.isascii() else ("names", "foreign")
-    found = [("name", *match.span()) for kind in kinds for match in _named(kind).finditer(low, start)]
+    found = [("name", *match.span()) for match in _named().finditer(low, start)]
+    if not low.isascii():
+        told = compiled(text_of("hits.sign")).match
+        for match in _foreign().finditer(low, start):
+            found += [("foreign", *match.span()), *([("name", *match.span())] if told(low, match.end()) else [])]
     pattern, places = _alone()
     for match in pattern.finditer(low, start):
         for at, word, kind in places[match[0]]:

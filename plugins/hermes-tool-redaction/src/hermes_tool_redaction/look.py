@@ -4,11 +4,18 @@ from functools import lru_cache
 
 from hermes_tool_redaction.patterns import compiled as _re
 from hermes_tool_redaction.patterns import rule as _rule
-from hermes_tool_redaction.quick import is_session
+from hermes_tool_redaction.quick import is_own_id
 
 __all__ = ["Where", "drawn_by_lot", "is_pair", "is_placeholder", "is_secret_value"]
 
 _NUMBER = r"[-+]?[\d,._]+(?:[a-z%]{0,2}|e[-+]?\d+)"
+_CJK = r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]+[.!?。]*"
+_VERSION = r"[~^<>=v ]*\d+(?:\.\d+){1,3}(?:[-+][\w.+-]+)?"
+# What stands for a password in code: a name of the environment, a name of a function, a pattern, a hole in a text.
+_CODE = (
+    r"[A-Z]+(?:_[A-Z]+)*_(?:PASSWORD|PASSWD|PASS|PWD|TOKEN|KEY|SECRET)|_[a-z][a-z_]*|(?:%[sdr][:@/ ]?)+"
+    r"|[\w-]{0,20}\{[\w.]+\(\)[\w.]*\}"
+)
 _DATE = r"\d{4}-\d\d-\d\d(?:[T ][\d:.,Z+-]*)?"
 
 
@@ -70,7 +77,7 @@ def is_secret_value(value: str, strength: str, where: Where) -> bool:
                 value
             )
         )
-    if size < 3 or is_session(value) or is_placeholder(value):
+    if size < 3 or is_own_id(value) or is_placeholder(value) or _re(_CODE).fullmatch(value):
         return False
     code = not where.quoted and not where.env and _rule("look.code").fullmatch(value)
     if code and not (drawn_by_lot(value, 14) and not _re(r"[(\[<]|^\D+\.|\.\D+$").search(value)):
@@ -94,6 +101,8 @@ def _is_password(value: str, where: Where) -> bool:
         )
     if _re(r"\d+").fullmatch(value):
         return len(value) >= 4
+    if _re(_VERSION).fullmatch(value) or _re(_CJK).fullmatch(value):  # of a package that has such a name; a sentence
+        return False
     if where.prose:
         return bool(_re(r"\d|[^\w.,;:!?')-]").search(value)) and not _re(_DATE).match(value)
     if where.code and _re(r"(?![a-z]+\d)[a-z_]\w*").fullmatch(value):

@@ -9,7 +9,7 @@ from hermes_tool_redaction.patterns import compiled as _re
 from hermes_tool_redaction.patterns import rule as _rule
 from hermes_tool_redaction.patterns import words
 from hermes_tool_redaction.places import just_before, line_begin, line_end
-from hermes_tool_redaction.quick import is_session
+from hermes_tool_redaction.quick import is_own_id
 from hermes_tool_redaction.values import PLAIN, between_quotes, judged, trimmed
 
 __all__ = ["Found", "behind", "is_named_secret"]
@@ -44,7 +44,7 @@ def name_around(text: str, begin: int, end: int) -> tuple[int, int]:
 
 def behind(text: str, begin: int, end: int) -> Found:
     """What is secret behind the name around ``text[begin:end]``."""
-    if text[end - 1] in "=:":
+    if not text[end - 1].isalnum() and text[end - 1] != "_":
         end -= 1
     first, last = name_around(text, begin, end)
     if text[begin:last].lower() == "contrase":
@@ -56,11 +56,13 @@ def behind(text: str, begin: int, end: int) -> Found:
     if name in _SECOND and (word := just_before(_rule("named.two_words"), text, first, 20)):
         name = f"{_AS.get(word[0].strip().lower()[:4], word[0].strip())}_{name}"
     kind = strength(name)
-    if not kind:
+    if not kind or (name == "PASS" and text.startswith(":", last)):  # as test runners begin a line
         return [], ""
     spans, pending = _beside(text, first, last, name, kind)
     if not spans and kind in _TOLD and (told := just_before(_TOLD[kind], text, first, 100)):
         return [(*told.span(1), True)], ""
+    if "{" in text[last : last + 3] and not spans and not pending and _declared(text, first, last):
+        pending = kind
     if kind == "P" and not spans and not pending:
         spans += _near(text, first, last)
         alone = text[last : last + 1] in ("\n", "\r") and just_before(
@@ -68,6 +70,13 @@ def behind(text: str, begin: int, end: int) -> Found:
         )
         pending = "P" if alone else ""
     return spans, pending
+
+
+def _declared(text: str, first: int, last: int) -> bool:
+    """Whether a name is that of a variable, whose default a line below holds."""
+    if not _re(r"[\"']? \{[ \t]*\r?(?:\n|$)").match(text, last):
+        return False
+    return just_before(r"(?:^|\n)[ \t]*variable[ ]+[\"']$", text, first, 40) is not None
 
 
 def _beside(text: str, first: int, last: int, name: str, kind: str) -> Found:
@@ -93,7 +102,7 @@ def _near(text: str, first: int, last: int) -> list[tuple[int, int, bool]]:
 
 def is_named_secret(name: str, value: str) -> bool:
     """Whether the value of a field is a secret, by the field's name."""
-    if is_session(value):
+    if is_own_id(value):
         return False
     kind = strength(name)
     return kind not in ("", "C") and is_secret_value(value, kind, Where(quoted=True))
@@ -131,6 +140,20 @@ def _value(text: str, first: int, last: int, name: str, kind: str, gap: re.Match
 def _stands_otherwise(text: str, first: int, last: int, name: str, kind: str, gap: re.Match[str], flag: bool) -> bool:
     """Whether what stands between the name and the rest says that the rest is not its value."""
     place, sign = gap.end(), (gap["sign"] or "").strip()
+    if gap["xml"] is not None and text[first - 2 : first] == "</":
+        return True
+    if (
+        gap["xml"] is not None and name.lower() == "code" and not _re(r"[\w.$-]{30,}<").match(text, place)
+    ):  # of a manual
+        return True
+    if name in ("PWD", "OLDPWD") and text[first - 1 : first] != ";":  # where a shell is, more often than not
+        return not _rule("named.made_up").match(text, place)
+    if "</key>" in gap[0]:
+        return False
+    if (
+        text[first - 1 : first] == ":" and sign == ":" and _re(r"[a-z]+(?![^\s:}`'\"])").match(text, place)
+    ):  # parts of a word
+        return True
     if text[first - 2 : first] == "${" and (sign not in (":", ":-", ":=") or text[place : place + 1] in ("?", "+")):
         return True
     if gap["blank"]:
@@ -141,7 +164,7 @@ def _stands_otherwise(text: str, first: int, last: int, name: str, kind: str, ga
             or not _rule("named.made_up").match(text, place + 1)
             or bool(_rule("named.common").match(text, place + 1))
         )
-    if text[first - 1 : first] == "<" and _re(r"[^<\n\"'][^<\n]{0,4095}</").match(text, place):
+    if text[first - 1 : first] == "<" and _re(r"[^<\n\"'][^<\n]{0,4095}</|[ \t]*\r?(?:\n|$)").match(text, place):
         return False
     tag = r"<[\w/!?:][^<>]*$|<!\[CDATA\[$"
     return gap["xml"] is not None and not just_before(tag, text, first, 60)
@@ -162,7 +185,11 @@ def _in_quotes(
         if inner and kind != "P":
             begin += inner.end()
             value = text[begin:end]
-        if ("=" in value.rstrip("=") and name.lower() == "auth") or (comma and not _looks_single(value)):
+        if (
+            value[:1] in (",", ")")
+            or ("=" in value.rstrip("=") and name.lower() == "auth")
+            or (comma and not _looks_single(value))
+        ):
             break
         if is_secret_value(value, kind, where) and not (comma and value.isalpha()):
             spans.append((begin, end, kind == "P"))
@@ -174,7 +201,8 @@ def _in_quotes(
 
 
 def _looks_single(value: str) -> bool:
-    return not _re(r"[a-z]+(?:[_ -][a-z]+)*").fullmatch(value)
+    names = r"[a-z]+(?:[_ .-][a-z]+)*|[A-Z][A-Z\d]*(?:_[A-Z\d]+)+|--?[a-z][\w-]*|(?:%2e|%2f|[./])+.*"
+    return not _re(names).fullmatch(value)
 
 
 def _element(text: str, place: int, kind: str) -> list[tuple[int, int, bool]]:
@@ -197,7 +225,8 @@ def _bare(
         return _element(text, place, kind)
     sign = (gap["sign"] or "").strip(" \t")
     spaced = "=" in sign and sign != gap["sign"]
-    where.code = spaced or sign in (":=", "=>")
+    where.code = (spaced or sign in (":=", "=>")) and not (where.env and kind == "P" and sign == ":=")  # a Makefile
+    where.env = where.env and not (spaced and _re(r"[\w.]+\(").match(text, place))
     lone = just_before(_rule("named.line_start"), text, first, 120) is not None
     before = text[first - 1 : first]
     if _re("[=!]=").search(gap[0]):
@@ -236,7 +265,7 @@ def _blank_will_do(text: str, first: int, last: int, name: str, flag: bool, plac
     kind, word = strength(name), _re(r"[^\s\"'<>(),]{6,200}(?=[\s.,;]|$)").match(text, place)
     if word and not _re(r"[v#(]?[\d.:-]+$|\d{4}-|\w+[=:]|/").match(word[0]):
         if (kind == "P" or name.lower() == "secret") and _rule("named.made_up").match(text, place):
-            return True
+            return name.lower() != "pass" or not _re(r"-|\w+_\w").match(word[0])  # what functions are told to pass
         if (
             kind == "S"
             and text[first - 1 : first] != "/"
@@ -245,9 +274,19 @@ def _blank_will_do(text: str, first: int, last: int, name: str, flag: bool, plac
             return True
     if name.lower() == "secret" and just_before("(?i)enable $", text, first, 10):
         return True
-    if flag:
-        return text[last : last + 2] != " -"
+    if flag:  # in a sentence a word of it follows, and no value
+        return not _re(r" -|[ \t]+(?:and|or|with|for|when|to|is|in|from|options?|flags?|description)\b(?!\S*\d)").match(
+            text, last
+        )
     line = text[line_begin(text, first, 300) : first]
+    told = line.rstrip().lower()
+    if (
+        told[-3:] == "set"
+        and not told[-4:-3].isalnum()
+        and any(map(str.isalnum, told[:-3]))
+        and not _re(r"\S*[\d!@#$%]").match(text, place)
+    ):  # a sentence
+        return False
     if name.lower() in ("password", "account", "passwd", "requirepass", "masterauth"):
         if _re(r"[ \t]+(?:for|is|of|to|in|from|with|was|and|or|by|on|at|must|field|has|reset|hash)\b").match(
             text, last

@@ -9,7 +9,6 @@ from hermes_tool_redaction.patterns import words
 __all__ = ["strength"]
 
 _CAMEL = r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])"
-_FOREIGN = frozenset({"пароль", "密码", "hasło", "lösenord", "パスワード"})
 
 
 @lru_cache(4096)
@@ -18,7 +17,7 @@ def strength(name: str) -> str:
 
     C: cookies. N: short numbers. R: recovery codes. Empty: no secret's.
     """
-    if name.lower() in _FOREIGN:
+    if not name.isascii() and name.lower().endswith(tuple(words("foreign"))):
         return "P"
     plain = _re(_CAMEL).sub("_", name.strip("-_.: "))
     plain = _re(r"[^a-z0-9]+").sub("_", plain.lower().replace("ñ", "n")).strip("_")

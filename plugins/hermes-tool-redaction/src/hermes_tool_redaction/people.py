@@ -7,7 +7,10 @@ from hermes_tool_redaction.patterns import compiled as _re
 __all__ = ["named"]
 
 _EMAIL = r"(?<![\w.+-])[\w.+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})+"
-_PHONE = r"(?<![\w.+/-])(?:\+|00)[1-9](?:[ ().-]{0,2}\d){8,14}(?![\w./-])|(?<![\w.+-])\(\d{3}\)[ -]?\d{3}-\d{4}(?!\d)"
+_PHONE = (
+    r"(?<![\w.+/-])(?:\+|00)[1-9](?:[ ().-]{0,2}\d){8,14}(?![\w/-])"
+    r"|(?<![\w.+-])\(\d{3}\)[ -]?\d{3}-\d{4}(?!\d)|(?<![\w.+-])01[016-9]-\d{3,4}-\d{4}(?![\d-])"
+)
 _ID = (
     r"(?i)((?:\b|_)(?:(?:user|chat|sender|member|author|peer|recipient|customer|person|contact|telegram|discord|slack|whatsapp"
     r"|signal|from|to|guild|channel|thread)_?id|jid|chat|sender|recipient|person)"

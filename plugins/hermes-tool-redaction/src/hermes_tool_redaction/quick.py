@@ -4,7 +4,7 @@ from functools import cache
 
 from hermes_tool_redaction.patterns import table, words
 
-__all__ = ["LETTERS", "RUN", "is_session", "may_hold"]
+__all__ = ["LETTERS", "RUN", "is_own_id", "may_hold"]
 
 RUN = b"a" * 15  # the shortest word that may be a token, in a text whose letters, digits, _ and - are all written so
 LETTERS = bytes(97 if chr(i).isalnum() or chr(i) in "_-" else 32 for i in range(256))
@@ -25,7 +25,12 @@ def may_hold(text: str) -> bool:
         return True
     if any(literal.lstrip("=") in low for literal, _, _ in table("sayings", "\t")):
         return True
-    return any(len(word) > _LONG and word.strip(_HEX + "-") and not _is_plain(word) for word in text.split())
+    return any(len(word) > _LONG and not _is_digest(word) and not _is_plain(word) for word in text.split())
+
+
+def _is_digest(word: str) -> bool:
+    """Whether this is a digest or the number of a thing; two kinds of keys are written in the same letters."""
+    return not word.strip(_HEX + "-") and word[:3] != "fc-" and word.count("-") != 2
 
 
 def _is_plain(word: str) -> bool:
@@ -35,11 +40,14 @@ def _is_plain(word: str) -> bool:
         return False
     if low == word and not any(map(str.isdigit, word)):  # in small letters alone few tokens are written
         return not any(literal in word for literal in _literals())
-    return RUN not in word.encode("ascii", "replace").translate(LETTERS) or is_session(word)
+    return RUN not in word.encode("ascii", "replace").translate(LETTERS) or is_own_id(word)
 
 
-def is_session(word: str) -> bool:
-    """Whether this is the id of a session of ours."""
+def is_own_id(word: str) -> bool:
+    """Whether this is the id of a session of ours, or of a child agent, a call or a run."""
+    kind, _, number = word.partition("_")
+    if kind in ("child", "call", "run", "toolu"):
+        return 16 <= len(number) <= 32 and not number.strip(_HEX)
     day, _, rest = word.partition("_")
     time, _, mark = rest.partition("_")
     made = len(day) == 8 and len(time) == 6 and 6 <= len(mark) <= 8

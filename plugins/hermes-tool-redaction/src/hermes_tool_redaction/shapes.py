@@ -14,6 +14,7 @@ __all__ = [
     "after_access_key",
     "bearer_or_basic",
     "before_host",
+    "encoded",
     "in_address",
     "in_pgpass",
     "key_block",
@@ -50,7 +51,9 @@ def in_address(text: str, begin: int, place: int) -> list[Span]:
     user, colon, password = _before_host(rest, web).partition(":")
     if colon:
         begin = place + len(user) + 1
-        if not is_placeholder(password) and not _re(r"[$%]\{?\w+\}?|\{\{?.*").match(password):
+        password = "" if user.endswith("[") else password  # of an address with a part that may be left out
+        known = f"{user}:{password}" == "scott:tiger"  # of manuals, since 1977
+        if not known and not is_placeholder(password) and not _re(r"[$%]\{?\w+\}?|\{\{?.*").match(password):
             spans.append((begin, begin + len(password), True))
         if drawn_by_lot(user, 20) and password in ("", "x-oauth-basic"):
             spans.append((place, place + len(user), False))
@@ -201,6 +204,12 @@ def in_pgpass(text: str, place: int, _end: int) -> list[Span]:
         text, line_begin(text, place, 200), line_end(text, place, 400)
     )
     return _held(match)
+
+
+def encoded(text: str, begin: int, _end: int) -> list[Span]:
+    """A long token in the letters of base64, in which the signs that words end at stand anywhere."""
+    match = _re(r"(?<![A-Za-z0-9+/])(?:ABSK|ops_eyJ)[A-Za-z0-9+/]{60,4096}={0,3}").match(text, begin)
+    return [(*match.span(), False)] if match and _re(r"\d").search(match[0]) else []
 
 
 def phrase(text: str, _begin: int, place: int) -> list[Span]:

@@ -11,7 +11,7 @@ from hermes_tool_redaction.patterns import compiled as _re
 from hermes_tool_redaction.patterns import rule as _rule
 from hermes_tool_redaction.patterns import table, tree, words
 from hermes_tool_redaction.places import just_before, line_begin, line_end
-from hermes_tool_redaction.quick import LETTERS, RUN
+from hermes_tool_redaction.quick import LETTERS, RUN, is_own_id
 
 __all__ = ["token_spans"]
 
@@ -21,7 +21,8 @@ _UUID = _HEX + "-"
 _JOINS = frozenset("./$+:~#^!")
 _FAR = 300  # characters of a body that are judged: a word of nothing but beginnings stays cheap
 _BACK = 24  # the longest beginning that may stand before its long word
-_WORDS = r"[A-Za-z]+(?:[-_.](?:[A-Za-z]+|v?\d{1,3}))+"
+_WORD = r"(?:[A-Za-z]?[a-z]+(?:[A-Z][a-z]{2,})*|[A-Z]+)"
+_WORDS = rf"{_WORD}(?:[-_.](?:{_WORD}|v?\d{{1,3}}))+"
 _BITCOIN = r"(?<![/+=-])[5KL][1-9A-HJ-NP-Za-km-z]{50,51}(?![\w/+=-])"
 _MIXED = r"(?:[^\d]*\d){5}|(?=[^a-z\n]*[a-z])(?=[^A-Z\n]*[A-Z])\D*\d"  # five digits, or one and letters of both cases
 _TURNS = r"(?:[a-zA-Z_-]*(?:\d+[a-zA-Z]|[a-zA-Z]\d)){3}"
@@ -93,7 +94,10 @@ def _token(text: str, begin: int, at: int, end: int) -> Span | None:
 
 def _strange(text: str, at: int, end: int) -> Span | None:
     """A word that looks drawn by lot behind a beginning of its own, or on a line that speaks of secrets before it."""
-    if text[at - 1 : at] in ("+", "/") or text[end : end + 1] in ("+", "/"):  # of encoded data, or of a path
+    data = text[at - 1 : at] in ("+", "/") and at - 1 != line_begin(text, at, 2)  # but a line that was added has it too
+    if data or text[end : end + 1] in ("+", "/"):  # of encoded data, or of a path
+        return None
+    if text.startswith("_Z", at) or is_own_id(text[at:end]):  # a name of C++ as linkers write it
         return None
     match = _rule("tokens.ended").fullmatch(text, at, end)
     if match:

@@ -32,6 +32,7 @@ def between_quotes(text: str, place: int) -> tuple[int, int] | None:
 
 def trimmed(text: str, begin: int, end: int) -> int:
     """Without closing brackets that were not opened in the value, and without what only ends a sentence."""
+    end -= text.endswith("):", begin, end)  # of a head of a function
     while end > begin and (c := text[end - 1]) in ")]}.\\":
         if c in ")]}" and text.count("([{"[")]}".index(c)], begin, end) >= text.count(c, begin, end):
             break
