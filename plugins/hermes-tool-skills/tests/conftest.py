@@ -105,6 +105,7 @@ class Desk:
 @pytest.fixture
 def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
     made = Desk(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setattr("hermes_tool_skills.install.person", lambda: "hana")
     monkeypatch.setattr("hermes_tool_skills.library.time.time", lambda: 1_700_000_000.0)
     monkeypatch.setattr("hermes_tool_skills.screens.time.localtime", time.gmtime)

@@ -132,6 +132,7 @@ KEYS += ("required_environment_variables", "required_credential_files", "license
     st.dictionaries(st.sampled_from(KEYS), JSON),
     st.dictionaries(st.sampled_from(["tags", "config", "blueprint"]), JSON),
 )
+@pytest.mark.long
 def test_any_values_are_read_or_refused(fields: dict, ours: dict) -> None:
     text = yaml.safe_dump({"name": "a", "description": "d", "metadata": {"hermes": ours}, **fields}, allow_unicode=True)
     try:

@@ -253,6 +253,7 @@ asyncio.run(main(Desk(Path({folder!r})), sys.argv[1]))
 """
 
 
+@pytest.mark.long
 def test_two_processes_at_once_lose_nothing(desk):
     asyncio.run(desk.create("shared"))
     code = textwrap.dedent(PROGRAM.format(tests=str(Path(__file__).parent), folder=str(desk.folder)))

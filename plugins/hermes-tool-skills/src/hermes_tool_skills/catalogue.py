@@ -20,11 +20,13 @@ from hermes_core.values import frozen
 from hermes_tool_skills.frontmatter import BadSkill, Head, from_plain, name_problem, parse, to_plain
 from hermes_tool_skills.library import Library
 from hermes_tool_skills.lock import BadLock, Entry, Lock
+from hermes_tool_skills.scan import VERSION
 from hermes_tool_skills.tree import MAIN, BadTree, walk
 
 Source: TypeAlias = Literal["installed", "agent", "person", "external", "plugin", "shipped"]
 State: TypeAlias = Literal["ready", "disabled", "new", "changed", "missing", "broken", "blocked", "shadowed"]
 _CACHE = 3  # of the cache file's form
+_SHARED = "~/.agents/skills"  # where agents of every make look, https://agentskills.io/client-implementation
 _OURS = "skills"  # the name of this plugin; its skills have no prefix
 
 
@@ -152,7 +154,7 @@ class Catalogue:
         return self._switched(skill, Lock())
 
     def _external(self, lock: Lock) -> Iterator[Skill]:
-        for root in self._config.external_dirs:
+        for root in (*self._config.external_dirs, _SHARED):
             for folder in _with_categories(Path(root).expanduser()):
                 seen = self.look(folder, scanned=True)
                 skill = Skill(
@@ -248,7 +250,7 @@ def _signature(folder: Path, *, scanned: bool) -> str:
     rows = [
         (path, info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino) for path, info in walk(folder)
     ]  # fmt: skip
-    return hashlib.sha256(repr((scanned, rows)).encode("utf-8", "surrogatepass")).hexdigest()
+    return hashlib.sha256(repr((scanned and VERSION, rows)).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _read(folder: Path, signature: str, *, scanned: bool) -> Seen:

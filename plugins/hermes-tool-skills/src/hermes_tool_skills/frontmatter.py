@@ -193,7 +193,8 @@ def _head(reader: _Reader) -> Head:
         reader.problems.append(f"name {problem}" if name else "name is missing")
     if not description:
         reader.problems.append("description is missing: one or two sentences that say when to use the skill")
-    ours, legacy = reader.table("metadata").table("hermes"), reader.table("prerequisites")
+    about, legacy = reader.table("metadata"), reader.table("prerequisites")
+    ours = about.table("hermes")
     lists = {key: ours.texts(key) for key in _HERMES_LISTS}
     rows = reader.rows("required_environment_variables", "name")
     variables = [_variable(reader, row) for row in rows]
@@ -202,8 +203,8 @@ def _head(reader: _Reader) -> Head:
     return Head(
         name=name,
         description=description,
-        version=reader.text("version"),
-        author=reader.text("author"),
+        version=reader.text("version") or about.text("version"),
+        author=reader.text("author") or about.text("author"),
         license=reader.text("license"),
         compatibility=reader.text("compatibility"),
         category=ours.text("category", most=64),

@@ -107,7 +107,8 @@ def report_lines(report: Report, most: int = 40) -> list[str]:
     if len(report.findings) > most:
         lines.append(f"  … {len(report.findings) - most} more")
     if report.verdict == "safe":
-        lines.append("  A scan is help, not a promise. Read what you install.")
+        lines.append("  Nothing that it knows was found. A scan is help, not a promise: read what you install.")
+    lines.append("  What its scripts can do is bounded by the wall that commands run in: hermes walls")
     return lines
 
 

@@ -1,6 +1,5 @@
 """A skill's files as one value: read from a folder without following a link, compared, hashed, written as a whole."""
 
-import difflib
 import errno
 import hashlib
 import os
@@ -160,6 +159,8 @@ def text_of(data: bytes) -> str | None:
 
 def difference(before: Tree, after: Tree) -> list[str]:
     """What changed, as the lines of a patch; binary files are named only."""
+    from difflib import unified_diff
+
     lines: list[str] = []
     for path in sorted({*before, *after}):
         old, new = before.get(path), after.get(path)
@@ -170,7 +171,7 @@ def difference(before: Tree, after: Tree) -> list[str]:
             lines.append(f"binary {path}: {len(old or b''):,} -> {len(new or b''):,} bytes")
             continue
         names = (f"a/{path}" if old is not None else "/dev/null", f"b/{path}" if new is not None else "/dev/null")
-        patch = difflib.unified_diff(texts[0].splitlines(), texts[1].splitlines(), *names, lineterm="", n=2)
+        patch = unified_diff(texts[0].splitlines(), texts[1].splitlines(), *names, lineterm="", n=2)
         lines += [visible(line) for line in patch]
     return lines
 

@@ -1,19 +1,24 @@
-"""The rules, read from ``rules.toml`` when something is scanned for the first time."""
+"""The rules, read from ``rules.toml`` and ``tongues.toml`` when something is scanned for the first time."""
 
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from hermes_core.values import frozen
 from hermes_tool_skills.scan import Level
+from hermes_tool_skills.scan.mentions import only_mentioned
 from hermes_tool_skills.scan.text import flowing
 
 CATEGORIES = (
     "exfiltration", "injection", "obfuscation", "persistence", "supply_chain", "network",
     "destructive", "execution", "credential_exposure", "traversal", "privilege_escalation", "mining",
 )  # fmt: skip
+_MOST_HITS = 30  # of one rule in one text that are looked at, where the first are only spoken of
+_FILES = ("rules.toml", "tongues.toml")
 _COMMENT = re.compile(r"<!--(.{1,4000}?)-->", re.DOTALL)
 
 
@@ -32,19 +37,36 @@ class Rule:
 
     def search(self, text: str, flowed: str) -> "re.Match[str] | None":
         """The first hit in a text; ``flowed`` is the same text, running."""
+        return next(self._hits(text, flowed), None)
+
+    def found(self, text: str, flowed: str, *, prose: bool) -> "tuple[re.Match[str] | None, bool]":
+        """The first hit that is meant, and True; else the first that is only spoken of, and False."""
+        first = None
+        for hit in islice(self._hits(text, flowed), _MOST_HITS):
+            quoted = hit.start() + hit[0].rfind("`") + 1  # of several pieces of code in a sentence the last counts
+            places = (hit.start(), quoted)
+            if self.inside or not prose or not any(only_mentioned(hit.string, at, told=self.flow) for at in places):
+                return hit, True
+            first = first or hit
+        return first, False
+
+    def _hits(self, text: str, flowed: str) -> "Iterator[re.Match[str]]":
         if self.inside != "comment":
-            return self.pattern.search(flowed if self.flow else text)
+            return self.pattern.finditer(flowed if self.flow else text)
         comments = (self.pattern.search(flowing(found[1])) for found in _COMMENT.finditer(text))
-        return next((hit for hit in comments if hit), None)
+        return (hit for hit in comments if hit)
 
 
 @cache
 def load_rules() -> tuple[Rule, ...]:
     """All rules, compiled."""
-    data = tomllib.loads(Path(__file__).with_name("rules.toml").read_text(encoding="utf-8"))
     words: dict[str, str] = {}
-    for name, pattern in data["words"].items():
-        words[name] = _filled(pattern, words)
+    rows: list[Mapping[str, Any]] = []
+    for file in _FILES:
+        data = tomllib.loads(Path(__file__).with_name(file).read_text(encoding="utf-8"))
+        for name, pattern in data["words"].items():
+            words[name] = _filled(pattern, words)
+        rows += data["rule"]
     return tuple(
         Rule(
             id=row["id"],
@@ -56,7 +78,7 @@ def load_rules() -> tuple[Rule, ...]:
             hit=row["hit"],
             miss=row["miss"],
         )
-        for row in data["rule"]
+        for row in rows
     )
 
 

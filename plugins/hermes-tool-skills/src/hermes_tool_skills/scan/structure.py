@@ -3,13 +3,15 @@
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import PurePosixPath
 
 from hermes_tool_skills.scan import Finding
 from hermes_tool_skills.scan.packages import alike
-from hermes_tool_skills.tree import MAIN, Tree, text_of
+from hermes_tool_skills.tree import MAIN, BadTree, Tree, text_of
+from hermes_tool_skills.unpack import unpack
 
-_FILES, _BYTES, _FILE_BYTES = 50, 1_024 * 1024, 256 * 1024
+_FILES, _BYTES, _FILE_BYTES = 50, 1_024 * 1024, 256 * 1024  # more is rare, and told
 _PROGRAMS = (
     (b"\x7fELF", "a Linux program"),
     (b"MZ", "a Windows program"),
@@ -24,6 +26,7 @@ _ARCHIVES = (
     (b"7z\xbc\xaf", "7z"), (b"Rar!", "rar"), (b"\x28\xb5\x2f\xfd", "zstd"),
 )  # fmt: skip
 _ARCHIVE_NAMES = {".zip", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar", ".tar", ".zst", ".jar", ".whl", ".egg", ".war"}
+_OPENED = {".zip", ".gz", ".tgz", ".bz2", ".xz"}
 _PROGRAM_NAMES = {
     ".exe", ".dll", ".so", ".dylib", ".msi", ".scr", ".com", ".app", ".dmg", ".pkg", ".deb", ".rpm", ".pyc", ".pyd",
     ".class", ".lnk", ".vbs", ".hta", ".wasm", ".apk", ".o",
@@ -43,9 +46,9 @@ _MIXED = re.compile(r"[^\W\d_]{3,}")
 def of_tree(tree: Tree, known: Iterable[str] = ()) -> Iterator[Finding]:
     """The skill as a whole."""
     if len(tree) > _FILES:
-        yield _say("structure-many-files", "caution", f"it has {len(tree)} files; skills rarely have over {_FILES}")
+        yield _say("structure-many-files", "note", f"it has {len(tree)} files; skills rarely have over {_FILES}")
     if (size := sum(map(len, tree.values()))) > _BYTES:
-        yield _say("structure-large", "caution", f"it has {size // 1024:,} KB; skills rarely have over 1,024")
+        yield _say("structure-large", "note", f"it has {size // 1024:,} KB; skills rarely have over 1,024")
     name = _name(tree)
     for other in known:
         if name and name != other and alike(name, other):
@@ -62,13 +65,13 @@ def of_file(path: str, data: bytes) -> Iterator[Finding]:
     if pure.name.lower() in _STARTUP_NAMES or end == ".pth":
         yield _say("persistence-planted-file", "dangerous", "other programs run or obey a file of this name", path)
     if len(data) > _FILE_BYTES:
-        yield _say("structure-large-file", "caution", f"it has {len(data) // 1024:,} KB; over 256 is rare", path)
+        yield _say("structure-large-file", "note", f"it has {len(data) // 1024:,} KB; over 256 is rare", path)
     if end not in _DOCUMENTS:
         yield from _kind(path, end, data)
     text = text_of(data)
     if text is not None:
         yield from _unseen(path, text)
-    elif end not in {*_PICTURES, *_DOCUMENTS, ".ico", ".webp", ".ttf", ".otf", ".woff", ".woff2"}:
+    elif end not in {*_PICTURES, *_DOCUMENTS, *_ARCHIVE_NAMES, ".ico", ".webp", ".ttf", ".otf", ".woff", ".woff2"}:
         yield _say("structure-binary", "caution", "it is not text, so nobody can read what it holds", path)
 
 
@@ -78,9 +81,8 @@ def _kind(path: str, end: str, data: bytes) -> Iterator[Finding]:
             yield _say("structure-program", "dangerous", f"it is {what}", path)
     if end in _PROGRAM_NAMES:
         yield _say("structure-program", "dangerous", f"its name ends in {end}: a program or library", path)
-    archive = next((name for magic, name in _ARCHIVES if data.startswith(magic)), "")
-    if archive or end in _ARCHIVE_NAMES:
-        yield _say("structure-archive", "dangerous", "it is an archive inside of the skill; nobody looks into it", path)
+    if _archived(data) or end in _ARCHIVE_NAMES:
+        yield from _archive(path, data)
     if end in _PICTURES:
         if not data.startswith(_PICTURES[end]):
             yield _say("structure-polyglot", "dangerous", f"it is called {end} and is something else", path)
@@ -88,6 +90,38 @@ def _kind(path: str, end: str, data: bytes) -> Iterator[Finding]:
             yield _say("structure-polyglot", "dangerous", "a zip archive is hidden behind a picture or document", path)
         if re.search(rb"<script\b|<\?php|#!/(?:usr/)?bin/|\bimport os\b|/JavaScript\b|/Launch\b", data, re.IGNORECASE):
             yield _say("structure-polyglot", "dangerous", "it holds a script beside its picture or pages", path)
+
+
+def inside(path: str, data: bytes) -> Iterator[tuple[str, bytes]]:
+    """The files in an archive of a skill; nothing of one in another archive, or that cannot be opened."""
+    if PurePosixPath(path).suffix.lower() in _OPENED and _archived(data) and not _within_archive(path):
+        with suppress(BadTree):
+            yield from sorted(unpack(data)[0].items())
+
+
+def _archive(path: str, data: bytes) -> Iterator[Finding]:
+    why = ""
+    if PurePosixPath(path).suffix.lower() not in _OPENED:
+        why = "it is an archive of a kind that nobody looks into"
+    elif _within_archive(path):
+        why = "it is an archive in an archive; nobody looks into it"
+    else:
+        try:
+            unpack(data)
+        except BadTree as error:
+            why = f"it is an archive that cannot be looked into: {error.text}"
+    if why:
+        yield _say("structure-archive", "dangerous", why, path)
+    else:
+        yield _say("structure-archive", "note", "it is an archive; what is in it was looked at like other files", path)
+
+
+def _within_archive(path: str) -> bool:
+    return any(above.suffix.lower() in _ARCHIVE_NAMES for above in PurePosixPath(path).parents)
+
+
+def _archived(data: bytes) -> bool:
+    return any(data.startswith(magic) for magic, _ in _ARCHIVES)
 
 
 def _unseen(path: str, text: str) -> Iterator[Finding]:

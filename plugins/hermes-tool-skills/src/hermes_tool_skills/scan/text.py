@@ -19,13 +19,14 @@ _ALIKE = str.maketrans(_LOOKS, _LATIN)
 _LONG = re.compile(r"(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/_-]{16,8000}={0,2}(?![A-Za-z0-9+/=])")
 _HEX = re.compile(r"(?:\\x[0-9a-fA-F]{2}){4,}|(?<![0-9a-fA-F])(?:[0-9a-fA-F]{2}){16,2000}(?![0-9a-fA-F])")
 _TAGS = re.compile("[\U000e0020-\U000e007e]+")
+_AGAIN = re.compile(r"(.{1,12}?)\1{40,}")  # no attack needs it, and it makes rules look again from every place of it
 _MOST_PIECES = 60
 
 
 def versions(text: str) -> Iterator[tuple[str, str]]:
     """How a text was looked at, and the text: as it is, undisguised, decoded. Each once."""
     seen: set[str] = set()
-    for how, version in _versions(text):
+    for how, version in _versions(_AGAIN.sub(lambda run: run[1] * 40, text)):
         if version and version not in seen:
             seen.add(version)
             yield how, version
