@@ -374,3 +374,15 @@ async def test_an_address_in_the_url_is_not_looked_up():
     asked: list[str] = []
     assert await resolve(check_url("http://[2606:4700::1111]/", UrlRules()), strict({}, asked)) == ["2606:4700::1111"]
     assert not asked
+
+
+async def test_an_order_is_sent_as_it_is_and_follows_nothing(web):
+    web.pages["/"] = page(status=307, Location="/next")
+    order = fetching.Order("POST", {"Authorization": "Bearer x"}, "naïve".encode())
+    answer = await fetch(web.url(), HERE, order=order)
+    assert answer.status == 307
+    assert answer.moved == web.url("/next")
+    assert len(web.requests) == 1
+    assert web.requests[0].startswith("POST / HTTP/1.1\r\n")
+    assert "\r\nAuthorization: Bearer x\r\n" in web.requests[0]
+    assert "\r\nContent-Length: 6\r\n" in web.requests[0]

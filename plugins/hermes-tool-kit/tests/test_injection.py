@@ -41,10 +41,12 @@ def test_no_text_breaks_the_scan(text: str) -> None:
 @pytest.mark.parametrize(
     "unit", ["<", "<!--", "curl @", "ignore all the ", "$(cat ", "a\u200b", "send all ", "`", "[INST", "base64 -d "]
 )
+@pytest.mark.few(2)
 def test_a_text_made_to_be_slow_comes_to_an_end(unit: str) -> None:
     scan(unit * (40_000 // len(unit)))
 
 
+@pytest.mark.long
 def test_files_of_this_repository_are_read() -> None:
     root = Path(__file__).parents[3]
     pages = [page for page in root.glob("docs/**/*.md") if "reference" not in page.parts]  # made from the code

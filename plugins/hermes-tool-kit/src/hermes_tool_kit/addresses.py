@@ -58,6 +58,7 @@ _PRIVATE = {
     "private": "10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 fc00::/7 fec0::/10",
     "shared by a carrier's customers": "100.64.0.0/10",
     "a benchmark network": "198.18.0.0/15",
+    "for documentation": "192.0.2.0/24 198.51.100.0/24 203.0.113.0/24 2001:db8::/32 3fff::/20",
 }
 # Nobody's web site is there.
 _NEVER = {
@@ -65,7 +66,6 @@ _NEVER = {
     "link-local": "fe80::/10",
     "multicast": "224.0.0.0/4 ff00::/8",
     "reserved": "192.0.0.0/24 192.88.99.0/24 240.0.0.0/4 2001::/23",
-    "for documentation": "192.0.2.0/24 198.51.100.0/24 203.0.113.0/24 2001:db8::/32 3fff::/20",
 }
 _CARRIERS = "::ffff:0:0/96 64:ff9b::/96 ::/96 ::ffff:0:0:0/96"  # their last 32 bits are an IPv4 address
 _TUNNELS = "2002::/16 2001::/32 64:ff9b:1::/48"  # 6to4, Teredo, a translator's own network

@@ -1,14 +1,15 @@
 """Fetch a page that a model asked for, within the rules of ``addresses`` and within bounds.
 
-Only GET, and nothing of the person goes along: no cookies, no credentials, no proxy of the environment (a proxy would
-resolve names itself, behind the rules). It speaks HTTP/1.1 on one connection for each request, to the very address
-that was judged; the certificate is checked against the name.
+GET, and nothing of the person goes along: no cookies, no credentials, no proxy of the environment (a proxy would
+resolve names itself, behind the rules). A caller that has something to send says so by an Order. It speaks HTTP/1.1 on
+one connection for each request, to the very address that was judged; the certificate is checked against the name.
 """
 
 import asyncio
 import re
 from collections.abc import AsyncIterator, Mapping
 from functools import cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_core import __version__
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     import ssl
     from zlib import _Decompress
 
-__all__ = ["Fetched", "fetch"]
+__all__ = ["Fetched", "Order", "fetch"]
 
 CONNECT_SECONDS = 10.0
 _LINE = 65_536  # bytes of a header line, and of all of them
@@ -43,10 +44,25 @@ class Fetched(NamedTuple):
     moved: str = ""
 
 
+class Order(NamedTuple):
+    """What a request is besides a GET: its method, more headers, a body. It goes to one address, wherever that leads.
+
+    Names and values of headers must be those of HTTP, and none of ``Host``, ``Content-Length`` and the like.
+    """
+
+    method: str = "GET"
+    headers: Mapping[str, str] = MappingProxyType({})
+    body: bytes = b""
+
+
+_PLAIN = Order()
+
+
 async def fetch(
     url: str,
     rules: UrlRules,
     *,
+    order: Order = _PLAIN,
     accept: str = "*/*",
     limit: int = 10_000_000,
     seconds: float = 30.0,
@@ -56,17 +72,17 @@ async def fetch(
     """GET a URL. Every redirect is judged like the first URL, and one to another site is told, not followed.
 
     ``limit`` bounds the body in bytes, as sent and as unpacked; ``seconds`` bounds all of it. With ``other_sites``
-    redirects to other sites are followed too.
+    redirects to other sites are followed too. With an ``order`` none is followed: each is told as ``moved``.
     Raises OutOfReach when a rule forbids it, ToolError when it cannot be had.
     """
     first = target = check_url(url, rules)
     try:
         async with asyncio.timeout(seconds):
             for _ in range(redirects + 1):
-                answer, onward = await _request(target, rules, accept, limit)
+                answer, onward = await _request(target, rules, accept, limit, order)
                 if onward is None:
                     return answer
-                if not other_sites and not _same_site(target, onward):
+                if order is not _PLAIN or (not other_sites and not _same_site(target, onward)):
                     return answer._replace(moved=onward.url)
                 target = onward
     except OutOfReach as error:
@@ -83,13 +99,22 @@ def _same_site(one: CheckedUrl, other: CheckedUrl) -> bool:
     return same_port and one.host.removeprefix("www.") == other.host.removeprefix("www.")
 
 
-async def _request(target: CheckedUrl, rules: UrlRules, accept: str, limit: int) -> tuple[Fetched, CheckedUrl | None]:
+async def _request(
+    target: CheckedUrl, rules: UrlRules, accept: str, limit: int, order: Order
+) -> tuple[Fetched, CheckedUrl | None]:
     """One answer, and where it leads if it is a redirect."""
     reader, writer = await _connect(target, rules)
     try:
-        lines = [f"GET {target.path} HTTP/1.1", f"Host: {target.authority}", f"User-Agent: hermes/{__version__}"]
-        lines += [f"Accept: {accept}", "Accept-Encoding: gzip, deflate", "Connection: close", "", ""]
-        writer.write("\r\n".join(lines).encode("ascii"))
+        lines = [
+            f"{order.method} {target.path} HTTP/1.1",
+            f"Host: {target.authority}",
+            f"User-Agent: hermes/{__version__}",
+        ]
+        lines += [f"Accept: {accept}", "Accept-Encoding: gzip, deflate", "Connection: close"]
+        lines += [f"{name}: {value}" for name, value in order.headers.items()]
+        if order.method != "GET":
+            lines.append(f"Content-Length: {len(order.body)}")
+        writer.write("\r\n".join([*lines, "", ""]).encode("latin-1") + order.body)
         status, headers = await _head(reader)
         if status in _MOVED and (location := headers.get("location", "")):
             return Fetched(target.url, status, headers, b""), _onward(target, location, rules)

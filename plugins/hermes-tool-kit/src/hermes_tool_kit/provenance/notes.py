@@ -1,0 +1,65 @@
+"""Which files of a project tell agents what to do: the one rule by which they are found, followed and told of."""
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeVar
+
+from hermes_core.types import Principal
+
+__all__ = ["BELOW", "below", "chosen", "root_of", "up_to"]
+
+UPWARDS = ((".hermes.md", "HERMES.md"), ("AGENTS.md",), ("CLAUDE.md",))
+BELOW = ("AGENTS.md", "CLAUDE.md", ".cursorrules")  # of each folder that is worked in; the first that is there
+_FOLDERS = 3_000  # that are looked through
+T = TypeVar("T")
+
+
+def root_of(folder: Path, owner: Principal) -> Path:
+    """The root of the git repository a folder is in; the folder itself outside of one.
+
+    It is all the same for somebody else than the owner of this Hermes: what lies above their folder is not theirs.
+    """
+    if owner.person != Principal().person:
+        return folder
+    for above in (folder, *folder.parents):
+        if (above / ".git").exists():
+            return above
+    return folder
+
+
+def up_to(folder: Path, root: Path) -> list[Path]:
+    """The folder and those above it, up to the root."""
+    chain = [folder, *folder.parents]
+    return chain[: chain.index(root) + 1] if root in chain else [folder]
+
+
+def chosen(folder: Path, root: Path, read: Callable[[Path], T | None]) -> list[T]:
+    """What ``read`` gives of a prompt's notes in one of a project's folders: one file, or all rules of one editor."""
+    for names in UPWARDS:
+        for place in up_to(folder, root):
+            for name in names:
+                if found := read(place / name):
+                    return [found]
+    rules = [folder / ".cursorrules", *sorted((folder / ".cursor" / "rules").glob("*.mdc"))]
+    return [found for path in rules if (found := read(path))]
+
+
+def below(root: Path) -> Iterator[Path]:
+    """The notes of the folders below a root, the nearest first; of a very large project not all."""
+    looked, folders = 0, [str(root)]
+    while folders and looked < _FOLDERS:
+        entries = _entries(folders.pop(0))
+        looked += 1
+        files = {entry.name for entry in entries if not entry.is_dir(follow_symlinks=False)}
+        folders += sorted(entry.path for entry in entries if entry.is_dir(follow_symlinks=False))
+        if looked > 1 and entries and (name := next((one for one in BELOW if one in files), "")):
+            yield Path(os.path.dirname(entries[0].path), name)  # noqa: PTH120
+
+
+def _entries(folder: str) -> list["os.DirEntry[str]"]:
+    try:
+        with os.scandir(folder) as found:
+            return [entry for entry in found if entry.name != ".git"]
+    except OSError:
+        return []

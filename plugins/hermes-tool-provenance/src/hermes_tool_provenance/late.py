@@ -1,0 +1,52 @@
+"""The ledger and the Keeper of a kernel, made and imported when each is first needed."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from hermes_core.context import PluginContext
+from hermes_core.types import Session
+
+if TYPE_CHECKING:
+    from hermes_tool_kit.provenance.ledger import Ledger
+    from hermes_tool_provenance.keeper import Keeper
+
+
+def ledger_of(ctx: PluginContext) -> "Ledger":
+    """The one of this kernel."""
+    if "ledger" not in ctx.state:
+        from hermes_tool_kit.provenance.ledger import Ledger
+
+        ctx.state["ledger"] = Ledger(ctx.paths.home)
+    ledger: Ledger = ctx.state["ledger"]
+    return ledger
+
+
+def keeper_of(ctx: PluginContext) -> "Keeper":
+    """The one of this kernel: it is there once a call began."""
+    if "keeper" not in ctx.state:
+        from hermes_tool_provenance.keeper import Keeper
+
+        ctx.state["keeper"] = Keeper(ledger_of(ctx))
+    keeper: Keeper = ctx.state["keeper"]
+    return keeper
+
+
+def asked_in(ctx: PluginContext) -> list[str]:
+    """The folders that the person was asked about in this kernel, and answered."""
+    asked: list[str] = ctx.state.setdefault("asked", [])
+    return asked
+
+
+def notices_of(ctx: PluginContext, session: Session) -> Sequence[str]:
+    """What to say to the person about the folder of a session that begins."""
+    from hermes_tool_provenance.notes import notices
+
+    return notices(ledger_of(ctx), session, asked_in(ctx))
+
+
+def tell_notices(ctx: PluginContext, session: Session) -> None:
+    """Say what is to be said of the folder where a conversation begins: to its person, or to the log."""
+    if not session.parent:
+        tell = ctx.tell if session.origin in ("cli", "tui", "oneshot", "embed") else ctx.log.warning
+        for line in notices_of(ctx, session):
+            tell(line)

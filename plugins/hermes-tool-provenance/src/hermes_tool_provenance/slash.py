@@ -1,0 +1,20 @@
+"""``/trust`` in a conversation of a terminal."""
+
+from hermes_core.types import Session, SlashCommand
+from hermes_tool_kit.provenance.ledger import Ledger
+from hermes_tool_provenance.commands import trusted
+
+
+def trust_command(ledger: Ledger) -> SlashCommand:
+    """The command; what it says holds for all sessions, the notes of the folder for new ones."""
+
+    async def run(session: Session, rest: str) -> str:
+        return trusted(ledger, rest.strip() or session.cwd)
+
+    return SlashCommand(
+        name="trust",
+        summary="Say that this folder, or a file, is your own.",
+        usage="[PATH]",
+        run=run,
+        where=("terminal",),
+    )
