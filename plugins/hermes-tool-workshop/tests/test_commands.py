@@ -146,6 +146,7 @@ def in_a_terminal(data: Any, line: str, answer: str) -> str:
 
 
 @pytest.mark.parametrize("answer", ["y", "n"])
+@pytest.mark.long
 async def test_a_person_accepts_it_as_it_is_or_not(bench, answer):
     await two(bench)
     (code,) = bench.data.glob("*/own_shout/2/tool.py")

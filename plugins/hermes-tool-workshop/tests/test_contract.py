@@ -8,7 +8,7 @@ import pytest
 
 from hermes_core.kinds import Tool, ToolSource
 from hermes_core.testing import FakeToolContext, FakeWorkspace, ToolContract, ToolSourceContract
-from hermes_core.types import Session
+from hermes_core.types import Feature, Session
 
 CODE = '''
 def repeat(text: str, times: int = 2) -> str:
@@ -64,6 +64,9 @@ class TestWritten(ToolContract):
 
     @pytest.fixture
     async def tool(self, contributed: Mapping[str, list[Any]], tool_context: FakeToolContext) -> Tool:
+        # Elsewhere than here: the processes and files of a wall of its own would count as the tool's. What the tool
+        # itself reaches behind one is tried in test_walls_real.py.
+        tool_context.workspace.features -= {Feature.LOCAL}
         await write(contributed["tools"][0], tool_context)
         return there(contributed, tool_context)["own_repeat"]
 

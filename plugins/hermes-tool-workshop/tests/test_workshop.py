@@ -213,6 +213,7 @@ async def test_one_that_worked_before_comes_back(bench):
     assert await bench.call("own_fragile", {"number": 5}) == "20"
 
 
+@pytest.mark.long
 async def test_a_good_call_in_between_begins_the_count_anew(bench):
     await bench.write(FRAGILE, "fragile", examples=DIVIDES)
     for _ in range(3):
@@ -489,7 +490,8 @@ async def test_it_calls_only_what_it_declares(bench):
     assert bench.context.called == []
 
 
-async def test_a_wish_cannot_be_swallowed_and_what_changes_its_mind_is_told(bench):
+async def test_a_wish_cannot_be_swallowed_and_what_changes_its_mind_is_told(bench, monkeypatch):
+    monkeypatch.setattr("hermes_tool_workshop.made._CALLS", 5)
     bench.context.answers = {"number": "7"}
     swallows = "try:\n    call_tool('number', {})\nexcept BaseException:\n    pass\nreturn 1"
     outcome = await bench.do(swallows, calls=("number",))
@@ -497,7 +499,7 @@ async def test_a_wish_cannot_be_swallowed_and_what_changes_its_mind_is_told(benc
     fickle = "import time\nreturn call_tool('number', {'at': time.time_ns()})"
     assert "when it was run again" in (await bench.do(fickle, calls=("number",))).crash
     endless = "n = 0\nwhile True:\n    n += 1\n    call_tool('number', {'n': n})"
-    assert (await bench.do(endless, calls=("number",))).crash == "it made more than 50 calls of tools"
+    assert (await bench.do(endless, calls=("number",))).crash == "it made more than 5 calls of tools"
 
 
 async def refused(call):

@@ -10,12 +10,15 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from attrs import evolve
+
 from hermes_core.errors import ToolError
 from hermes_core.kinds import Workspace
 from hermes_core.types import JSON, ExecRequest, Feature
 from hermes_core.values import frozen
 from hermes_tool_workshop.config import Config
 from hermes_tool_workshop.permissions import Permissions
+from hermes_tool_workshop.walls import Walls, seal
 
 _RESULT = 1_000_000  # bytes of one result
 _OUTPUT = 4_000_000  # bytes that may be printed before it is a flood
@@ -95,10 +98,12 @@ async def call(
     arguments: Mapping[str, JSON],
     config: Config,
     known: Sequence[Mapping[str, JSON]] = (),
+    walls: Walls | None = None,
 ) -> Outcome:
     """Run it once. Raises ToolError only when the place itself fails; whatever the code does is an outcome.
 
-    ``known`` are the calls of other tools that it made so far, with their results.
+    ``known`` are the calls of other tools that it made so far, with their results. ``walls`` puts a wall of its own
+    around it; without, it runs as a command of the workspace does.
     """
     may = work.permissions
     word = os.urandom(16).hex()
@@ -110,7 +115,7 @@ async def call(
         "word": word, "inside": _script("inside"), "limits": limits, "site": bool(may.packages), "name": work.name,
         "code": work.code, "entry": work.entry, "arguments": dict(arguments), "hosts": list(may.hosts),
         "programs": list(may.programs), "reads": list(may.reads), "writes": list(may.writes),
-        "calls": list(may.calls), "known": list(known),
+        "calls": list(may.calls), "known": list(known), "seal": seal(may) if walls else "",
     }  # fmt: skip
     try:
         data = json.dumps(job).encode()
@@ -118,11 +123,15 @@ async def call(
         return Outcome(error="its arguments are nested too deeply")
     argv = (python, "-I", "-S", "-B", "-c", _script("supervisor"))
     request = ExecRequest(argv=argv, stdin=data, cwd=workspace.cwd, seconds=work.seconds + _MARGIN, limit=16_000_000)
-    result = await workspace.run(request)
+    if walls:
+        result, closed = await walls.run(workspace, may, request)
+    else:
+        result, closed = await workspace.run(request), []
     mark = f"\n{word} ".encode()
     said = result.output.rpartition(mark)[2].partition(b"\n")[0] if mark in result.output else b""
     try:
-        return _outcome(json.loads(said), work)
+        outcome = _outcome(json.loads(said), work)
+        return evolve(outcome, refused=[*outcome.refused, *closed]) if closed else outcome
     except (ValueError, KeyError, TypeError, RecursionError):
         tail = result.output[-300:].decode(errors="replace").strip()
         ended = "it was ended from outside" if result.status else "it gave no answer"

@@ -4,9 +4,11 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
+from hermes_backend_wall.plan import INSTALL
 from hermes_core.errors import HermesError
 from hermes_core.types import Check, Finding
 from hermes_tool_workshop.store import Damaged, stores
+from hermes_tool_workshop.walls import held
 
 
 def checks(data: Path) -> Sequence[Check]:
@@ -34,4 +36,7 @@ def _findings(data: Path) -> list[Finding]:
                 found.append(Finding(level="fault", text=text, fix=f"hermes workshop accept {name}"))
             elif ledger.state == "aside":
                 found.append(Finding(level="warning", text=f"{name}: {ledger.why}", fix=f"hermes workshop show {name}"))
+    if count and not held():
+        text = "this machine has nothing to make a wall of: what such tools may do is watched there, not held"
+        found.append(Finding(level="warning", text=text, fix=INSTALL))
     return found or [Finding(level="ok", text=f"{count} tools, each as it was approved")]

@@ -9,6 +9,7 @@ from hermes_tool_workshop.made import Workshop, effects
 from hermes_tool_workshop.offer import Example, Write
 from hermes_tool_workshop.shape import PREFIX
 from hermes_tool_workshop.store import Damaged, ToolStore
+from hermes_tool_workshop.walls import held
 from hermes_tool_workshop.words import difference, may, patch, permission_change
 from hermes_tool_workshop.writing import known_name
 
@@ -65,7 +66,8 @@ def _told(store: ToolStore, draft: Draft) -> str:
 
 def _end(draft: Draft) -> list[str]:
     why = [f'The agent says why: "{draft.why}"'] if draft.why else []
-    return [*why, f"It may, each time for at most {draft.seconds} s:", may(draft.permissions)]
+    watched = [] if held() else ["This machine has nothing to make a wall of: that is watched, and not held."]
+    return [*why, f"It may, each time for at most {draft.seconds} s:", may(draft.permissions), *watched]
 
 
 def _going_back(store: ToolStore, given: Mapping[str, JSON]) -> str:

@@ -1,8 +1,9 @@
 """Runs in the process of one call: shuts what was not declared, runs the tool, says what came of it.
 
-Its text is given to ``python -I -c``. What shuts is an audit hook: the interpreter asks it before it opens, connects
-or starts anything. It is a witness and a help. Code that breaks out of the interpreter breaks out of it too; the
-wall is an isolated workspace. It calls nothing that the tool could put something else in the place of.
+Its text is given to ``python -I -c``. The wall is around this process, and a filter of system calls that it takes upon
+itself. The audit hook tells what was tried, in words: the interpreter asks it before it opens, connects or starts
+anything. It is a witness and a help; code that breaks out of the interpreter breaks out of it too. It calls nothing
+that the tool could put something else in the place of.
 """
 
 from __future__ import annotations
@@ -16,15 +17,13 @@ from typing import Any
 
 NEVER = frozenset({
     "ctypes", "_ctypes", "cffi", "_cffi_backend", "gc", "_posixsubprocess", "multiprocessing", "_multiprocessing",
-    "pty",
-    "_testcapi", "_testinternalcapi", "_xxsubinterpreters", "_interpreters", "hermes_core",
+    "pty", "_testcapi", "_testinternalcapi", "_xxsubinterpreters", "_interpreters", "hermes_core",
 })  # fmt: skip
 REFUSED = frozenset({
     "os.fork", "os.forkpty", "os.kill", "os.killpg", "signal.pthread_kill", "resource.setrlimit", "resource.prlimit",
     "sys.addaudithook", "cpython._PySys_ClearAuditHooks", "gc.get_objects", "gc.get_referrers", "gc.get_referents",
     "code.__new__", "sys._current_frames", "sys._current_exceptions", "sys.setprofile", "sys.settrace",
-    "pickle.find_class",
-    "socket.bind", "syslog.openlog", "webbrowser.open", "setopencodehook", "sys.remote_exec",
+    "pickle.find_class", "socket.bind", "syslog.openlog", "webbrowser.open", "setopencodehook", "sys.remote_exec",
 })  # fmt: skip
 READS = frozenset({"os.listdir", "os.scandir", "os.chdir", "os.getxattr", "os.listxattr"})
 # Which arguments of an event are paths, each with the argument that holds the folder it is relative to (-1: none).
@@ -161,18 +160,13 @@ def network(job: Any, no: Any) -> Any:  # noqa: C901 - small functions over the 
     """What looks at the hosts of an event. It looks up declared names itself, and keeps which numbers they have."""
     hosts = frozenset(job["hosts"])
     known: set[str] = set()
-    kind, text, data, several = type, str, bytes, tuple
-    lower, strip, decode, add, partition, extend = (
-        str.lower,
-        str.rstrip,
-        bytes.decode,
-        set.add,
-        str.partition,
-        list.extend,
-    )
+    kind, text, data, several, number = type, str, bytes, tuple, int
+    lower, strip, decode = str.lower, str.rstrip, bytes.decode
+    add, partition, extend = set.add, str.partition, list.extend
     look_up: Any = None
     is_open: Any = None
-    if hosts:
+    door = (("127.0.0.1", number(partition(job["door"], "127.0.0.1:")[2])),) if job["door"] else ()
+    if hosts and not door:
         import ipaddress
         import socket
 
@@ -187,7 +181,7 @@ def network(job: Any, no: Any) -> Any:  # noqa: C901 - small functions over the 
 
     def lookup(event: str, args: Any) -> None:
         value = args[0][0] if event == "socket.getnameinfo" else args[0]
-        if not named(value):
+        if not named(value) and not (door and event == "socket.getaddrinfo" and args[:2] == door[0]):
             no(f"reach the host {value}")
 
     def answer(_event: str, args: Any) -> None:
@@ -205,6 +199,10 @@ def network(job: Any, no: Any) -> Any:  # noqa: C901 - small functions over the 
     def connect(event: str, args: Any) -> None:
         address = args[1]
         if address is None and event == "socket.sendmsg":  # it is connected already
+            return
+        if door:
+            if address != door[0]:
+                no(f"connect to {address} by itself; urllib.request and what heeds HTTPS_PROXY know the way out")
             return
         if kind(address) is not several or not (named(address[0]) in literal or address[0] in known):
             no(f"connect to {address[0] if kind(address) is several else address}")
@@ -266,8 +264,8 @@ def judging(job: Any) -> Any:
     looks.update(dict.fromkeys(READS, listed), **dict.fromkeys(WRITES, changed), **dict.fromkeys(LOOKUPS, lookup))
     looks.update(dict.fromkeys(STARTS, programs(job, no)))
     looks.update(dict.fromkeys(("socket.connect", "socket.sendto", "socket.sendmsg"), connect))
-    looks.update({"open": opened, "import": imported, "socket.__new__": made})
-    looks.update({"hermes.lookup": answer, "hermes.refused": told})
+    looks.update({"open": opened, "import": imported, "socket.__new__": made, "hermes.lookup": answer})
+    looks["hermes.refused"] = told
 
     def judge(event: str, args: Any) -> Any:
         try:
@@ -287,6 +285,23 @@ def judging(job: Any) -> Any:
         return None
 
     return judge
+
+
+def seal(program: str) -> None:
+    """Give up programs, processes and sockets for good, by a filter of system calls. Raises OSError."""
+    import base64
+    import ctypes
+
+    code = base64.b64decode(program)
+
+    class Filter(ctypes.Structure):
+        _fields_ = (("size", ctypes.c_ushort), ("code", ctypes.c_char_p))
+
+    call, whole, nothing = ctypes.CDLL(None).prctl, Filter(len(code) // 8, code), ctypes.c_ulong(0)
+    if call(38, ctypes.c_ulong(1), nothing, nothing, nothing) or call(22, ctypes.c_ulong(2), ctypes.byref(whole)):
+        raise OSError("the process could not be sealed")
+    for name in [name for name in sys.modules if name.partition(".")[0] in NEVER]:
+        del sys.modules[name]  # importing them anew is asked about
 
 
 def guard(job: Any) -> None:
@@ -339,6 +354,8 @@ def result(job: Any, scope: dict[str, Any]) -> dict[str, Any]:
     """What it came to, where no other call is wanted."""
     dumps, error_class = json.dumps, ToolError
     try:
+        if job["seal"]:
+            seal(job["seal"])
         guard(job)
         exec(compile(job["code"], "tool.py", "exec"), scope)  # noqa: S102 - this is what the process is for
         value = scope[job["entry"]](**job["arguments"])

@@ -18,6 +18,7 @@ from hermes_tool_workshop.health import Record
 from hermes_tool_workshop.permissions import Permissions
 from hermes_tool_workshop.shape import Shape
 from hermes_tool_workshop.store import Damaged, Ledger, ToolStore, Version
+from hermes_tool_workshop.walls import Walls, own_wall, python_of
 from hermes_tool_workshop.words import aside, told
 
 _LATER = 30.0  # seconds the kernel waits longer than the place does
@@ -39,6 +40,7 @@ class Workshop:
     def __init__(self, data: Path, home: Path, config: Config, log: logging.Logger) -> None:
         self.data, self.home, self.config, self.log = data, home, config, log
         self._interpreters = Interpreters()
+        self._walls = Walls(home, config.memory_mb)
         self._known: dict[Path, Kept] = {}
 
     def store(self, session: Session) -> ToolStore:
@@ -121,10 +123,11 @@ class Workshop:
         Raises ToolError when the place has no Python or fails.
         """
         workspace, work = context.workspace, evolve(work, seconds=min(work.seconds, self.config.seconds))
-        python = await self._interpreters.of(workspace)
+        walls = self._walls if own_wall(workspace, work.permissions) else None
+        python = python_of(work.permissions) if walls else await self._interpreters.of(workspace)
         known: list[dict[str, JSON]] = []
         while True:
-            outcome = await call(workspace, python, work, arguments, self.config, known)
+            outcome = await call(workspace, python, work, arguments, self.config, known, walls)
             if outcome.wants is None:
                 return outcome
             name, given = outcome.wants

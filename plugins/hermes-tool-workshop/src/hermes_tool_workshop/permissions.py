@@ -45,7 +45,7 @@ class Permissions:
         """What it may do, a line each, as a person reads it."""
         lines = [f"connect to {', '.join(self.hosts)}"] if self.hosts else []
         if self.programs:
-            lines.append(f"start {', '.join(self.programs)}, which may do whatever a program can")
+            lines.append(f"start {', '.join(self.programs)}, which may do whatever a command can")
         if self.reads:
             lines.append(f"read {', '.join(map(_place, self.reads))}")
         if self.writes:
