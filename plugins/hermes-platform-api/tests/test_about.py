@@ -22,7 +22,7 @@ async def test_it_says_what_it_is_and_can_do(serve: Any, scripted: Any, tmp_path
         health = (await http.get("/health/detailed")).json()
         one, none = await http.get("/v1/models/hermes"), await http.get("/v1/models/gpt-9")
     assert limits["body_bytes"] == 10_000_000
-    assert limits["text_characters"] == 65_536
+    assert limits["text_characters"] == 1_000_000
     assert limits["concurrent_turns"] == 10
     assert tools == [{"name": "clock", "tools": [{"name": "now", "description": "The time."}]}]
     assert {"name": "tidy", "description": "Tidying up."} in skills

@@ -138,7 +138,7 @@ async def test_calls_of_another_agent_in_the_history_are_taken_as_said(serve: An
         ({"messages": []}, 400, "invalid_value"),
         ({}, 400, "invalid_value"),
         ([], 400, "invalid_value"),
-        (said("x" * 65_537), 400, "invalid_value"),
+        (said("x" * 1_000_001), 400, "invalid_value"),
         (said(" "), 400, "empty_message"),
         (said("Hi.", n=2), 400, "invalid_value"),
         (said("Hi.", tools=[{"type": "function", "function": {"name": "f"}}]), 400, "invalid_value"),
@@ -197,3 +197,11 @@ async def test_names_of_models_lead_where_the_owner_said(serve: Any, scripted: A
         whole = await client.chat.completions.create(**{**said("Hi."), "model": "big"})
     assert whole.model == "big"
     assert model.requests[0].model == "big-1"
+
+
+async def test_what_is_wrong_is_told_of_the_kind_of_message_that_was_meant(serve: Any, scripted: Any) -> None:
+    async with serve(scripted()) as server, server.http() as http:
+        answer = await http.post("/v1/chat/completions", json=said("x" * 1_000_001))
+        other = await http.post("/v1/chat/completions", json={"messages": [{"role": "nobody", "content": "Hi."}]})
+    assert answer.json()["error"]["param"] == "messages[0].content"
+    assert other.json()["error"]["param"] == "messages[0].role"

@@ -37,6 +37,12 @@ class Config:
     max_turns: int = option(
         "How many turns may run at once; beyond, clients are told to come again.", default=10, validator=ge(1)
     )
+    max_connections: int = option(
+        "How many connections may be open at once; beyond, those that send nothing are closed first. The system may "
+        "allow fewer.",
+        default=500,
+        validator=ge(1),
+    )
     keep_alive_seconds: float = option(
         "After how much silence a stream gets a comment, so that no proxy cuts it.", default=30.0, validator=ge(0.1)
     )

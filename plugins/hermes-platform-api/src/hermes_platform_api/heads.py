@@ -1,5 +1,7 @@
 """Where a conversation goes on whose client names no session, but sends the whole of it with each message.
 
+And which request a key came with.
+
 The *head* of a session is a digest of what was said in it. Who sends a history with that digest goes on there. A head
 is taken by whoever uses it first, so that of two who go on from the same point one goes on here and the other begins a
 branch; and it is only good while nothing was added to the session.
@@ -17,7 +19,7 @@ from hermes_core.control import SessionsBroker
 from hermes_core.errors import HermesError
 from hermes_core.types import JSON, Blob, Message, Principal, Text
 
-__all__ = ["Head", "Heads"]
+__all__ = ["Head", "Heads", "Keys"]
 
 _DOCUMENTS = 128  # that the heads of one person are spread over
 _MOST = 500  # heads in each; the oldest beyond are forgotten, and who comes back to one begins a session
@@ -102,5 +104,24 @@ class Heads:
         return rows[-1][0] if rows else 0
 
 
-def _name(head: str) -> str:
-    return f"heads-{int(head[:8], 16) % _DOCUMENTS}"
+class Keys:
+    """Which request an Idempotency-Key came with first."""
+
+    def __init__(self, documents: DocumentsBroker) -> None:
+        self._documents = documents
+
+    async def bind(self, owner: Principal, key: str, event: str) -> bool:
+        """Bind a key to the request of an event; False where it is bound to another. It is stored when this returns."""
+        first: list[Any] = []
+
+        def bound(before: JSON | None) -> JSON:
+            known = dict(before) if isinstance(before, dict) else {}
+            first[:] = [known.get(key, event)]
+            return known if key in known else {**dict(list(known.items())[1 - _MOST :]), key: event}
+
+        await self._documents.change(_name(key, "keys"), bound, owner=owner)
+        return first == [event]
+
+
+def _name(digest: str, kind: str = "heads") -> str:
+    return f"{kind}-{int(digest[:8], 16) % _DOCUMENTS}"

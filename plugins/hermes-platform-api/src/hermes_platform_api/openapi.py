@@ -12,7 +12,7 @@ __all__ = ["document"]
 _HEADERS = {
     "X-Hermes-Session-Id": "Goes on in this session, or begins one with this id.",
     "X-Hermes-Session-Key": "Whose memory and sessions: a scope of the key's person.",
-    "Idempotency-Key": "A repeat with the same key and body is answered with what the first came to.",
+    "Idempotency-Key": "A repeat with the same key and body gets what the first came to; another body is refused.",
 }
 _HEADER = r"^[A-Za-z0-9][A-Za-z0-9._:@-]{0,99}$"
 _ERRORS = {
@@ -24,6 +24,7 @@ _ERRORS = {
     "410": "It is no longer kept.",
     "413": "The body is too large.",
     "415": "The body is no JSON.",
+    "422": "The Idempotency-Key came with another request before.",
     "429": "Too many turns run, or a budget is used up.",
     "500": "A fault of the server.",
     "502": "The model refused or failed.",
@@ -87,7 +88,7 @@ def _codes(route: Route) -> list[str]:
         return ["403"]
     more = {"404", "409"} if "{id}" in route.path or route.turns else set()
     more |= {"413", "415"} if route.body else set()
-    more |= {"409", "429", "502"} if route.turns else set()
+    more |= {"409", "422", "429", "502"} if route.turns else set()
     more |= {"409"} if route.method != "GET" else set()
     more |= {"410"} if route.name == "getRunEvents" else set()
     return sorted({*_ALWAYS, *more})

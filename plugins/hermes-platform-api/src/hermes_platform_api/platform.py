@@ -57,7 +57,7 @@ class Api(Platform):
             mounts=served,
             owner=self._ctx.owner,
         )
-        self._server, self._closed = Server(app, listening), asyncio.Event()
+        self._server, self._closed = Server(app, listening, connections=config.max_connections), asyncio.Event()
         await self._server.start()
         host, port = listening.getsockname()[:2]
         self.address = f"http://{f'[{host}]' if ':' in host else host}:{port}"

@@ -109,9 +109,8 @@ async def settle(service: Service, request: Request) -> Response:
     choice = body["choice"]
     if choice != "deny" and choice not in question.choices:
         raise ApiError(400, "invalid_value", f"Choose one of {', '.join(question.choices)}.", param="choice")
-    said = Verdict(
-        outcome="deny" if choice == "deny" else "allow", choice=choice, reason=body.get("reason") or "", by="api"
-    )
+    allowed = Verdict(outcome="allow", choice=choice, reason=body.get("reason") or "", by="api")
+    said = Verdict.refused("api", body.get("reason") or "") if choice == "deny" else allowed
     settled = True
     try:
         await service.ctx.approvals.settle(service.owner(request), wanted, said)

@@ -53,9 +53,18 @@ def _is(value: Any, kind: str) -> bool:
 
 
 def _any(value: Any, schemas: Sequence[Mapping[str, Any]], at: str) -> None:
-    """One of them must fit; else the one that came furthest says what is wrong."""
+    """One of them must fit; else the one that came furthest says what is wrong, of those that are meant."""
     furthest: ApiError | None = None
-    for one in schemas:
+    meant = [one for one in schemas if not _unlike(value, one)]
+    if (
+        not meant
+        and isinstance(value, dict)
+        and (names := set.intersection(*(_unlike(value, one) for one in schemas)) - {""})
+    ):
+        name = min(names)
+        allowed = [repr(word) for one in schemas for word in one["properties"][name]["enum"]]
+        raise _wrong(f"{at}.{name}" if at else name, f"must be one of {', '.join(dict.fromkeys(allowed))}")
+    for one in meant or schemas:
         try:
             return check(value, one, at)
         except ApiError as error:
@@ -63,6 +72,17 @@ def _any(value: Any, schemas: Sequence[Mapping[str, Any]], at: str) -> None:
                 furthest = error
     assert furthest
     raise furthest
+
+
+def _unlike(value: Any, schema: Mapping[str, Any]) -> set[str]:
+    """What says that a value is none of these: its kind, or what it can only be (``role``, ``type``)."""
+    kinds = schema.get("type")
+    if isinstance(kinds, str) and not _is(value, kinds):
+        return {""}
+    if not isinstance(value, dict):
+        return set()
+    enums = {name: one["enum"] for name, one in schema.get("properties", {}).items() if "enum" in one}
+    return {name for name, enum in enums.items() if name in value and value[name] not in enum}
 
 
 def _object(value: dict[str, Any], schema: Mapping[str, Any], at: str) -> None:

@@ -11,9 +11,9 @@ from starlette.responses import Response
 from starlette.routing import Route as Path
 from starlette.routing import Router
 from starlette.types import ASGIApp, Receive, Scope, Send
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from hermes_core.errors import UserError
+from hermes_platform_api.connections import bounded, most_connections
 from hermes_platform_api.errors import ApiError
 from hermes_platform_api.openapi import document
 from hermes_platform_api.routes import ROUTES, Handler
@@ -22,7 +22,6 @@ from hermes_platform_api.sse import json_answer
 
 __all__ = ["Server", "application", "listen"]
 
-_HEAD = 65_536  # bytes of a request's first line and headers
 _GRACE = 1  # seconds for answers to be written when the server closes
 
 
@@ -59,35 +58,14 @@ class _Methods:
         await response(scope, receive, send)
 
 
-class _Bounded(HttpToolsProtocol):
-    """Refuses a head without end: the parser itself would keep all of it."""
-
-    _head: int | None = None
-
-    def on_message_begin(self) -> None:
-        self._head = 0
-        super().on_message_begin()
-
-    def on_headers_complete(self) -> None:
-        self._head = None
-        super().on_headers_complete()
-
-    def data_received(self, data: bytes) -> None:
-        super().data_received(data)
-        if self._head is not None:
-            self._head += len(data)
-            if self._head > _HEAD and not self.transport.is_closing():
-                self.send_400_response("The headers are too large.")
-
-
 class Server:
-    """Listens on a socket from ``start`` to ``stop``."""
+    """Listens on a socket from ``start`` to ``stop``, with at most so many ``connections`` at once."""
 
-    def __init__(self, app: ASGIApp, listening: socket.socket) -> None:
+    def __init__(self, app: ASGIApp, listening: socket.socket, *, connections: int = 500) -> None:
         self._socket = listening
         config = uvicorn.Config(
             app,
-            http=_Bounded,
+            http=bounded(most_connections(connections)),
             ws="none",
             lifespan="off",
             log_config=None,

@@ -4,7 +4,7 @@ from typing import Any
 
 __all__ = ["ANSWERS", "BODIES", "LIMITS", "TEXT"]
 
-TEXT, ITEMS, LONG = 65_536, 1_000, 1_000_000
+TEXT, ITEMS, LONG = 1_000_000, 1_000, 1_000_000
 LIMITS = {"body_bytes": 10_000_000, "text_characters": TEXT, "list_items": ITEMS}
 _ID = r"^[A-Za-z0-9][A-Za-z0-9._:@-]{0,99}$"
 

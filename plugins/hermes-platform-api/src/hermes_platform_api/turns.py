@@ -24,7 +24,7 @@ from hermes_core.types import (
     Verdict,
 )
 from hermes_platform_api.errors import ApiError, of_error, of_refused
-from hermes_platform_api.heads import Head, Heads
+from hermes_platform_api.heads import Head, Heads, Keys
 from hermes_platform_api.wishes import Wish
 
 __all__ = ["Kept", "Turns", "owner_of"]
@@ -133,7 +133,7 @@ class Turns:
 
     def __init__(self, ctx: PluginContext, most: int) -> None:
         self._ctx, self._most = ctx, most
-        self._heads = Heads(ctx.documents, ctx.sessions)
+        self._heads, self._keys = Heads(ctx.documents, ctx.sessions), Keys(ctx.documents)
         self._kept: dict[str, Kept] = {}
         self._sessions: dict[str, int] = {}
         self.running, self._last, self._rested = 0, False, asyncio.Event()
@@ -182,6 +182,9 @@ class Turns:
         """
         if found := self.kept(wish.event, wish.person):
             return found
+        await self._bind(wish)
+        if found := self.kept(wish.event, wish.person):  # it came twice, and the other was faster
+            return found
         self._take()
         kept = self._kept[wish.event] = Kept(wish.person)
         loop = asyncio.get_running_loop()
@@ -198,6 +201,12 @@ class Turns:
         for kept in list(self._kept.values()):
             await kept.stop()
         self._kept.clear()
+
+    async def _bind(self, wish: Wish) -> None:
+        """Raises ApiError where the key of a wish came with another one before."""
+        if wish.key and not await self._keys.bind(owner_of(self._ctx, wish.person), wish.key, wish.event):
+            text = "This Idempotency-Key came with another request before. Use a new key for a new request."
+            raise ApiError(422, "idempotency_key_reused", text, headers={"x-should-retry": "false"})
 
     def _take(self) -> None:
         if self._last:

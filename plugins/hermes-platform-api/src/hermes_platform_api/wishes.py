@@ -25,7 +25,7 @@ _UNKEPT = "x"  # what the id of something begins with that is not to be found ag
 
 @frozen(kw_only=True)
 class Wish:
-    """A turn that a client wants. ``event`` is its id in the inbox; ``repeats`` says whether it may have come before.
+    """A turn that a client wants. ``event`` is its id in the inbox; ``key`` stands for its Idempotency-Key.
 
     Without ``session`` it plays where ``history`` was said. ``model`` is who answers, as the kernel names it;
     ``called`` as the client does.
@@ -39,7 +39,12 @@ class Wish:
     system: str = ""
     model: str = ""
     called: str = ""
-    repeats: bool = False
+    key: str = ""
+
+    @property
+    def repeats(self) -> bool:
+        """Whether it may have come before."""
+        return bool(self.key)
 
 
 def person_of(request: Request) -> str:
@@ -63,7 +68,7 @@ def wished(request: Request, body: dict[str, Any], said: Said, **more: Any) -> W
         history=said.history,
         system=said.system,
         session=session,
-        repeats=key is not None,
+        key=hashlib.sha256(f"{person}\0{key}".encode("utf-8", "replace")).hexdigest()[:32] if key else "",
     )
     return evolve(wish, **more) if more else wish
 
