@@ -27,7 +27,7 @@ class Phones(FakePlatform):
         self.number += 1
         message = Message(role="user", parts=(Text(text=text),))
         known = {"platform": "room", "account": "bot", "event_id": f"e{self.number}", "chat": sender, **more}
-        self._inbox.put_nowait(Envelope(sender=sender, sender_name=sender.title(), message=message, **known))
+        self.service.bring(Envelope(sender=sender, sender_name=sender.title(), message=message, **known))
 
     async def send(self, chat: Chat, message: Message, key: str) -> Sent:
         text = "".join(part.text for part in message.parts if isinstance(part, Text))

@@ -18,7 +18,8 @@ class Worker(Service):
 
     name = "worker"
 
-    def __init__(self, *starts, alone=False):
+    def __init__(self, *starts, alone=False, local=False):
+        self.local = local
         self.starts, self.alone, self.began, self.ended, self.ill = list(starts), alone, 0, 0, ""
 
     async def run(self):
@@ -108,16 +109,46 @@ async def test_what_returns_is_done(hermes):
     assert await told(hermes) == [("worker", "stopped", False)]
 
 
-@pytest.mark.parametrize(("alone", "states"), [(True, ["running", "standby"]), (False, ["running", "running"])])
-async def test_one_that_is_alone_runs_in_one_process_at_a_time(hermes, tmp_path, alone, states):
-    other = Bench(tmp_path / "home")
-    mine, theirs = Worker(alone=alone), Worker(alone=alone)
+@pytest.mark.parametrize("how", ["", "alone", "local"])
+async def test_one_that_is_alone_or_local_runs_in_one_process_of_a_machine_at_a_time(hermes, tmp_path, how):
+    other, alone = Bench(tmp_path / "home"), bool(how)
+    states = ["running", "standby" if alone else "running"]
+    mine, theirs = (Worker(alone=how == "alone", local=how == "local") for _ in range(2))
     async with serving(other, theirs) as second:
         await until(second, "running")
         async with serving(hermes, mine) as first:
             await until(first, states[1])
             assert second.supervisors[0].state == states[0]
             assert mine.began == (0 if alone else 1)
+    await other.close()
+
+
+async def test_a_local_one_runs_on_each_machine(hermes, tmp_path, monkeypatch):
+    other = Bench(tmp_path / "home")
+    mine, theirs = Worker(local=True), Worker(local=True)
+    async with serving(other, theirs) as second:
+        await until(second, "running")
+        monkeypatch.setattr("socket.gethostname", lambda: "another")
+        async with serving(hermes, mine) as first:
+            await until(first, "running")
+            assert (mine.began, theirs.began) == (1, 1)
+    await other.close()
+
+
+async def test_what_it_did_is_told_and_one_that_cannot_say_is_named(hermes, tmp_path):
+    class Telling(Worker):
+        async def status(self):
+            return "counted 3 sheep" if self.local else {}["x"]
+
+    hermes.tmp_plugin(Telling(local=True), name="busy")
+    (one,) = context_of(hermes).host.services()
+    assert (await one.status(), one.local) == ("counted 3 sheep", True)
+    other = Bench(tmp_path / "other")
+    other._wishes["strict"] = False
+    other.tmp_plugin(Telling(), name="ill")
+    (one,) = context_of(other).host.services()
+    assert await one.status() == ""
+    assert [(fault.plugin, fault.error) for fault in other.runtime.dispatch.faults] == [("tool/ill", "KeyError: 'x'")]
     await other.close()
 
 
@@ -154,6 +185,22 @@ async def test_what_it_says_of_its_health_is_shown(hermes, monkeypatch):
         await asyncio.sleep(0.05)
         assert [one.since for one in services.supervisors] == [since], "nothing changed since"
     assert worker.began == 1
+
+
+async def test_one_that_cannot_say_how_it_is_goes_on_and_is_named(hermes, monkeypatch):
+    class Mute(Worker):
+        def health(self):
+            raise RuntimeError("no voice")
+
+    hermes._wishes["strict"] = False
+    worker = Mute()
+    async with serving(hermes, worker) as services:
+        async with asyncio.timeout(20):
+            while "It cannot say how it is." not in str(services.supervisors[0]):
+                await asyncio.sleep(0.01)
+        assert services.supervisors[0].state == "running"
+    assert worker.began == 1
+    assert [fault.error for fault in hermes.runtime.dispatch.faults] == ["RuntimeError: no voice"]
 
 
 async def test_one_that_does_not_let_go_is_named_and_left(hermes, monkeypatch):

@@ -164,6 +164,7 @@ def test_pieces_fit_and_say_the_same(text: str, limit: int, wide: bool) -> None:
     st.lists(st.tuples(st.sampled_from(["", "py", "c++"]), st.lists(st.text("xyz =()", max_size=30), max_size=12))),
     st.integers(24, 120),
 )
+@pytest.mark.long
 def test_every_piece_has_as_many_fences_opened_as_closed(blocks, limit) -> None:
     text = "\n\n".join(f"Look:\n```{language}\n" + "\n".join(lines) + "\n```" for language, lines in blocks)
     for piece in split_text(text, limit):

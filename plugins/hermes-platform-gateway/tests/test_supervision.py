@@ -97,6 +97,7 @@ def test_a_process_that_is_stopped_gives_no_sign(gateway: Gateway):
     assert "WATCHDOG=1" in gateway.until("WATCHDOG=1")
 
 
+@pytest.mark.long
 def test_a_port_that_is_taken_is_told_and_ends_it(tmp_path: Path, gateway: Gateway):
     gateway.until("READY=1")
     other = tmp_path / "other"

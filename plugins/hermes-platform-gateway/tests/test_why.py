@@ -27,12 +27,12 @@ class Room(FakePlatform):
         where = {"platform": self.name, "account": "bot", "chat": f"chat of {sender}", "sender": sender}
         ids = {"event_id": event or f"e{self.number}", "message_id": f"m{self.number}"}
         message = Message(role="user", parts=(Text(text=text),))
-        self._inbox.put_nowait(Envelope(**where, **ids, sender_name=sender.title(), message=message))
+        self.service.bring(Envelope(**where, **ids, sender_name=sender.title(), message=message))
 
     async def until(self, count: int) -> list[str]:
         """What was sent, once it is as much."""
         async with asyncio.timeout(20):
-            while len(seen := list(await self.seen())) < count:
+            while len(seen := list(await self.service.seen())) < count:
                 await asyncio.sleep(0.01)
         return seen
 

@@ -420,6 +420,7 @@ async def test_doctor_tells_of_devices_and_keys(tmp_path):
     assert (await told(lambda *_: (502, {})))[0] == "fault"
 
 
+@pytest.mark.long
 async def test_an_invitation_is_tried_again_and_given_up_when_refused(tmp_path, monkeypatch):
     answers = [(429, {"errcode": "M_LIMIT_EXCEEDED", "retry_after_ms": 1}), None, (403, {"errcode": "M_FORBIDDEN"})]
     member = {"type": "m.room.member", "state_key": "@bot:s", "sender": "@a:s", "content": {"membership": "invite"}}

@@ -119,6 +119,7 @@ async def test_an_empty_section_is_served_or_says_why_not(gateway):
     await ended
 
 
+@pytest.mark.long
 async def test_where_nobody_can_answer_it_says_so_in_each_place(gateway, service):
     done = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "hermes_core", "plugins", "disable", "offline",

@@ -67,7 +67,7 @@ class Asks:
 
     async def waits(self, owner: Principal, session_id: str) -> Approval | None:
         """The question that waits for words in a session: of a turn that runs, or was cut off and is to go on."""
-        if not await self._turns.busy(session_id) and await self._ctx.host.turns.cut(session_id) is None:
+        if not await self._turns.busy(session_id, owner) and await self._ctx.host.turns.cut(session_id) is None:
             return None
         open_ones = await self._records.questions(owner)
         rows = [row for row in open_ones if row.session_id == session_id and row.kind != "approval"]
@@ -119,7 +119,7 @@ def _shown(question: Question) -> Message:
     if question.covers and lasting:
         lines.append(f"Beyond this once it would allow: {question.covers}")
     words = "|".join(choice for choice in question.choices if choice != "deny")
-    lines.append(f"`/approve {question.id} {words}` or `/deny {question.id}`")
+    lines.append(f"`/approve {question.id} {words}` or `/deny {question.id}`, and behind it what to do instead")
     says = {c: f"/deny {question.id}" if c == "deny" else f"/approve {question.id} {c}" for c in question.choices}
     buttons = tuple(Button(label=_LABELS.get(choice, choice), says=words) for choice, words in says.items())
     return said("\n\n".join(filter(None, lines)), Buttons(buttons=buttons))

@@ -1,12 +1,14 @@
 """What a chat talks to: its session, found by its key, and what was chosen for it."""
 
 import asyncio
+import contextlib
 from collections.abc import Mapping
 from weakref import WeakValueDictionary
 
 from attrs import evolve
 
 from hermes_core.context import PluginContext
+from hermes_core.errors import UnknownName
 from hermes_core.platforms import ChannelSettings
 from hermes_core.types import Envelope, Principal, Session, Text
 from hermes_platform_gateway.config import ResetSettings, channel_of, gateway_settings, platform_settings
@@ -97,13 +99,18 @@ class Conversations:
             found = ChatConversation(self._ctx, envelope, owner, key, route)
             policy = self._reset(envelope)
             why = is_over(route, policy) if route else ""
-            if route and why and not await self._ctx.host.turns.busy(route.session_id):
+            if route and why and not await self._is_busy(route.session_id, owner):
                 found.begins = why if policy.notify else ""
                 await found.switch()
             elif route:
                 await routes.used(key)
             await found.take_up()
         return found
+
+    async def _is_busy(self, session_id: str, owner: Principal) -> bool:
+        with contextlib.suppress(UnknownName):  # it was deleted since
+            return await self._ctx.turns.busy(session_id, owner=owner, elsewhere=False)
+        return False
 
     def _reset(self, envelope: Envelope) -> ResetSettings:
         given: Mapping[str, ResetSettings] = self._config.resets
@@ -113,16 +120,14 @@ class Conversations:
 
 def dressed(envelope: Envelope, *, shared: bool) -> Envelope:
     """The message as its model should read it: who says it where several speak, and what it answers."""
-    lines = []
+    head = []
     if shared:
-        lines.append(f"[{_one_line(envelope.sender_name or envelope.sender)}]")
+        head.append(Text(text=f"[{_one_line(envelope.sender_name or envelope.sender)}]\n"))
     if envelope.quote:
         quoted = envelope.quote if len(envelope.quote) <= _QUOTED else f"{envelope.quote[:_QUOTED]}…"
-        lines += [f"> {line}" for line in quoted.splitlines()]
-    if not lines:
-        return envelope
-    head = Text(text="\n".join(lines) + "\n")
-    return evolve(envelope, message=evolve(envelope.message, parts=(head, *envelope.message.parts)))
+        text = "".join(f"> {line}\n" for line in quoted.splitlines())
+        head.append(Text(text=text, quotes="the message that this one answers"))
+    return evolve(envelope, message=evolve(envelope.message, parts=(*head, *envelope.message.parts)))
 
 
 def _one_line(text: str) -> str:

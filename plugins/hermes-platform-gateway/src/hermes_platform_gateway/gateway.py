@@ -20,7 +20,7 @@ from hermes_platform_gateway.people.access import Access, AccessRules, admit
 from hermes_platform_gateway.people.pairing import code_for
 from hermes_platform_gateway.platforms import PlatformSupervisor
 from hermes_platform_gateway.queue import LocalQueue, open_queue
-from hermes_platform_gateway.rows.kept import rows_of, unplayed
+from hermes_platform_gateway.rows.kept import orders, rows_of, unplayed
 from hermes_platform_gateway.rows.values import KEPT
 from hermes_platform_gateway.supervision.services import Services
 from hermes_platform_gateway.turn_worker import TurnWorker
@@ -128,16 +128,21 @@ class Gateway:
         await self._queue.work(self._worker.play, self._ctx.host.section("workers").count)
 
     async def _sweep(self) -> None:
-        """Put what waits and is in no queue: from before the start, of a worker that died, of another machine."""
-        forgot = 0.0
+        """Put what waits and is in no queue: from before the start, of a worker that died, of another machine, or
+        ordered by a plugin."""
+        forgot, known = 0.0, frozenset[str]()
         while True:
             try:
                 if time.time() - forgot > _HOUR:
                     forgot = time.time()
                     await self._ctx.host.records.forget(forgot - KEPT)
-                for session_id, _ in await unplayed(self._ctx):
-                    if not await self._ctx.host.turns.busy(session_id):
+                waiting = list(await unplayed(self._ctx))
+                # Whoever ordered a turn to play it at once has begun it by the second look.
+                ordered = dict(await orders(self._ctx))
+                for session_id, owner in (*waiting, *((one, ordered[one]) for one in ordered if one in known)):
+                    if not await self._ctx.turns.busy(session_id, owner=owner, elsewhere=False):
                         await self._queue.put(session_id)
+                known = frozenset(ordered)
             except HermesError as error:
                 log.warning("what waits could not be looked for: %s", error)
             await asyncio.sleep(self._ctx.host.section("workers").poll_seconds)

@@ -25,6 +25,7 @@ from hermes_platform_gateway.config import gateway_settings, mask_of
 from hermes_platform_gateway.conversations import ChatConversation, Conversations, dressed
 from hermes_platform_gateway.keyed_queue import KeyedQueue
 from hermes_platform_gateway.media_in import keep_files
+from hermes_platform_gateway.outside import marked
 from hermes_platform_gateway.outward.outgoing import answer_to, said
 from hermes_platform_gateway.people.access import Access
 from hermes_platform_gateway.rows.kept import rows_of
@@ -120,7 +121,8 @@ class Inbound:
             await self._command(platform, envelope, conversation, access, row)
             return True
         text = plain_text(envelope.message.parts).strip()
-        if text and await self._asks.waits(owner, conversation.wanted):
+        mine = text and not envelope.message.untrusted  # nobody says yes by what somebody else wrote
+        if mine and await self._asks.waits(owner, conversation.wanted):
             await self._answer(envelope, conversation, await records.hear(owner, envelope))
             return False
         await self._say(platform, conversation, envelope)
@@ -133,17 +135,17 @@ class Inbound:
     ) -> None:
         """Let a message have its turn, or reach the one that runs, as is set up or is the ``wish``."""
         host, session = self._ctx.host, await conversation.take_up()
-        busy = await self._turns.busy(session.id)
+        busy = await self._turns.busy(session.id, session.owner)
         mode = (wish or host.section("agent").busy) if busy else "queue"
         kept = await keep_files(envelope, host.outputs(session.id), partial(host.turns.seen, session))
-        whole = dressed(kept, shared=_shared(envelope))
+        whole = dressed(await marked(self._ctx, kept, session), shared=_shared(envelope))
         if mode == "steer":
             await self._ctx.turns.steer(session.id, whole, owner=session.owner)
         elif not await self._ctx.turns.queue(whole, owner=session.owner, order=TurnOrder(session=session.id)):
             raise Duplicate("This message was received before.")
         await platform.ack(envelope)
         if busy and mode == "interrupt":
-            await self._turns.interrupt(session.id)
+            await self._turns.interrupt(session.id, session.owner)
         await self._queue.put(session.id)
         words = {"queue": QUEUED, "steer": STEERED}.get(mode, "") if busy else ""
         self._in_order.beside(partial(self._receipt, platform, envelope, session.owner, words))  # nothing waits for it

@@ -16,7 +16,7 @@ from hermes_platform_gateway.messages import envelope_of
 from hermes_platform_gateway.outward.media_out import with_files
 from hermes_platform_gateway.outward.outgoing import answer_to, said
 from hermes_platform_gateway.outward.silence import is_silence
-from hermes_platform_gateway.rows.kept import rows_of
+from hermes_platform_gateway.rows.kept import is_order, rows_of
 from hermes_platform_gateway.turns import Turns
 
 __all__ = ["Show", "TurnWorker"]
@@ -91,9 +91,9 @@ class TurnWorker:
             ended = None
             try:
                 async with (
-                    self._turns.stoppable(session_id),
+                    self._turns.stoppable(session_id, owner),
                     contextlib.aclosing(play(session_id, owner=owner, **origin)) as turn,
-                    contextlib.aclosing(self._lively(session_id, turn, asked)) as events,
+                    contextlib.aclosing(self._lively(session_id, owner, turn, asked)) as events,
                 ):
                     async for event in events:
                         if isinstance(event, Started) and asked:
@@ -110,7 +110,7 @@ class TurnWorker:
         return ended is not None and bool(ended.turn_id)
 
     async def _lively(
-        self, session_id: str, events: AsyncGenerator[Event, None], asked: Asked | None
+        self, session_id: str, owner: Principal, events: AsyncGenerator[Event, None], asked: Asked | None
     ) -> AsyncGenerator[Event, None]:
         """The events of a turn. One that gives no sign of life is stopped, and its chat told so."""
         seconds = gateway_settings(self._ctx).idle_seconds or None
@@ -119,7 +119,7 @@ class TurnWorker:
             try:
                 await asyncio.wait({coming}, timeout=seconds)
                 if not coming.done():
-                    await self._ctx.host.turns.interrupt(session_id)
+                    await self._ctx.turns.interrupt(session_id, owner=owner)
                     if asked:
                         await self._say_idle(asked, seconds or 0)
                 event = await coming
@@ -137,9 +137,13 @@ class TurnWorker:
         self._wake(asked.address)
 
     async def _address(self, session_id: str, owner: Principal, waiting: Waiting) -> Envelope | None:
-        """Where a turn is answered: where its message came from, or, of what was added to it, where that was."""
-        if waiting.envelope is not None and waiting.envelope.account:
-            return waiting.envelope
+        """Where a turn is answered: where its message came from, or, of what was added to it, where that was.
+
+        What a plugin ordered is answered in the chat that its session has, if it has one, and where the order says.
+        """
+        came = waiting.envelope
+        if came is not None and came.account and not is_order(came.platform, came.account, owner):
+            return came
         asked = await self._ctx.host.turns.asked_from(session_id, owner)
         chat = await rows_of(self._ctx).chats.at(owner, asked) if asked else None
         return envelope_of(chat) if chat else None  # else it was said in a terminal, and is answered there

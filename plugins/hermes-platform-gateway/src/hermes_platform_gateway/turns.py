@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError
+from hermes_core.types import Principal
 
 __all__ = ["Turns"]
 
@@ -16,29 +17,29 @@ class Turns:
     """The turns of this process, and, where workers in others play too (``elsewhere``), of those."""
 
     def __init__(self, ctx: PluginContext, *, elsewhere: bool) -> None:
-        self._turns, self._elsewhere = ctx.host.turns, elsewhere
+        self._ctx, self._elsewhere = ctx, elsewhere
 
-    async def busy(self, session_id: str) -> bool:
+    async def busy(self, session_id: str, owner: Principal) -> bool:
         """Whether a turn runs in a session."""
-        return await self._turns.busy(session_id, elsewhere=self._elsewhere)
+        return await self._ctx.turns.busy(session_id, owner=owner, elsewhere=self._elsewhere)
 
-    async def interrupt(self, session_id: str) -> bool:
+    async def interrupt(self, session_id: str, owner: Principal) -> bool:
         """Stop the turn that runs in a session; False when none runs."""
-        return await self._turns.interrupt(session_id, elsewhere=self._elsewhere)
+        return await self._ctx.turns.interrupt(session_id, owner=owner, elsewhere=self._elsewhere)
 
     @contextlib.asynccontextmanager
-    async def stoppable(self, session_id: str) -> AsyncIterator[None]:
+    async def stoppable(self, session_id: str, owner: Principal) -> AsyncIterator[None]:
         """While this lasts, wishes of other processes to stop the session's turn are heard."""
-        watching = asyncio.create_task(self._watch(session_id)) if self._elsewhere else None
+        watching = asyncio.create_task(self._watch(session_id, owner)) if self._elsewhere else None
         try:
             yield
         finally:
             if watching:
                 watching.cancel()
 
-    async def _watch(self, session_id: str) -> None:
+    async def _watch(self, session_id: str, owner: Principal) -> None:
         while True:
             await asyncio.sleep(_LOOK)
             with contextlib.suppress(HermesError):  # the store is away for a moment; the next look sees it
-                if await self._turns.stop_wanted(session_id):
-                    await self._turns.interrupt(session_id)
+                if await self._ctx.host.turns.stop_wanted(session_id):
+                    await self._ctx.turns.interrupt(session_id, owner=owner)

@@ -109,6 +109,7 @@ async def serve_all(order: dict) -> None:
     wire = Wire(folder, order["events"], last_ack=order["last_ack"], **far)
     hermes = Bench(folder / "home")
     hermes.tmp_plugin("hermes_platform_gateway")
+    hermes.tmp_plugin("hermes_tool_commands")
     hermes.tmp_plugin(Echo(folder / "asked"), name="echo")
     hermes.configure({"gateway.allow_all_users": True, "gateway.edit_seconds": 0.002, "gateway.edit_chars": 3})
     if order["url"]:
@@ -118,7 +119,11 @@ async def serve_all(order: dict) -> None:
         gateway, stop = Gateway(context_of(hermes), [wire]), asyncio.Event()
         running = asyncio.create_task(gateway.run(stop))
         store = await hermes.runtime.store()
-        while wire.open_events() or await unplayed(store) or not await all_sent(store, len(order["events"])):
+
+        async def carried_out() -> bool:
+            return not wire.open_events() and not await store.commands.waiting(wire.name, "bot")
+
+        while not await carried_out() or await unplayed(store) or not await all_sent(store, len(order["events"])):
             if running.done():
                 break
             await asyncio.sleep(0.01)

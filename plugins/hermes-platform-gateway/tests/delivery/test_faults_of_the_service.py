@@ -40,6 +40,7 @@ async def given_up(store, far):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.few(3)
 async def test_every_text_is_seen_once_and_in_order(store, tmp_path, kind, seed):
     far, wanted = await send_some(store, tmp_path, kind, seed)
     lost = await given_up(store, far)
@@ -49,6 +50,7 @@ async def test_every_text_is_seen_once_and_in_order(store, tmp_path, kind, seed)
 
 
 @pytest.mark.parametrize("kind", ["edits", "keyed"])
+@pytest.mark.few(2)
 async def test_an_edit_that_is_refused_is_sent_instead(store, tmp_path, kind, seed):
     far, wanted = await send_some(store, tmp_path, kind, seed, no_edit=0.3)
     judge(far, wanted, lost=await given_up(store, far), refusals=True)

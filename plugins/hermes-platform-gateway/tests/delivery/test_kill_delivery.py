@@ -1,10 +1,7 @@
 """A process is killed at every point of sending, each time the point is reached; then what people saw is judged."""
 
 import itertools
-import json
 import random
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -21,28 +18,16 @@ LONG = " ".join(f"Part {number} of an answer that does not fit into one message.
 SAYS = [("1", "a", "One thing."), ("2", "a", LONG), ("3", "b", "Another thing."), ("4", "a", "The last thing.")]
 
 
-@pytest.fixture(scope="session")
-def mailman():
-    program = Path(__file__).with_name("mailman.py")
-    with subprocess.Popen(
-        [sys.executable, str(program)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
-        yield process
-        process.stdin.close()
-
-
 @pytest.fixture
-def send(mailman, request):
+def send(players, request):
     """Send everything in one go of the process; whether it was killed."""
-    server = request.param == "postgresql"
+    server, mailman = request.param == "postgresql", players(Path(__file__).with_name("mailman.py"))
     url = request.getfixturevalue("database_url") if server else ""
 
     def go(folder: Path, kind: str, die_at: str = "", *, seed: object = 0, fault: float = 0.0) -> bool:
         folder.mkdir(exist_ok=True)
         order = {"folder": str(folder), "url": url, "kind": kind, "die_at": die_at, "seed": seed, "fault": fault}
-        mailman.stdin.write(json.dumps(order | {"says": SAYS}) + "\n")
-        mailman.stdin.flush()
-        status = int(mailman.stdout.readline())
+        status = mailman.play(order | {"says": SAYS})
         assert status in ((0, -9) if die_at else (0,))
         return status == -9
 

@@ -1,10 +1,7 @@
 """From what a person writes to what they read: the gateway is killed at every point of the way, on three services."""
 
 import itertools
-import json
 import random
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
@@ -35,28 +32,19 @@ WAY = [ACKED, *(point for point in POINTS if point not in OTHER)]
 EVENTS = [("e1", "anna", "one"), ("e2", "ben", "two"), ("e3", "anna", "three"), ("e4", "anna", "four")]
 
 
-@pytest.fixture(scope="session")
-def house():
-    program = Path(__file__).with_name("house.py")
-    with subprocess.Popen(
-        [sys.executable, str(program)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
-        yield process
-        process.stdin.close()
-
-
 @pytest.fixture
-def serve(house, request):
+def serve(players, request):
     """Serve until everything is answered; whether the process was killed."""
+    house = players(Path(__file__).with_name("house.py"))
 
-    def go(folder: Path, kind: str, die_at: str = "", *, seed: object = 0, fault: float = 0.0) -> bool:
+    def go(
+        folder: Path, kind: str, die_at: str = "", *, seed: object = 0, fault: float = 0.0, events: list = EVENTS
+    ) -> bool:
         folder.mkdir(exist_ok=True)
         point, _, number = die_at.partition(":")
         dies = {"die_at": "", "last_ack": int(number)} if point == ACKED else {"die_at": die_at, "last_ack": 0}
         order = {"folder": str(folder), "url": "", "kind": kind, "seed": str(seed), "fault": fault}
-        house.stdin.write(json.dumps({**order, **dies, "events": EVENTS}) + "\n")
-        house.stdin.flush()
-        status = int(house.stdout.readline())
+        status = house.play({**order, **dies, "events": events})
         assert status in ((0, -9) if die_at else (0,))
         return status == -9
 
@@ -98,3 +86,27 @@ def test_deaths_and_faults_and_messages_that_come_again(serve, tmp_path, kind, s
     serve(tmp_path, kind, seed=f"{seed} last", fault=0.08)
     if kind != "plain":  # there, what was tried twice without a receipt is given up
         judged(tmp_path, kind)
+
+
+BEHIND = ("received", "leased", "journaled", "prompted", "requested", "mid_stream", "replied", "answered")
+UNHEARD = ("requested", "mid_stream", "storing", "stored")  # the reply may be under way, and what is shown of it
+
+
+@pytest.mark.parametrize("point", [ACKED, *BEHIND, "storing", "stored"])
+def test_what_is_done_in_the_background_is_done_once_wherever_a_death_comes(serve, tmp_path, point):
+    """Killed each time the point is reached; the person hears once that it was begun, and once what came of it."""
+    events = [("e1", "anna", "/background one")]
+    for number in itertools.count(1):
+        folder = tmp_path / str(number)
+        killed = serve(folder, "edits", f"{point}:{number}", events=events)
+        if killed:
+            serve(folder, "edits", events=events)
+        seen = [text.removeprefix(MARK) for _, text in FarEnd(folder / "seen", "edits").seen() if text != PLACEHOLDER]
+        answers = [text for text in seen if text.endswith("The answer to one is not a short one.")]
+        told = [text for text in seen if text.startswith(("Begun beside", "This was done before"))]
+        assert (len(answers), len(told), len(seen)) == (1, 1, 2), seen
+        asked = (folder / "asked").read_text().split()
+        assert len(asked) <= (2 if killed and point in UNHEARD else 1), "a reply that is stored is not asked for again"
+        if not killed:
+            break
+    assert number > 1, f"nothing reached {point}"

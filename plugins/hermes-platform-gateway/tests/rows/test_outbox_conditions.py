@@ -124,6 +124,7 @@ HELD = {"mark_placeholder", "mark_sent", "mark_again", "mark_failed"}  # by who 
 
 @pytest.mark.parametrize("state", STATES)
 @pytest.mark.parametrize("mark", MARKS)
+@pytest.mark.few(10)
 async def test_a_mark_meets_only_rows_that_are_so_far(store: Store, mark: str, state: str) -> None:
     row = await brought(store, state)
     other = await brought(store, state, "other", chat="other")

@@ -106,6 +106,7 @@ class Reader:
             chat_name=room.name,
             message_id=event_id,
             quote=quote,
+            quote_by=author,
         )
 
     async def _file(self, content: Mapping[str, Any]) -> tuple[Blob | None, str]:

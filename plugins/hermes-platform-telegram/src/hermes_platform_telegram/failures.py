@@ -4,7 +4,7 @@ from hermes_core.errors import DeliveryError, HermesError, NotSent, Undeliverabl
 
 __all__ = ["WHERE_TOKEN", "Lost", "Refused", "as_delivery", "as_service"]
 
-WHERE_TOKEN = "Get one from @BotFather and set it: hermes config set TELEGRAM_BOT_TOKEN 123456:…"  # noqa: S105 - a hint
+WHERE_TOKEN = "Get one from @BotFather and set it: hermes config set TELEGRAM_BOT_TOKEN"  # noqa: S105 - a hint
 
 
 class Refused(Exception):

@@ -143,6 +143,8 @@ class Intake:
             files=[file for p in found for file in p.files],
             addressed=any(p.addressed for p in found),
             quote=next((p.quote for p in found if p.quote), ""),
+            quote_by=next((p.quote_by for p in found if p.quote), ""),
+            forwarded=any(p.forwarded for p in found),
         )
         self._queue(whole, _Origin(album=key))
 
@@ -188,5 +190,6 @@ def _envelope(incoming: Incoming, me: Me, files: list[Blob | Text]) -> Envelope:
         kind=incoming.kind,
         addressed=incoming.addressed,
         quote=incoming.quote,
+        quote_by=incoming.quote_by,
         message=Message(role="user", parts=[*text, *files], untrusted=incoming.forwarded),
     )

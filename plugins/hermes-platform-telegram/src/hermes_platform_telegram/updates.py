@@ -67,6 +67,7 @@ class Incoming:
     text: str = ""
     files: Sequence[Attached] = ()
     quote: str = ""
+    quote_by: str = ""
     press: str = ""
     album: str = ""
     forwarded: bool = False
@@ -104,6 +105,7 @@ def read_message(number: int, message: Mapping[str, JSON], me: Me) -> Incoming |
         text=text,
         files=files,
         quote=_quote(message),
+        quote_by=_quote_by(message, me),
         album=str(message.get("media_group_id") or ""),
         forwarded="forward_origin" in message,
     )
@@ -159,6 +161,15 @@ def _quote(message: Mapping[str, JSON]) -> str:
     if "forum_topic_created" in answered:  # every message of a topic answers the one that made it
         return ""
     return str(answered.get("text") or answered.get("caption") or "")[:_QUOTE]
+
+
+def _quote_by(message: Mapping[str, JSON], me: Me) -> str:
+    """Who wrote what it answers, our own name for us; nobody where that was forwarded or is of another chat."""
+    answered = message.get("reply_to_message") or {}
+    if "forward_origin" in answered or "external_reply" in message or "from" not in answered:
+        return ""
+    author = str(int(answered["from"]["id"]))
+    return me.username if author == me.id else author
 
 
 def _pieces(message: Mapping[str, JSON]) -> Iterator[tuple[Mapping[str, JSON], str]]:

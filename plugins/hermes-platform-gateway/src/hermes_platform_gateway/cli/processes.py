@@ -96,8 +96,12 @@ def make_status(ctx: PluginContext) -> click.Command:
             for a in served
         ]
         waiting, pids = len(await unplayed(ctx, limit=10_000)), running(folder_of(ctx))
+        services = {one.name: said for one in ctx.host.services() if (said := await one.status())}
         if as_json:
-            found = {"processes": pids, "accounts": accounts, "unplayed": waiting, "outbox": dict(states)}
+            found = {
+                "processes": pids, "accounts": accounts, "unplayed": waiting, "outbox": dict(states),
+                "services": services,
+            }  # fmt: skip
             emit([found], (), as_json=True, empty="")
             return
         click.echo(f"Processes here: {', '.join(map(str, pids)) or 'none'}")
@@ -107,5 +111,7 @@ def make_status(ctx: PluginContext) -> click.Command:
             f"Conversations in which something waits: {waiting}. To be sent: "
             f"{states['waiting'] + states['sending']}. Given up: {states['failed']}."
         )
+        for name, said in services.items():
+            click.echo(f"{name}: {said}")
 
     return status

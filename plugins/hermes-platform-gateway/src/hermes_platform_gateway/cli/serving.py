@@ -59,10 +59,10 @@ async def _serve(ctx: PluginContext, names: Sequence[str] | None, *, work: bool,
     platforms, problem = ([], "") if names is None else ctx.host.platforms(names)
     if problem:
         click.echo(problem, err=True)  # the others are served all the same
-    if names is not None and not platforms and not ctx.plugins.offered("services"):
+    if names is not None and not platforms and all(one.local for one in ctx.host.services()):
         raise UserError(
             "There is no platform to serve.",
-            hint=f"Configure one, such as: {ctx.program} config set TELEGRAM_BOT_TOKEN …; see docs/how-to/gateway.md.",
+            hint=f"Configure one, such as: {ctx.program} config set TELEGRAM_BOT_TOKEN; see docs/how-to/gateway.md.",
         )
     gateway = Gateway(ctx, platforms, work=work)
     stop = asyncio.Event()

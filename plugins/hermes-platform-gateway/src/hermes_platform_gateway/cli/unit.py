@@ -26,9 +26,9 @@ class Service:
 def unit(service: Service) -> str:
     """Write the unit file. Raises UserError for what cannot stand in one.
 
-    Ready is said by the gateway itself (``Type=notify``), and it is started again when it gives no sign of life. 75
-    asks for a new start; 2, 3 and 78 say that only a person can mend it. Only the gateway is told to stop: it drains,
-    says for how long, and takes its tools' processes with it. Secrets stay in the home, so there is no EnvironmentFile.
+    Ready is said by the gateway itself (``Type=notify``), and it is started again when it gives no sign of life. 2 and
+    3 say that only a person can mend it. Only the gateway is told to stop: it drains, says for how long, and takes its
+    tools' processes with it. Secrets stay in the home, so there is no EnvironmentFile.
     """
     program, *rest = service.program
     if re.search(r"""["'\\]""", program):
@@ -63,8 +63,7 @@ def unit(service: Service) -> str:
         "WorkingDirectory=~",
         "Restart=on-failure",
         "RestartSec=5",
-        "RestartForceExitStatus=75",
-        "RestartPreventExitStatus=2 3 78",
+        "RestartPreventExitStatus=2 3",
         "WatchdogSec=60",
         "TimeoutStartSec=120",
         "# It asks for more when it stops, if its turns are given more.",

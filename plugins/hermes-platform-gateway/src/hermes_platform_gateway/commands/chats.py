@@ -1,5 +1,6 @@
 """Slash commands on chat services: how they are found and run there, and those that only make sense there."""
 
+import re
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -10,7 +11,7 @@ from hermes_core.context import PluginContext
 from hermes_core.errors import UserError
 from hermes_core.kinds import Conversation, TurnQueue
 from hermes_core.slash import named, usable
-from hermes_core.types import Approval, Envelope, Message, Outcome, Session, SlashCommand, Verdict
+from hermes_core.types import Approval, Envelope, Message, Session, SlashCommand, Verdict
 from hermes_platform_gateway.commands.in_chat import InChat
 from hermes_platform_gateway.conversations import ChatConversation
 from hermes_platform_gateway.outward.senders import Senders
@@ -20,6 +21,9 @@ from hermes_platform_gateway.turns import Turns
 __all__ = ["ChatCommands"]
 
 _SIGNS = "/!"  # some clients keep what begins with a slash to themselves
+
+# Of a question; a word that only looks like the start of one, as "add" does, is what a person says.
+_ID = re.compile(r"(?=.*[0-9])[0-9a-f]{4,64}|[0-9a-f]{12,64}")
 
 
 class ChatCommands:
@@ -49,7 +53,12 @@ class ChatCommands:
         return tuple(usable(self._table, "admin", "chat").values())
 
     def is_command(self, envelope: Envelope) -> bool:
-        """Whether a message is a command: with a slash, or with ``!`` before the name of one."""
+        """Whether a message is a command: with a slash, or with ``!`` before the name of one.
+
+        What is forwarded is somebody else's, and commands nothing.
+        """
+        if envelope.message.untrusted:
+            return False
         text = plain_text(envelope.message.parts).strip()
         if text.startswith("/"):
             return not text.startswith("//") and self._name(text) != ""
@@ -77,22 +86,24 @@ class ChatCommands:
     async def approve(self, session: Session, rest: str) -> str:
         words = rest.split()
         choice = next((word for word in words if word in ("once", "session", "always")), "once")
-        return await self._answer(session, [word for word in words if word != choice], "allow", choice)
+        allowed = Verdict(outcome="allow", choice=choice)
+        return await self._answer(session, next((word for word in words if word != choice), ""), allowed)
 
     async def deny(self, session: Session, rest: str) -> str:
-        return await self._answer(session, rest.split(), "deny", "deny")
+        word, _, instead = rest.strip().partition(" ")
+        if not _ID.fullmatch(word):
+            word, instead = "", rest
+        return await self._answer(session, word, Verdict.refused("", instead))
 
-    async def _answer(self, session: Session, words: Sequence[str], outcome: Outcome, choice: str) -> str:
+    async def _answer(self, session: Session, which: str, said: Verdict) -> str:
         here = self._ctx.conversation(session)
         envelope = here.envelope
         assert envelope
-        found = await self._question(here, words[0] if words else "")
+        found = await self._question(here, which)
         if found.state != "open":
             return f"That is already {found.told}."
         by = envelope.sender_name or envelope.sender
-        reason = "" if outcome == "allow" else "refused by the person"
-        verdict = Verdict(outcome=outcome, choice=choice, by=by, reason=reason)
-        settled, mine = await self._ctx.host.records.settle(found.owner, found.id, verdict)
+        settled, mine = await self._ctx.host.records.settle(found.owner, found.id, evolve(said, by=by))
         if not mine:
             return f"That is already {settled.told}."
         told = "Denied."

@@ -59,10 +59,10 @@ class InChat(HostSide):
         self._chat.session = session
 
     async def interrupt(self, session: Session) -> bool:
-        return await self._turns.interrupt(session.id)
+        return await self._turns.interrupt(session.id, session.owner)
 
     async def working(self, session: Session) -> bool:
-        return await self._turns.busy(session.id)
+        return await self._turns.busy(session.id, session.owner)
 
     async def steer(self, session: Session, text: str) -> Message:
         return self._wished("steer", text)

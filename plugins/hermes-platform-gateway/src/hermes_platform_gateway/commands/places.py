@@ -40,7 +40,7 @@ def chat_slash_commands(ctx: "PluginContext") -> Sequence[SlashCommand]:
             where=("terminal", "chat"),
         ),
         answer(name="approve", summary="say yes to a question", usage="[ID] [once|session|always]"),
-        answer(name="deny", summary="say no to a question", usage="[ID]"),
+        answer(name="deny", summary="say no to a question, and what you want instead", usage="[ID] [INSTEAD]"),
         SlashCommand(name="pair", summary="let somebody in", run=chats.pair, usage="CODE", where=("chat",)),
     )
 

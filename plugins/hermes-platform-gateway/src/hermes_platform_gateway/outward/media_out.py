@@ -10,13 +10,15 @@ import mimetypes
 import os
 import re
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError, OutOfReach
-from hermes_core.places import spell
-from hermes_core.types import Blob, Message, Principal, Text
+from hermes_core.host import HostTurns
+from hermes_core.types import Blob, Feature, Message, Principal, Session, Text
+from hermes_paths.places import PathRules, open_path, spell
 from hermes_platform_gateway.config import gateway_settings, mask_of
 
 __all__ = ["with_files"]
@@ -56,7 +58,7 @@ async def _file(ctx: PluginContext, session_id: str, owner: Principal, path: str
     session = await ctx.turns.take_up(session_id, owner=owner)
     most = config.media_max_mb * 1024 * 1024
     place = _allowed(path, (await turns.workspace(session)).cwd)
-    data = await turns.read(session, place, most, config.media_folders)
+    data = await _read(turns, session, place, most, config.media_folders)
     if len(data) > most:
         raise OutOfReach(f"it is larger than {most // 1024 // 1024} MB.")
     media_type, name = mimetypes.guess_type(place)[0] or "application/octet-stream", PurePosixPath(place).name
@@ -64,6 +66,21 @@ async def _file(ctx: PluginContext, session_id: str, owner: Principal, path: str
         return Blob(media_type=media_type, data=data, name=name)
     kept = await asyncio.to_thread(_keep, ctx.paths.home / "data" / "outgoing", data)
     return Blob(media_type=media_type, path=str(kept), name=name)
+
+
+async def _read(turns: HostTurns, session: Session, path: str, most: int, folders: Sequence[str]) -> bytes:
+    """A file's bytes, one more than ``most`` at most where it is of this machine. Raises HermesError or OSError."""
+    workspace = await turns.workspace(session)
+    if Feature.LOCAL not in workspace.features:
+        return await workspace.read(path)
+
+    def opened() -> bytes:
+        reach = turns.reach(session, path, (workspace.cwd, *folders))
+        rules = PathRules(cwd=reach.cwd, roots=reach.roots, guarded=reach.guarded)
+        with os.fdopen(open_path(path, rules), "rb") as file:
+            return file.read(most + 1)
+
+    return await asyncio.to_thread(opened)
 
 
 def _allowed(path: str, cwd: str) -> str:

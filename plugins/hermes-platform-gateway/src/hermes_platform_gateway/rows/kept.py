@@ -1,6 +1,6 @@
 """All rows of the gateway in one store; each part is reached by name, and each of its methods is one transaction."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from hermes_core.context import PluginContext
     from hermes_core.types import Message, Principal
 
-__all__ = ["MIGRATION", "Rows", "end_drafts", "rows_of", "sent", "unplayed"]
+__all__ = ["MIGRATION", "Rows", "end_drafts", "is_order", "orders", "rows_of", "sent", "unplayed"]
 
 MIGRATION = Migration(folder=Path(__file__).parent / "versions", head="0001")
 
@@ -58,3 +58,23 @@ async def unplayed(ctx: "PluginContext", *, limit: int = 100) -> "Sequence[tuple
     """The sessions in which something came from a chat, waits, and nobody works: the oldest first."""
     chats = await rows_of(ctx).chats.list_chats(None)
     return await ctx.host.turns.unplayed({(chat.owner, chat.platform, chat.account) for chat in chats}, limit=limit)
+
+
+async def orders(ctx: "PluginContext", *, limit: int = 100) -> "Sequence[tuple[str, Principal]]":
+    """The sessions in which a turn that a plugin ordered waits, or was cut off, and nobody works: the oldest first."""
+    return await ctx.host.turns.unplayed(_Orders(), limit=limit)
+
+
+def is_order(platform: str, account: str, owner: "Principal") -> bool:
+    """Whether a message is a plugin's order: it came by the plugin's label, and for the account PROFILE/PERSON."""
+    return "/" in platform and account == f"{owner.profile}/{owner.person}"
+
+
+class _Orders(Container["tuple[Principal, str, str]"]):
+    """Every address by which plugins order turns."""
+
+    def __contains__(self, address: object) -> bool:
+        if not isinstance(address, tuple):
+            return False
+        owner, platform, account = address
+        return is_order(platform, account, owner)

@@ -42,17 +42,21 @@ class Services:
         config = gateway_settings(self._ctx)
         pauses = config.retry_seconds, config.retry_cap
         made = Supervisor("service", one.name, self._ctx.host.records, pauses=pauses, fell=one.failed)
-        if not one.alone:
+        if one.local or not one.alone:
             made.lease += f"@{socket.gethostname()}"
         return made
 
     async def _work(self, one: HostedService, supervisor: Supervisor) -> None:
         """Run it once, from its start to its end. Raises what it raises."""
-        if one.alone:
+        if one.alone or one.local:
             await supervisor.led("Another process runs it.")
 
         async def look() -> None:
-            health = one.health()
+            try:
+                health = one.health()
+            except Exception as error:  # noqa: BLE001 - it costs its word only
+                one.failed(error)
+                health = "It cannot say how it is."
             if (supervisor.state, supervisor.error) != ("running", health):
                 await supervisor.tell("running", health)
 

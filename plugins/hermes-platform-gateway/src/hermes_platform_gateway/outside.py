@@ -1,0 +1,50 @@
+"""What of a message are not the words of who sends it: what it quotes, what is attached to it."""
+
+from collections.abc import Iterable
+
+from attrs import evolve
+
+from hermes_core.codec import plain_text
+from hermes_core.context import PluginContext
+from hermes_core.errors import UnknownName
+from hermes_core.types import Blob, Envelope, Message, Session
+
+__all__ = ["marked"]
+
+_LOOKED_AT = 200  # messages of the conversation, in which our own words are found again
+_ENOUGH = 200  # characters that are compared: services cut what is quoted
+
+
+async def marked(ctx: PluginContext, envelope: Envelope, session: Session) -> Envelope:
+    """The message, marked as from outside where it brings what somebody else wrote.
+
+    A file is somebody else's; a voice is the sender's own. A quote is somebody else's unless the sender wrote it, or we
+    said it in this very conversation, which knows where that came from.
+    """
+    message = envelope.message
+    files = any(isinstance(part, Blob) and not part.media_type.startswith("audio/") for part in message.parts)
+    if message.untrusted or not (files or (envelope.quote and not await _known(ctx, envelope, session))):
+        return envelope
+    return evolve(envelope, message=evolve(message, untrusted=True))
+
+
+async def _known(ctx: PluginContext, envelope: Envelope, session: Session) -> bool:
+    if envelope.quote_by == envelope.sender:
+        return True
+    if envelope.quote_by != envelope.account:
+        return False
+    try:
+        rows = await ctx.sessions.read(session.owner, session.id, window=_LOOKED_AT)
+    except UnknownName:  # nothing was said in it yet
+        return False
+    return _said(envelope.quote, (message for _, message in rows))
+
+
+def _said(quote: str, messages: Iterable[Message]) -> bool:
+    """Whether one of our messages holds a quote; marks of form are the services' own."""
+    words = _plain(quote)[:_ENOUGH]
+    return bool(words) and any(words in _plain(plain_text(m.parts)) for m in messages if m.role == "assistant")
+
+
+def _plain(text: str) -> str:
+    return "".join(c for c in text.casefold() if c.isalnum())
