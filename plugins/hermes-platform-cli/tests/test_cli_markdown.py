@@ -105,6 +105,7 @@ def test_only_the_colors_of_the_terminal_are_used() -> None:
     assert codes <= {"0", "1", "2", "3", "4", "9", "31", "32", "34", "35", "36"}
 
 
+@pytest.mark.long
 def test_pieces_make_no_difference() -> None:
     whole = rendered(TEXT, 60)
     assert [size for size in range(1, 41) if rendered(TEXT, 60, piece=size) != whole] == []

@@ -202,6 +202,7 @@ async def test_markdown_off_shows_what_was_written() -> None:
 
 @pytest.mark.parametrize("columns", [20, 40, 80, 120])
 @pytest.mark.parametrize("piece", NAUGHTY)
+@pytest.mark.few(10)
 async def test_naughty_text_leaves_the_screen_whole(columns: int, piece: str) -> None:
     emulated = Emulated(columns)
     emulated.show(STARTED)

@@ -7,41 +7,14 @@ import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
+from installer_ledger import Ledger
 
-from hermes_core.control import Package, PluginsBroker
+from hermes_core.control import Package
 from hermes_core.errors import UserError
 from hermes_core.types import PluginRow
-from hermes_platform_cli.commands import installer as program
+from hermes_platform_cli.commands import programs as program
 from hermes_platform_cli.commands.installer import install, remove, sync
 from hermes_platform_cli.commands.unpacked import contents_of
-
-
-class Ledger(PluginsBroker):
-    """What was noted, and which plugins are there."""
-
-    def __init__(self, *there):
-        self.noted, self.there, self.forgotten = {}, there, []
-
-    def list(self):
-        return self.there
-
-    async def tools(self, platform=""):
-        return ()
-
-    def offered(self, table):
-        return ()
-
-    def platforms(self):
-        return ()
-
-    def wanted(self):
-        return [self.noted[name] for name in sorted(self.noted)]
-
-    def note(self, package):
-        self.noted[package.distribution] = package
-
-    def forget(self, distribution):
-        self.forgotten.append(distribution)
 
 
 def row(label, distribution="", path=""):
@@ -93,6 +66,7 @@ if "--target" in words:
     info.mkdir()
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\\nName: {{plain}}\\nVersion: 1.2\\nRequires-Dist: attrs\\n")
     (info / "RECORD").write_text("")
+    (info / "entry_points.txt").write_text("[hermes.plugins]\\nboard = board\\n")
     for path, text in {files!r}.items():
         (folder / path).write_text(text)
 """
@@ -125,7 +99,7 @@ def installer(tmp_path, monkeypatch):
 def calls(*words, wheels="--only-binary :all: "):
     """The installer looks first, then installs; ``words`` are what each is asked for."""
     look, *install = words
-    python = f"pip install --python {sys.executable}"
+    python = f"pip install --python {sys.executable} --no-config --index-url https://pypi.org/simple"
     return [f"{python} --no-deps --target FOLDER {wheels}{look}", *(f"{python} {wheels}{one}" for one in install)]
 
 
@@ -167,7 +141,10 @@ def test_when_nobody_can_be_asked_it_says_so_and_goes_on(installer):
 
 @pytest.mark.parametrize(
     "requirement",
-    ["./dist/hermes_tool_board-1.0-py3-none-any.whl", "hermes-tool-board @ git+https://example.org/board"],
+    [
+        "./dist/hermes_tool_board-1.0-py3-none-any.whl",
+        "hermes-tool-board @ https://example.org/hermes_tool_board-1.0-py3-none-any.whl#sha256=0",
+    ],
 )
 def test_what_is_not_from_the_index_is_not_looked_up_but_remembered_by_its_name(osv, installer, requirement):
     said = []
@@ -231,6 +208,7 @@ def test_it_is_refused_for_that_also_where_the_system_has_one_of_its_own(osv, in
 
 
 @pytest.mark.parametrize("name", ["click.py", "json.py", "hermes_core.py", "attrs.py"])
+@pytest.mark.few(1)
 def test_what_would_stand_in_the_place_of_others_is_refused(osv, installer, name):
     installer.fetches(**{"board.py": "", name: "print('mine now')"})
     with pytest.raises(UserError, match=f"board brings {name[:-3]}, which belongs to something else"):
@@ -246,7 +224,7 @@ def test_another_distribution_than_was_asked_for_is_refused(tmp_path):
 def test_removing_forgets_the_consent(installer):
     ledger = Ledger()
     remove(row("tool/board", "hermes-tool-board"), ledger, say=print)
-    assert installer() == [f"pip uninstall --python {sys.executable} hermes-tool-board"]
+    assert installer() == [f"pip uninstall --python {sys.executable} --no-config hermes-tool-board"]
     assert ledger.forgotten == ["hermes-tool-board"]
 
 
@@ -298,7 +276,7 @@ open({log!r}, "a").write(" ".join([{name!r}, *sys.argv[1:]]) + "\\n")
 @pytest.mark.parametrize(
     ("there", "said"),
     [
-        (("uv",), "uv pip install --python PYTHON board"),
+        (("uv",), "uv pip install --python PYTHON --no-config board"),
         (("pip",), "pip --python PYTHON install board"),
         (("pipx", "pip"), "pipx runpip PREFIX install board"),
         (("pip3",), "pip3 --python PYTHON install board"),
@@ -321,9 +299,9 @@ def test_it_uses_what_is_there_where_python_has_no_pip(tmp_path, monkeypatch, th
     monkeypatch.setattr(sys, "executable", str(prefix / "bin" / "python"))
     if not there:
         with pytest.raises(UserError, match="no uv, pip or pipx"):
-            program._run("install", ["board"])
+            program.run_program("install", ["board"])
         return
-    program._run("install", ["board"], told.append)
+    program.run_program("install", ["board"], say=told.append)
     assert log.read_text().strip() == said.replace("PYTHON", sys.executable).replace("PREFIX", prefix.name)
     assert told == [f"Installing with {there[0].rstrip('3')} into {prefix}."]
     assert python != sys.executable

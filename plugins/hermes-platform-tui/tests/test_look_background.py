@@ -227,6 +227,7 @@ def converse(program: str, out: Path, says: Callable[[bytes], bytes]) -> bytes:
     return screen
 
 
+@pytest.mark.long
 def test_a_terminal_answers_while_somebody_types(tmp_path: Path) -> None:
     said = [b"h", b"e\x1b]11;rgb:fd", b"fd/f6f6/e3e3\x1b", b"\\l", b"\x1b[?62;4cl", b"o", b"\x1b", b"\r"]
 

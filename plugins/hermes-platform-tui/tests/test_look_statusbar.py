@@ -98,6 +98,22 @@ async def test_what_is_told_in_how_many_columns(width: int, row: str) -> None:
     assert Content(told).cell_length == width - 2
 
 
+@pytest.mark.parametrize(
+    ("wall", "form", "shown"),
+    [
+        ("landlock", full, "landlock"),
+        ("none", full, "no wall"),
+        ("none", compact, "no wall"),
+        ("landlock", compact, ""),
+        ("none", minimal, ""),
+        ("", full, ""),
+    ],
+)
+def test_which_wall_holds(wall: str, form: Any, shown: str) -> None:
+    pieces = [piece.forms[0][1].plain for piece in form(attrs.evolve(IDLE, wall=wall), Paint({}, ascii_only=False))]
+    assert [text for text in pieces if "wall" in text or "landlock" in text] == ([shown] if shown else [])
+
+
 async def test_what_each_state_tells() -> None:
     told = await rows(160)
     assert "45.2k/200k" in told["idle"]

@@ -99,6 +99,7 @@ async def test_the_end_is_shown_as_what_it_will_be() -> None:
         await until(pilot, lambda: shown(app.body) == ["a link (https://x.org) b"])
 
 
+@pytest.mark.long
 async def test_much_text_at_once_is_shown_whole() -> None:
     app = Reader()
     text = "\n".join(f"line {number}" for number in range(30_000))

@@ -76,6 +76,7 @@ def whole(text: str, width: int, *, markdown: bool = True) -> Document:
 
 @settings(max_examples=300)
 @given(text=texts, cuts=st.lists(st.integers(0, 400), max_size=12), width=st.integers(8, 60), markdown=st.booleans())
+@pytest.mark.long
 def test_pieces_make_no_difference(text: str, cuts: list[int], width: int, markdown: bool) -> None:
     text = clean(text)
     document = Document(markdown=markdown)
@@ -164,6 +165,7 @@ def test_no_word_is_lost(text: str) -> None:
         "a|b\n-|-\n" + "|" * 9000,
     ],
 )
+@pytest.mark.few(8)
 def test_no_block_grows_without_bound(line: str) -> None:
     document = Document()
     document.resize(40)

@@ -95,7 +95,7 @@ async def test_the_subject_is_shown_to_the_letter() -> None:
         await settled(pilot)
         told = re.sub(r"\s", "", exact(HOSTILE))
         assert re.sub(r"[\s│↪]", "", drawn(app)).count(told) == 4  # subject, risk, and what two choices allow
-        assert clickable(app) <= {"screen.cancel", "screen.scroll(1)"}
+        assert clickable(app) <= {"screen.cancel", "screen.scroll(1)", "screen.instead"}
 
 
 @pytest.mark.parametrize("sizes", [[(80, 24)], [(80, 24), (40, 12), (80, 24)], [(80, 24), (120, 40), (1, 1), (80, 24)]])
@@ -315,3 +315,18 @@ async def test_an_app_that_is_gone_answers_nothing() -> None:
     async with app.run_test():
         queue = QuestionQueue(app, person="owner", quiet=0)
     assert await queue.ask(question()) is None
+
+
+@pytest.mark.parametrize("key", ["i", "I"])
+async def test_a_no_says_what_to_do_instead(key: str) -> None:
+    async with Host().run_test() as pilot:
+        verdict = await ended(pilot, dialog(), key, *"use pnpm", "enter")
+        assert verdict == Verdict.refused("owner", "use pnpm")
+        assert verdict.outcome == "deny"
+
+
+async def test_who_says_nothing_instead_is_still_asked_and_escape_is_a_no() -> None:
+    async with Host().run_test() as pilot:
+        assert await ended(pilot, dialog(), "i", "enter") == "not yet"
+    async with Host().run_test() as pilot:
+        assert await ended(pilot, dialog(), "i", "x", "escape") == REFUSED

@@ -191,12 +191,12 @@ async def test_a_click_goes_there_and_another_chooses() -> None:
 class Paper(App[None]):
     """A sheet."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, bare: bool = False) -> None:
         super().__init__()
-        self.text = text
+        self.text, self.bare = text, bare
 
     def compose(self) -> ComposeResult:
-        yield Sheet([Writing(self.text)])
+        yield Sheet([Writing(self.text, bare=self.bare)])
 
 
 @pytest.mark.parametrize("text", ["a  b   " * 9, "語" * 30, "x" * 41, "one\n\n  two\n", "tail   "])
@@ -209,6 +209,17 @@ async def test_a_sheet_shows_every_character(text: str) -> None:
         assert shown.replace(" ", "") == text.replace(" ", "").replace("\n", "")
         folded = [line for line in lines if line.startswith("↪")]
         assert bool(folded) is any(cell_len(line) > 18 for line in text.split("\n"))
+
+
+@pytest.mark.parametrize("text", ["It deletes files and rewrites what others have", "x" * 41 + " y", "語 " * 30, " "])
+async def test_our_own_words_are_folded_between_words(text: str) -> None:
+    app = Paper(text, bare=True)
+    async with app.run_test(size=(20, 30)):
+        lines = [line.rstrip() for line in drawn(app).split("\n")]
+        assert all(cell_len(line) <= 20 for line in lines)
+        assert "".join(lines).replace(" ", "") == text.replace(" ", "")
+        long = {line for line in lines if len(line.split()) == 1 and line not in text.split()}
+        assert all(set(line) == {"x"} for line in long if line)  # only a word that fits nowhere is broken
 
 
 async def test_a_sheet_is_not_markup() -> None:

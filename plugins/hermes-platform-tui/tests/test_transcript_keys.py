@@ -148,7 +148,7 @@ async def test_a_long_paste_is_folded_and_a_search_unfolds_it() -> None:
         assert "pasted 10\n" in screen_of(stage)
         assert "… 70 more lines" in screen_of(stage)
         assert "pasted 11" not in screen_of(stage)
-        assert stage.transcript.search("pasted 77").hits == 1
+        assert stage.transcript.search.begin("pasted 77").hits == 1
         await rest(pilot)
         assert "pasted 77" in screen_of(stage)
         await pilot.press("enter")
@@ -332,18 +332,18 @@ async def test_a_search_goes_up_from_the_end_and_reads_what_was_not_read() -> No
         known.sessions.known[session.id][1].extend(past(200))
         await stage.transcript.load(known, session.id)
         await rest(pilot)
-        state = stage.transcript.search("Output of run 4")
+        state = stage.transcript.search.begin("Output of run 4")
         assert state.looking
         await rest(pilot)
         assert "output of run 49" in screen_of(stage)
-        state = stage.transcript.next_hit(-1)
+        state = stage.transcript.search.step(-1)
         assert (state.hits, state.at, state.looking) == (11, 10, False)  # 4 and 40 to 49
         await rest(pilot)
         assert "output of run 48" in screen_of(stage)
         await pilot.press("n", "n")
         await rest(pilot)
         assert "output of run 4\n" in screen_of(stage)
-        assert stage.transcript.search("") == SearchState()
+        assert stage.transcript.search.begin("") == SearchState()
 
 
 async def test_a_hit_in_a_folded_output_unfolds_it() -> None:
@@ -356,7 +356,7 @@ async def test_a_hit_in_a_folded_output_unfolds_it() -> None:
         told(stage)
         await rest(pilot)
         assert "needle" not in screen_of(stage)
-        assert stage.transcript.search("NEEDLE").hits == 1
+        assert stage.transcript.search.begin("NEEDLE").hits == 1
         await rest(pilot)
         assert "the needle" in screen_of(stage)
 

@@ -13,6 +13,7 @@ from hermes_core.testing import Bench, Call
 from hermes_core.types import Effect, Message, Session, Text
 from hermes_platform_tui.config import Config
 from hermes_platform_tui.tabs import TabRow
+from hermes_platform_tui.terminal.clipboard import Clipboard, Copied
 
 from .stage import home_of, stage
 
@@ -41,6 +42,29 @@ async def test_what_is_typed_is_said_and_the_answer_is_shown(hermes: Bench, scri
         assert screen.view.composer.text == ""
         assert screen.view.facts.model == "scripted-1"
         assert screen.view.facts.output_tokens > 0
+
+
+async def test_alt_c_in_the_composer_copies_the_last_answer(
+    hermes: Bench, scripted: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[str] = []
+
+    async def copy(_: Clipboard, text: str) -> Copied:
+        given.append(text)
+        return Copied(way="program", note="Copied.")
+
+    monkeypatch.setattr(Clipboard, "copy", copy)
+    hermes.tmp_plugin(scripted("It is *sunny*."))
+    async with stage(hermes) as screen:
+        await screen.type("How is the weather?", "enter")
+        await screen.until(lambda: screen.says("model: It is *sunny*."))
+        await screen.rest()
+        await screen.type("kept")
+        async with asyncio.timeout(10):
+            while not given:  # the page is drawn a moment after what it shows is known
+                await screen.press("alt+c")
+        assert set(given) == {"It is *sunny*."}
+        assert screen.view.composer.text == "kept"
 
 
 async def test_typing_works_before_anybody_can_answer_and_is_not_lost(
@@ -177,7 +201,7 @@ async def test_two_conversations_run_side_by_side_and_a_question_waits_for_its_t
         assert "Post it." in screen.app.query_one(TabRow).render().plain, "a tab without a title has no name"
         await screen.press("alt+w")
         await screen.until(lambda: screen.view is first)
-        assert screen.app.views == [first]
+        assert screen.app.tabs.views == [first]
 
 
 async def test_ctrl_c_stops_a_turn_and_twice_leaves(hermes: Bench, scripted: Any) -> None:
@@ -212,7 +236,7 @@ async def test_commands_of_the_screen_are_in_the_registry_and_work(hermes: Bench
         assert {"skin", "statusbar", "copy", "help", "model"} <= known
         await screen.until(lambda: screen.app.prepared)
         await screen.type("/skin ares", "enter")
-        await screen.until(lambda: screen.app.skin.name == "ares")
+        await screen.until(lambda: screen.app.wardrobe.skin.name == "ares")
         await screen.type("/skin nosuch", "enter")
         await screen.until(lambda: screen.says("There is no skin"))
         await screen.type("/details tools expanded", "enter")
@@ -274,6 +298,7 @@ async def test_history_is_kept_for_the_next_time(hermes: Bench, scripted: Any) -
 
 
 @pytest.mark.parametrize("size", [(40, 12), (80, 24), (200, 60)])
+@pytest.mark.few(1)
 async def test_it_fits_every_size(hermes: Bench, scripted: Any, size: tuple[int, int]) -> None:
     hermes.tmp_plugin(scripted("All is well. " * 50))
     async with stage(hermes, size=size) as screen:
@@ -292,7 +317,9 @@ async def test_it_fits_every_size(hermes: Bench, scripted: Any, size: tuple[int,
 async def test_the_skin_is_worn_from_the_first_frame(hermes: Bench, scripted: Any) -> None:
     hermes.tmp_plugin(scripted())
     async with stage(hermes, config=Config(skin="daylight")) as screen:
-        assert screen.app.screen.background_colors[1].hex.lower() == screen.app.skin.colors["background"].lower()
+        assert (
+            screen.app.screen.background_colors[1].hex.lower() == screen.app.wardrobe.skin.colors["background"].lower()
+        )
         assert not screen.app.current_theme.dark
 
 

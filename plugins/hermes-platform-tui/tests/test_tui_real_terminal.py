@@ -172,6 +172,8 @@ def test_a_question_is_put_before_anything_runs_and_a_key_answers_it(terminal: T
         [*identity, "commit", "-q", "--allow-empty", "-m", "x"],
     ):
         subprocess.run(["git", *words], check=True, cwd=terminal.work)
+    terminal.home.mkdir(exist_ok=True)
+    (terminal.home / "config.yaml").write_text("backends: {local: {wall: none}}\n")  # what is asked about happens then
     terminal.hermes()
     for key, wanted, heads in (("d", "⊘ terminal", 0), ("o", "✓ terminal", 1)):
         terminal.say("run git push ../remote HEAD:main")

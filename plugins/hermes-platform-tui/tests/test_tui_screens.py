@@ -139,8 +139,8 @@ async def test_running_and_tabs(hermes: Bench, scripted: Any, picture: SnapshotA
         await screen.type("Wait a moment.", "enter")
         await screen.until(lambda: screen.says("call: wait running"))
         await screen.press("ctrl+t", "alt+1")
-        await screen.until(lambda: len(screen.app.views) == 2)
-        await screen.until(lambda: screen.view is screen.app.views[0])
+        await screen.until(lambda: len(screen.app.tabs.views) == 2)
+        await screen.until(lambda: screen.view is screen.app.tabs.views[0])
         assert await taken(screen) == picture
 
 
@@ -186,7 +186,7 @@ async def test_without_colours_none_is_written_and_what_is_selected_is_turned_ar
         await asked(screen)
         for skin in ("", "daylight"):
             if skin:
-                await screen.do(lambda: screen.app.wear("daylight"))
+                await screen.do(lambda: screen.app.wardrobe.wear("daylight"))
                 await screen.until(lambda: screen.app.theme == "daylight")
             await screen.do(screen.app.screen.text_select_all)
             for _ in range(4):

@@ -4,10 +4,10 @@ from collections.abc import Iterable
 
 from hermes_core import hookimpl
 from hermes_core.context import PluginContext
-from hermes_core.kinds import Host, Platform
+from hermes_core.kinds import ConsoleDriver, Platform
 from hermes_core.types import Command
 
-__all__ = ["register_cli_commands", "register_hosts", "register_platforms"]
+__all__ = ["register_cli_commands", "register_consoles", "register_platforms"]
 
 
 @hookimpl
@@ -20,11 +20,11 @@ def register_platforms(ctx: PluginContext) -> Iterable[Platform]:
 
 
 @hookimpl
-def register_hosts(ctx: PluginContext) -> Iterable[Host]:
-    """What carries the conversations of this terminal, and of any other platform on which somebody waits."""
-    from hermes_platform_cli.console.host import TerminalHost
+def register_consoles(ctx: PluginContext) -> Iterable[ConsoleDriver]:
+    """What drives the console of this terminal, and of any other platform on which somebody waits."""
+    from hermes_platform_cli.console.driver import Terminal
 
-    return [TerminalHost(ctx)]
+    return [Terminal(ctx)]
 
 
 @hookimpl

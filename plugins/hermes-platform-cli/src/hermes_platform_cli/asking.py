@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from hermes_core.types import Question, Verdict
 from hermes_platform_cli.clean import clean, exact
 
-__all__ = ["choice_of", "keys_of", "lines_of", "outcome_line", "verdict_of"]
+__all__ = ["Instead", "choice_of", "keys_of", "lines_of", "outcome_line", "verdict_of"]
 
 _MEANS = {
     "once": "this time",
@@ -13,6 +13,12 @@ _MEANS = {
     "always": "from now on",
     "deny": "no",
 }
+
+
+class Instead(str):
+    """A no, and what the person wants done instead, in their words; empty before they said it."""
+
+    __slots__ = ()
 
 
 def lines_of(question: Question) -> list[str]:
@@ -32,9 +38,8 @@ def lines_of(question: Question) -> list[str]:
     if question.kind == "approval" and all(choice in _MEANS for choice in question.choices):
         letters = {choice: key for key, choice in keys_of(question).items() if not key.isdigit()}
         wide = max(map(len, question.choices))
-        return lines + [
-            f"  {key} {choice.ljust(wide)}  ({letters[choice]}) {_MEANS[choice]}" for key, choice in named.items()
-        ]
+        shown = [f"  {key} {choice.ljust(wide)}  ({letters[choice]}) {_MEANS[choice]}" for key, choice in named.items()]
+        return [*lines, *shown, f"    {' ' * wide}  (i) no, and do this instead: …"]
     return lines + [f"  {number} {' '.join(clean(choice).split())}" for number, choice in named.items()]
 
 
@@ -52,22 +57,27 @@ def keys_of(question: Question) -> Mapping[str, str]:
 
 
 def choice_of(question: Question, typed: str) -> str | None:
-    """The choice that a typed line means: by its number, as on the screen, or by its name."""
+    """The choice that a typed line means: by its number, as on the screen, or by its name; ``i WORDS`` is Instead."""
+    head, _, words = typed.partition(" ")
+    if question.kind == "approval" and head.casefold() in ("i", "instead") and words.strip():
+        return Instead(words.strip())
     found = keys_of(question).get(typed.casefold())
     return found or (typed if typed in question.choices else None)
 
 
 def verdict_of(question: Question, answer: str | None, by: str) -> Verdict:
     """What an answer means; None is Ctrl+C or the end of the input, and always a no."""
-    if answer is None:
-        return Verdict(outcome="deny", reason="refused by the person", by=by, choice="deny")
-    if question.kind == "approval" and answer == "deny":
-        return Verdict(outcome="deny", reason="refused by the person", by=by, choice="deny")
+    if isinstance(answer, Instead):
+        return Verdict.refused(by, answer)
+    if answer is None or (question.kind == "approval" and answer == "deny"):
+        return Verdict.refused(by)
     return Verdict(outcome="allow", by=by, choice=answer)
 
 
 def outcome_line(question: Question, verdict: Verdict) -> str:
     """How it went, in a few words."""
     if verdict.outcome != "allow":
-        return "Refused." if question.kind == "approval" else "No answer."
+        wish = verdict.reason.partition(" instead: ")[2]
+        refused = f"Refused; instead: {clean(wish)}" if wish else "Refused."
+        return refused if question.kind == "approval" else "No answer."
     return f"Allowed: {verdict.choice}." if question.kind == "approval" else f"Answered: {clean(verdict.choice)}"

@@ -34,3 +34,4 @@ class Config:
     paste_characters: int = option(
         "A paste of this many characters is shown collapsed; 0 never.", default=2000, validator=ge(0)
     )
+    index: str = option("The package index that plugins are installed from.", default="https://pypi.org/simple")

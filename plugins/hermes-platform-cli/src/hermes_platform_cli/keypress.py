@@ -11,13 +11,13 @@ from prompt_toolkit.layout import FormattedTextControl, Layout, Window
 from prompt_toolkit.output import Output, create_output
 
 from hermes_core.types import Question
-from hermes_platform_cli.asking import choice_of, keys_of
+from hermes_platform_cli.asking import Instead, choice_of, keys_of
 
 __all__ = ["answer"]
 
 
 async def answer(question: Question, source: Input | None, sink: Output | None) -> str | None:
-    """The picked choice or the typed text; None when the person says no with Ctrl+C or Ctrl+D.
+    """The picked choice or the typed text, or Instead; None when the person says no with Ctrl+C or Ctrl+D.
 
     What was typed before the question appeared is no answer to it: it is kept for the next prompt.
     """
@@ -27,7 +27,10 @@ async def answer(question: Question, source: Input | None, sink: Output | None) 
         if question.kind == "text":
             return await _line(source, sink)
         if len(question.choices) <= 9:
-            return await _key(question, source, sink)
+            picked = await _key(question, source, sink)
+            if not isinstance(picked, Instead):
+                return picked
+            return None if (words := await _line(source, sink, "  instead ❯ ")) is None else Instead(words)
         while (typed := await _line(source, sink)) is not None:
             if choice := choice_of(question, typed):
                 return choice
@@ -37,7 +40,9 @@ async def answer(question: Question, source: Input | None, sink: Output | None) 
 
 
 async def _key(question: Question, source: Input, sink: Output) -> str | None:
-    keys, bindings = keys_of(question), KeyBindings()
+    keys, bindings = dict(keys_of(question)), KeyBindings()
+    if question.kind == "approval":
+        keys.setdefault("i", Instead())
 
     @bindings.add(Keys.Any)
     def _pressed(event: KeyPressEvent) -> None:
@@ -61,8 +66,8 @@ async def _key(question: Question, source: Input, sink: Output) -> str | None:
     return await app.run_async(handle_sigint=False, set_exception_handler=False)
 
 
-async def _line(source: Input, sink: Output) -> str | None:
-    session: PromptSession[str] = PromptSession(message=FormattedText([("bold", "  ❯ ")]), input=source, output=sink)
+async def _line(source: Input, sink: Output, head: str = "  ❯ ") -> str | None:
+    session: PromptSession[str] = PromptSession(message=FormattedText([("bold", head)]), input=source, output=sink)
     try:
         while not (text := (await session.prompt_async(handle_sigint=False, set_exception_handler=False)).strip()):
             pass

@@ -107,7 +107,8 @@ class Plain:
             if choice:
                 return verdict_of(question, choice, self._person)
             if question.kind != "text":
-                self._err.write(f"A number from 1 to {len(question.choices)} chooses.\n")
+                more = "; i and words behind it say what to do instead" if question.kind == "approval" else ""
+                self._err.write(f"A number from 1 to {len(question.choices)} chooses{more}.\n")
             self._err.write("? ")
         return verdict_of(question, None, self._person)
 

@@ -38,11 +38,11 @@ class Stage:
     async def play(self, first: str, *meanwhile: str, after=()) -> list[str]:
         """Say something, then more while the tool runs; what was sent in the end."""
         serving = asyncio.create_task(self.bench.serve(self.platform))
-        await self.platform.say(first)
+        await self.platform.service.say(first)
         await self.running.wait()
         for text in meanwhile:
             before = len(self.platform.outbox)
-            await self.platform.say(text)
+            await self.platform.service.say(text)
             while len(self.platform.outbox) == before and not self.go.is_set():
                 if text == "/stop" or self.bench.runtime.settings.config.agent.busy == "interrupt":
                     break
@@ -50,10 +50,10 @@ class Stage:
         if "/stop" not in meanwhile:
             self.go.set()
         for text in after:
-            await self.platform.say(text)
-        await self.platform.leave()
+            await self.platform.service.say(text)
+        await self.platform.service.leave()
         await serving
-        return [*await self.platform.seen()]
+        return [*await self.platform.service.seen()]
 
     def said(self, number: int) -> list[str]:
         """The texts of users in a request."""
@@ -105,11 +105,11 @@ async def test_steering_that_no_result_follows_is_the_next_message(stage) -> Non
     stage.provider.add("first", "second")
     platform = stage.platform
     serving = asyncio.create_task(stage.bench.serve(platform))
-    await platform.say("/steer go")
-    await platform.say("/steer on")
-    await platform.leave()
+    await platform.service.say("/steer go")
+    await platform.service.say("/steer on")
+    await platform.service.leave()
     await serving
-    assert [*await platform.seen()][-2:] == ["first", "second"]
+    assert [*await platform.service.seen()][-2:] == ["first", "second"]
     assert stage.said(1) == ["go", "on"]
 
 
@@ -151,14 +151,14 @@ async def test_a_message_delivered_twice_is_one(stage) -> None:
     stage.provider.add(Call("work"), "first", "second")
     platform = stage.platform
     serving = asyncio.create_task(stage.bench.serve(platform))
-    await platform.say("one", event_id="1")
+    await platform.service.say("one", event_id="1")
     await stage.running.wait()
-    await platform.say("two", event_id="2")
-    await platform.say("two", event_id="2")
+    await platform.service.say("two", event_id="2")
+    await platform.service.say("two", event_id="2")
     while len(platform.acked) < 3:
         await asyncio.sleep(0)
     stage.go.set()
-    await platform.leave()
+    await platform.service.leave()
     await serving
     assert len(stage.provider.requests) == 3
 
@@ -213,18 +213,18 @@ async def test_a_command_that_takes_its_time_is_shown_and_can_be_stopped(hermes,
 
     platform = Screen(features=[Feature.LIVE])
     serving = asyncio.create_task(hermes.serve(platform))
-    await platform.say("/ponder")
+    await platform.service.say("/ponder")
     await began.wait()
     await shown.wait()
     assert isinstance(platform.events[0], Started)
     if how == "word":
-        await platform.say("/stop")
+        await platform.service.say("/stop")
     else:
         assert platform.console
         assert await platform.console.interrupt("someone")
     await cancelled.wait()
-    await platform.say("hello")
-    await platform.leave()
+    await platform.service.say("hello")
+    await platform.service.leave()
     await serving
     assert ["".join(p.text for p in m.parts) for m in platform.outbox.values()] == ["Stopped."]
     assert [type(e) for e in platform.events[:2]] == [Started, Ended]

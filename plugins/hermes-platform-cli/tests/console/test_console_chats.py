@@ -21,7 +21,7 @@ MAY = {"permissions": {"kernel": ["turns.run", "sessions.read"]}}
 
 async def opened(hermes: Bench, platform: FakePlatform) -> Console:
     """What the platform may ask; its people leave at once, and it can still be asked."""
-    await platform.leave()
+    await platform.service.leave()
     await hermes.serve(platform)
     assert platform.console
     return platform.console
@@ -124,7 +124,7 @@ async def test_a_line_goes_on_with_commands_options_and_words_of_plugins(
     def register_slash_commands() -> list[SlashCommand]:
         return [SlashCommand(name="portion", summary="how much", run=run, options=options, aliases=("much",))]
 
-    hermes.tmp_plugin(register_slash_commands, manifest={"contributes": {"slash": ["portion"]}})
+    hermes.tmp_plugin(register_slash_commands, manifest={"contributes": {"slash": ["portion", "much"]}})
     chats = await open_chats(scripted(), Dishes(), Crash())
     assert Choice("/portion", "how much", 3) in await chats.complete("c", "/po")
     assert [one.text for one in await chats.complete("c", "/muc")] == ["/much"]

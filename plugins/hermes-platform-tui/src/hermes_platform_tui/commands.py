@@ -1,7 +1,11 @@
-"""Slash commands of the screen itself. They are in the one registry, so that /help and completion know them."""
+"""Slash commands of the screen itself. They are in the one registry, so that /help and completion know them.
+
+They run in the kernel's time; what they do to the screen is done in its own, by ``call_later``.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -64,21 +68,21 @@ def own_commands(app: "Callable[[], HermesApp | None]") -> Sequence[SlashCommand
 
 
 async def _clear(app: "HermesApp", _rest: str) -> str:
-    app.later(app.view.clear)
+    app.call_later(app.view.transcript.clear)
     return ""
 
 
 async def _redraw(app: "HermesApp", _rest: str) -> str:
-    app.later(app.redraw)
+    app.call_later(app.action_redraw)
     return ""
 
 
 async def _skin(app: "HermesApp", rest: str) -> str:
     if not rest:
-        app.later(app.action_skins)
+        app.call_later(partial(app.doors.open, "skins"))
         return ""
-    app.check_skin(rest)
-    app.later(lambda: app.wear(rest))
+    app.wardrobe.check(rest)
+    app.call_later(partial(app.wardrobe.wear, rest))
     return ""
 
 
@@ -86,13 +90,13 @@ async def _statusbar(app: "HermesApp", rest: str) -> str:
     form = next((bar for bar in _BARS if bar == rest), None)
     if rest and form is None:
         raise UserError(f"The status bar knows: {', '.join(_BARS)}.")
-    app.later(lambda: app.show_statusbar(form or ("off" if app.statusbar_shown else "auto")))
+    app.call_later(lambda: app.show_statusbar(form or ("off" if app.statusbar_shown else "auto")))
     return ""
 
 
 async def _timestamps(app: "HermesApp", rest: str) -> str:
-    on = rest == "on" if rest in ("on", "off") else not app.view.timestamps
-    app.later(lambda: app.view.show_timestamps(on=on))
+    transcript = app.view.transcript
+    transcript.timestamps = rest == "on" if rest in ("on", "off") else not transcript.timestamps
     return ""
 
 
@@ -102,12 +106,14 @@ async def _details(app: "HermesApp", rest: str) -> str:
     sections: Sequence[Section] = [one for one in _SECTIONS if one in words] or _SECTIONS
     if set(words) - {state, *sections}:
         raise UserError(f"Write /details [reasoning|tools] [{'|'.join(_FOLDS)}].")
-    app.later(lambda: app.view.fold(sections, state))
+    for section in sections:
+        app.call_later(partial(app.view.transcript.fold, section, state))
     return ""
 
 
 async def _copy(app: "HermesApp", rest: str) -> str:
-    app.later(app.view.copy_code if rest == "code" else app.view.copy_last)
+    copying = app.view.transcript.copying
+    app.call_later(copying.code if rest == "code" else copying.message)
     return ""
 
 
@@ -115,7 +121,7 @@ async def _image(app: "HermesApp", rest: str) -> str:
     if not rest:
         raise UserError("Say which one: /image PATH")
     picture = await asyncio.to_thread(read_picture, rest)
-    app.later(lambda: app.view.composer.attach(picture))
+    app.call_later(lambda: app.view.composer.attach(picture))
     return ""
 
 
@@ -131,31 +137,31 @@ def read_picture(path: str) -> Blob:
 
 
 async def _paste(app: "HermesApp", _rest: str) -> str:
-    app.later(app.view.paste_picture)
+    app.call_later(app.view.paste_picture)
     return ""
 
 
 async def _settings(app: "HermesApp", _rest: str) -> str:
-    app.later(app.action_settings)
+    app.call_later(partial(app.doors.open, "settings"))
     return ""
 
 
 async def _setup(app: "HermesApp", rest: str) -> str:
-    app.later(lambda: app.action_setup(rest))
+    app.call_later(partial(app.doors.open, "setup", rest))
     return ""
 
 
 async def _work(app: "HermesApp", _rest: str) -> str:
-    app.later(app.action_work)
+    app.call_later(partial(app.doors.open, "work"))
     return ""
 
 
 async def _tab(app: "HermesApp", rest: str) -> str:
-    app.later(app.action_close_tab if rest == "close" else app.action_new_tab)
+    app.call_later(app.action_close_tab if rest == "close" else app.action_new_tab)
     return ""
 
 
 async def _mouse(app: "HermesApp", rest: str) -> str:
-    on = rest == "on" if rest in ("on", "off") else not app.mouse_taken
-    app.later(lambda: app.take_mouse(on=on))
+    on = rest == "on" if rest in ("on", "off") else not app.terminal.mouse_taken
+    app.call_later(lambda: app.terminal.take_mouse(on=on))
     return ""

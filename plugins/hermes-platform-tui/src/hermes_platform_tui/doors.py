@@ -1,29 +1,12 @@
-"""Everything that opens above a conversation, and the keys and commands that open it."""
+"""Everything that opens above a conversation, and the commands that open it."""
 
-import os
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable, Coroutine, Mapping
+from typing import TYPE_CHECKING, Any
 
-from textual import on, work
-
-from hermes_core.context import PluginContext
-from hermes_core.errors import HermesError, UserError
-from hermes_core.kinds import Console
-from hermes_platform_tui.config import Config
-from hermes_platform_tui.look.wardrobe import Wardrobe
-from hermes_platform_tui.terminal.notify import Notifier
-from hermes_platform_tui.terminal.title import Title
-from hermes_platform_tui.transcript import Transcript
-from hermes_platform_tui.view import ChatView
+from hermes_core.errors import HermesError
 
 if TYPE_CHECKING:
-    from textual.app import App
-
-    from hermes_platform_tui.terminal.restore import Restorer
-
-    _App = App[int]
-else:
-    _App = object
+    from hermes_platform_tui.app import HermesApp
 
 __all__ = ["Doors"]
 
@@ -35,205 +18,143 @@ _SCREENS = {  # a command that is typed alone -> the screen it opens here
 }  # fmt: skip
 
 
-class Doors(_App):
-    """The part of the app that opens screens and does what they say."""
+class Doors:
+    """Opens screens above what an app shows, and does what they say."""
 
-    ctx: PluginContext
-    talks: Console
-    view: ChatView
-    settings_of_screen: Config
-    restorer: "Restorer | None"
+    def __init__(self, app: "HermesApp") -> None:
+        self._app = app
+        self._ways: Mapping[str, Callable[..., Coroutine[Any, Any, None]]] = {
+            "keys": self._keys, "sessions": self._sessions, "models": self._models, "settings": self._settings,
+            "setup": self._setup, "work": self._work, "usage": self._usage, "insights": self._insights,
+            "skins": self._skins,
+        }  # fmt: skip
 
-    if TYPE_CHECKING:
-
-        async def open_tab(self, session: str = "") -> ChatView: ...
+    def open(self, name: str, *given: str) -> None:
+        """Open a screen by its name. Only ``setup`` takes more: what is to be set up."""
+        self._app.run_worker(self._ways[name](*given), group="door", exclusive=True, exit_on_error=False)
 
     def opens(self, text: str) -> bool:
         """Open the screen that a command is here; False when it is no such command, or says more than its name."""
         words = text.strip()
-        action = _SCREENS.get(words[1:]) if words.startswith("/") else None
-        if action is None:
+        name = _SCREENS.get(words[1:]) if words.startswith("/") else None
+        if name is None:
             return False
-        self.call_later(getattr(self, f"action_{action}"))
+        if name == "leave":
+            self._app.call_later(self._app.leave)
+        else:
+            self._app.call_later(self.open, name)
         return True
 
-    def command(self, text: str) -> None:
-        """Have a slash command run in the conversation that is looked at."""
-        self.view.say(text)
-
-    @work(group="door", exclusive=True, exit_on_error=False)
-    async def action_keys(self) -> None:
+    async def _keys(self) -> None:
         """Every command and key."""
         from hermes_platform_tui.keys import KEYS
         from hermes_platform_tui.screens.help import HelpScreen
 
-        chosen = await self.push_screen_wait(HelpScreen(self.talks.commands, KEYS))
+        chosen = await self._app.push_screen_wait(HelpScreen(self._app.talks.commands, KEYS))
         if chosen:
-            self.view.composer.set_text(f"{chosen} ")
-            self.view.composer.focus_input()
+            self._app.view.composer.set_text(f"{chosen} ")
+            self._app.view.composer.focus_input()
 
-    @work(group="door", exclusive=True, exit_on_error=False)
-    async def action_sessions(self) -> None:
+    async def _sessions(self) -> None:
         """Earlier conversations."""
         from hermes_platform_tui.screens.sessions import SessionPicker
 
-        picker = SessionPicker(self.ctx, current=self.view.session)
-        chosen = await self.push_screen_wait(picker)
+        picker = SessionPicker(self._app.ctx, current=self._app.view.session)
+        chosen = await self._app.push_screen_wait(picker)
         if chosen is None:
             return
         if chosen == "":
-            await self.open_tab()
-        elif self.view.transcript.is_empty and not self.view.facts.busy:
-            await self.go_on(chosen)
-            found = self.view
+            await self._app.tabs.open()
+        elif self._app.view.transcript.is_empty and not self._app.view.facts.busy:
+            await self._go_on(chosen)
+            found = self._app.view
         else:
-            found = await self.open_tab(chosen)
+            found = await self._app.tabs.open(chosen)
         if picker.message:
             await found.transcript.jump_to(picker.message)
 
-    async def go_on(self, session: str) -> None:
+    async def _go_on(self, session: str) -> None:
         """Open an earlier session in the conversation that is looked at."""
-        self.view.wanted = session
+        self._app.view.wanted = session
         try:
-            await self.view.start()
+            await self._app.view.start()
         except HermesError as error:
-            self.view.transcript.fail(error.text, error.hint)
+            self._app.view.transcript.fail(error.text, error.hint)
 
-    @work(group="door", exclusive=True, exit_on_error=False)
-    async def action_models(self) -> None:
+    async def _models(self) -> None:
         """Another model."""
         from hermes_platform_tui.screens.models import ModelPicker
 
-        status = self.talks.status(self.view.chat)
+        status = self._app.talks.status(self._app.view.chat)
         current = f"{status.get('provider', '')}:{status.get('model', '')}"
-        choice = await self.push_screen_wait(ModelPicker(self.ctx, current))
+        choice = await self._app.push_screen_wait(ModelPicker(self._app.ctx, current))
         if choice is not None:
-            self.command(f"/model {choice.model}" + (" --global" if choice.scope == "global" else ""))
+            self._app.view.say(f"/model {choice.model}" + (" --global" if choice.scope == "global" else ""))
 
-    @work(group="door", exclusive=True, exit_on_error=False)
-    async def action_settings(self) -> None:
+    async def _settings(self) -> None:
         """Settings."""
         from hermes_platform_tui.screens.settings import SettingsScreen
 
-        await self.push_screen_wait(SettingsScreen(self.ctx))
+        await self._app.push_screen_wait(SettingsScreen(self._app.ctx))
 
-    @work(group="door", exclusive=True, exit_on_error=False)
-    async def action_setup(self, name: str = "") -> None:
+    async def _setup(self, name: str = "") -> None:
         """Set something up, by its name or as it is chosen."""
         from hermes_platform_tui.screens.setup import SetupDialog, SetupPicker
 
         try:
-            named = await self.ctx.settings.steps(name) if name else ()
+            named = await self._app.ctx.settings.steps(name) if name else ()
         except HermesError as error:
-            self.notify(str(error), severity="error", markup=False)
+            self._app.notify(str(error), severity="error", markup=False)
             return
-        step = named[0] if named else await self.push_screen_wait(SetupPicker(self.ctx))
-        if step is not None and await self.push_screen_wait(SetupDialog(self.ctx, step)):
-            self.notify(f"{step.name} is written; it holds from the next start.", markup=False)
+        step = named[0] if named else await self._app.push_screen_wait(SetupPicker(self._app.ctx))
+        if step is not None and await self._app.push_screen_wait(SetupDialog(self._app.ctx, step)):
+            self._app.notify(f"{step.name} is written; it holds from the next start.", markup=False)
 
-    @work(group="door", exclusive=True, exit_on_error=False)
-    async def action_work(self) -> None:
+    async def _work(self) -> None:
         """What runs beside this conversation: in a panel where there is room, else on a screen of its own."""
         from hermes_platform_tui.screens.work import WorkPanel, WorkScreen
 
-        panels = self.query(WorkPanel)
+        panels = self._app.query(WorkPanel)
         if panels:
             await panels.remove()
-            self.view.composer.focus_input()
-        elif self.size.width >= _ROOMY:
-            panel = WorkPanel(self.talks, self.view.chat)
-            await self.query_one("#middle").mount(panel)
+            self._app.view.composer.focus_input()
+        elif self._app.size.width >= _ROOMY:
+            panel = WorkPanel(self._app.talks, self._app.view.chat)
+            await self._app.query_one("#middle").mount(panel)
             panel.focus_jobs()
         else:
-            await self.push_screen_wait(WorkScreen(self.talks, self.view.chat))
+            await self._app.push_screen_wait(WorkScreen(self._app.talks, self._app.view.chat))
 
-    def on_work_panel_left(self) -> None:
-        """Back from the panel to the conversation; the panel stays."""
-        self.view.composer.focus_input()
-
-    @work(group="door", exclusive=True, exit_on_error=False)
-    async def action_usage(self) -> None:
+    async def _usage(self) -> None:
         """What this conversation used."""
         from hermes_platform_tui.screens.usage import UsageScreen
 
-        facts = self.view.facts
+        facts = self._app.view.facts
         shown = UsageScreen(
-            self.view.usage, context=facts.used, window=facts.window, model=facts.model, seconds=facts.seconds
+            self._app.view.usage, context=facts.used, window=facts.window, model=facts.model, seconds=facts.seconds
         )
-        await self.push_screen_wait(shown)
+        await self._app.push_screen_wait(shown)
 
-    @work(group="door", exclusive=True, exit_on_error=False)
-    async def action_insights(self) -> None:
+    async def _insights(self) -> None:
         """What was used over the days."""
         from hermes_platform_tui.screens.insights import InsightsScreen
 
-        await self.push_screen_wait(InsightsScreen(self.ctx))
+        await self._app.push_screen_wait(InsightsScreen(self._app.ctx))
 
-    @work(group="door", exclusive=True, exit_on_error=False)
-    async def action_skins(self) -> None:
+    async def _skins(self) -> None:
         """Other colours, seen while they are chosen."""
         from hermes_platform_tui.screens.skins import SkinPicker
 
-        worn: Any = self
-        chosen = await self.push_screen_wait(SkinPicker(worn.skin_rows(), worn.skin.name, worn.try_on))
-        if isinstance(self, Wardrobe):
-            self.wear(chosen or worn.skin.name)
+        wardrobe = self._app.wardrobe
+        picker = SkinPicker(wardrobe.rows(), wardrobe.skin.name, wardrobe.try_on)
+        chosen = await self._app.push_screen_wait(picker)
+        wardrobe.wear(chosen or wardrobe.skin.name)
         if chosen:
-            await self.keep("platforms.tui.skin", chosen)
+            await self._keep("platforms.tui.skin", chosen)
 
-    async def keep(self, key: str, value: str) -> None:
+    async def _keep(self, key: str, value: str) -> None:
         """Write a setting down; what is wrong with it is told."""
         try:
-            await self.ctx.settings.set(key, value)
+            await self._app.ctx.settings.set(key, value)
         except HermesError as error:
-            self.notify(str(error), severity="error", markup=False)
-
-    @on(Transcript.Copied)
-    def _copied(self, event: Transcript.Copied) -> None:
-        event.stop()
-        self.put_on_clipboard(event.text)
-
-    @on(Transcript.LinkOpened)
-    def _link_opened(self, event: Transcript.LinkOpened) -> None:
-        event.stop()
-        self.open_url(event.url)
-
-    # --- what tells the person, outside of the screen -----------------------------------------------------------------
-
-    @work(group="copy", exit_on_error=False)
-    async def put_on_clipboard(self, text: str) -> None:
-        """Copy a text to where the person can paste it, and say how."""
-        from hermes_platform_tui.terminal.clipboard import Clipboard
-
-        copied = await Clipboard(self.write_to_terminal, os.environ).copy(text)
-        severity: Literal["warning", "information"] = "warning" if copied.way == "none" else "information"
-        self.notify(copied.note, timeout=4, severity=severity, markup=False)
-
-    @cached_property
-    def notifier(self) -> Notifier:
-        """Who tells somebody that looks elsewhere."""
-        return Notifier(self.write_to_terminal, os.environ, self.settings_of_screen.notify)
-
-    @cached_property
-    def window(self) -> Title:
-        """The title of the terminal's window."""
-        return Title(self.write_to_terminal, off=self.is_headless or self.is_web)
-
-    def name_window(self, title: str) -> None:
-        """Name the terminal's window after the conversation."""
-        if self.restorer is not None and self.window.end not in self.restorer.last_words:
-            self.restorer.last_words.append(self.window.end)
-        self.window.show(f"Hermes – {title}" if title else "Hermes")
-
-    def write_to_terminal(self, data: str) -> None:
-        """What is no part of the picture: a title, a notice, a copy."""
-        if self._driver is not None and not self.is_headless:
-            self._driver.write(data)
-
-    def take_mouse(self, *, on: bool) -> None:
-        """Take the mouse, or leave it to the terminal, which then selects text itself."""
-        driver: Any = self._driver
-        if driver is None or self.is_headless:
-            raise UserError("There is no mouse here.")
-        (driver._enable_mouse_support if on else driver._disable_mouse_support)()
-        self.mouse_taken = on
+            self._app.notify(str(error), severity="error", markup=False)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["entries"]
 
-_ACTIONS = (
+_SCREENS = (
     ("Sessions", "earlier conversations, with search", "sessions"),
     ("Model", "who answers, with prices and context", "models"),
     ("Settings", "everything that can be set", "settings"),
@@ -21,6 +21,8 @@ _ACTIONS = (
     ("Insights", "what was used over the days", "insights"),
     ("Work", "child agents and processes", "work"),
     ("Help", "all commands and keys", "keys"),
+)
+_ACTIONS = (
     ("New tab", "another conversation beside this one", "new_tab"),
     ("Close tab", "close this conversation's tab", "close_tab"),
     ("Search", "search this conversation", "find"),
@@ -30,16 +32,20 @@ _ACTIONS = (
 
 def entries(app: "HermesApp") -> Iterator[Entry]:
     """All of it, screens first."""
+    for title, summary, door in _SCREENS:
+        yield Entry(title, summary, partial(app.doors.open, door))
     for title, summary, action in _ACTIONS:
         yield Entry(title, summary, _acting(app, action))
-    for number, view in enumerate(app.views, 1):
+    for number, view in enumerate(app.tabs.views, 1):
         if view is not app.view:
-            yield Entry(f"Tab {number}: {clean(view.facts.title or 'new')}", "look at it", partial(app.look_at, view))
+            yield Entry(
+                f"Tab {number}: {clean(view.facts.title or 'new')}", "look at it", partial(app.tabs.look_at, view)
+            )
     for command in app.talks.commands:
         usage = f" {command.usage}" if command.usage else ""
         yield Entry(f"/{command.name}{usage}", command.summary, partial(app.begin, command))
-    for name, description in app.skin_rows():
-        yield Entry(f"Skin: {name}", description, partial(app.wear, name))
+    for name, description in app.wardrobe.rows():
+        yield Entry(f"Skin: {name}", description, partial(app.wardrobe.wear, name))
 
 
 def _acting(app: "HermesApp", action: str) -> Callable[[], object]:

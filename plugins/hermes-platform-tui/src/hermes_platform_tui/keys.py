@@ -17,7 +17,7 @@ KEYS: Sequence[tuple[str, str, str]] = (
     ("Ctrl+Up, Ctrl+Down", "from message to message", "Reading"),
     ("Enter, Space", "fold the message in focus", "Reading"),
     ("c, y", "copy the message in focus, or its code", "Reading"),
-    ("Ctrl+Y", "copy the last answer", "Reading"),
+    ("Alt+C", "copy the last answer", "Reading"),
     ("Ctrl+F", "search this conversation", "Reading"),
     ("End", "follow the end again", "Reading"),
     ("Ctrl+C", "copy what is selected; stop the turn; clear the line; twice leaves", "Everywhere"),

@@ -104,7 +104,7 @@ class Tui(Platform):
         """Put a question in the tab of its chat; None when the screen is gone."""
         if self._app is None or self._running is None or self._running.done():
             return None
-        answer = asyncio.ensure_future(self._app.ask(chat.id, question))
+        answer = asyncio.ensure_future(self._app.questions.ask(chat.id, question))
         try:
             await asyncio.wait({answer, self._running}, return_when=asyncio.FIRST_COMPLETED)
             return answer.result() if answer.done() else None

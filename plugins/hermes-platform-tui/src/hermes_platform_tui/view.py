@@ -1,18 +1,23 @@
 """One conversation on the screen: what was said above, where to write below. Each is a chat of the platform."""
 
 import asyncio
+import contextlib
+import os
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Literal
 from uuid import uuid4
 
 from attrs import evolve
 from textual import events, on
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message as Notice
+from textual.widget import Widget
 from textual.widgets import Static
 
 from hermes_core.context import PluginContext
@@ -25,36 +30,37 @@ from hermes_core.types import (
     Envelope,
     Event,
     Message,
-    Question,
     Session,
     Started,
     Text,
     Usage,
     Used,
-    Verdict,
 )
 from hermes_platform_tui.composer import Composer
 from hermes_platform_tui.config import Config, Fold
 from hermes_platform_tui.look.statusbar import Facts, git_branch
-from hermes_platform_tui.reading import Reading
+from hermes_platform_tui.questions import Waiting
+from hermes_platform_tui.searchbar import SearchBar
 from hermes_platform_tui.transcript import Transcript
+from hermes_platform_tui.usage import added, figures
 
-__all__ = ["ChatView", "Waiting"]
+__all__ = ["ChatView"]
 
 _BELOW = 6  # rows under the greeting: the input, and a notice
 _LOOK = 2.0  # seconds between two looks at what runs beside the conversation
 
 
-class Waiting:
-    """A question that waits for the person, and what they answer."""
-
-    def __init__(self, question: Question) -> None:
-        self.question = question
-        self.answer: asyncio.Future[Verdict | None] = asyncio.get_running_loop().create_future()
-
-
-class ChatView(Reading):
+class ChatView(Vertical):
     """A conversation. ``facts`` are what the status bar shows of it; ``waiting`` the questions put in it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+f", "search", "Search", show=False),
+        Binding("alt+c", "copy_last", "Copy answer", show=False),
+        Binding("ctrl+up", "jump(-1)", "Previous message", show=False),
+        Binding("ctrl+down", "jump(1)", "Next message", show=False),
+        Binding("pageup", "scroll(-1)", "Up", show=False),
+        Binding("pagedown", "scroll(1)", "Down", show=False),
+    ]
 
     class Changed(Notice):
         """Something that the status bar, a tab or a dialog shows of a conversation is not as it was."""
@@ -94,7 +100,7 @@ class ChatView(Reading):
         history: Path | None,
         session: str = "",
     ) -> None:
-        super().__init__(config, id=f"view-{chat}")
+        super().__init__(id=f"view-{chat}")
         self.chat, self.person = chat, person
         self._config, self._ctx, self._talks, self._send = config, ctx, console, send
         self.wanted = session  # an earlier session that is to be opened in it
@@ -111,6 +117,7 @@ class ChatView(Reading):
             paste_characters=config.paste_characters,
             placeholder="Ask anything. / for commands, @ for files, F1 for help",
         )
+        self.transcript, self.search_bar = Transcript(config=config, picture=self._picture), SearchBar()
         self.greeting = Static("", id="greeting")
         self._began = 0.0
         self.usage = self._before = Usage()  # what the session used before the turn that runs
@@ -137,7 +144,7 @@ class ChatView(Reading):
 
     def say(self, text: str, attachments: Sequence[Blob] = ()) -> None:
         """Send what a person says; a screen that has the name of a command opens instead."""
-        if self.app.opens(text):  # type: ignore[attr-defined]
+        if self.app.doors.opens(text):  # type: ignore[attr-defined]
             return
         self.begin()
         self._fold_as(text.split())
@@ -163,7 +170,7 @@ class ChatView(Reading):
         """``/reasoning show`` is kept by the kernel for the next start; here it holds at once."""
         states: dict[str, Fold] = {"show": "collapsed", "full": "expanded", "hide": "hidden"}
         if words[:1] == ["/reasoning"] and (state := states.get("".join(words[1:2]))):
-            self.fold(["reasoning"], state)
+            self.transcript.fold("reasoning", state)
 
     def greet(self, words: Content) -> None:
         """What an empty conversation shows."""
@@ -191,6 +198,54 @@ class ChatView(Reading):
     def paste_picture(self) -> None:
         """Attach the picture that is in the clipboard."""
         self.run_worker(self.composer.take_clipboard(), group="paste", exclusive=True, exit_on_error=False)
+
+    # --- reading ----------------------------------------------------------------------------------------------------
+
+    def action_search(self) -> None:
+        """Search what was said."""
+        self.search_bar.open()
+
+    def action_copy_last(self) -> None:
+        """Copy the message in focus, else the last answer."""
+        self.transcript.copying.message()
+
+    def action_jump(self, step: Literal[-1, 1]) -> None:
+        """To the message before, or after."""
+        self.transcript.jump(step)
+
+    def action_scroll(self, pages: int) -> None:
+        """A page up or down."""
+        self.transcript.turn_page(pages)
+
+    @on(SearchBar.Sought)
+    def _sought(self, event: SearchBar.Sought) -> None:
+        event.stop()
+        self.search_bar.show(self.transcript.search.begin(event.words))
+
+    @on(SearchBar.Stepped)
+    def _stepped(self, event: SearchBar.Stepped) -> None:
+        event.stop()
+        self.search_bar.show(self.transcript.search.step(1 if event.by > 0 else -1))
+
+    @on(SearchBar.Closed)
+    def _search_closed(self, event: SearchBar.Closed) -> None:
+        event.stop()
+        self.transcript.search.begin("")
+        self.composer.focus_input()
+
+    @on(Transcript.Searched)
+    def _searched(self, event: Transcript.Searched) -> None:
+        event.stop()
+        self.search_bar.show(event.state)
+
+    def _picture(self, blob: Blob) -> Widget | None:
+        from hermes_platform_tui.terminal.fit import Capabilities
+        from hermes_platform_tui.terminal.pictures import how_to, picture
+
+        how = how_to(Capabilities.of(os.environ), self._config.images)
+        if how == "off":
+            return None
+        return picture(blob, width=min(80, self.size.width - 8), height=20, how=how)
 
     # --- what the kernel says -------------------------------------------------------------------------------------
 
@@ -235,15 +290,17 @@ class ChatView(Reading):
             self.session = event.session_id
 
     def _used(self, event: Used) -> None:
-        self.usage = _sum(self._before, event.usage)
-        self.facts_are(used=event.context, window=event.window or self.facts.window, **_figures(self.usage))
+        self.usage = added(self._before, event.usage)
+        self.facts_are(used=event.context, window=event.window or self.facts.window, **figures(self.usage))
 
     def _ended(self, event: Ended) -> None:
         seconds = time.monotonic() - self._began if self._began else 0.0
-        self.usage = self._before = _sum(self._before, event.usage)
-        self.facts_are(busy=False, seconds=seconds, queued=len(self._sent), **_figures(self.usage))
+        self.usage = self._before = added(self._before, event.usage)
+        self.facts_are(busy=False, seconds=seconds, queued=len(self._sent), **figures(self.usage))
         self.post_message(self.Rested(self, event, seconds))
         self.sync()
+        # It is known for sure once the first command has made it.
+        self.run_worker(self.see_wall(), group="wall", exclusive=True, exit_on_error=False)
 
     # --- what there is to know of it ------------------------------------------------------------------------------
 
@@ -274,6 +331,12 @@ class ChatView(Reading):
             if before:
                 self.run_worker(self.load(), group="load", exclusive=True, exit_on_error=False)
 
+    async def see_wall(self) -> None:
+        """See what bounds the commands of this chat. Who cannot say costs no conversation."""
+        with contextlib.suppress(HermesError):
+            wall = await self._talks.wall(self.chat)
+            self.facts_are(wall=wall.name if wall else "")
+
     async def start(self) -> None:
         """Open what was asked for, and show what was said in it. Raises HermesError."""
         if self.wanted:
@@ -300,7 +363,7 @@ class ChatView(Reading):
         row = next((row for row in rows if known and row.session.id == known.id), None)
         self.usage = self._before = row.usage if row else Usage()
         self.opening = row.preview if row else ""
-        self.facts_are(title=known.title if known else "", **_figures(self.usage))
+        self.facts_are(title=known.title if known else "", **figures(self.usage))
 
     async def _look(self) -> None:
         alive = self.facts.busy or self.facts.agents or self.facts.processes
@@ -319,36 +382,8 @@ class ChatView(Reading):
         self.say("/retry")
 
 
-def _figures(usage: Usage) -> dict[str, Any]:
-    """Usage as the status bar tells it."""
-    hits = 100 * usage.cache_read / usage.input if usage.input and usage.cache_read else None
-    return {
-        "input_tokens": usage.input,
-        "output_tokens": usage.output,
-        "cache_hits": hits,
-        "cost": usage.cost,
-        "priced": usage.priced,
-    }
-
-
 def _reader() -> None:
     """Import what reads markdown, where no key waits for it."""
     from hermes_platform_tui.markdown.inline import parser
 
     parser()
-
-
-def _sum(one: Usage, other: Usage) -> Usage:
-    weaker = "" if "" in (one.priced, other.priced) and one.calls and other.calls else (one.priced or other.priced)
-    if "estimated" in (one.priced, other.priced) and weaker:
-        weaker = "estimated"
-    return Usage(
-        input=one.input + other.input,
-        output=one.output + other.output,
-        cache_read=one.cache_read + other.cache_read,
-        cache_write=one.cache_write + other.cache_write,
-        reasoning=one.reasoning + other.reasoning,
-        cost=one.cost + other.cost,
-        calls=one.calls + other.calls,
-        priced=weaker,
-    )

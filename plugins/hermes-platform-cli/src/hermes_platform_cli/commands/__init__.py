@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 # words -> where it is made, below this package
 _MADE = {
     "resume": "resume:make_resume",
-    "why": "why:make_why",
     "sessions list": "sessions:make_list",
     "sessions show": "sessions:make_show",
     "sessions search": "sessions:make_search",
@@ -37,6 +36,7 @@ _MADE = {
     "tools enable": "tools:make_enable",
     "tools disable": "tools:make_disable",
     "tools history": "tools:make_history",
+    "status": "status:make_status",
     "setup": "setup:make_setup",
     "model": "model:make_model",
     "model show": "model:make_show",

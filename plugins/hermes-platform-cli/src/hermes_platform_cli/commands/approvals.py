@@ -94,21 +94,30 @@ def make_deny(ctx: PluginContext) -> click.Command:
 
     @click.command()
     @click.argument("which")
+    @click.argument("instead", nargs=-1)
     @json_option
-    async def command(which: str, as_json: bool) -> None:
-        """Say no."""
-        await _answer(ctx, which, "deny", "deny", as_json=as_json)
+    async def command(which: str, instead: tuple[str, ...], as_json: bool) -> None:
+        """Say no; the model is told what you want INSTEAD, in your words.
+
+        \b
+        Examples:
+          hermes approvals deny 3f9a
+          hermes approvals deny 3f9a use pnpm, not npm
+        """
+        await _answer(ctx, which, "deny", "deny", as_json=as_json, instead=" ".join(instead))
 
     return command
 
 
-async def _answer(ctx: PluginContext, which: str, outcome: Outcome, choice: str, *, as_json: bool) -> None:
+async def _answer(
+    ctx: PluginContext, which: str, outcome: Outcome, choice: str, *, as_json: bool, instead: str = ""
+) -> None:
     """Settle a question, once. Raises UserError when it is settled, or the choice was not offered."""
     found = await ctx.approvals.find(ctx.owner, which)
     if found.state == "open" and choice not in (*found.choices, "deny"):
         raise UserError(f"This can be allowed {', '.join(found.choices[:-1])}; {choice} is not offered for it.")
-    reason = "" if outcome == "allow" else "refused by the person"
-    verdict = Verdict(outcome=outcome, choice=choice, by=f"{getpass.getuser()} in another terminal", reason=reason)
+    by = f"{getpass.getuser()} in another terminal"
+    verdict = Verdict(outcome="allow", choice=choice, by=by) if outcome == "allow" else Verdict.refused(by, instead)
     row = await ctx.approvals.settle(ctx.owner, found.id, verdict)
     if as_json:
         emit([_row(row, as_json=True)], (), as_json=True, empty="")

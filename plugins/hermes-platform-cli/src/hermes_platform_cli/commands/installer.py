@@ -2,7 +2,6 @@
 
 import json
 import re
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -10,10 +9,13 @@ from hermes_core.contents import Contents, installed_contents
 from hermes_core.control import Package, PluginsBroker
 from hermes_core.errors import UserError
 from hermes_core.types import PluginRow
-from hermes_platform_cli.commands.unpacked import contents_of, normalized, taken_over
+from hermes_platform_cli.commands.names import refuse_imitation, refuse_stranger
+from hermes_platform_cli.commands.programs import run_program
+from hermes_platform_cli.commands.unpacked import contents_of, fields_of, normalized, refuse_no_plugin, taken_over
 
-__all__ = ["OSV", "install", "remove", "sync"]
+__all__ = ["INDEX", "OSV", "install", "remove", "sync"]
 
+INDEX = "https://pypi.org/simple"
 OSV = "https://api.osv.dev/v1/query"
 _LONGEST = 10_000_000  # bytes of an answer
 _LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"  # of a host name
@@ -22,31 +24,39 @@ Say = Callable[[str], None]
 _NAME = r"(?P<name>[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[[^\]]*\])?\s*(?:==\s*(?P<version>[\w.!+-]+)\s*)?"
 
 
-def install(requirement: str, plugins: PluginsBroker, *, binary_only: bool = True, say: Say, osv: str = OSV) -> None:
+def install(
+    requirement: str, plugins: PluginsBroker, *, binary_only: bool = True, index: str = INDEX, say: Say, osv: str = OSV
+) -> None:
     """Install a plugin into this Python and note it in plugins.lock with a digest of its files. It is not enabled.
 
-    It is unpacked and looked at first. Building from source runs the author's code, so only wheels are taken unless
-    ``binary_only`` is off. Raises UserError when an advisory calls it malware, when it would run at every start of
-    Python, when it is not what the lock says of this version, or when the installer fails; then nothing is noted.
+    It is unpacked and looked at first, from ``index`` and no other. Building from source runs the author's code, so
+    only wheels are taken unless ``binary_only`` is off. Raises UserError when an advisory calls it malware, when it is
+    no plugin, when its name imitates one of ours or is ours without being from us, when it would run at every start
+    of Python, when it is not what the lock says of this version, or when the installer fails; then nothing is noted.
     """
     name, version, remote = _understood(requirement.strip())
+    _refuse_index(index)
+    refuse_imitation(name)
+    if binary_only and not remote:
+        _refuse_unbuilt(requirement.strip())
     if remote:
         _refuse_malware(name, version, osv, say)
     else:
         say(f"{requirement} is not from the package index; nobody was asked about it.")
     wheels = ["--only-binary", ":all:"] if binary_only else []
-    found = _looked_at(name, [*wheels, requirement])
+    found = _looked_at(name, [*wheels, requirement], index)
     before = next((one for one in plugins.wanted() if one.distribution == name), None)
     _compare(name, before, found, say)
     extras = re.search(r"\[[^\]]*\]", requirement)
     exactly = f"{name}{extras[0] if extras else ''}=={found.version}"
-    _run("install", [*wheels, exactly if remote and not version else requirement], say)
+    run_program("install", [*wheels, exactly if remote and not version else requirement], index=index, say=say)
     there = installed_contents(name)
     if there is not None and there.digest != found.digest:
-        _run("uninstall", [name])
+        run_program("uninstall", [name])
         text = f"What was installed as {name} {there.version} is not what was looked at; it is removed again."
         raise UserError(text, hint="Try again; if it stays so, ask whoever runs the package index.")
     plugins.note(Package(name, requirement, binary_only, found.version, found.digest))
+    say(f"Its files: sha256 {found.digest}, kept in plugins.lock.")
     say(f"Installed {name} {found.version}. It is not enabled: hermes plugins enable NAME")
 
 
@@ -54,12 +64,12 @@ def remove(installed: PluginRow, plugins: PluginsBroker, *, say: Say) -> None:
     """Uninstall a plugin's distribution and forget its consent; its settings stay. Raises UserError."""
     if not installed.distribution:
         raise UserError(f"Plugin {installed.label} is a file of yours.", hint=f"Delete {installed.path} yourself.")
-    _run("uninstall", [installed.distribution], say)
+    run_program("uninstall", [installed.distribution], say=say)
     plugins.forget(installed.distribution)
     say(f"Removed {installed.distribution}. Its settings stay in config.yaml.")
 
 
-def sync(plugins: PluginsBroker, *, say: Say, osv: str = OSV) -> None:
+def sync(plugins: PluginsBroker, *, index: str = INDEX, say: Say, osv: str = OSV) -> None:
     """Install again what was wanted and is gone, after an upgrade took it away.
 
     One that cannot be installed does not keep the others from coming back. Raises UserError naming all that failed.
@@ -69,7 +79,7 @@ def sync(plugins: PluginsBroker, *, say: Say, osv: str = OSV) -> None:
     failed: list[str] = []
     for wanted in missing:
         try:
-            install(wanted.requirement, plugins, binary_only=wanted.only_binary, say=say, osv=osv)
+            install(wanted.requirement, plugins, binary_only=wanted.only_binary, index=index, say=say, osv=osv)
         except UserError as error:
             failed.append(error.text)
     if failed:
@@ -93,13 +103,16 @@ def _understood(requirement: str) -> tuple[str, str, bool]:
     return normalized(named["name"]), named["version"] or "", not rest.startswith("@")
 
 
-def _looked_at(name: str, arguments: Sequence[str]) -> Contents:
+def _looked_at(name: str, arguments: Sequence[str], index: str) -> Contents:
     """The distribution alone, unpacked into a folder that no Python looks at."""
     from tempfile import TemporaryDirectory
 
     with TemporaryDirectory(prefix="hermes-install-") as folder:
-        _run("install", ["--no-deps", "--target", folder, *arguments])
+        run_program("install", ["--no-deps", "--target", folder, *arguments], index=index)
         _refuse_startup(name, found := contents_of(Path(folder), name))  # before a system's own of that name is seen
+        refuse_stranger(name, found.version, fields_of(Path(folder), name))
+        refuse_no_plugin(Path(folder), name)
+        _refuse_needs(name, found)
         if taken := taken_over(Path(folder), name):
             text = f"{name} brings {', '.join(taken)}, which belongs to something else here. It was not installed."
             raise UserError(text, hint="No plugin needs that. Tell its author, or do not use it.")
@@ -112,6 +125,29 @@ def _refuse_startup(name: str, found: Contents) -> None:
         raise UserError(
             f"{text} It was not installed.", hint="No plugin needs that; malicious packages do. If you trust it, pip."
         )
+
+
+def _refuse_needs(name: str, found: Contents) -> None:
+    """A dependency at an address of its own is built without anybody having named it."""
+    if needs := [need for need in found.needs if re.match(r"[\w.-]+\s*(?:\[[^\]]*\])?\s*@", need)]:
+        text = f"{name} {found.version} needs {', '.join(needs)}, which is not from the package index."
+        raise UserError(f"{text} It was not installed.", hint="Tell its author: dependencies come from the index.")
+
+
+def _refuse_unbuilt(requirement: str) -> None:
+    """What is at an address or in a folder and is no wheel would be built, also where an installer is told not to."""
+    address = requirement.partition("@")[2].strip() or requirement
+    if not address.partition("#")[0].partition("?")[0].endswith(".whl"):
+        text = f"{ascii(address[:200])[1:-1]} is no wheel: installing it runs its author's code on this machine."
+        raise UserError(text, hint="Give the address of a wheel; --allow-sdist builds it all the same.")
+
+
+def _refuse_index(index: str) -> None:
+    here = re.fullmatch(r"http://(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?(?:/.*)?", index)
+    if not here and not index.lower().startswith("https://"):
+        raise UserError(f"platforms.cli.index is {index!r}, which is no https address.", hint="hermes config edit")
+    if not here:
+        _must_be_sealed(index)
 
 
 def _compare(name: str, before: Package | None, found: Contents, say: Say) -> None:
@@ -169,39 +205,3 @@ def _refuse_malware(name: str, version: str, osv: str, say: Say) -> None:
     if reports:
         text = f"{name} is reported as malware: {', '.join(reports)}. It was not installed."
         raise UserError(text, hint=f"Read https://osv.dev/vulnerability/{reports[0]}")
-
-
-def _run(action: str, arguments: Sequence[str], say: Say = lambda _text: None) -> None:
-    import subprocess
-
-    by, command = _program()
-    yes = ["-y"] if action == "uninstall" and by != "uv" else []
-    place = ["--python", sys.executable] if by == "uv" else []
-    say(f"{action.title()}ing with {by} into {sys.prefix}.")
-    # The installer's own words go to stderr as they come: stdout is for answers.
-    words = [*command, action, *place, *yes, *arguments]
-    status = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=2, check=False).returncode
-    if status:
-        hint = "What it said stands above." + (" --allow-source also builds." if "--only-binary" in arguments else "")
-        raise UserError(f"{by} could not {action} {arguments[-1]} (exit {status}).", hint=hint)
-
-
-def _program() -> tuple[str, list[str]]:
-    """What installs into this Python, by name, and how it is begun: uv and pipx make environments without a pip.
-
-    Raises UserError where there is none.
-    """
-    import shutil
-    from importlib.util import find_spec
-
-    beside = str(Path(sys.executable).parent)
-    if uv := shutil.which("uv") or shutil.which("uv", path=beside):
-        return "uv", [uv, "pip"]
-    if find_spec("pip"):
-        return "pip", [sys.executable, "-m", "pip"]
-    if (pipx := shutil.which("pipx")) and Path(sys.prefix, "pipx_metadata.json").exists():
-        return "pipx", [pipx, "runpip", Path(sys.prefix).name]
-    if pip := shutil.which("pip") or shutil.which("pip3"):
-        return "pip", [pip, "--python", sys.executable]
-    text = f"Nothing here can install into {sys.prefix}: there is no uv, pip or pipx."
-    raise UserError(text, hint="Install uv (https://docs.astral.sh/uv), then do it again.")

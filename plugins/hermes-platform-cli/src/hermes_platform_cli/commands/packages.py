@@ -13,10 +13,10 @@ def make_install(ctx: PluginContext) -> click.Command:
 
     @click.command()
     @click.argument("requirement")
-    @click.option("--allow-source", is_flag=True, help="Also build from source (runs the author's build code).")
-    async def command(requirement: str, allow_source: bool) -> None:
+    @click.option("--allow-sdist", is_flag=True, help="Also build from source (runs the author's build code).")
+    async def command(requirement: str, allow_sdist: bool) -> None:
         """Install a plugin from the package index. It is not enabled by this."""
-        installer.install(requirement, ctx.plugins, binary_only=not allow_source, say=_say)
+        installer.install(requirement, ctx.plugins, binary_only=not allow_sdist, index=ctx.config.index, say=_say)
         _look_again(ctx)
 
     return command
@@ -41,7 +41,7 @@ def make_sync(ctx: PluginContext) -> click.Command:
     @click.command()
     async def command() -> None:
         """Install again what plugins.lock says was wanted, after an upgrade took it away."""
-        installer.sync(ctx.plugins, say=_say)
+        installer.sync(ctx.plugins, index=ctx.config.index, say=_say)
         _look_again(ctx)
 
     return command

@@ -1,6 +1,8 @@
 """``hermes setup``: who answers, and where commands run; or a plugin's own step. All is asked, then written at once."""
 
 import json
+import shlex
+import subprocess
 import sys
 from pathlib import Path
 
@@ -10,13 +12,14 @@ from hermes_core.context import PluginContext
 from hermes_core.control import BackendRow
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.tables import emit
-from hermes_core.types import Feature
+from hermes_core.types import Feature, Wall
 from hermes_platform_cli.commands.provider import ProviderSetup
 from hermes_platform_cli.commands.questions import (
     Changes,
     ask,
     asked_one_of,
     begin,
+    confirm,
     from_environment,
     nobody,
     settle,
@@ -70,7 +73,8 @@ def make_setup(ctx: PluginContext) -> click.Command:
         """
         person = not non_interactive
         if person and not sys.stdin.isatty():
-            raise nobody("Say what to set: hermes setup --non-interactive --provider NAME --backend NAME")
+            options = f"{what} --non-interactive" if what else "--non-interactive --provider NAME --backend NAME"
+            raise nobody(f"Say what to set: {ctx.program} setup {options}")
         if what:
             (step,) = await ctx.settings.steps(what)
             changes = await begin(ctx)
@@ -131,6 +135,8 @@ def _meaning(row: BackendRow) -> str:
     """What it means for the person, in one sentence."""
     if Feature.ISOLATED in row.features:
         return "commands see only this folder; most work needs no question"
+    if Feature.LOCAL in row.features and row.wall and row.wall.name != "none":
+        return f"commands run behind a wall ({row.wall.name}): nothing asks inside it, and leaving it asks you"
     if Feature.LOCAL in row.features:
         return "commands can do what you can do; what may do harm asks you first"
     return "commands run elsewhere; what may do harm asks you first"
@@ -150,6 +156,8 @@ async def _where(ctx: PluginContext, changes: Changes, given: dict[str, str | No
     if not places[name].ready:
         hint = f"{ctx.program} doctor --deep --plugin {places[name].plugin}"
         raise UserError(f"The backend {name} is not ready on this machine.", hint=hint)
+    if person and (wall := places[name].wall):
+        _better(wall)
     if person and folder is None:
         text, before = "Folder to work in (Enter: where it is started)", str(changes.now("terminal.cwd") or "")
         folder = ask(text, default=before, show_default=bool(before))
@@ -159,6 +167,21 @@ async def _where(ctx: PluginContext, changes: Changes, given: dict[str, str | No
     changes.want("terminal.backend", name, said=True)
     if folder is not None:
         changes.want("terminal.cwd", folder, said=True)
+
+
+def _better(wall: Wall) -> None:
+    """Offer what would make a better wall possible: each command is shown, and run only with a yes."""
+    for words in wall.better:
+        tell(f"The wall around commands is {wall.name} here; this lets a better one be made. It changes this machine:")
+        click.echo(f"  {shlex.join(words)}", err=True)  # never broken into lines: it is looked at closely
+        if not confirm("Run it?", default=False):
+            continue
+        try:
+            status = subprocess.run(words, stdout=2, check=False).returncode
+        except OSError as error:
+            tell(f"It could not be run: {error.strerror}.")
+            continue
+        tell("Done." if status == 0 else f"It failed (exit {status}); what it said stands above. Nothing else changes.")
 
 
 def _chosen_place(ctx: PluginContext, changes: Changes, places: list[BackendRow]) -> str:

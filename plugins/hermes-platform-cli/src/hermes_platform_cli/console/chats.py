@@ -7,7 +7,7 @@ from hermes_core.context import PluginContext
 from hermes_core.errors import UnknownName
 from hermes_core.kinds import Console, Platform
 from hermes_core.kinds import Conversation as AtHand
-from hermes_core.types import Chat, Choice, Job, Message, Session, SlashCommand, Text
+from hermes_core.types import Chat, Choice, Job, Message, Session, SlashCommand, Text, Wall
 from hermes_platform_cli.console.completion import completions
 from hermes_platform_cli.console.conversation import Conversation
 from hermes_platform_cli.console.typed import TypedCommands
@@ -38,6 +38,9 @@ class Chats(Console):
             session = Session(id=conversation.wanted, origin=self._platform.name, owner=self._ctx.owner)
         return self._typed.slash.status(session)
 
+    async def wall(self, chat: str) -> Wall | None:
+        return await self._typed.slash.wall(self._conversation(chat).session)
+
     async def prepare(self) -> None:
         await self._typed.slash.prepare()
 
@@ -52,15 +55,15 @@ class Chats(Console):
 
     async def jobs(self, chat: str) -> Sequence[Job]:
         self._require("sessions.read", "looked at what runs")
-        return await (await self._at_hand(chat)).jobs()
+        return await (await self._at_hand(chat)).jobs.list()
 
     async def job_output(self, chat: str, job: str) -> str:
         self._require("sessions.read", "looked at what runs")
-        return await (await self._at_hand(chat)).job_output(job)
+        return await (await self._at_hand(chat)).jobs.output(job)
 
     async def stop_job(self, chat: str, job: str) -> bool:
         self._require("turns.run", "stopped what runs")
-        return await (await self._at_hand(chat)).stop_job(job)
+        return await (await self._at_hand(chat)).jobs.stop(job)
 
     async def interrupt(self, chat: str) -> bool:
         if working := self._typed.working.get(chat):

@@ -60,6 +60,8 @@ class ConsoleSession(Chats):
                 while any(ended):
                     ended = []
                     await self._carry("", self._ctx.turns.resume(first, ask=self._asking("")), ended)
+            if not first:
+                await self._opening()
             receiving, left = asyncio.create_task(self._receive()), asyncio.create_task(self._typed.left.wait())
             try:
                 await asyncio.wait({receiving, left}, return_when=asyncio.FIRST_COMPLETED)
@@ -77,6 +79,12 @@ class ConsoleSession(Chats):
                 worker.cancel()
             await asyncio.gather(*self._workers, *self._typed.beside, return_exceptions=True)
             await self._platform.close()
+
+    async def _opening(self) -> None:
+        """Ask what comes before the first words, and say what came of it."""
+        folder = self._typed.slash.status(None).get("cwd", "")
+        for number, text in enumerate(await self._typed.slash.open(folder, self._asking(""))):
+            await self._tell(Chat(""), text, f"opening:{number}:")
 
     async def _receive(self) -> None:
         async for envelope in self._platform.receive():
@@ -162,9 +170,10 @@ class ConsoleSession(Chats):
         steer = mode == "steer" and await turns.busy(session.id)
         if steer:
             await turns.steer(session.id, envelope)
-        else:  # what came before is stored already; then it is enough to say so again
-            await turns.queue(envelope, order=TurnOrder(session=session.id))
+        came = steer or await turns.queue(envelope, order=TurnOrder(session=session.id))
         await self._platform.ack(envelope)
+        if not came:  # it came before: it waits, or it is what runs
+            return True
         if mode == "interrupt":
             await turns.interrupt(session.id)
         else:

@@ -18,8 +18,8 @@ _DATE = pattern(r"-(20\d{6}|20\d\d-\d\d-\d\d)\Z")
 # What is given up first when the row is too narrow, down to what stays to the last.
 _ORDER = (
     *("cwd", "verb", "provider", "title", "cache", "flow", "cwd-short", "date", "unknown-cost", "title-short", "ask"),
-    *("branch", "branch-short", "work", "count", "smart", "bar", "queue", "policy", "time", "cost", "model"),
-    *("queue-short", "model-short", "share", "model-least", "off", "sign"),
+    *("wall", "branch", "branch-short", "work", "count", "smart", "bar", "queue", "policy", "time", "cost", "model"),
+    *("queue-short", "model-short", "share", "no-wall", "model-least", "off", "sign"),
 )
 _RANKS = {name: len(_ORDER) - at for at, name in enumerate(_ORDER)}
 _MARKS = {"good": "", "warning": "", "bad": "!", "critical": "!!"}
@@ -56,6 +56,8 @@ class Facts:
     queued: int = 0
     branch: str = ""
     mode: Literal["ask", "smart", "off"] = "ask"
+    wall: str = ""
+    """What bounds commands here, ``none`` where nothing does; empty while that is not known."""
     title: str = ""
     cwd: str = ""
     agents: int = 0
@@ -126,6 +128,9 @@ def full(facts: Facts, paint: Paint) -> Iterator[Piece]:
             right=True,
         )
     yield from _branch(facts, paint)
+    if facts.wall not in ("", "none"):
+        yield piece(("wall", paint.say(paint.clip(facts.wall, 16), "muted")), right=True)
+    yield from _no_wall(facts, paint)
     if facts.mode == "ask":
         yield piece(("ask", paint.say("ask", "muted")), right=True)
     yield from _smart(facts, paint)
@@ -139,6 +144,7 @@ def compact(facts: Facts, paint: Paint) -> Iterator[Piece]:
     yield from _queue(facts, paint)
     yield from _cost(facts, paint, unknown=False)
     yield from _branch(facts, paint)
+    yield from _no_wall(facts, paint)
     yield from _smart(facts, paint)
 
 
@@ -153,6 +159,11 @@ def minimal(facts: Facts, paint: Paint) -> Iterator[Piece]:
 def _mode_off(facts: Facts, paint: Paint) -> Iterator[Piece]:
     if facts.mode == "off":
         yield piece(("policy", paint.shout(" POLICY OFF ")), ("off", paint.shout(" OFF ")))
+
+
+def _no_wall(facts: Facts, paint: Paint) -> Iterator[Piece]:
+    if facts.wall == "none":
+        yield piece(("no-wall", paint.say("no wall", "warning", bold=True)), right=True)
 
 
 def _smart(facts: Facts, paint: Paint) -> Iterator[Piece]:

@@ -42,6 +42,9 @@ class _Choices(Widget, can_focus=True):
             super().__init__()
             self.choice = choice
 
+    class Wished(Message):
+        """Something else is wanted."""
+
     def __init__(self, question: Question) -> None:
         super().__init__(id="choices")
         self._question, self._beside = question, ""
@@ -93,6 +96,8 @@ class _Choices(Widget, can_focus=True):
             self.post_message(self.Picked(choices[self._cursor]))
         elif (choice := self._keys.get((event.character or "").casefold())) is not None:
             self.post_message(self.Picked(choice))
+        elif self._question.kind == "approval" and event.character in ("i", "I"):
+            self.post_message(self.Wished())
         else:
             return
         event.stop()
@@ -170,7 +175,7 @@ class QuestionDialog(Dialog[Verdict | None]):
         self.question = question
         self._person, self._waiting, self._quiet = person, waiting, quiet
         self._guard = Guard(float("inf"), quiet)  # nothing counts before it is seen
-        self._withdrawn = False
+        self._withdrawn = self._instead = False
         self._covers = exact(question.covers) if set(_LASTING) & set(question.choices) else ""
         self._brief = question.kind == "approval" and len(self._covers) <= _BESIDE and "\n" not in self._covers
         self._crowded: bool | None = None
@@ -240,6 +245,10 @@ class QuestionDialog(Dialog[Verdict | None]):
         many = min(9, len(self.question.choices))
         choose = Hint("Enter", "answer") if self.question.kind == "text" else Hint(f"1-{many}", "answer")
         arrows = () if self.question.kind == "text" else (Hint("↑↓ Enter", "choose"),)
+        if self._instead:
+            choose, arrows = Hint("Enter", "no, and do this instead"), ()
+        elif self.question.kind == "approval":
+            arrows = (Hint("i", "no, do this instead", "instead"), *arrows)
         leave = Hint("Esc", "no" if self.question.kind == "approval" else "no answer", "cancel")
         self.hint((choose, leave, *arrows, Hint("PgDn", "read on", "scroll(1)")))
 
@@ -269,7 +278,23 @@ class QuestionDialog(Dialog[Verdict | None]):
 
     def action_cancel(self) -> None:
         """A no."""
-        self.finish(Verdict(outcome="deny", reason="refused by the person", by=self._person, choice="deny"))
+        self.finish(Verdict.refused(self._person))
+
+    async def action_instead(self) -> None:
+        """A no, once it is said what is to be done instead: a line for it comes in the place of the choices."""
+        if self.question.kind == "approval" and not self._instead and self._guard.passes(Message().time):
+            self._instead = True
+            choices = self.query_one(_Choices)
+            line = _AnswerLine(id="answer", placeholder="What to do instead")
+            await choices.parent.mount(line, after=choices)  # type: ignore[union-attr]
+            await choices.remove()
+            line.focus()
+            self._tell()
+            self.call_after_refresh(self.fit)
+
+    async def on__choices_wished(self) -> None:
+        """Say what."""
+        await self.action_instead()
 
     def on__choices_picked(self, event: _Choices.Picked) -> None:
         """A choice is the answer."""
@@ -280,5 +305,7 @@ class QuestionDialog(Dialog[Verdict | None]):
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """What was typed is the answer; nothing is none."""
-        if event.value.strip():
+        if self._instead and event.value.strip():
+            self.finish(Verdict.refused(self._person, event.value))
+        elif event.value.strip():
             self.finish(Verdict(outcome="allow", by=self._person, choice=event.value))

@@ -1,4 +1,4 @@
-"""Text that is shown to the letter: folded and never re-flowed, so that no space and no character is lost."""
+"""Text that is shown to the letter: folded, so that no space and no character is lost; our words between words."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,10 @@ _GOES_ON = "↪ "
 
 @dataclass(frozen=True)
 class Writing:
-    """A piece of text. One that is ``bare`` has no margin: our own words. ``style`` is Textual's."""
+    """A piece of text. One that is ``bare`` is our own words: without a margin, and folded between words.
+
+    ``style`` is Textual's.
+    """
 
     text: str
     style: str = ""
@@ -30,8 +33,19 @@ def _folded(pieces: Sequence[Writing], width: int) -> Iterator[tuple[str, str, s
         room = max(2, width - (0 if piece.bare else 2))
         for line in piece.text.split("\n"):
             chunks = [line[at : at + room] for at in range(0, len(line), room)] if line.isascii() else None
+            chunks = list(_words(line, room)) if piece.bare else chunks
             for place, chunk in enumerate((chop_cells(line, room) if chunks is None else chunks) or [""]):
                 yield "" if piece.bare else _GOES_ON if place else "  ", chunk, piece.style
+
+
+def _words(line: str, room: int) -> Iterator[str]:
+    """The rows of a line, each ended after a word where one fits; no blank is lost."""
+    while line:
+        row = chop_cells(line[: 4 * room], room)[0]
+        if len(row) < len(line) and (blank := row.rfind(" ")) > 0:
+            row = row[: blank + 1]
+        yield row
+        line = line[len(row) :]
 
 
 class Sheet(ScrollView, can_focus=False):

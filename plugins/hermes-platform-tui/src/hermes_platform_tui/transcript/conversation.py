@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -30,6 +30,7 @@ __all__ = ["Conversation"]
 
 FRAME = 0.05  # seconds between two looks at what is new
 TICK = 0.2  # seconds between steps of a spinner
+_FOLDS: Sequence[Fold] = ("hidden", "collapsed", "expanded")
 CHUNK = 100  # half as many messages are read at once for a search
 
 
@@ -198,7 +199,7 @@ class Conversation(Widget):
         """An empty conversation."""
         self._feed.clear()
         self._past, self._current, self._unseen = None, None, False
-        self._hunt = Hunt()
+        self._hunt.begin("", ())
         self._page.show_window([])
 
     def flush(self) -> None:
@@ -249,9 +250,11 @@ class Conversation(Widget):
 
     # What is shown
 
-    def fold(self, section: Section, state: Fold) -> None:
-        """How much is shown of all the model's thinking, or of all tool calls."""
-        before, self._folds[section] = self._folds[section], state
+    def fold(self, section: Section, state: Fold | Literal[""]) -> None:
+        """How much is shown of all the model's thinking, or of all tool calls; without a state, the next one."""
+        before = self._folds[section]
+        state = state or _FOLDS[(_FOLDS.index(before) + 1) % len(_FOLDS)]
+        self._folds[section] = state
         for entry in self._feed.entries:
             if entry.section == section:
                 entry.unfolded = None
@@ -274,7 +277,7 @@ class Conversation(Widget):
     @on(Page.AtTop)
     def _want_older(self, event: Page.AtTop) -> None:
         event.stop()
-        if self._past and self._past.more and not self._reading.locked():
+        if self._more() and not self._reading.locked():
             self.run_worker(self._read_older(), group="older", exit_on_error=False)
 
     @on(Page.FirstWanted)
@@ -284,10 +287,21 @@ class Conversation(Widget):
 
     async def go_to_first(self) -> None:
         """Show the beginning of the conversation; what was not read yet is read."""
-        while self._past and self._past.more:
-            await self._read_older(CHUNK)
+        while await self._read_on():
+            pass
         if self._page.entries:
             self._page.go_to(self._page.entries[0])
+
+    def _more(self) -> bool:
+        """Whether something was said before that was not read yet."""
+        return bool(self._past and self._past.more)
+
+    async def _read_on(self) -> bool:
+        """Read some of it; False when there is no more."""
+        if not self._more():
+            return False
+        await self._read_older(CHUNK)
+        return True
 
     async def _read_older(self, window: int = 12) -> None:
         """Read a page of older messages and put it above the others."""

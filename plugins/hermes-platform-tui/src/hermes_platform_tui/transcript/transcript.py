@@ -1,20 +1,22 @@
 """One conversation on the screen, and what keys do with it: choose, fold, copy, search."""
 
-import asyncio
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
+import time
+from collections.abc import Callable
+from datetime import datetime
+from typing import TYPE_CHECKING, ClassVar, Literal
 
-from attrs import evolve
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.content import Content
 from textual.message import Message
-from textual.widgets import Static
+from textual.widget import Widget
 
-from hermes_platform_tui.markdown.clean import clean
-from hermes_platform_tui.transcript.conversation import CHUNK, Conversation
+from hermes_core.types import Blob
+from hermes_platform_tui.config import Config
+from hermes_platform_tui.transcript.conversation import Conversation
+from hermes_platform_tui.transcript.copying import Copying
 from hermes_platform_tui.transcript.entries import Action, Entry, Failure, Remark, Speech
 from hermes_platform_tui.transcript.hunt import SearchState
+from hermes_platform_tui.transcript.search import Search
 
 if TYPE_CHECKING:
     from hermes_platform_tui.markdown.body import MarkdownBody
@@ -22,11 +24,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Transcript"]
 
-Choice: TypeAlias = tuple[str, str, Callable[[str], None]]  # its name, what it is about, what to do with that
-
 
 class Transcript(Conversation):
-    """A conversation that keys work in. What they are about is the current entry; it is chosen by key or mouse."""
+    """A conversation that keys work in. What they are about is the current entry; it is chosen by key or mouse.
+
+    ``search`` finds words in it, ``copying`` gives what is wanted of it elsewhere.
+    """
 
     class Copied(Message):
         """Something is wanted on the clipboard; ``what`` says in words what it is."""
@@ -67,11 +70,22 @@ class Transcript(Conversation):
         Binding("N", "next_hit(-1)", "Previous hit", show=False),
     ]
 
-    _choices: Sequence[Choice] = ()
+    def __init__(
+        self,
+        *,
+        config: Config,
+        picture: Callable[[Blob], Widget | None] | None = None,
+        now: Callable[[], datetime] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        id: str | None = None,  # noqa: A002 - what Textual calls it
+    ) -> None:
+        super().__init__(config=config, picture=picture, now=now, clock=clock, id=id)
+        self.search = Search(self, self._page, self._hunt, self._more, self._read_on)
+        self.copying = Copying(self, self._page)
 
     def clear(self) -> None:
         super().clear()
-        self._close_choice()
+        self.copying.close()
 
     # The current entry
 
@@ -126,8 +140,8 @@ class Transcript(Conversation):
 
     async def jump_to(self, number: int) -> bool:
         """Show a message by its number in the session; False when it is not there. Older ones are read for it."""
-        while self._past and self._past.more and number < self._past.oldest:
-            await self._read_older(CHUNK)
+        while self._past and number < self._past.oldest and await self._read_on():
+            pass
         found = next((entry for entry in self._page.entries if entry.number >= max(1, number)), None)
         if found is None:
             return False
@@ -143,153 +157,18 @@ class Transcript(Conversation):
         if block:
             block.toggle()
 
-    def toggle(self) -> None:
-        """Fold or unfold the current entry."""
-        if self._current and (block := self._page.blocks.get(self._current)):
-            block.toggle()
-            self.call_after_refresh(self._page.reveal, self._current)
-
-    # Copying
-
-    def copy_message(self) -> None:
-        """Give the current message for the clipboard, or the last answer."""
-        if entry := self._current or self._last_answer():
-            what = {"person": "your message", "model": "the answer"}.get(getattr(entry, "who", ""), "the text")
-            self.post_message(self.Copied(entry.words(), "the call" if isinstance(entry, Action) else what))
-
-    def copy_code(self) -> None:
-        """Give a code block of the current message, or of the last answer; asks which when there are several."""
-        entry = self._current or self._last_answer(code=True)
-        block = self._page.blocks.get(entry) if entry else None
-        blocks = block.code_blocks() if block else []
-        if not blocks:
-            self.post_message(self.Copied("", "no code"))
-        self._offer("Copy which?", [(language, text, self._give_code) for language, text in blocks])
-
-    def open_link(self) -> None:
-        """Open a link of the current message, or of the last answer; asks which when there are several."""
-        entry = self._current or self._last_answer()
-        block = self._page.blocks.get(entry) if entry else None
-        links = [(text, address) for text, address in (block.links() if block else []) if _is_safe(address)]
-        self._offer("Open which?", [(text, address, self._open) for text, address in dict.fromkeys(links)])
-
-    def _offer(self, question: str, choices: Sequence[Choice]) -> None:
-        """Do the only thing that can be done, or ask."""
-        if len(choices) == 1:
-            _, text, do = choices[0]
-            do(text)
-        elif choices:
-            self._choices = choices[:9]
-            names = [f"{at} {_short(name) or _short(text)}" for at, (name, text, _) in enumerate(self._choices, 1)]
-            ask = self.query_one("#ask", Static)
-            ask.update(Content(f"{question} {' · '.join(names)} · Esc"))
-            ask.add_class("-shown")
-            self._page.focus()  # the digit is for us, wherever the question came from
-
-    def _last_answer(self, *, code: bool = False) -> Entry | None:
-        for entry in reversed(self._page.entries):
-            if isinstance(entry, Speech) and entry.who == "model" and (not code or "```" in entry.text):
-                return entry
-        return None
-
-    def _give_code(self, text: str) -> None:
-        self.post_message(self.Copied(text, "code"))
-
-    def _open(self, address: str) -> None:
-        self.post_message(self.LinkOpened(address))
+    # What is told
 
     def on_markdown_body_link_clicked(self, event: "MarkdownBody.LinkClicked") -> None:
         """A link in a text was clicked."""
         event.stop()
-        if _is_safe(event.address):
-            self._open(event.address)
-
-    def _close_choice(self) -> None:
-        self._choices = ()
-        for ask in self.query("#ask"):
-            ask.remove_class("-shown")
+        self.copying.follow(event.address)
 
     def on_key(self, event: events.Key) -> None:
-        """A digit picks a code block; any other key gives that up."""
-        if not self._choices:
-            return
-        chosen = int(event.key) if event.key in set("123456789") else 0
-        choices = self._choices
-        self._close_choice()
-        if event.key == "escape" or chosen:
+        """A digit answers which code block or link is meant; any other key gives that up."""
+        if self.copying.answer(event.key):
             event.stop()
             event.prevent_default()
-        if 0 < chosen <= len(choices):
-            _, text, do = choices[chosen - 1]
-            do(text)
-
-    # Searching
-
-    def search(self, words: str) -> SearchState:
-        """Look for words in the whole conversation, from the end; an empty text ends the search.
-
-        What was not read yet is read meanwhile; ``Searched`` tells of it.
-        """
-        self.flush()
-        self._lift()
-        self._hunt.begin(words, self._page.entries)
-        self._show_hit()
-        if words.strip():
-            self.run_worker(self._look_further(words), group="search", exclusive=True, exit_on_error=False)
-        return self._found()
-
-    def _found(self) -> SearchState:
-        more = bool(self._hunt.state.words.strip() and self._past and self._past.more)
-        return evolve(self._hunt.state, looking=self._hunt.state.looking or more)
-
-    async def _look_further(self, words: str) -> None:
-        while self._hunt.state.words == words:
-            had = self._hunt.state.at
-            if not self._hunt.go_on():
-                if not (self._past and self._past.more):
-                    break
-                await self._read_older(CHUNK)
-                continue
-            if not had and self._hunt.state.hits:
-                self._show_hit()
-            self.post_message(self.Searched(self._found()))
-            await asyncio.sleep(0)
-
-    def next_hit(self, by: Literal[-1, 1] = 1) -> SearchState:
-        """Show the next hit, or the previous one."""
-        self._lift()
-        self._hunt.step(by)
-        self._show_hit()
-        self.post_message(self.Searched(self._found()))
-        return self._found()
-
-    def _lift(self) -> None:
-        for block in self._page.blocks.values():
-            block.highlight("", None)
-
-    def _show_hit(self) -> None:
-        words, hit = self._hunt.state.words, self._hunt.current
-        if hit is not None:
-            entry, _ = hit
-            if (block := self._page.blocks.get(entry)) and block.folded:
-                block.toggle()
-            elif not block and entry.foldable:
-                entry.unfolded = True
-            if entry not in self._page.blocks:
-                self._page.go_to(entry)
-            self.choose(entry)
-        self.call_after_refresh(self._paint_hits, words, hit)
-
-    def _paint_hits(self, words: str, hit: tuple[Entry, int] | None) -> None:
-        """Mark what is found, once it is laid out."""
-        if words != self._hunt.state.words or not words.strip():
-            return
-        for entry, block in self._page.blocks.items():
-            rows = block.find(words)
-            row = rows[min(hit[1], len(rows) - 1)] if hit and hit[0] is entry and rows else None
-            block.highlight(words, row)
-            if hit and hit[0] is entry:
-                self._page.go_to_row(entry, row or 0)
 
     # Keys
 
@@ -302,25 +181,27 @@ class Transcript(Conversation):
         self.jump(by, said=True)
 
     def action_fold(self) -> None:
-        """Enter and space."""
-        self.toggle()
+        """Fold or unfold the current entry."""
+        if self._current and (block := self._page.blocks.get(self._current)):
+            block.toggle()
+            self.call_after_refresh(self._page.reveal, self._current)
 
     def action_copy_message(self) -> None:
         """The key c."""
-        self.copy_message()
+        self.copying.message()
 
     def action_copy_code(self) -> None:
         """The key y."""
-        self.copy_code()
+        self.copying.code()
 
     def action_open_link(self) -> None:
         """The key l."""
-        self.open_link()
+        self.copying.link()
 
     def action_next_hit(self, by: Literal[-1, 1]) -> None:
         """The keys n and N."""
         if self._hunt.state.hits:
-            self.next_hit(by)
+            self.search.step(by)
 
     def action_retry(self) -> None:
         """Try a turn again that failed, when nothing came after it."""
@@ -347,12 +228,3 @@ def _can_choose(entry: Entry, said: bool) -> bool:
     if said:
         return isinstance(entry, Speech) and entry.who == "person"
     return not isinstance(entry, Remark) or entry.kind == "asked"
-
-
-def _short(text: str) -> str:
-    return " ".join(clean(text[:200]).split())[:20]
-
-
-def _is_safe(address: str) -> bool:
-    """Whether a link leads to where a browser goes, and not into this machine."""
-    return address.lower().startswith(("https://", "http://", "mailto:")) and clean(address) == address

@@ -1,14 +1,14 @@
-"""The host that ``hermes`` serves a terminal's platform with."""
+"""What ``hermes`` serves a terminal's platform with."""
 
 from collections.abc import Callable
 
 from hermes_core.context import PluginContext
-from hermes_core.kinds import Host, Platform
+from hermes_core.kinds import ConsoleDriver, Platform
 
-__all__ = ["TerminalHost"]
+__all__ = ["Terminal"]
 
 
-class TerminalHost(Host):
+class Terminal(ConsoleDriver):
     """Carries the conversations of one platform until the people on it leave."""
 
     name = "terminal"
@@ -17,7 +17,7 @@ class TerminalHost(Host):
         self._ctx = ctx
 
     async def serve(self, platform: Platform, session: str, require: Callable[[str, str], None]) -> None:
-        """See Host."""
+        """See ConsoleDriver."""
         from hermes_platform_cli.console.session import ConsoleSession
 
         await ConsoleSession(self._ctx, platform, session=session, require=require).serve()

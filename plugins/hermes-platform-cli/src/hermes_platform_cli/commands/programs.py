@@ -1,0 +1,66 @@
+"""The program that installs into this Python, asked for one index and nothing else that a machine is set up with."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from hermes_core.errors import UserError
+
+__all__ = ["run_program"]
+
+# Where else packages might come from, how they are built and where they go is not for a folder or a shell to say.
+_NOT_KEPT = {
+    "INDEX", "INDEX_URL", "EXTRA_INDEX_URL", "DEFAULT_INDEX", "FIND_LINKS", "NO_INDEX", "NO_BINARY", "ONLY_BINARY",
+    "TRUSTED_HOST", "INSECURE_HOST", "INDEX_STRATEGY", "CONFIG_FILE", "CONSTRAINT", "BUILD_CONSTRAINT", "OVERRIDE",
+    "EXCLUDE", "REQUIREMENT", "TARGET", "PREFIX", "ROOT", "USER", "PRE", "PRERELEASE", "NO_BUILD_ISOLATION", "PYTHON",
+    "SYSTEM_PYTHON", "WORKING_DIRECTORY", "PROJECT",
+}  # fmt: skip
+Say = Callable[[str], None]
+
+
+def run_program(action: str, arguments: Sequence[str], *, index: str = "", say: Say = lambda _text: None) -> None:
+    """Install or uninstall, with packages from ``index`` only. Raises UserError when that failed."""
+    by, command = _program()
+    yes = ["-y"] if action == "uninstall" and by != "uv" else []
+    place = ["--python", sys.executable, "--no-config"] if by == "uv" else []
+    where = ["--index-url", index] if index and action == "install" else []
+    say(f"{action.title()}ing with {by} into {sys.prefix}.")
+    # The installer's own words go to stderr as they come: stdout is for answers.
+    words = [*command, action, *place, *where, *yes, *arguments]
+    environ = _environment(os.environ)
+    status = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=2, env=environ, check=False).returncode
+    if status:
+        hint = "What it said stands above." + (" --allow-sdist also builds." if "--only-binary" in arguments else "")
+        raise UserError(f"{by} could not {action} {arguments[-1]} (exit {status}).", hint=hint)
+
+
+def _environment(given: Mapping[str, str]) -> dict[str, str]:
+    """The environment without what would add another source; proxies, certificates and caches stay."""
+    kept = {
+        name: value for name, value in given.items()
+        if name.partition("_")[0] not in ("PIP", "UV") or name.partition("_")[2] not in _NOT_KEPT
+    }  # fmt: skip
+    return {**kept, "PIP_CONFIG_FILE": os.devnull}
+
+
+def _program() -> tuple[str, list[str]]:
+    """What installs into this Python, by name, and how it is begun: uv and pipx make environments without a pip.
+
+    Raises UserError where there is none.
+    """
+    import shutil
+    from importlib.util import find_spec
+
+    beside = str(Path(sys.executable).parent)
+    if uv := shutil.which("uv") or shutil.which("uv", path=beside):
+        return "uv", [uv, "pip"]
+    if find_spec("pip"):
+        return "pip", [sys.executable, "-m", "pip"]
+    if (pipx := shutil.which("pipx")) and Path(sys.prefix, "pipx_metadata.json").exists():
+        return "pipx", [pipx, "runpip", Path(sys.prefix).name]
+    if pip := shutil.which("pip") or shutil.which("pip3"):
+        return "pip", [pip, "--python", sys.executable]
+    text = f"Nothing here can install into {sys.prefix}: there is no uv, pip or pipx."
+    raise UserError(text, hint="Install uv (https://docs.astral.sh/uv), then do it again.")
