@@ -16,10 +16,23 @@ from attrs import frozen
 from gateway_house import context_of
 
 from hermes_core.agent import rows
-from hermes_core.kinds import Platform, Provider, tool
+from hermes_core.hooks import hookimpl
+from hermes_core.kinds import Platform, Provider, Service, tool
 from hermes_core.store import leases
 from hermes_core.testing import Bench
-from hermes_core.types import CallDelta, Done, Envelope, Feature, Message, Model, Sent, Text, TextDelta, ToolResult
+from hermes_core.types import (
+    CallDelta,
+    Done,
+    Envelope,
+    Feature,
+    Message,
+    Model,
+    Sent,
+    Text,
+    TextDelta,
+    ToolResult,
+    TurnOrder,
+)
 from hermes_platform_gateway.gateway import Gateway
 
 STEPS = 4
@@ -106,6 +119,24 @@ class Room(Platform):
         return Sent(chat=chat.id, message_id=key)
 
 
+class Orders(Service):
+    """Orders one turn, as a schedule does: on every machine, and so the same from each."""
+
+    name = "orders"
+
+    def __init__(self, ctx):
+        self._ctx = ctx
+
+    async def run(self):
+        await self._ctx.turns.queue(ORDER["orders"], order=TurnOrder(event=ORDER["orders"]))
+        note("ordered", ORDER["orders"])
+
+
+@hookimpl
+def register_services(ctx):
+    return [Orders(ctx)]
+
+
 async def main() -> None:
     if ORDER["place"]:  # as if it were another machine, where process ids say nothing
         leases._place = lambda: ORDER["place"]
@@ -115,6 +146,9 @@ async def main() -> None:
     hermes.tmp_plugin("hermes_backend_procrastinate")
     hermes.tmp_plugin("hermes_backend_postgresql")
     hermes.tmp_plugin(Stepwise(), step, name="steps")
+    declared = {"contributes": {"services": ["orders"]}, "permissions": {"kernel": ["turns.run"]}}
+    if ORDER["orders"]:
+        hermes.tmp_plugin(register_services, name="orders", manifest=declared)
     hermes.configure(
         {
             "store.url": ORDER["url"],

@@ -25,8 +25,11 @@ class House:
         self._events = 0
         (folder / "in").mkdir()
 
-    def start(self, *names: str, seconds: float = 0.05, hangs: int = 0, count: int = 2, places: bool = False) -> None:
-        """Start processes; with ``places`` each as if on a machine of its own. One step ``hangs``."""
+    def start(
+        self, *names: str, seconds: float = 0.05, hangs: int = 0, count: int = 2, places: bool = False, orders: str = ""
+    ) -> None:
+        """Start processes; with ``places`` each as if on a machine of its own. One step ``hangs``; a plugin ``orders``
+        a turn."""
         for name in names:
             order = {
                 "name": name,
@@ -35,6 +38,7 @@ class House:
                 "seconds": seconds,
                 "hangs": hangs,
                 "count": count,
+                "orders": orders,
             }
             words = [sys.executable, str(Path(__file__).with_name("machine.py"))]
             order["place"] = name if places else ""
@@ -158,3 +162,23 @@ def test_a_worker_that_is_told_to_stop_leaves_the_rest_to_others(house: House) -
         assert [row[2] for row in house.noted("begun", f"task {number}")] == [1, 2, 3, 4]
     whole = {row[1] for row in house.noted("done", by="worker-1")}
     assert all(len(house.noted("done", task, by="worker-1")) == STEPS for task in whole), "a turn was cut off"
+
+
+def test_what_a_plugin_orders_is_played_once_by_whichever_worker(house: House) -> None:
+    house.start("worker-1", "worker-2", orders="task 1")
+    house.until(lambda: len(house.noted("ordered")) == 2)
+    house.until(lambda: house.noted("done", "task 1", STEPS))
+    house.write("chat", "task 2")  # whatever else there is to be done comes after it
+    house.start("gateway-1")
+    house.until(lambda: house.answers() == ["task 2: done"])
+    assert [row[2] for row in house.noted("begun", "task 1")] == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("places", [False, True], ids=["on one machine", "on two machines"])
+def test_an_order_goes_on_elsewhere_when_its_worker_is_killed(house: House, places: bool) -> None:
+    house.start("worker-1", hangs=3, orders="task 1", places=places)
+    house.until(lambda: house.noted("begun", "task 1", 3))
+    house.start("worker-2", places=places)
+    house.kill("worker-1")
+    house.until(lambda: house.noted("done", "task 1", STEPS))
+    assert [row[2] for row in house.noted("begun", "task 1", by="worker-2")] == [4]

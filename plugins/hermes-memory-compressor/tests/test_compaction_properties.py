@@ -8,6 +8,7 @@ import random
 import tempfile
 from pathlib import Path
 
+import pytest
 from attrs import evolve
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
@@ -127,6 +128,7 @@ def all_text(messages: list[Message]) -> str:
     moods=st.lists(st.sampled_from(MOODS), min_size=3, max_size=6),
     share=st.sampled_from((0.0, 0.3)),
 )
+@pytest.mark.long
 async def test_the_task_is_never_lost(
     seed: int, turns: int, big: int, window: int, moods: list[str], share: float
 ) -> None:

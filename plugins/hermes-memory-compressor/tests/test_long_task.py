@@ -123,7 +123,7 @@ ASK = "Read all pages of the log, then report: the code is QX7. " + "Be thorough
 
 
 async def test_a_fact_from_the_start_and_the_plan_are_there_at_the_end(hermes: Any, provider: Forgetful) -> None:
-    put_in(hermes, provider)
+    put_in(hermes, provider, **{"tools.todo.finish": "never"})  # else the open plan would send it on
     events = [event async for event in hermes.turn(ASK, session="s")]
     ended = events[-1]
     assert isinstance(ended, Ended)

@@ -120,6 +120,17 @@ def test_an_estimate_is_corrected_by_what_the_provider_counted() -> None:
     assert meter.around("s") == (9, 0, guess - tokens.of_messages(request.messages[1:]))
 
 
+def test_what_was_counted_before_is_counted_right_whatever_came_between() -> None:
+    meter = Meter()
+    prompt, *said = [Message(role="user", parts=(Text(text="word " * n),)) for n in range(1, 9)]
+    tools = ToolSpec(name="look", description="Look at it.", schema={"type": "object"})
+    lengths = [(2, ()), (5, ()), (5, (tools,)), (7, (tools,)), (3, (tools,)), (0, ()), (6, ())]
+    for many, told in lengths:  # it grows, is compacted, and another session comes between
+        for messages in ((prompt, *said[:many]), (said[-1], *said[many:])):
+            request = Request(model="m", messages=messages, tools=told)
+            assert meter.size(request) == tokens.of_request(request)
+
+
 def test_step_one_makes_a_line_of_an_output() -> None:
     output = "All is well here.\n" * 100
     before = [*worked(1, "terminal", output, command="pytest -q"), *worked(2, "read_file", "short", path="a.py")]

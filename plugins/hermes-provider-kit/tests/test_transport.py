@@ -2,6 +2,7 @@
 
 import asyncio
 import ssl
+from pathlib import Path
 
 import httpx2
 import pytest
@@ -15,6 +16,7 @@ from hermes_provider_kit.replies import Patience, broken_event, drain, first_byt
 from hermes_provider_kit.surrogates import mend, split_half
 from hermes_provider_kit.transport import Connection, check_address, is_loopback, network_failure, request_headers
 
+CERTIFICATE = Path(__file__).parents[2] / "hermes-tool-kit" / "tests" / "pinned.example.pem"
 HERE = Service(title="Acme", url="https://api.acme.example", variables=("ACME_API_KEY",))
 
 
@@ -90,6 +92,24 @@ async def test_a_connection_that_was_closed_begins_anew_and_follows_nobody() -> 
     await connection.close()
     assert first.is_closed
     assert connection.client() is not first
+    await connection.close()
+
+
+async def test_a_client_of_plain_http_trusts_no_certificate() -> None:
+    server, heard = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), asyncio.Event()
+    server.load_cert_chain(CERTIFICATE)
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if await reader.read(1):
+            heard.set()
+        writer.close()
+
+    connection = Connection("http://127.0.0.1:9", 1.0)
+    async with await asyncio.start_server(serve, "127.0.0.1", 0, ssl=server) as listening:
+        port = listening.sockets[0].getsockname()[1]
+        with pytest.raises(httpx2.ConnectError, match="certificate verify failed"):
+            await connection.client().get(f"https://127.0.0.1:{port}/")
+    assert not heard.is_set()
     await connection.close()
 
 

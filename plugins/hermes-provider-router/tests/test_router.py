@@ -204,6 +204,44 @@ async def test_after_a_limit_the_first_rests_and_is_tried_again_later(chain, her
     assert len(two.requests) == 2
 
 
+async def test_who_was_tried_in_vain_rests_ever_longer_and_one_try_tells_whether_it_is_back(
+    chain, hermes, monkeypatch
+) -> None:
+    one, two = chain([Fail(DOWN)] * 5 + ["back", Fail(DOWN), "still there"], ["two"] * 5)
+    now = [1000.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+
+    async def asked(after: float) -> tuple[str, int]:
+        now[0] += after
+        before = len(one.requests)
+        answer = (await ended(hermes, session="s")).answer
+        return answer, len(one.requests) - before
+
+    assert await asked(0) == ("two", 3)
+    assert await asked(29) == ("two", 0)
+    assert await asked(2) == ("two", 1)
+    assert await asked(59) == ("two", 0)
+    assert await asked(2) == ("two", 1)
+    assert await asked(121) == ("back", 1)
+    assert await asked(0) == ("still there", 2)  # it is trusted again
+    assert len(two.requests) == 5
+
+
+async def test_one_that_stands_in_and_is_down_rests_too(chain, hermes) -> None:
+    one, two, three = chain([Fail(BROKE)], [Fail(DOWN)] * 3, ["three", "three again"])
+    assert [(await ended(hermes, session="s")).answer for _ in range(2)] == ["three", "three again"]
+    assert [len(provider.requests) for provider in (one, two, three)] == [1, 3, 2]
+
+
+async def test_who_says_nothing_hands_on(chain, hermes) -> None:
+    one, _ = chain([Say("")], ["from two", "two again"])
+    first = await ended(hermes, session="s")
+    assert first.answer == "from two"
+    assert "its reply was empty" in first.note
+    assert (await ended(hermes, session="s")).answer == "two again"
+    assert len(one.requests) == 1
+
+
 async def test_other_faults_make_nobody_rest(chain, hermes) -> None:
     chain([Fail(POLICY), "one"], ["two"])
     assert (await ended(hermes)).answer == "two"
@@ -436,7 +474,7 @@ async def test_a_task_without_a_model_is_done_by_the_main_one(chain, hermes) -> 
 
 async def test_when_a_tasks_models_fail_the_main_one_does_it_and_that_is_said_once(chain, hermes) -> None:
     tasks = {"title": {"provider": "two", "fallback": [{"provider": "three"}]}}
-    chain(["main", "main"], [Fail(BROKE)], [Fail(BROKE), Fail(BROKE)], auxiliary=tasks)
+    chain(["main", "main"], [Fail(BROKE)], [Fail(BROKE)], auxiliary=tasks)  # the second time both rest
     for _ in range(2):
         response = await hermes.runtime.routes.complete(Request(model="", messages=()), "title")
         assert response.message.parts[0].text == "main"

@@ -2,7 +2,10 @@
 
 import asyncio
 import os
+import shutil
 import stat
+import subprocess
+import sys
 import threading
 from collections.abc import AsyncIterator, Callable
 from logging import getLogger
@@ -99,10 +102,10 @@ class Scene:
     async def play(self, *lines: str, session: str = "") -> list[str]:
         platform = Paced()
         for line in lines:
-            await platform.say(line)
-        await platform.leave()
+            await platform.service.say(line)
+        await platform.service.leave()
         await self.hermes.serve(platform, session)
-        return list(await platform.seen())
+        return list(await platform.service.seen())
 
     def told(self, number: int) -> str:
         """The last message of the ``number``-th request."""
@@ -264,6 +267,22 @@ async def test_a_session_that_ends_stops_what_still_reads(
     await s.play("go")
     await s.hermes.close()
     assert not [t for t in asyncio.all_tasks() if "to_thread" in repr(t.get_coro())]
+
+
+def test_a_tidying_that_takes_long_ends_with_the_program_and_is_no_fault(tmp_path: Path) -> None:
+    git, slow, home = shutil.which("git"), tmp_path / "bin" / "git", tmp_path / "home"
+    slow.parent.mkdir()
+    slow.write_text(
+        f'#!/bin/sh\ncase "$*" in *prune*) touch "{tmp_path}/tidying"; exec sleep 600;; esac\nexec {git} "$@"\n'
+    )
+    slow.chmod(stat.S_IRWXU)
+    (tmp_path / "work").mkdir()
+    env = {"HERMES_HOME": str(home), "HOME": str(tmp_path), "PATH": f"{slow.parent}:{os.environ['PATH']}"}
+    words = [sys.executable, "-m", "hermes_core", "--provider", "offline", "--yolo", "-z", "run `touch made`"]
+    done = subprocess.run(words, cwd=tmp_path / "work", env=env, capture_output=True, text=True, check=False)
+    assert (tmp_path / "work" / "made").exists()
+    assert (tmp_path / "tidying").exists()
+    assert (done.returncode, "failed" in done.stderr) == (0, False), done.stderr
 
 
 async def test_a_session_that_ends_leaves_the_work_of_others_alone(

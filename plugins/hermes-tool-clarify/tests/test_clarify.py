@@ -165,8 +165,8 @@ async def test_the_question_reaches_whichever_platform_the_person_is_on(hermes: 
     hermes.tmp_plugin("hermes_tool_clarify")
     answers = [Verdict(outcome="allow", by="ann", choice=choice) for choice in ("b", "because")]
     platform = FakePlatform(features={Feature.LIVE} if live else (), verdicts=answers)
-    await platform.say("go")
-    await platform.leave()
+    await platform.service.say("go")
+    await platform.service.leave()
     await hermes.serve(platform)
     assert [(q.kind, q.subject) for q in platform.questions] == [("choice", "Which?"), ("text", "Why?")]
     read = [p.text for m in provider.requests[1].messages if m.role == "tool" for p in m.parts[0].parts]

@@ -2,14 +2,17 @@
 
 import asyncio
 import json
+from types import SimpleNamespace
 
 import pytest
+from attrs import evolve
 from slash_typist import Typist, asked
 
 from hermes_core.errors import UserError
 from hermes_core.kinds import Jobs, Resource, ToolContext, tool
-from hermes_core.testing import Bench, Call
-from hermes_core.types import Job
+from hermes_core.testing import Bench, Call, FakeConversation
+from hermes_core.types import Job, Session, SlashCommand
+from hermes_tool_commands.help import commands, help  # noqa: A004 - it is called so
 
 
 @pytest.fixture
@@ -79,17 +82,17 @@ async def test_something_is_done_in_the_background(hermes, scripted) -> None:
     hermes.tmp_plugin(scripted("fore", "back"))
     typist = Typist()
     serving = asyncio.create_task(hermes.serve(typist))
-    await typist.say("/bg")
-    await typist.say("hi")
-    await typist.say("/bg look around")
+    await typist.service.say("/bg")
+    await typist.service.say("hi")
+    await typist.service.say("/bg look around")
     async with asyncio.timeout(20):
         while len(typist.outbox) < 4:
             await asyncio.sleep(0.001)
-    name = (await typist.seen())[2].partition("/resume ")[2].split()[0]
-    await typist.say(f"/resume {name}")
-    await typist.leave()
+    name = (await typist.service.seen())[2].partition("/resume ")[2].split()[0]
+    await typist.service.say(f"/resume {name}")
+    await typist.service.leave()
     await serving
-    said = [*await typist.seen()]
+    said = [*await typist.service.seen()]
     assert said[0].startswith("Say what is to be done")
     assert said[3].startswith(f"Done in the background ({name}): look around\n\nback")
     assert "assistant: back" in said[4]
@@ -133,7 +136,7 @@ async def test_effort_busy_and_yolo(hermes, scripted) -> None:
 
 async def test_a_tool_started_conversation_changes_nothing_for_good(hermes, scripted, monkeypatch) -> None:
     hermes.tmp_plugin(scripted())
-    monkeypatch.setattr("hermes_core.agent.slash.at_hand.run_by_tool", lambda brand: True)
+    monkeypatch.setattr("hermes_core.agent.slash.at_hand.run_by_tool", lambda: True)
     lines = ("/yolo", "/config agent.busy steer", "/model x --global", "/reload", "/save", "/permission off")
     said = await Typist().types(hermes, *lines)
     assert all("tool started this conversation" in text for text in said), said
@@ -358,3 +361,22 @@ async def test_what_a_session_keeps_open_is_closed_when_another_begins(hermes, s
     assert "resource:lamp  idle  lamp" in said[-3]
     assert said[-1] == "Nothing runs beside this conversation."
     assert lamps.lit == 0
+
+
+# --- which there are --------------------------------------------------------------------------------------------------
+
+
+async def test_help_lists_what_somebody_may_use_and_explains_one() -> None:
+    async def nothing(_session: Session, _rest: str) -> str:
+        return ""
+
+    long = SlashCommand(name="wipe", summary="wipe all", run=nothing, usage="[a|b|c|d|e|f|g|h]", aliases=("w",))
+    short = evolve(long, name="mine", summary="show what is mine", usage="[N]", aliases=(), at_once=True)
+    here = FakeConversation(commands=[long, short])
+    ctx = SimpleNamespace(conversation=lambda _: here)
+    listed = (await help(ctx, here.session, "")).splitlines()
+    assert listed[:3] == ["    /wipe …    wipe all", "    /mine [N]  show what is mine", ""]
+    assert (await help(ctx, here.session, "w")).splitlines()[1:3] == ["    wipe all", "    also: /w"]
+    assert (await commands(ctx, here.session, "9")).endswith("mine\n\nPage 1 of 1.")
+    with pytest.raises(UserError, match="no command /none"):
+        await help(ctx, here.session, "/none")

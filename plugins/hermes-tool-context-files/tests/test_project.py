@@ -12,8 +12,9 @@ from hermes_core import hookimpl
 from hermes_core.kinds import tool
 from hermes_core.testing import Call
 from hermes_core.types import Effect, Principal, Request, Text, ToolResult
-from hermes_tool_context_files.files import cut, read, root_of
+from hermes_tool_context_files.files import cut, read
 from hermes_tool_context_files.project import find, limit
+from hermes_tool_kit.provenance.notes import root_of
 
 
 @pytest.fixture

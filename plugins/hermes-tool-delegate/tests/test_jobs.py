@@ -8,9 +8,7 @@ from typing import Any
 import pytest
 
 from hermes_core.agent.arguments import parse_arguments
-from hermes_core.agent.slash.jobs import output as job_output
-from hermes_core.agent.slash.jobs import running as jobs
-from hermes_core.agent.slash.jobs import stop as stop_job
+from hermes_core.agent.slash.jobs import JobsBeside
 from hermes_core.kinds import ToolContext, tool
 from hermes_core.testing import Call, FakeToolContext, FakeWorkspace
 from hermes_core.types import Effect, Ended, Session
@@ -95,14 +93,14 @@ async def test_the_desk_of_a_kernel_finds_them(hermes: Any, scripted: Any) -> No
     async def look(context: ToolContext) -> str:
         """Look."""
         runtime, session = hermes.runtime, context.session
-        assert await jobs(runtime, session) == []
+        assert await JobsBeside(runtime, session).list() == []
         ((_, children),) = runtime.dispatch.contributions("register_jobs")
         roster = children._roster
         work: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
         worker = roster.enter(session, "mend", work)
-        seen.extend(await jobs(runtime, session))
-        seen.append(await job_output(runtime, session, "delegate:1"))
-        seen.append(await stop_job(runtime, session, "delegate:1"))
+        seen.extend(await JobsBeside(runtime, session).list())
+        seen.append(await JobsBeside(runtime, session).output("delegate:1"))
+        seen.append(await JobsBeside(runtime, session).stop("delegate:1"))
         roster.leave(session, worker)
         return str(work.cancelled())
 

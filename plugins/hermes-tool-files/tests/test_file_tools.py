@@ -223,8 +223,9 @@ async def test_names_are_found_newest_first(call):
 async def test_a_wrong_pattern_or_place_is_told(call):
     with pytest.raises(ToolError, match="search failed"):
         await call("search_files", pattern="(")
-    with pytest.raises(ToolError, match="search failed"):
-        await call("search_files", pattern="x", path="gone")
+    for target in ("content", "files"):
+        with pytest.raises(ToolError, match="gone does not exist"):
+            await call("search_files", pattern="x", path="gone", target=target)
 
 
 @pytest.mark.usefixtures("tree")

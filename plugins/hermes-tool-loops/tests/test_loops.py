@@ -85,6 +85,7 @@ async def test_a_person_can_say_something_else(hermes, scripted) -> None:
 
 
 @pytest.mark.parametrize("number", range(3))
+@pytest.mark.few(1)
 async def test_who_waits_is_never_stopped(hermes, scripted, number) -> None:
     times = []
 

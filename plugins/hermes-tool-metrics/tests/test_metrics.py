@@ -32,7 +32,7 @@ class Room(FakePlatform):
     async def say(self, text: str, **_: str) -> None:
         message = Message(role="user", parts=(Text(text=text),))
         where = {"platform": self.name, "account": "bot", "chat": "chat-of-secret", "sender": "anna-the-secret"}
-        self._inbox.put_nowait(Envelope(**where, event_id=f"secret-{text}", message=message))
+        self.service.bring(Envelope(**where, event_id=f"secret-{text}", message=message))
 
 
 @tool
@@ -78,7 +78,7 @@ async def serving(hermes, room):
 
 async def until(room, count):
     async with asyncio.timeout(20):
-        while len(await room.seen()) < count:
+        while len(await room.service.seen()) < count:
             await asyncio.sleep(0.01)
 
 

@@ -192,7 +192,7 @@ async def test_the_line_of_a_desk_goes_on(hermes: Any, scripted: Any) -> None:
     (folder / "reply.py").write_text("")
 
     platform = FakePlatform()
-    await platform.leave()
+    await platform.service.leave()
     await hermes.serve(platform)  # its console can still be asked
     found = await platform.console.complete("c", "look at @rep")
     assert [(c.text, c.replaces) for c in found] == [("@reply.py", 4)]

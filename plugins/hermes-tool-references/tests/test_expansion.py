@@ -134,9 +134,18 @@ async def test_hostile_places_are_told_and_never_wait(scene: Scene, tmp_path: Pa
     assert "root:" not in said
 
 
-async def test_credentials_are_closed_where_the_home_is_the_workspace(scene: Scene, monkeypatch: Any) -> None:
-    monkeypatch.setenv("HOME", str(scene.root))
-    names = [".ssh/config", ".netrc", ".npmrc", ".env", ".bashrc", ".config/gh/hosts.yml"]
+@pytest.fixture
+def in_home(scene: Scene, tmp_path: Path, monkeypatch: Any) -> None:
+    """The workspace is the folder ``.config`` of the home; the home itself is never one."""
+    home = tmp_path / "person"
+    home.mkdir()
+    (home / ".config").symlink_to(scene.root)
+    monkeypatch.setenv("HOME", str(home))
+
+
+@pytest.mark.usefixtures("in_home")
+async def test_credentials_are_closed_where_they_lie_in_the_workspace(scene: Scene) -> None:
+    names = ["gh/hosts.yml", "gcloud/key.json", "git/credentials", "fish/config.fish"]
     scene.begin().lay(**dict.fromkeys(names, "KEY"), **{"project/.env.example": "FINE"})
     said = await scene.say(" ".join(f"@file:{n}" for n in [*names, "project/.env.example"]))
     assert len(scene.told) == len(names)
@@ -268,16 +277,16 @@ async def test_nothing_that_a_repository_configures_is_run(scene: Scene) -> None
     assert not mark.exists()
 
 
-async def test_changes_of_closed_files_and_of_other_folders_are_not_shown(scene: Scene, monkeypatch: Any) -> None:
-    monkeypatch.setenv("HOME", str(scene.root))
-    scene.begin().lay(**{".netrc": "old\n", "x": "old\n"})
+@pytest.mark.usefixtures("in_home")
+async def test_changes_of_closed_files_and_of_other_folders_are_not_shown(scene: Scene) -> None:
+    scene.begin().lay(**{"gh/hosts.yml": "old\n", "x": "old\n"})
     scene.git("init", "-q")
     scene.git("add", ".")
     scene.git("commit", "-qm", "one")
-    scene.lay(**{".netrc": "KEY\n", "x": "new\n"})
+    scene.lay(**{"gh/hosts.yml": "KEY\n", "x": "new\n"})
     said = await scene.say("@diff @git:1")
     assert "+new" in said
-    assert "netrc" not in said
+    assert "hosts" not in said
 
 
 async def test_where_there_is_no_repository_it_is_told(scene: Scene) -> None:

@@ -115,6 +115,7 @@ def test_no_text_breaks_the_parser_and_what_is_found_stands_there(text: str) -> 
 
 
 @pytest.mark.parametrize("unit", ["@", "@file:", '@file:"', "`", "```", "@x.", "(@", '@x"', "`x` @y "])
+@pytest.mark.few(2)
 def test_a_text_made_to_be_slow_comes_to_an_end(unit: str) -> None:
     assert len(references(unit * (200_000 // len(unit)) + ")" * 200_000)) <= 1_000
 

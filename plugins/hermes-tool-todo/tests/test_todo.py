@@ -257,10 +257,10 @@ async def test_a_conversation_keeps_its_plan_and_shows_it(hermes: Any, scripted:
     hermes.tmp_plugin("hermes_tool_todo")
     platform = FakePlatform(features=())
     for line in ("plan it", "/todo", "/new", "/todo"):
-        await platform.say(line)
-    await platform.leave()
+        await platform.service.say(line)
+    await platform.service.leave()
     await hermes.serve(platform)
-    planned, shown, _, fresh = [text for text in await platform.seen() if "waits for the end" not in text]
+    planned, shown, _, fresh = [text for text in await platform.service.seen() if "waits for the end" not in text]
     assert planned == "Planned."
     assert shown == "    [ ] Look\n    [>] Mend\n\n2 items: 1 pending, 1 in progress"
     assert fresh == "There is no plan in this conversation."

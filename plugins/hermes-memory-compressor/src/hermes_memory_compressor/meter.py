@@ -1,7 +1,10 @@
 """What requests really had in tokens, and whether one is over the threshold. Light: every request comes by here."""
 
+from collections.abc import Sequence
+from operator import is_
+
 from hermes_core.context import PluginContext
-from hermes_core.types import Request, Session, Usage
+from hermes_core.types import Message, Request, Session, ToolSpec, Usage
 from hermes_memory_compressor import tokens
 from hermes_memory_compressor.config import Config, Limits, limits
 
@@ -14,7 +17,8 @@ class Meter:
     def __init__(self) -> None:
         self._ratios: dict[str, float] = {}
         self._seen: dict[str, Request] = {}
-        self._sized: tuple[object, object, int] = (None, None, 0)  # it is asked before a request leaves, and after
+        self._tools: tuple[Sequence[ToolSpec], int] = ((), 0)  # those of the last request, and their size
+        self._said: tuple[Sequence[Message], int] = ((), 0)  # its messages below the prompt, and theirs
 
     def learn(self, session_id: str, request: Request, usage: Usage) -> None:
         """Compare an estimate with the count that came with the reply."""
@@ -24,12 +28,15 @@ class Meter:
             self._ratios[session_id] = ratio
 
     def size(self, request: Request) -> int:
-        """The estimated tokens of a request."""
-        messages, tools, size = self._sized
-        if messages is not request.messages or tools is not request.tools:
-            size = tokens.of_request(request)
-            self._sized = request.messages, request.tools, size
-        return size
+        """The estimated tokens of a request. What it shares with the last one is not counted again."""
+        if self._tools[0] is not request.tools:
+            self._tools = request.tools, tokens.of_tools(request.tools)
+        prompt, said = request.messages[:1], request.messages[1:]
+        before, size = self._said
+        if len(before) > len(said) or not all(map(is_, before, said)):
+            before, size = (), 0
+        self._said = said, size + tokens.of_messages(said[len(before) :])
+        return self._tools[1] + tokens.of_messages(prompt) + self._said[1]
 
     def ratio(self, session_id: str) -> float:
         """Real tokens for each estimated one."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from attrs import asdict
 
-from hermes_core.types import Blob, Message, Part, Reasoning, Request, Text, ToolCall, ToolResult
+from hermes_core.types import Blob, Message, Part, Reasoning, Request, Text, ToolCall, ToolResult, ToolSpec
 
 IMAGE = 1_600
 _PER_MESSAGE = 4
@@ -39,10 +39,13 @@ def bulk(messages: Iterable[Message]) -> int:
     return sum(len(json.dumps(one, ensure_ascii=False, default=repr).encode("utf-8", "replace")) for one in stored)
 
 
+def of_tools(tools: Iterable[ToolSpec]) -> int:
+    """Tokens of what a model is told of tools."""
+    return sum(
+        of_text(tool.name) + of_text(tool.description) + of_text(json.dumps(tool.schema, default=str)) for tool in tools
+    )
+
+
 def of_request(request: Request) -> int:
     """Tokens of all that is sent: prompt, messages, tools."""
-    tools = sum(
-        of_text(tool.name) + of_text(tool.description) + of_text(json.dumps(tool.schema, default=str))
-        for tool in request.tools
-    )
-    return tools + of_messages(request.messages)
+    return of_tools(request.tools) + of_messages(request.messages)

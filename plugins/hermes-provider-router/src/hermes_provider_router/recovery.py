@@ -47,9 +47,14 @@ def plan(error: ProviderError) -> Plan:
     return found if getattr(error, "transient", True) else evolve(found, wait=False)
 
 
-def rests(error: ProviderError) -> bool:
-    """Whether a first choice that failed so is left alone for a while."""
+def is_limit(error: ProviderError) -> bool:
+    """Whether an account met a limit."""
     return error.reason in _LIMITS
+
+
+def passes(error: ProviderError) -> bool:
+    """Whether it is a fault of the service that goes by: who was tried in vain is left alone for a while."""
+    return plan(error).wait and error.reason not in _LIMITS
 
 
 def pause(error: ProviderError, attempt: int, base: float, cap: float) -> float:

@@ -7,12 +7,12 @@ import asyncio
 import contextlib
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import REASONS, ContextTooLong, HermesError, ProviderError
 from hermes_core.kinds import Attempt, ModelCall, ModelRoute, Provider, Router
-from hermes_core.types import EndpointKey, Response
+from hermes_core.types import EndpointKey, Response, Text, ToolCall
 from hermes_provider_router.tries import Tries
 from hermes_provider_router.windows import Windows
 
@@ -22,15 +22,29 @@ if TYPE_CHECKING:
 
 __all__ = ["Fallbacks"]
 
-_REST = 60.0  # seconds a first choice is left alone after a limit
+_REST = 60.0  # seconds a route is left alone after a limit, while others can answer
+_FAILED_REST = 30.0  # the same after the service failed; twice as long for each further time
+_LONGEST_REST = 300.0
 _SHORT_REST = 5.0  # the same when nobody else could answer either
+_EMPTY = "its reply was empty"
 _LOOK_UP = 4_000  # tokens a request must have before it matters how many fit
 _WORTH_SAYING = 5.0  # seconds of waiting
 _Failed = list[tuple[ModelRoute, ProviderError]]
 
 
+class _Rest(NamedTuple):
+    """How long a route is left alone, why, and how often in a row it failed its whole share of tries."""
+
+    until: float
+    words: str
+    failures: int = 0
+
+
 class Fallbacks(Router):
-    """Tries again, and asks the next. What one call learns (a rest, a window, another key) serves the others."""
+    """Tries again, and asks the next. What one call learns (a rest, a window, another key) serves the others.
+
+    A route that used up its tries rests, and the others are asked first; afterwards one try tells whether it is back.
+    """
 
     name = "router"
 
@@ -39,7 +53,7 @@ class Fallbacks(Router):
         self.windows = Windows(context.paths.cache / "windows.json")
         self.bound: dict[tuple[str, str], Provider] = {}  # by a route's label and the fingerprint of a key
         self._context = context
-        self._rests: dict[str, tuple[float, str]] = {}
+        self._rests: dict[str, _Rest] = {}
         self._looking: set[asyncio.Task[None]] = set()
         self._keys: Keys | None = None
 
@@ -48,7 +62,7 @@ class Fallbacks(Router):
         failed: _Failed = []
         async with contextlib.aclosing(self._candidates(call)) as candidates:
             async for route in candidates:
-                tries = Tries(self, call, route)
+                tries = Tries(self, call, route, once=self._on_trial(call, route))
                 while True:
                     shown = False
                     try:
@@ -57,7 +71,7 @@ class Fallbacks(Router):
                     except ProviderError as resting:  # all its keys do
                         came = resting
                     if isinstance(came, Response):
-                        self._look_up_window(route, came.usage.input)
+                        self._came(call, route, came)
                         return
                     wait = await tries.wait_after(came)
                     if wait is None:
@@ -79,14 +93,29 @@ class Fallbacks(Router):
 
                 raise told(error, call.request) from error
             raise error
-        if route is call.route and recovery.rests(error):
-            self._rest(route, error, _REST)
+        if call.alone:
+            return
+        words, failures = REASONS[error.reason], 0
+        if recovery.is_limit(error):
+            self._rest(route, words, _REST)
+        elif recovery.passes(error):
+            failures = self._rests[route.label].failures + 1 if route.label in self._rests else 1
+            self._rest(route, words, min(_LONGEST_REST, _FAILED_REST * 2 ** (failures - 1)), failures)
+
+    def _came(self, call: ModelCall, route: ModelRoute, response: Response) -> None:
+        """One route answered. After an empty reply the next request, which asks again, goes to another."""
+        self._rests.pop(route.label, None)
+        if not call.alone and response.reason == "stop" and not any(map(_says, response.message.parts)):
+            self._rest(route, _EMPTY, _REST)
+        self._look_up_window(route, response.usage.input)
 
     def _nobody(self, call: ModelCall, failed: _Failed) -> ProviderError:
         """The error of the first choice, with a word on the others."""
         error = next((error for route, error in failed if route is call.route), failed[-1][1])
         if len(failed) > 1:
-            self._rest(call.route, error, _SHORT_REST)
+            for route, _ in failed:
+                if known := self._rests.get(route.label):
+                    self._rest(route, known.words, _SHORT_REST, known.failures)
             others = "; ".join(f"{route.label}: {REASONS[e.reason]}" for route, e in failed if e is not error)
             error.hint = f"{error.hint} Nobody else could answer either ({others}).".strip()
         return error
@@ -94,31 +123,40 @@ class Fallbacks(Router):
     def _note(self, call: ModelCall, route: ModelRoute, failed: _Failed) -> str:
         if route is call.route:
             return ""
-        reason = failed[0][1].reason if failed else self._resting(call.route)
-        return f"{route.label} answered, because {call.route.label} could not: {REASONS[reason]}."
+        known = self._rests.get(call.route.label)
+        words = REASONS[failed[0][1].reason] if failed else known.words if known else "it rests"
+        return f"{route.label} answered, because {call.route.label} could not: {words}."
 
     # --- who is asked -------------------------------------------------------------------------------------------------
 
     async def _candidates(self, call: ModelCall) -> AsyncGenerator[ModelRoute, None]:
-        """Those who may answer, in order, each once. A first choice that rests is asked last."""
-        resting = "" if call.alone else self._resting(call.route)
-        seen = {call.route.label}
-        if not resting:
+        """Those who may answer, in order, each once. Those that rest are asked last."""
+        resting, seen = [], {call.route.label}
+        if call.alone or not self._rests_now(call.route):
             yield call.route
+        else:
+            resting.append(call.route)
         async for route in call.fallbacks():
             if route.label not in seen:
                 seen.add(route.label)
-                yield route
-        if resting:
-            yield call.route
+                if self._rests_now(route):
+                    resting.append(route)
+                else:
+                    yield route
+        for route in resting:
+            yield route
 
-    def _resting(self, route: ModelRoute) -> str:
-        """Why a route is left alone just now; empty when it is not."""
-        until, reason = self._rests.get(route.label, (0.0, ""))
-        return reason if until > time.monotonic() else ""
+    def _rests_now(self, route: ModelRoute) -> bool:
+        """Whether a route is left alone just now."""
+        return route.label in self._rests and self._rests[route.label].until > time.monotonic()
 
-    def _rest(self, route: ModelRoute, error: ProviderError, seconds: float) -> None:
-        self._rests[route.label] = (time.monotonic() + seconds, error.reason)
+    def _on_trial(self, call: ModelCall, route: ModelRoute) -> bool:
+        """Whether one try is to tell if a route that failed is back; the others are there for the rest."""
+        failing = route.label in self._rests and bool(self._rests[route.label].failures)
+        return failing and not call.alone and not self._rests_now(route)
+
+    def _rest(self, route: ModelRoute, words: str, seconds: float, failures: int = 0) -> None:
+        self._rests[route.label] = _Rest(time.monotonic() + seconds, words, failures)
 
     # --- keys ---------------------------------------------------------------------------------------------------------
 
@@ -170,6 +208,11 @@ class Fallbacks(Router):
         self.bound.clear()
         for provider in opened:
             await provider.close()
+
+
+def _says(part: object) -> bool:
+    """Whether a part of a reply is more than a thought."""
+    return isinstance(part, ToolCall) or (isinstance(part, Text) and bool(part.text.strip()))
 
 
 def _words(error: ProviderError, wait: float, *, shown: bool) -> str:

@@ -18,13 +18,13 @@ _WITH_OTHERS = 30.0  # seconds that are waited for a model, while others could a
 
 
 class Tries:
-    """What is sent to one route of a call, one try after another."""
+    """What is sent to one route of a call, one try after another; ``once`` where a passing fault is not waited out."""
 
-    def __init__(self, router: "Fallbacks", call: ModelCall, route: ModelRoute) -> None:
+    def __init__(self, router: "Fallbacks", call: ModelCall, route: ModelRoute, *, once: bool = False) -> None:
         first = route.label == call.route.label
         self._request = call.request if first else evolve(call.request, model=route.model)
         self._router, self._call, self._route = router, call, route
-        self._count = 1
+        self._count, self._most = 1, 1 if once else call.limits.tries
         self._mended: set[str] = set()
         self._endpoint = route.endpoint or Endpoint(name=route.name)
         self._key: EndpointKey | None = None
@@ -33,10 +33,15 @@ class Tries:
 
     async def next(self, note: str) -> Attempt:
         """What is sent now. Raises ProviderError when every key rests."""
+        from hermes_provider_router.veiled import Veiled, is_here
+
         if self._endpoint.keys and self._key is None:
             keys = self._router.known_keys
             self._key = await keys.pick(self._route.name, self._endpoint, but=self._set_aside)
-        return Attempt(route=self._bound(), request=self._request, note=note)
+        route = self._bound()
+        if self._call.private and not is_here(route):
+            route = evolve(route, provider=Veiled(route.provider))
+        return Attempt(route=route, request=self._request, note=note)
 
     def _bound(self) -> ModelRoute:
         """The route with the provider that has the key in use."""
@@ -69,7 +74,7 @@ class Tries:
             self._mended.add("auth")
             return 0.0 if self._renewed() else None
         longest = limits.longest_wait if self._call.alone else min(limits.longest_wait, _WITH_OTHERS)
-        if not plan.wait or self._count >= limits.tries or wait > longest:
+        if not plan.wait or self._count >= self._most or wait > longest:
             return None
         self._count += 1
         return wait

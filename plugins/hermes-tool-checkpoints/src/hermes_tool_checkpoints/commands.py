@@ -9,10 +9,10 @@ from hermes_core.types import Command
 from hermes_tool_checkpoints import views
 from hermes_tool_checkpoints.git import Job
 from hermes_tool_checkpoints.notes import Notes
-from hermes_tool_checkpoints.prune import projects, prune, size
+from hermes_tool_checkpoints.prune import projects, prune, size, tidied
 from hermes_tool_checkpoints.restore import cut_off
 from hermes_tool_checkpoints.slash import bring_back
-from hermes_tool_checkpoints.store import Store, pick, read
+from hermes_tool_checkpoints.store import Store, pick
 
 if TYPE_CHECKING:
     import click
@@ -151,7 +151,7 @@ def _status(store: Store) -> "click.Command":
             }
             for p in found
         ]  # fmt: skip
-        pruned = read(store.root / "pruned.json").get("when", 0.0)
+        pruned = tidied(store).when
         row = {"enabled": config.enabled, "bytes": bytes_, "pruned": pruned, "folders": folders}
         on = "on" if config.enabled else "off; to turn them on: hermes config set tools.checkpoints.enabled true"
         lines = [

@@ -15,7 +15,7 @@ class Config:
     max_file_size_mb: int = option("A larger file is left out, and said so.", default=10, validator=ge(1))
     max_files: int = option("A folder with more files gets no snapshot.", default=50_000, validator=ge(1))
     retention_days: int = option("Snapshots older than this are dropped.", default=7, validator=ge(1))
-    auto_prune: bool = option("Tidy up by itself after a snapshot.", default=True)
+    auto_prune: bool = option("Tidy up by itself: after a snapshot, and while a gateway runs.", default=True)
     min_interval_hours: int = option("The least time between two such tidyings.", default=24, validator=ge(1))
     delete_orphans: bool = option("Drop snapshots of folders that are gone for a day.", default=True)
     keep_secrets: bool = option("Keep .env files, keys and other credentials in snapshots too.", default=False)

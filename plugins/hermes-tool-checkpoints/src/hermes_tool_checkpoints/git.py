@@ -58,9 +58,13 @@ venv/
 
 
 class GitFailed(ToolError):
-    """Git could not do it, or not in time. ``status`` is git's own, 0 when it did not end."""
+    """Git could not do it, or not in time. ``status`` is git's own, 0 when it did not end.
+
+    ``busy``: another process is at work, and does it.
+    """
 
     status: int = 0
+    busy: bool = False
 
 
 class Job:
@@ -177,7 +181,9 @@ def locked(path: Path, job: Job, *, shared: bool = False, wait: bool = True) -> 
                 break
             except BlockingIOError:
                 if not wait or job.over:
-                    raise GitFailed("another Hermes is at work on the snapshots") from None
+                    failed = GitFailed("another Hermes is at work on the snapshots")
+                    failed.busy = True
+                    raise failed from None
                 time.sleep(0.02)
         job.fds = (*before, handle)
         yield

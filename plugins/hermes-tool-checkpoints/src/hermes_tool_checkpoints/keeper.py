@@ -25,7 +25,7 @@ from hermes_tool_checkpoints.store import About, Store
 _WARM = 60.0  # seconds a snapshot that came too late may go on reading, so that the next one is quick
 _AGAIN = 600.0  # seconds after which a folder that failed is tried again
 _TIDY = 60.0
-_AT_THE_END = 3.0  # seconds a session waits for the tidying it began: those that are short would never get it done
+_AT_THE_END = 1.0  # seconds a session waits for the tidying it began; less than the kernel waits for an observer
 
 
 class _Claim:

@@ -1,7 +1,10 @@
 """What is imported when it is first needed: a session that changes nothing does not pay for it."""
 
+from collections.abc import Sequence
+
 from hermes_core.context import PluginContext
-from hermes_core.types import Session, SlashCommand
+from hermes_core.kinds import Service
+from hermes_core.types import Check, Command, Session, SlashCommand
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,3 +36,24 @@ def rollback_for(ctx: PluginContext) -> SlashCommand:
 
     summary = "bring files back to how they were"
     return SlashCommand(name="rollback", summary=summary, run=run, usage="[N [FILE]|diff N]", who="everyone")
+
+
+def commands_for(ctx: PluginContext) -> Sequence[Command]:
+    """``hermes checkpoints …``."""
+    from hermes_tool_checkpoints.commands import commands
+
+    return commands(keeper_for(ctx).store, keeper_for(ctx).notes)
+
+
+def tidying_for(ctx: PluginContext) -> Service:
+    """The service that keeps the snapshots small."""
+    from hermes_tool_checkpoints.service import Tidying
+
+    return Tidying(lambda: keeper_for(ctx).store)
+
+
+def last_tidying_for(ctx: PluginContext) -> Check:
+    """What doctor is told of it."""
+    from hermes_tool_checkpoints.service import last_tidying
+
+    return last_tidying(lambda: keeper_for(ctx).store)

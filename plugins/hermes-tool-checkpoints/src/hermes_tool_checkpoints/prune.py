@@ -1,5 +1,6 @@
 """Tidying: what is too old, too many, too large or of a folder that is gone goes."""
 
+import json
 import os
 import time
 from contextlib import suppress
@@ -11,6 +12,7 @@ from hermes_tool_checkpoints.store import Snapshot, Store, read, replace
 
 _DAY = 86400.0
 _ROUNDS = 12
+_NOTE = "pruned.json"  # of the last tidying, in the store
 
 
 @frozen(kw_only=True)
@@ -31,6 +33,15 @@ class Pruned:
     after: int
 
 
+@frozen(kw_only=True)
+class Tidied:
+    """The last tidying that came to its end: when, in seconds since 1970 (0: never), what it dropped, bytes freed."""
+
+    when: float = 0.0
+    dropped: int = 0
+    freed: int = 0
+
+
 def projects(store: Store, job: Job) -> list[Project]:
     """Every folder with snapshots."""
     found = []
@@ -42,19 +53,27 @@ def projects(store: Store, job: Job) -> list[Project]:
 
 
 def size(store: Store) -> int:
-    """The bytes the store takes."""
+    """The bytes the store takes, but for the note of its last tidying."""
     total = 0
     for place, _, names in os.walk(store.root):
-        for name in names:
+        for name in set(names) - {_NOTE}:
             with suppress(OSError):
                 total += os.lstat(os.path.join(place, name)).st_size  # noqa: PTH118
     return total
 
 
+def tidied(store: Store) -> Tidied:
+    """The last tidying, in whichever process."""
+    kept = read(store.root / _NOTE)
+    with suppress(TypeError, ValueError):
+        when, dropped, freed = (kept.get(name, 0) for name in ("when", "dropped", "freed"))
+        return Tidied(when=float(when), dropped=int(dropped), freed=int(freed))
+    return Tidied()
+
+
 def due(store: Store) -> bool:
     """Whether it is time to tidy up."""
-    last = read(store.root / "pruned.json").get("when", 0.0)
-    return not 0 <= time.time() - last < store.config.min_interval_hours * 3600
+    return not 0 <= time.time() - tidied(store).when < store.config.min_interval_hours * 3600
 
 
 def prune(store: Store, job: Job, *, wait: bool = True) -> Pruned:
@@ -79,8 +98,12 @@ def prune(store: Store, job: Job, *, wait: bool = True) -> Pruned:
                 break
             dropped += gone
             git("gc", "--quiet", "--prune=now")
-        replace(store.root / "pruned.json", f'{{"when": {time.time()}}}')
-    return Pruned(dropped=dropped, before=before, after=size(store))
+        after = size(store)
+        replace(
+            store.root / _NOTE,
+            json.dumps({"when": time.time(), "dropped": dropped, "freed": before - after}),
+        )
+    return Pruned(dropped=dropped, before=before, after=after)
 
 
 def _clear(store: Store) -> None:

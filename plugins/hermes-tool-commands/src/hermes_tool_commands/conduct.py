@@ -19,7 +19,7 @@ async def model(ctx: PluginContext, session: Session, rest: str) -> str:
     wanted, span = wanted_model(rest)
     here = ctx.conversation(session)
     chat = here.place == "chat"
-    provider, name = await here.model(wanted, span=span)
+    provider, name = await (here.model.choose(wanted, span=span) if wanted else here.model.current())
     if span == "global" and (wanted or not chat):
         await here.configure("model.provider", provider)
         await here.configure("model.default", name)
@@ -55,13 +55,13 @@ async def reasoning(ctx: PluginContext, session: Session, rest: str) -> str:
     here = ctx.conversation(session)
     lasting, level = "--global" in rest.split(), rest.replace("--global", "").strip()
     if here.place == "chat" and not lasting:
-        return f"Effort in this chat: {await here.effort(rest) or 'as it is set up'}."
+        return f"Effort in this chat: {await here.model.effort(rest) or 'as it is set up'}."
     if level in ("show", "hide"):
         shown = {"show": "full", "hide": "off"}[level]
         return await here.configure(f"platforms.{session.origin}.reasoning", shown)
     if level and lasting:
         return await here.configure("model.effort", level)
-    now = await here.effort(level)
+    now = await here.model.effort(level)
     return f"Effort: {now or 'as the provider likes'}, as far as the model knows it, until the program ends."
 
 

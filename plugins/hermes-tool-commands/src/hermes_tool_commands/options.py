@@ -34,6 +34,8 @@ async def options_of(ctx: PluginContext, name: str, session: Session, rest: str)
         here = ctx.conversation(session)
     except UserError:  # menus of services ask outside of a conversation
         return ()
+    if name == "help":
+        return _fitting(((one.name, one.summary) for one in here.commands().values()), rest)
     if name == "tools":
         return await _tools(here, rest)
     return await _models(ctx, here, rest)
@@ -71,7 +73,7 @@ async def _tools(here: Conversation, rest: str) -> Sequence[Choice]:
 
 async def _models(ctx: PluginContext, here: Conversation, rest: str) -> Sequence[Choice]:
     """The models of the provider that answers, and the providers; asked now and then, not at every key."""
-    provider = rest.partition(":")[0] if ":" in rest else (await here.model())[0]
+    provider = rest.partition(":")[0] if ":" in rest else (await here.model.current())[0]
     known: dict[str, tuple[float, Sequence[ModelRow]]] = ctx.state.setdefault("models", {})
     if provider not in known or time.monotonic() - known[provider][0] > _FRESH:
         known[provider] = (time.monotonic(), await ctx.models.list(provider))

@@ -3,7 +3,8 @@
 import time
 
 from hermes_core.context import PluginContext
-from hermes_core.types import Session, TraceStep, Usage
+from hermes_core.types import Session, Usage
+from hermes_tool_commands.message_path import TraceStep, steps, verdict
 
 
 async def status(ctx: PluginContext, session: Session, _rest: str) -> str:
@@ -17,6 +18,9 @@ async def status(ctx: PluginContext, session: Session, _rest: str) -> str:
         f"Now: {'working' if state.working else 'idle'}, {state.waiting} waiting",
         *state.services,
     ]
+    if state.wall:
+        lacks = f" (not kept: {'; '.join(state.wall.missing)})" if state.wall.missing else ""
+        lines.append(f"Wall around commands: {state.wall.name}{lacks}")
     if here.place != "chat":
         lines += [f"Effort: {state.effort or 'as the provider likes'}", f"Folder: {session.cwd}"]
     return "\n".join(lines)
@@ -35,8 +39,8 @@ async def why(ctx: PluginContext, session: Session, rest: str) -> str:
         return f"No message of yours is named {rest!r}." if rest else "You have said nothing yet."
     trace = found[0]
     name = trace.trace or str(next((turn["id"] for turn in trace.turns if isinstance(turn, dict)), ""))
-    steps = (f"    {_clock(one.at)}  {_step(one)}" for one in trace.steps)
-    return "\n".join([f"Message {name}", *steps, trace.verdict])
+    taken = (f"    {_clock(one.at)}  {_step(one)}" for one in steps(trace))
+    return "\n".join([f"Message {name}", *taken, verdict(trace, ctx.program)[1]])
 
 
 def _step(step: TraceStep) -> str:

@@ -17,6 +17,8 @@ _LEVELS = f"[{'|'.join(EFFORTS)}|show|hide] [--global]"
 _MODEL = "[[provider:]model|default] [--provider NAME] [--global|--session|--once]"
 # name and other names, what may follow, what it does, and where that is written
 _ALL = (
+    ("help start", "[COMMAND]", "list the commands, or explain one", "help:help"),
+    ("commands", "[PAGE]", "list the commands, a page at a time", "help:commands"),
     ("resume", "ID|title|latest", "go on in an earlier session", "past:resume"),
     ("sessions", "[N]", "list earlier sessions", "past:sessions"),
     ("title", "TEXT", "name this session", "past:title"),
@@ -51,13 +53,14 @@ _ALL = (
 )  # fmt: skip
 # Those that need not wait for the end of a turn, as they change nothing that it works with.
 _AT_ONCE = {
-    "background", "busy", "debug", "history", "insights", "jobs", "permission", "plugins", "profile", "queue", "search",
-    "sessions", "status", "steer", "tools", "toolsets", "usage", "version", "whoami", "why",
+    "background", "busy", "commands", "debug", "help", "history", "insights", "jobs", "permission", "plugins",
+    "profile", "queue", "search", "sessions", "status", "steer", "tools", "toolsets", "usage", "version", "whoami",
+    "why",
 }  # fmt: skip
 _ADMIN = {"config", "debug", "plugins", "profile", "reload"}
 _HERE: Sequence[_Place] = ("terminal",)
-_PLACES: dict[str, Sequence[_Place]] = {"save": _HERE, "busy": _HERE}
-_OPTIONS = {"busy", "config", "model", "permission", "queue", "reasoning", "resume", "tools"}
+_PLACES: dict[str, Sequence[_Place]] = {"save": _HERE, "busy": _HERE, "commands": ("chat",)}
+_OPTIONS = {"busy", "config", "help", "model", "permission", "queue", "reasoning", "resume", "tools"}
 _CONFIRM: dict[str, Callable[[str], str]] = {
     # What cannot simply be had back.
     "undo": lambda rest: (

@@ -10,17 +10,17 @@ async def steer(ctx: PluginContext, session: Session, rest: str) -> str | Messag
     """Say something to the running turn."""
     if not rest:
         raise UserError("Say what the model should hear: /steer TEXT")
-    return await ctx.conversation(session).steer(rest)
+    return await ctx.conversation(session).turn.steer(rest)
 
 
 async def queue(ctx: PluginContext, session: Session, rest: str) -> str | Message:
     """Say something after it; show what waits, or give it up."""
     here = ctx.conversation(session)
     if rest == "clear":
-        return f"Given up: {await here.drop_waiting()} waiting."
+        return f"Given up: {await here.queue.clear()} waiting."
     if rest:
-        return await here.queue(rest)
-    return "\n".join(f"    {mode}: {short(message)}" for mode, message in await here.waiting()) or "Nothing waits."
+        return await here.queue.add(rest)
+    return "\n".join(f"    {mode}: {short(message)}" for mode, message in await here.queue.list()) or "Nothing waits."
 
 
 async def retry(ctx: PluginContext, session: Session, _rest: str) -> str | Message:
@@ -33,7 +33,7 @@ async def background(ctx: PluginContext, session: Session, rest: str) -> str:
     if not rest:
         raise UserError("Say what is to be done: /background TEXT")
     here = ctx.conversation(session)
-    name = await here.beside(rest)
+    name = await here.turn.beside(rest)
     if here.place == "chat":
         return f"Begun beside this conversation, in {name}. The answer comes here."
     return f"Begun beside this conversation. The answer comes here; /resume {name} goes on with it."
@@ -45,9 +45,9 @@ async def jobs(ctx: PluginContext, session: Session, rest: str) -> str:
     word, _, job = rest.partition(" ")
     if word == "stop" and job.strip():
         return (
-            f"{job} is stopped." if await here.stop_job(job.strip()) else f"{job} does not run; /jobs lists what does."
+            f"{job} is stopped." if await here.jobs.stop(job.strip()) else f"{job} does not run; /jobs lists what does."
         )
     if rest:
         raise UserError("Say what to stop by its id: /jobs stop ID")
-    shown = [f"    {one.id}  {one.state}  {' '.join(one.title.split())[:80]}" for one in await here.jobs()]
+    shown = [f"    {one.id}  {one.state}  {' '.join(one.title.split())[:80]}" for one in await here.jobs.list()]
     return "\n".join(shown) or "Nothing runs beside this conversation."

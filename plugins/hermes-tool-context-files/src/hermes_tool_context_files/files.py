@@ -6,7 +6,6 @@ import stat
 from pathlib import Path
 
 from hermes_core.patterns import pattern
-from hermes_core.types import Principal
 from hermes_core.values import frozen
 
 _MOST = 2_000_000  # bytes read of one file
@@ -27,25 +26,6 @@ class Notes:
         if self.blocked:
             return f"[{name} was left out: {self.blocked}. Do not read it; a person may look at it.]"
         return cut(self.text, most)
-
-
-def root_of(folder: Path, owner: Principal) -> Path:
-    """The root of the git repository a folder is in; the folder itself outside of one.
-
-    It is all the same for somebody else than the owner of this Hermes: what lies above their folder is not theirs.
-    """
-    if owner.person != Principal().person:
-        return folder
-    for above in (folder, *folder.parents):
-        if (above / ".git").exists():
-            return above
-    return folder
-
-
-def up_to(folder: Path, root: Path) -> list[Path]:
-    """The folder and those above it, up to the root."""
-    chain = [folder, *folder.parents]
-    return chain[: chain.index(root) + 1] if root in chain else [folder]
 
 
 def read(path: Path, root: Path, *, scan: bool) -> Notes | None:

@@ -7,7 +7,7 @@ import asyncio
 import os
 import re
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from weakref import WeakKeyDictionary
 
@@ -16,9 +16,10 @@ from attrs import evolve
 from hermes_core.context import PluginContext
 from hermes_core.kinds import Workspace
 from hermes_core.types import JSON, Feature, Message, Session, Text, ToolCall, ToolResult
-from hermes_tool_context_files.files import Notes, read, relative, root_of
+from hermes_tool_context_files.files import Notes, read, relative
+from hermes_tool_kit.provenance.ledger import Ledger
+from hermes_tool_kit.provenance.notes import BELOW, root_of
 
-NAMES = ("AGENTS.md", "CLAUDE.md", ".cursorrules")
 MOST = 8_000  # characters of notes with one result
 _ANCESTORS = 5
 _WORDS = 50  # of a command
@@ -46,8 +47,10 @@ async def with_hint(
     """The result with the notes of the folders it worked in, or None."""
     if Feature.LOCAL not in workspace.features or not workspace.cwd:
         return None
-    cwd = Path(workspace.cwd).resolve()
-    root, folders = await asyncio.to_thread(_looked_at, call, cwd, session)
+    paths = list(_paths(call.arguments))
+    if not paths:  # as with most commands: then the disk is not asked
+        return None
+    root, folders = await asyncio.to_thread(_looked_at, paths, workspace.cwd, session)
     if not folders:
         return None
     told = _TOLD_IN.setdefault(ctx, {}).setdefault(session.id, Told())
@@ -56,7 +59,7 @@ async def with_hint(
             told.folders |= told_in(m for _, m in await ctx.sessions.read(session.owner, session.id, window=_HISTORY))
             told.known = True
         fresh = [folder for folder in folders if relative(folder, root) not in told.folders]
-        found = await asyncio.to_thread(lambda: [n for f in fresh if (n := _notes(f, root, ctx.config.scan))])
+        found = await asyncio.to_thread(_own_notes, ctx, session, fresh, root)
         told.folders |= {relative(n.path.parent, root) for n in found}
     if not found:
         return None
@@ -64,10 +67,21 @@ async def with_hint(
     return evolve(result, parts=(*result.parts, Text(text=f"\n\n{text}")))
 
 
-def _looked_at(call: ToolCall, cwd: Path, session: Session) -> tuple[Path, list[Path]]:
-    """The root of the project, and the folders in it that a call works in."""
+def _own_notes(ctx: PluginContext, session: Session, folders: Sequence[Path], root: Path) -> list[Notes]:
+    """The notes of folders, without those that come from outside."""
+    ledger = Ledger(ctx.paths.home, session.cwd)
+    try:
+        found = [notes for folder in folders if (notes := _notes(folder, root, ctx.config.scan))]
+        return [notes for notes in found if not ledger.outside(notes.path)]
+    finally:
+        ledger.close()
+
+
+def _looked_at(paths: Iterable[str], folder: str, session: Session) -> tuple[Path, list[Path]]:
+    """The root of the project, and the folders in it that a call with these paths works in."""
+    cwd = Path(folder).resolve()
     root = root_of(cwd, session.owner)
-    return root, list(_candidates(call.arguments, cwd, root))
+    return root, list(_candidates(paths, cwd, root))
 
 
 def told_in(messages: Iterable[Message]) -> set[str]:
@@ -87,16 +101,16 @@ def _shown(notes: Notes, root: Path, most: int) -> str:
 
 
 def _notes(folder: Path, root: Path, scan: bool) -> Notes | None:
-    return next((n for name in NAMES if (n := read(folder / name, root, scan=scan))), None)
+    return next((n for name in BELOW if (n := read(folder / name, root, scan=scan))), None)
 
 
-def _candidates(arguments: "JSON", cwd: Path, root: Path) -> Iterator[Path]:
+def _candidates(paths: Iterable[str], cwd: Path, root: Path) -> Iterator[Path]:
     """The folders a call works in and those above, inside the project: outermost last, each once.
 
     Those the prompt speaks for, the working folder and what is above it, are not among them.
     """
     seen = {cwd, *cwd.parents}
-    for path in _paths(arguments):
+    for path in paths:
         try:
             place = (cwd / os.path.expanduser(path)).resolve()  # noqa: PTH111 - it does not raise for unknown users
             folder = place if place.is_dir() else place.parent

@@ -7,9 +7,10 @@ from attrs import evolve
 
 from hermes_core.context import PluginContext
 from hermes_core.types import Prompt, PromptBlock, Session
-from hermes_tool_context_files.files import Notes, read, relative, root_of, up_to
+from hermes_tool_context_files.files import Notes, read, relative
+from hermes_tool_kit.provenance.ledger import Ledger
+from hermes_tool_kit.provenance.notes import chosen, root_of
 
-UPWARDS = ((".hermes.md", "HERMES.md"), ("AGENTS.md",), ("CLAUDE.md",))
 FLOOR, CEILING = 20_000, 500_000  # characters
 _SHARE, _CHARACTERS = 0.06, 4  # of the model's window; characters in a token
 
@@ -21,24 +22,22 @@ def limit(window: int, configured: int) -> int:
 
 def find(folder: Path, root: Path, *, scan: bool) -> list[Notes]:
     """The notes of a project, as seen from one of its folders: one file, or all rules of one editor."""
-    for names in UPWARDS:
-        for place in up_to(folder, root):
-            for name in names:
-                if notes := read(place / name, root, scan=scan):
-                    return [notes]
-    rules = [folder / ".cursorrules", *sorted((folder / ".cursor" / "rules").glob("*.mdc"))]
-    return [notes for path in rules if (notes := read(path, root, scan=scan))]
+    return chosen(folder, root, lambda path: read(path, root, scan=scan))
 
 
 async def with_notes(ctx: PluginContext, session: Session, prompt: Prompt) -> Prompt | None:
-    """The prompt with the project's notes in it, or None."""
+    """The prompt with the project's notes in it, or None. What comes from outside is no note of a project."""
     return await asyncio.to_thread(_with_notes, ctx, session, prompt)
 
 
 def _with_notes(ctx: PluginContext, session: Session, prompt: Prompt) -> Prompt | None:
     folder = Path(session.cwd).resolve()
     root = root_of(folder, session.owner)
-    found = find(folder, root, scan=ctx.config.scan)
+    ledger = Ledger(ctx.paths.home, session.cwd)
+    try:
+        found = [notes for notes in find(folder, root, scan=ctx.config.scan) if not ledger.outside(notes.path)]
+    finally:
+        ledger.close()
     for notes in found:
         if notes.blocked:
             ctx.log.warning("%s was left out of the prompt: %s", notes.path, notes.blocked)

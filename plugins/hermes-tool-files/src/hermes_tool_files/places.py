@@ -9,10 +9,11 @@ from difflib import get_close_matches
 from pathlib import Path
 from weakref import WeakKeyDictionary
 
+from hermes_core.closed import guarded_by
 from hermes_core.errors import ToolError
 from hermes_core.kinds import Workspace
-from hermes_core.places import PathRules, check_path, guarded_by, spell
 from hermes_core.types import ExecRequest, Feature
+from hermes_paths.places import PathRules, check_path, spell
 
 REMEMBERED = 2_000
 QUICK = 30.0

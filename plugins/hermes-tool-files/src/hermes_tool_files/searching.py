@@ -22,7 +22,7 @@ _STAT = "if stat -c %Y / >/dev/null 2>&1; then flag=-c; form='%Y %n'; else flag=
 _ORDER = ' xargs -0 stat "$flag" "$form" 2>/dev/null | sort -k1,1rn -k2 | cut -d\' \' -f2-'
 _FIND_RIPGREP = _STAT + 'rg "$@" |' + _ORDER
 _PRUNED = " -o ".join(f"-name {name}" for name in SKIPPED)
-_FIND = _STAT + f'find "$1" -type d \\( {_PRUNED} \\) -prune -o -type f -name "$2" -print0 |' + _ORDER
+_FIND = _STAT + f'find "$1" -type d \\( {_PRUNED} \\) -prune -o -type f -name "$2" -print0 2>/dev/null |' + _ORDER
 
 _LIST = """
 [ -e "$1" ] || exit 44; [ -d "$1" ] || exit 45
@@ -43,15 +43,23 @@ class Search:
     is_open: Callable[[str], bool] = lambda path: True
 
 
-async def _output(workspace: Workspace, argv: Sequence[str], fine: Sequence[int] = (0,)) -> str:
+async def _output(workspace: Workspace, argv: Sequence[str], root: str, fine: Sequence[int] = (0,)) -> str:
     result = await workspace.run(ExecRequest(argv=argv, seconds=SECONDS, limit=OUTPUT))
     text = result.output.decode(errors="replace")
     if result.status == 124:
         raise ToolError(f"The search took longer than {SECONDS:.0f} s.", hint="Search a smaller folder or add a glob.")
     # Some unreadable folders do not spoil what was found in the others.
     if result.status not in fine and not _ROW.search(text):
+        await _there(workspace, root)
         raise ToolError(f"The search failed: {text.strip()[:600] or f'exit {result.status}'}")
     return text
+
+
+async def _there(workspace: Workspace, root: str) -> None:
+    """Raise ToolError when nothing is at this path: what looks there says so in many ways, or not at all."""
+    argv = ("sh", "-c", '[ -e "$1" ] || exit 44', "sh", root)
+    if (await workspace.run(ExecRequest(argv=argv, seconds=SECONDS, limit=OUTPUT))).status == 44:
+        raise ToolError(f"{root} does not exist.")
 
 
 async def search_content(workspace: Workspace, search: Search, *, ripgrep: bool) -> str:
@@ -65,7 +73,7 @@ async def search_content(workspace: Workspace, search: Search, *, ripgrep: bool)
         argv += [f"--exclude-dir={name}" for name in SKIPPED]
         argv += [f"--include={search.glob}"] if search.glob else []
     argv += [f"-C{search.context}"] if search.context else []
-    rows = await _output(workspace, [*argv, "-e", search.pattern, "--", search.root], fine=(0, 1))
+    rows = await _output(workspace, [*argv, "-e", search.pattern, "--", search.root], search.root, (0, 1))
     return _grouped(rows, search)
 
 
@@ -110,10 +118,12 @@ async def search_names(workspace: Workspace, search: Search, *, ripgrep: bool) -
         words.append(search.root)
     else:
         script, words = _FIND, [search.root, pattern.rpartition("/")[2]]
-    output = await _output(workspace, ["sh", "-c", script, "sh", *words])
+    output = await _output(workspace, ["sh", "-c", script, "sh", *words], search.root)
     found = [name for name in output.split("\n") if name]
     names = [name for name in found if search.is_open(name)]
     closed = _left_out(len(found) - len(names), "file")
+    if not found:
+        await _there(workspace, search.root)
     if not names:
         return "\n".join(["No such file.", *closed])
     told = [_shown_path(name, search.root) for name in names[: search.limit]]

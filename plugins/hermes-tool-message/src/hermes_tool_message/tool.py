@@ -11,9 +11,9 @@ from hermes_core.brokers import MessagesBroker
 from hermes_core.context import PluginPaths
 from hermes_core.errors import ToolError, UserError
 from hermes_core.kinds import Tool, ToolContext, tool
-from hermes_core.places import PathRules, check_path, spell
 from hermes_core.types import Blob, Effect, Feature, Message, Part, Session, Target, Text
 from hermes_core.values import frozen
+from hermes_paths.places import PathRules, check_path, spell
 
 _LONGEST = 20_000  # characters of a text
 _MOST_FILES = 10

@@ -1,12 +1,15 @@
 """Putting what a message refers to below it, within what the model can read and a person waits for."""
 
 import asyncio
+import os
 from collections.abc import Sequence
 
 from attrs import evolve
 
 from hermes_core.context import PluginContext
 from hermes_core.types import Envelope, Principal, Text
+from hermes_paths.places import check_path
+from hermes_tool_kit.provenance.ledger import Ledger
 from hermes_tool_references.closed import closed
 from hermes_tool_references.files import list_folder, read_file, rules_for
 from hermes_tool_references.found import Found, Refused, block, one_line
@@ -106,8 +109,21 @@ class _Lookup:
                 return None
             raise Refused(_ELSEWHERE)
         if wanted.kind in ("diff", "staged", "git"):
-            return await git.changes(wanted, self._cwd, self._closed, self._most)
+            found = await git.changes(wanted, self._cwd, self._closed, self._most)
+            return self._marked(found, os.path.join(self._cwd, ".git"), self._cwd)  # noqa: PTH118
         rules = rules_for(self._cwd, self._closed)
         if wanted.kind == "folder":
-            return await asyncio.to_thread(list_folder, wanted, rules)
-        return await asyncio.to_thread(read_file, wanted, rules, self._most)
+            listed = await asyncio.to_thread(list_folder, wanted, rules)
+            place = check_path(wanted.value, rules)
+            return self._marked(listed, place, place)
+        read = await asyncio.to_thread(read_file, wanted, rules, self._most)
+        return self._marked(read, check_path(wanted.value, rules)) if read else None
+
+    def _marked(self, found: Found, path: str, folder: str = "") -> Found:
+        """What was found, marked where the file or the folder comes from outside, or a file that it names below one."""
+        ledger = Ledger(self._ctx.paths.home, self._cwd)
+        try:
+            outside = ledger.outside(path) or bool(folder and ledger.names(folder, found.text))
+            return evolve(found, untrusted=found.untrusted or outside)
+        finally:
+            ledger.close()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from hermes_core.errors import OutOfReach
-from hermes_core.places import PathRules, check_path, open_path
+from hermes_paths.places import PathRules, check_path, open_path
 from hermes_tool_references.found import Found, Refused, one_line
 from hermes_tool_references.listing import names_below, outline
 from hermes_tool_references.parsing import Reference

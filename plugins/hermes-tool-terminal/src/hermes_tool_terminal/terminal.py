@@ -21,8 +21,9 @@ class Arguments:
     """What the model gives."""
 
     command: str = option("")
-    timeout: int = option("seconds, at most 600", default=180, validator=[ge(1), le(LONGEST)])
+    timeout: int = option("seconds, max 600", default=180, validator=[ge(1), le(LONGEST)])
     workdir: str = option("", default="")
+    wall: bool = option("", default=True)
 
 
 def make_terminal() -> Tool:
@@ -34,7 +35,7 @@ def make_terminal() -> Tool:
     )
 
     async def terminal(context: ToolContext, arguments: Arguments) -> str:
-        """Run a shell command to its end; gives output and exit status. No stdin or tty: use flags such as -y."""
+        """Run a shell command to its end; gives output and status. No stdin or tty: use flags like -y."""
         from hermes_tool_terminal.shellwords import background_part
         from hermes_tool_terminal.text import Cleaner
 
@@ -51,9 +52,12 @@ def make_terminal() -> Tool:
             cwd=arguments.workdir,
             seconds=float(arguments.timeout),
             limit=KEPT,
+            wall=arguments.wall,
             on_output=lambda data: context.progress(cleaner.feed(data)),
         )
         result = await context.workspace.run(request)
+        if result.online:
+            context.from_outside()
         return await _told(context, arguments, result)
 
     return decorate(terminal)
@@ -64,11 +68,22 @@ async def _told(context: ToolContext, arguments: Arguments, result: ExecResult) 
 
     text = clean(result.output.decode(errors="replace"))
     ending = _ending(arguments, result.status)
+    stopped = _stopped(context, arguments, result, text)
     short = cut(text, "")
     if short != text:
         path = await context.spill("terminal.txt", text.encode())
         short = cut(text, f"; whole output: {path}")
-    return "\n".join(filter(None, (short.rstrip("\n"), ending))) or "(no output)"
+    return "\n".join(filter(None, (short.rstrip("\n"), ending, stopped))) or "(no output)"
+
+
+def _stopped(context: ToolContext, arguments: Arguments, result: ExecResult, text: str) -> str:
+    """What the wall stopped, and how the command may run without it; empty where it stopped nothing."""
+    place = context.workspace
+    if not arguments.wall or place.wall.name == "none":
+        return ""
+    from hermes_tool_terminal.crossing import crossing
+
+    return crossing(result, text, place)
 
 
 def _ending(arguments: Arguments, status: int) -> str:

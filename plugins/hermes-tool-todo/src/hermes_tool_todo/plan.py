@@ -10,6 +10,7 @@ from hermes_core.values import frozen
 
 Status: TypeAlias = Literal["pending", "in_progress", "completed", "cancelled"]
 STATUSES: tuple[Status, ...] = ("pending", "in_progress", "completed", "cancelled")
+OPEN: tuple[Status, ...] = ("pending", "in_progress")
 MOST_ITEMS = 256
 MOST_CHARACTERS = 4_000  # of one item's content
 _MOST_ID = 100

@@ -12,7 +12,7 @@ from hermes_core.brokers import DocumentsBroker
 from hermes_core.errors import Conflict, ToolError, UserError
 from hermes_core.patterns import pattern
 from hermes_core.types import JSON, Session
-from hermes_tool_todo.plan import STATUSES, Item, Plan
+from hermes_tool_todo.plan import OPEN, STATUSES, Item, Plan
 
 NAME = "plan"
 _VERSION = 1
@@ -41,13 +41,30 @@ class Plans:
 
         def changed(before: JSON | None) -> JSON | None:
             plan = edit(() if anew or before is None else _plan_of(before))
-            return _value_of(plan) if plan else None
+            return _value_of(plan, turn=session.turn, sent_on=_noted(before, "sent_on")) if plan else None
 
         try:
             kept = await self._documents.change(NAME, changed, owner=session.owner, session_id=session.id)
         except UserError as error:
             raise ToolError(f"The plan was not changed: {error.text}", hint="Write a shorter one.") from None
         return _plan_of(kept) if kept else ()
+
+    async def send_on(self, session: Session) -> Plan:
+        """The open items of a plan that the running turn changed; once a turn, which is written before it is said.
+
+        Empty where there is none, and for a plan that cannot be read. Raises StoreError.
+        """
+        where: Any = {"owner": session.owner, "session_id": session.id}
+        document = await self._documents.get(NAME, **where)
+        turns = [_noted(document.value if document else None, name) for name in ("turn", "sent_on")]
+        if document is None or turns[0] != session.turn or turns[1] == session.turn:
+            return ()
+        with suppress(ToolError, Conflict):  # who changes it meanwhile is at work on it
+            if left := tuple(item for item in _plan_of(document.value) if item.status in OPEN):
+                told = {**document.value, "sent_on": session.turn}
+                await self._documents.put(NAME, told, version=document.version, **where)
+                return left
+        return ()
 
     async def _take_over(self, session: Session) -> None:
         """Let the plan of an older version go on here; one that was changed since is older still."""
@@ -95,6 +112,11 @@ def _plan_of(stored: JSON) -> Plan:
         ) from None
 
 
+def _noted(stored: JSON | None, name: str) -> str:
+    """Which turn a stored plan names; none where there is no plan, or an older one."""
+    return str(stored.get(name, "")) if isinstance(stored, dict) else ""
+
+
 def _item_of(stored: JSON) -> Item:
     status = stored["status"]
     if status not in STATUSES:
@@ -102,6 +124,7 @@ def _item_of(stored: JSON) -> Item:
     return Item(id=str(stored["id"]), content=str(stored["content"]), status=status)
 
 
-def _value_of(plan: Plan) -> JSON:
+def _value_of(plan: Plan, *, turn: str, sent_on: str) -> JSON:
+    """A plan as it is kept: with the turn that changed it last, and the one that was sent on for what it left open."""
     todos = [{"id": item.id, "content": item.content, "status": item.status} for item in plan]
-    return {"version": _VERSION, "todos": todos}
+    return {"version": _VERSION, "todos": todos, "turn": turn, "sent_on": sent_on}

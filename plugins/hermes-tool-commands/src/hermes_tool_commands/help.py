@@ -1,0 +1,62 @@
+"""Which commands there are: listed, a page at a time, or one of them explained."""
+
+from collections.abc import Mapping, Sequence
+
+from hermes_core.context import PluginContext
+from hermes_core.errors import UserError
+from hermes_core.slash import named
+from hermes_core.types import Session, SlashCommand
+
+__all__ = ["commands", "help"]
+
+_PAGE = 15  # commands that are listed at once in a chat
+_SHORT = 16  # characters of usage from which on a list leaves it out
+_PLACES = {"terminal": "in a terminal", "chat": "in chats", "api": "over the API"}
+
+
+async def help(ctx: PluginContext, session: Session, rest: str) -> str:  # noqa: A001 - it is called so
+    """List the commands, or explain one."""
+    here = ctx.conversation(session)
+    mine = here.commands()
+    if rest:
+        command = named(mine, rest.split(maxsplit=1)[0].lstrip("/"))
+        if command is None:
+            raise UserError(f"There is no command /{rest.lstrip('/')}.", hint="/help lists all.")
+        return _explained(command)
+    if here.place == "chat":
+        return _lines([*mine.values()])
+    return f"{_listing(mine)}\n\n/help COMMAND explains one. What begins with two slashes is no command."
+
+
+async def commands(ctx: PluginContext, session: Session, rest: str) -> str:
+    """List the commands, a page at a time."""
+    mine = [*ctx.conversation(session).commands().values()]
+    pages = -(-len(mine) // _PAGE)
+    page = min(max(int(rest), 1), pages) if rest.isdecimal() else 1
+    shown = _lines(mine[(page - 1) * _PAGE : page * _PAGE])
+    more = f" /commands {page + 1} shows the next." if page < pages else ""
+    return f"{shown}\n\nPage {page} of {pages}.{more}"
+
+
+def _listing(commands: Mapping[str, SlashCommand]) -> str:
+    """Help: one command a line. A long usage is told where the command is explained."""
+    heads = {c.name: f"{c.name} {c.usage if len(c.usage) < _SHORT else '…'}" for c in commands.values()}
+    width = max(map(len, heads.values()), default=0) + 2
+    return "\n".join(f"    /{heads[c.name]:<{width}}{c.summary}" for c in commands.values())
+
+
+def _lines(some: Sequence[SlashCommand]) -> str:
+    return "\n".join(f"/{f'{one.name} {one.usage}'.strip()} – {one.summary}" for one in some)
+
+
+def _explained(command: SlashCommand) -> str:
+    also = ", ".join(f"/{name}" for name in command.aliases)
+    who = "everyone" if command.who == "everyone" else "admins"
+    lines = (
+        command.summary,
+        also and f"also: {also}",
+        f"for {who}, {', '.join(_PLACES[place] for place in command.where)}",
+        "works while a turn runs" if command.at_once else "",
+        "asks before it takes something away; --once after it is the yes" if command.confirm else "",
+    )
+    return "\n    ".join([f"/{command.name} {command.usage}".strip(), *filter(None, lines)])
