@@ -41,9 +41,10 @@ settings.register_profile("house", settings.get_profile("more"), max_examples=50
 settings.load_profile("house")
 settings.register_profile("fresh", settings.get_profile("more"), derandomize=False, max_examples=1_000)
 
-pytest_plugins = ("left_behind",)  # of tests/house: what a run leaves fails it
+pytest_plugins = ("left_behind", "players")  # of tests/house: what a run leaves fails it; what plays and is killed
 
 FEW = 125  # spoiled replies of a model
+ORDERS = 150  # hostile orders, each in one cell
 LAST_SECONDS = 30  # for what a test that failed has to put away
 STRIKE = pytest.StashKey[tuple[Callable[[int, FrameType | None], None], float]]()
 REAL_SECONDS = 180  # a server, an image or a homeserver may take its time to start
@@ -54,6 +55,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--rounds", type=int, default=1, help="How often the process is killed at each point.")
     parser.addoption("--every", type=int, default=3, help="Every how many-th statement fails or is the last.")
     parser.addoption("--cases", type=int, default=FEW, help="How many spoiled replies are played.")
+    parser.addoption("--orders", type=int, default=ORDERS, help="How many hostile orders are tried; 0: all.")
     parser.addoption("--seeds", type=int, default=3, help="With how many dice messages are sent to services that fail.")
     parser.addoption("--commits", type=int, default=100, help="How often each of many processes writes.")
 
@@ -78,8 +80,19 @@ def pytest_sessionstart() -> None:
     wait_for_no_disk()
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give real counterparts more time than a test has otherwise."""
+    """Give real counterparts more time than a test has, and leave most cases of some tests to a step of CI."""
+    cases: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("few"):
+            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for same in cases.values():
+        wanted = same[0].get_closest_marker("few")
+        step = max(1, len(same) // (wanted.args[0] if wanted else 1))
+        for number, item in enumerate(same):
+            if number % step:
+                item.add_marker(pytest.mark.long)
     for item in items:
         if item.get_closest_marker("real") and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(REAL_SECONDS))

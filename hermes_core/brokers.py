@@ -208,12 +208,15 @@ class TurnsBroker:
         """Say something to the running turn: its model hears it with the next tool result, else as the next message."""
         raise _no_turns()
 
-    async def interrupt(self, session: str, *, owner: Principal | None = None) -> bool:
-        """Stop the turn that runs in a session in this process; False when none does."""
+    async def interrupt(self, session: str, *, owner: Principal | None = None, elsewhere: bool = False) -> bool:
+        """Stop the turn that runs in a session in this process; False when none does.
+
+        One that runs ``elsewhere`` is left word, which the host that plays it hears: ``ctx.host.turns.stop_wanted``.
+        """
         raise _no_turns()
 
-    async def busy(self, session: str, *, owner: Principal | None = None) -> bool:
-        """Whether a turn runs in a session, in whatever process."""
+    async def busy(self, session: str, *, owner: Principal | None = None, elsewhere: bool = True) -> bool:
+        """Whether a turn runs in a session: in whatever process that lives, or, not ``elsewhere``, in this one."""
         raise _no_turns()
 
     def resume(

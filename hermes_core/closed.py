@@ -6,14 +6,22 @@ A path is looked at as the system would find it: behind links, hard links, ``..`
 import os
 import re
 import stat
+from collections.abc import Sequence
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
 from hermes_core.patterns import pattern
 
-__all__ = ["NO_NAME", "Closed", "Opened", "closed", "closed_but", "expanded", "opened", "vital_place"]
+__all__ = [
+    "NO_NAME", "Closed", "Opened", "closed", "closed_but", "expanded", "guarded_by", "opened", "vital_place", "wide",
+]  # fmt: skip
 
 _MAGIC, NO_NAME = pattern(r"[{$`]"), pattern(r"[\0\ud800-\udc7f\udd00-\udfff]")  # what no system has in a name
+_HOLDERS = ("/home", "/Users", "/mnt", "/media", "/Volumes")  # of homes and of mounts
+_WIDE = pattern(
+    r"(/private)?(/var)?/tmp|/(bin|boot|dev(/shm)?|etc|lib\w*|opt|proc|root|run|s?bin|srv|sys|usr(/local)?|var)"
+)
 
 
 class Closed:
@@ -121,6 +129,13 @@ def vital_place(word: str, cwd: str) -> str:
     return ""
 
 
+def wide(folder: str) -> bool:
+    """Whether a folder is too wide to work in: a home, what holds homes or mounts, everybody's, the system's."""
+    path, home = os.path.realpath(folder), os.path.realpath(os.path.expanduser("~"))  # noqa: PTH111
+    held = path in _HOLDERS or path.rpartition("/")[0] in _HOLDERS
+    return held or bool(_WIDE.fullmatch(path)) or f"{home}/".startswith(f"{path.rstrip('/')}/")
+
+
 def expanded(word: str) -> str:
     """A word with ``~`` and variables as this process knows them."""
     return os.path.expandvars(os.path.expanduser(word))  # noqa: PTH111
@@ -150,3 +165,47 @@ def _is_link(facts: os.stat_result | None) -> bool:
 
 def _is_shared(facts: os.stat_result | None) -> bool:
     return facts is not None and stat.S_ISREG(facts.st_mode) and facts.st_nlink > 1
+
+
+def guarded_by(path: str, guarded: Sequence[str | Path], *, below: bool = False) -> str:
+    """Which guarded file or folder an absolute path means or lies in, or an empty string.
+
+    Spellings are compared in the loosest way that any file system does: without case, in one Unicode form, without
+    spaces and dots at the end, without a stream. A file that exists is compared by what it is, too. With ``below``
+    also what holds a guarded file, for commands that take folders away; the root holds everything and is not meant.
+    """
+    path = os.path.normpath(path)
+    mine = [_loose(path), _loose(os.path.realpath(path))]
+    identity: tuple[int, int] | None = None
+    with suppress(OSError, ValueError):
+        status = os.stat(path)  # noqa: PTH116
+        identity = (status.st_dev, status.st_ino)
+    for guard in guarded:
+        names = _names_of(str(guard))
+        if any(_lies_in(m, n) or (below and m != "/" and _lies_in(n, m)) for m in mine for n in names):
+            return str(guard)
+        if identity:
+            with suppress(OSError):
+                status = os.stat(guard)  # noqa: PTH116
+                if identity == (status.st_dev, status.st_ino):
+                    return str(guard)
+    return ""
+
+
+@lru_cache(maxsize=256)
+def _names_of(guard: str) -> tuple[str, ...]:
+    """A guarded path as it is written and where it led first; where it leads now is known by what is there."""
+    return tuple({_loose(os.path.abspath(guard)), _loose(os.path.realpath(guard))})  # noqa: PTH100 - links are kept
+
+
+def _loose(path: str) -> str:
+    if path.isascii() and ":" not in path and " /" not in path and "./" not in path and not path.endswith((" ", ".")):
+        return path.lower()
+    import unicodedata
+
+    names = unicodedata.normalize("NFKC", path).casefold().split("/")
+    return "/".join(name.partition(":")[0].rstrip(" .") if name not in ("", ".", "..") else name for name in names)
+
+
+def _lies_in(path: str, root: str) -> bool:
+    return path == root or path.startswith(root.rstrip("/") + "/")

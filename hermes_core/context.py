@@ -58,7 +58,7 @@ KERNEL_PERMISSIONS = (
 class PluginPaths:
     """Folders a plugin may use: its own data and cache, and the home for reading what the user put there.
 
-    ``guarded`` are the files and folders that no tool may touch; ``hermes_core.places`` keeps to it.
+    ``guarded`` are the files and folders that no tool may touch; ``hermes_paths.places`` keeps to it.
     ``skills`` are the folders of skills that enabled plugins declare, each with the name of its plugin.
     """
 

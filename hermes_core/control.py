@@ -33,6 +33,7 @@ from hermes_core.types import (
     ToolRow,
     UsageRow,
     Verdict,
+    Wall,
 )
 
 if TYPE_CHECKING:
@@ -309,12 +310,13 @@ def _not_here() -> UserError:
 
 
 class BackendRow(NamedTuple):
-    """A place where commands can run: the ``plugin`` that has it, whether it is ``ready`` on this machine."""
+    """A place where commands can run: its ``plugin``, whether it is ``ready`` here, what it says of its ``wall``."""
 
     name: str
     plugin: str
     ready: bool
     features: frozenset[Feature]
+    wall: Wall | None = None
 
 
 class Package(NamedTuple):

@@ -1,7 +1,6 @@
 """What of an environment is a secret, and what commands get: everything else.
 
-A model's command may print its environment, so what authenticates Hermes or its owner is taken out by name and by
-look. This is help against accidents, not a wall: a command can still read the files of the user it runs as.
+A model's command may print its environment, so what authenticates Hermes or its owner is taken out by name and look.
 """
 
 import os
@@ -10,9 +9,10 @@ from functools import lru_cache
 
 from hermes_core.patterns import pattern
 
-__all__ = ["MARK", "for_commands", "is_secret", "switched_on", "without_secrets"]
+__all__ = ["LOCKS", "MARK", "for_commands", "is_secret", "switched_on", "without_secrets"]
 
 MARK = "HERMES_RUN"  # a variable of every command that a tool runs, and of all that it starts
+LOCKS = 0x4845524D4553  # the most file locks of a command: Linux heeds it no more, and nothing it starts raises it
 _SECRET_NAME = pattern(
     r"KEY|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|CREDS|AUTH|DSN|WEBHOOK|BEARER|COOKIE|JWT|CONN(ECTION)?_?STR"
     r"|SERVICE_ACCOUNT|_PWD$|_PAT$|(^|_)(PASS|PW|PIN|OTP|SALT|PRIVATE)($|_)"

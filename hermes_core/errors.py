@@ -135,7 +135,7 @@ class BudgetReached(BoundReached):
 class ConfigError(UserError):
     """Everything that is wrong with the configuration, one problem a line: ``file:line path: what``."""
 
-    def __init__(self, problems: Sequence[str], *, hint: str = "") -> None:
+    def __init__(self, problems: Sequence[str], *, hint: str = "Mend them with `hermes config edit`.") -> None:
         super().__init__("\n".join(problems), hint=hint)
         self.problems = tuple(problems)
 

@@ -25,10 +25,11 @@ from hermes_core.context import PluginContext
 from hermes_core.kinds import (
     Backend,
     Completer,
-    Host,
+    ConsoleDriver,
     Jobs,
     Masker,
     Memory,
+    Opening,
     Platform,
     Provider,
     Purse,
@@ -42,33 +43,14 @@ from hermes_core.kinds import (
     TurnQueue,
     Workspace,
 )  # fmt: skip
-from hermes_core.modes import (
-    Mode,
-    ask,
-    contribute,
-    decide,
-    hookimpl,
-    mode_of,
-    observe,
-    transform,
-)
+from hermes_core.modes import Mode, ask, contribute, decide, hookimpl, mode_of, observe, transform
 
 from hermes_core.types import (  # isort: skip
     Check, Command, Effect, Envelope, Fault, Message, Migration, Offer, Principal, Prompt, Protected, Question,
     Request, Response, Routes, Session, SessionEnd, SlashCommand, ToolCall, ToolResult, TurnEnd, Usage, Verdict,
 )  # fmt: skip
 
-__all__ = [
-    "Mode",
-    "ask",
-    "contribute",
-    "decide",
-    "hookimpl",
-    "mode_of",
-    "modes",
-    "observe",
-    "transform",
-]
+__all__ = ["Mode", "ask", "contribute", "decide", "hookimpl", "mode_of", "modes", "observe", "transform"]
 
 # --- contribute: once, when that kind is first needed -------------------------------------------------------------
 
@@ -154,6 +136,11 @@ def register_completers(ctx: PluginContext) -> Iterable[Completer]:  # type: ign
 
 
 @contribute
+def register_openings(ctx: PluginContext) -> Iterable[Opening]:  # type: ignore[empty-body]
+    """What you ask at a terminal before a new conversation begins in a folder."""
+
+
+@contribute
 def register_mailboxes(ctx: PluginContext) -> Iterable[Mailbox]:  # type: ignore[empty-body]
     """Who sends to chats, for ``ctx.messages`` of all plugins: one in a home."""
 
@@ -164,8 +151,8 @@ def register_purses(ctx: PluginContext) -> Iterable[Purse]:  # type: ignore[empt
 
 
 @contribute
-def register_hosts(ctx: PluginContext) -> Iterable[Host]:  # type: ignore[empty-body]
-    """What carries the conversations of a platform on which people wait, as in a terminal: one in a home."""
+def register_consoles(ctx: PluginContext) -> Iterable[ConsoleDriver]:  # type: ignore[empty-body]
+    """What drives the console of a platform on which people wait, as in a terminal: one in a home."""
 
 
 @contribute
@@ -288,6 +275,11 @@ async def pre_llm_call(ctx: PluginContext, session: Session, request: Request) -
 
 
 @transform
+async def redirect_tool_call(ctx: PluginContext, session: Session, call: ToolCall) -> ToolCall | None:
+    """Have a call answered by another tool. It is judged and stored as one of that; the model sees its own words."""
+
+
+@transform
 async def transform_tool_result(
     ctx: PluginContext,
     session: Session,
@@ -324,11 +316,31 @@ async def admit(ctx: PluginContext, envelope: Envelope) -> Verdict | None:
 
 @decide
 async def pre_tool_call(
-    ctx: PluginContext, session: Session, call: ToolCall, effects: frozenset[Effect], workspace: Workspace
+    ctx: PluginContext,
+    session: Session,
+    call: ToolCall,
+    effects: frozenset[Effect],
+    workspace: Workspace,
+    walled: bool,
 ) -> Verdict | None:
     """May this call run? Asked after hard blocks and the user's deny rules, for every call from every door.
 
-    ``effects`` are those its tool declares; ``workspace`` is where it would run.
+    ``effects`` are those its tool declares; ``workspace`` is where it would run, ``walled`` behind its wall.
+    """
+
+
+@decide
+async def begin_tool_call(
+    ctx: PluginContext,
+    session: Session,
+    call: ToolCall,
+    effects: frozenset[Effect],
+    workspace: Workspace,
+    outside: bool,
+) -> Verdict | None:
+    """Write down what must be known before a call runs. Asked last, when it may run; anything but allow refuses it.
+
+    ``outside`` says that what it gives comes from outside, as far as that is known by now.
     """
 
 

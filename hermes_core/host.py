@@ -5,8 +5,8 @@ which is a great deal: whoever hosts says who a person is, and the kernel believ
 
     session = await ctx.turns.take_up(owner=owner, origin="pager")
     await ctx.turns.queue(envelope, owner=owner, order=TurnOrder(session=session.id))  # it lasts from here
-    while await ctx.host.turns.waiting(session.id):
-        async for event in ctx.host.turns.follow(session.id, owner=owner): ...
+    for play in (ctx.host.turns.resume, ctx.host.turns.follow):  # what a death cut off comes first
+        async for event in play(session.id, owner=owner): ...
 """
 
 from abc import ABC, abstractmethod
@@ -33,13 +33,21 @@ from hermes_core.types import (
 if TYPE_CHECKING:
     from hermes_core.database import Prepared
 
-__all__ = ["CLOSE", "HostBroker", "HostRecords", "HostTurns", "HostedService"]
+__all__ = ["CLOSE", "HostBroker", "HostRecords", "HostTurns", "HostedService", "Reach"]
 
 CLOSE = 2.0  # seconds that a service has to put things down once it is stopped
 
 
+class Reach(NamedTuple):
+    """Where on this machine a file may be opened: below ``roots``, as seen from ``cwd``, and none of ``guarded``."""
+
+    cwd: str
+    roots: Sequence[str]
+    guarded: Sequence[Path]
+
+
 class HostTurns(ABC):
-    """What waits in the sessions of whoever wrote to a host, and how it is played. ``ctx.turns`` lets it wait.
+    """What waits in the sessions of whoever wrote to a host, and how it is played. ``ctx.turns`` orders and stops it.
 
     Every method raises StoreError, and UnknownName for a session that is not the ``owner``'s.
     """
@@ -62,10 +70,10 @@ class HostTurns(ABC):
         """Where the commands of a session run. Raises UserError when there is none."""
 
     @abstractmethod
-    async def read(self, session: Session, path: str, most: int, folders: Sequence[str] = ()) -> bytes:
-        """A file that a session may hand out: what its tools may read in its own folder, or in ``folders`` here.
+    def reach(self, session: Session, path: str, folders: Sequence[str]) -> Reach:
+        """Where a file of this machine that a session hands out may lie. ``folders`` are its own and those allowed.
 
-        One byte more than ``most`` at most. Raises OutOfReach, ToolError, OSError, and UserError as ``workspace``.
+        It looks at the disk, so call it in a thread. Raises OutOfReach for what its tools may not read.
         """
 
     @abstractmethod
@@ -82,7 +90,7 @@ class HostTurns(ABC):
     ) -> Sequence[tuple[str, Principal]]:
         """The sessions, oldest first, in which something waits and nobody works, of owners who wrote to the host.
 
-        ``came`` holds each owner with the platform and the account of the envelopes that they sent.
+        ``came`` holds owner, platform and account of each envelope: of a plugin's order its label and PROFILE/PERSON.
         """
 
     @abstractmethod
@@ -121,15 +129,7 @@ class HostTurns(ABC):
         model: str = "",
         effort: str = "",
     ) -> AsyncGenerator[Event, None]:
-        """Play the message that waits longest, as ``resume`` does; yields nothing when none waits."""
-
-    @abstractmethod
-    async def busy(self, session: str, *, elsewhere: bool = False) -> bool:
-        """Whether a turn runs in a session here, or also ``elsewhere``: in any process that lives."""
-
-    @abstractmethod
-    async def interrupt(self, session: str, *, elsewhere: bool = False) -> bool:
-        """Stop the turn that runs; False when none does. One that runs ``elsewhere`` is left word: ``stop_wanted``."""
+        """Play the message that waits longest, as ``resume`` does; or nothing: none waits, or a turn is open."""
 
     @abstractmethod
     async def stop_wanted(self, session: str) -> bool:
@@ -216,13 +216,15 @@ class HostRecords(ABC):
 class HostedService(NamedTuple):
     """Work of a plugin that a host keeps up. ``run`` raises what it raises; no fault of it reaches the host otherwise.
 
-    ``health`` says what is wrong, without secrets; ``failed`` records what is its author's to mend.
+    ``health`` says what is wrong, ``status`` what it did, without secrets; ``failed`` records what its author mends.
     """
 
     name: str
     alone: bool
+    local: bool
     run: Callable[[], Awaitable[None]]
     health: Callable[[], str]
+    status: Callable[[], Awaitable[str]]
     failed: Callable[[BaseException], None]
 
 

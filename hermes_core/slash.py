@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from hermes_core.errors import UserError
-from hermes_core.types import Choice, Envelope, Message, Session, SlashCommand
+from hermes_core.types import Choice, Envelope, Message, Session, SlashCommand, Wall
 
 if TYPE_CHECKING:
     from hermes_core.kinds import Conversation
@@ -22,7 +22,6 @@ __all__ = [
     "Role",
     "SlashBroker",
     "SlashCommands",
-    "listing",
     "may_use",
     "named",
     "usable",
@@ -32,7 +31,6 @@ Role: TypeAlias = Literal["admin", "user"]
 Place: TypeAlias = Literal["terminal", "chat", "api"]
 QUEUED = "Queued: it has its turn when this one ends. /steer says it now, /stop ends the turn."
 STEERED = "Passed on: the model sees it with the next result, or as the next message."
-_SHORT = 16  # characters of usage from which on a list leaves it out
 
 
 class HostSide(ABC):
@@ -118,6 +116,10 @@ class SlashCommands(ABC):
     async def words(self, side: HostSide, word: str) -> Sequence[Choice]:
         """How a word may go on that a plugin knows, such as ``@file:``; one that fails to say adds nothing."""
 
+    async def open(self, folder: str, ask: "AskPerson") -> Sequence[str]:
+        """Ask what plugins ask before a new conversation begins in a folder; what they say of the answers."""
+        return ()
+
     @abstractmethod
     def conversation(self, side: HostSide, session: Session) -> "Conversation":
         """A conversation as commands have it, for its person."""
@@ -125,6 +127,10 @@ class SlashCommands(ABC):
     @abstractmethod
     def status(self, session: Session | None) -> Mapping[str, str]:
         """What to show of a conversation without waiting for anything, as ``Console.status`` says."""
+
+    async def wall(self, session: Session | None) -> Wall | None:
+        """What bounds the commands of a conversation, as ``Console.wall`` says."""
+        return None
 
     @abstractmethod
     async def prepare(self) -> None:
@@ -151,13 +157,6 @@ def may_use(command: SlashCommand, role: Role, place: Place) -> bool:
 def usable(commands: Mapping[str, SlashCommand], role: Role, place: Place) -> dict[str, SlashCommand]:
     """The commands that somebody may run; any other is answered as one that is not there."""
     return {name: command for name, command in commands.items() if may_use(command, role, place)}
-
-
-def listing(commands: Mapping[str, SlashCommand]) -> str:
-    """Help: one command a line. A long usage is told where the command is explained."""
-    heads = {c.name: f"{c.name} {c.usage if len(c.usage) < _SHORT else '…'}" for c in commands.values()}
-    width = max(map(len, heads.values()), default=0) + 2
-    return "\n".join(f"    /{heads[c.name]:<{width}}{c.summary}" for c in commands.values())
 
 
 def named(commands: Mapping[str, SlashCommand], name: str) -> SlashCommand | None:

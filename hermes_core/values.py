@@ -12,7 +12,7 @@ from attrs import NOTHING
 
 __all__ = ["define", "frozen"]
 
-_FEW = 3  # values of a class; for more its ``__init__`` is compiled
+_FEW = 8  # values of a class; for more attrs writes its ``__init__``
 _FACTORY: Any = type(attrs.Factory(list))
 _set = object.__setattr__  # these values are frozen, and so are the fields of attrs
 
@@ -82,33 +82,12 @@ def _filled(cls: Any, one: Any, /, *given: Any, **named: Any) -> None:
 
 
 def _written(cls: Any) -> Any:
-    """The ``__init__`` that attrs would have written."""
-    known: dict[str, Any] = {"setter": _set.__get__, "NOTHING": NOTHING, "off": attrs.validators.get_disabled}
-    places, names, lines, checks = list[str](), list[str](), list[str](), list[str]()
-    free = cls.__setattr__ is _set  # nothing keeps or judges what is set
-    for at, field in enumerate(attrs.fields(cls)):
-        if not field.init and field.default is NOTHING:
-            continue
-        factory: Any = field.default if type(field.default) is _FACTORY else None
-        known |= {f"default{at}": factory.factory if factory else field.default, f"converter{at}": field.converter}
-        known |= {f"field{at}": field, f"validator{at}": field.validator}
-        default = f"default{at}({'self' if factory.takes_self else ''})" if factory else f"default{at}"
-        value = default
-        if field.init:
-            value = field.alias if not factory else f"{default} if {field.alias} is NOTHING else {field.alias}"
-            given = "" if field.default is NOTHING else "=NOTHING" if factory else f"={default}"
-            (names if field.kw_only else places).append(f"{field.alias}{given}")
-        value = f"converter{at}({value})" if field.converter else value
-        lines.append(f"self.{field.name} = {value}" if free else f"put({field.name!r}, {value})")
-        if field.validator:
-            checks.append(f"validator{at}(self, field{at}, self.{field.name})")
-    if not free:
-        lines.insert(0, "put = setter(self)")
-    lines += ["if not off():", *(f" {check}" for check in checks)] if checks else []
-    lines += ["self.__attrs_post_init__()"] if hasattr(cls, "__attrs_post_init__") else []
-    head = ", ".join(["self", *places, *(["*", *names] if names else [])])
-    exec("\n ".join([f"def __init__({head}):", *(lines or ["pass"])]), known)  # noqa: S102 - names of fields
-    made = known["__init__"]
+    """The ``__init__`` that attrs writes for the fields of a class."""
+    fields, after, free = [*attrs.fields(cls)], "__attrs_post_init__", cls.__setattr__ is _set
+    bare = type(cls.__name__, (), {after: getattr(cls, after)} if hasattr(cls, after) else {})
+    options: dict[str, Any] = {"frozen": not free, "field_transformer": lambda *_: fields}
+    like: Any = attrs.define(bare, eq=False, repr=False, **options)
+    made = like.__init__
     made.__module__, made.__qualname__ = cls.__module__, f"{cls.__qualname__}.__init__"
     return made
 

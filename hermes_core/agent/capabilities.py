@@ -20,7 +20,7 @@ class Permitted(Workspace):
 
     def __init__(self, inner: Workspace, tool: Tool, report: Callable[[Tool, BaseException], None]) -> None:
         self._inner, self._tool, self._report = inner, tool, report
-        self.features, self.cwd = inner.features, inner.cwd
+        self.features, self.cwd, self.wall = inner.features, inner.cwd, inner.wall
 
     @property
     def shell_cwd(self) -> str:

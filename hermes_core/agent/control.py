@@ -30,6 +30,8 @@ from hermes_core.types import (
 
 __all__ = ["Models", "Plugins"]
 
+_PATIENCE = 10.0  # seconds that a backend has to say whether it could work
+
 
 class Models(ModelsBroker):
     """The models of one kernel, for one plugin."""
@@ -152,9 +154,10 @@ class Plugins(PluginsBroker):
     async def backends(self) -> Sequence[BackendRow]:
         """See PluginsBroker."""
         found = self._backends()
-        states = await asyncio.gather(*(one.ready() for _, one in found), return_exceptions=True)
+        shielded = self._runtime.dispatch.shielded
+        states = await asyncio.gather(*(shielded(label, "ready", one.ready, _PATIENCE) for label, one in found))
         return [
-            BackendRow(one.name, label, state is True, one.features)
+            BackendRow(one.name, label, state is True, one.features, one.wall)
             for (label, one), state in zip(found, states, strict=True)
         ]
 
@@ -206,7 +209,7 @@ class Plugins(PluginsBroker):
                 raise ContractError(label, "gave no whole answer")
 
         dispatch = self._runtime.dispatch
-        _, error = await fenced(answer, partial(dispatch.held, label, where))
+        _, error = await fenced(answer, dispatch.entered(label, where))
         if isinstance(error, HermesError) and not isinstance(error, PluginError):
             raise error
         if error and not left:

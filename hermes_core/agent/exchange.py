@@ -30,6 +30,7 @@ from hermes_core.types import (
     Text,
     TextDelta,
     Thinking,
+    ToolCall,
     Usage,
     Used,
 )
@@ -44,7 +45,7 @@ _OUT_OF_CALLS = "You have used all the steps of this turn. Answer now with what 
 class Exchange:
     """The model's side of a turn. ``messages`` is the history so far, ``specs`` the tools it is told of.
 
-    ``route`` says who is asked first.
+    ``route`` says who is asked first, ``cut`` whether the last reply reached the model's limit.
     ``note`` is what a person should know of the last answer, ``compacted`` of the context; ``over`` ends it at once.
     """
 
@@ -57,7 +58,7 @@ class Exchange:
         self.specs = state.specs
         self.messages: list[Message] = []
         self.note = self.compacted = self._stood_in = ""
-        self.over = False
+        self.over = self.cut = False
         self._calls: list[StreamedCall] = []  # those that are not booked yet
         self._last_call = Usage()
         self._fits = 0  # tokens, once the model refused more
@@ -84,7 +85,7 @@ class Exchange:
         said = self._said()
         messages = (Message(role="system", parts=(Text(text=self._state.prompt),)), *said)
         options = self._runtime.routes.options()
-        fits = self._fits or self._runtime.models.router.window(self.route)
+        fits = self._fits or self._runtime.models.window(self.route)
         request = Request(model=self.route.model, messages=messages, tools=self.specs, options=options, context=fits)
         rewriting = Rewriting(said, sent=len(messages) - (step == 1))
         request = await self._runtime.dispatch.transform(
@@ -108,8 +109,17 @@ class Exchange:
 
     def _said(self) -> Sequence[Message]:
         """The history as the model knows it."""
-        through = any(spec.name == indirect.CALL for spec in self.specs)
+        redirects = self._runtime.dispatch.implementations("redirect_tool_call")
+        through = redirects or any(spec.name == indirect.CALL for spec in self.specs)
         return indirect.wrapped(self.messages) if through else self.messages
+
+    async def _redirected(self, message: Message) -> Message:
+        """A reply in which calls are of the tools that plugins have them answered by; those are judged as ever."""
+        dispatch, session = self._runtime.dispatch, self._state.session
+        calls = [part for part in message.parts if isinstance(part, ToolCall) and not part.invalid]
+        to = {c.id: await dispatch.transform("redirect_tool_call", "call", c, session=session) for c in calls}
+        parts = (indirect.through(p, to.get(p.id, p)) if isinstance(p, ToolCall) else p for p in message.parts)
+        return evolve(message, parts=tuple(parts))
 
     async def _respond(self, request: Request) -> Message:
         """One reply, stored. Raises BudgetReached, and Refused when the model answers nothing."""
@@ -119,8 +129,10 @@ class Exchange:
             await self._spend()
             raise
         unbooked = self._meter.unbooked
-        self.note = " ".join(filter(None, (_CUT if response.reason == "length" else "", self._stood_in)))
-        said = evolve(indirect.unwrapped(response.message), untrusted=outside(self.messages))
+        self.cut = response.reason == "length"
+        self.note = " ".join(filter(None, (_CUT if self.cut else "", self._stood_in)))
+        said = await self._redirected(indirect.unwrapped(response.message))
+        said = evolve(said, untrusted=outside(self.messages))
         response = evolve(response, message=said, usage=unbooked)
         store, turn = await self._rows.get()
         request, seconds = self._calls[-1].request, sum(call.seconds for call in self._calls)
@@ -129,7 +141,7 @@ class Exchange:
         die_at("replied")
         self.messages.append(response.message)
         last = self._last_call  # what the last call read and wrote is what the conversation takes now
-        fits = self._fits or self._runtime.models.router.window(self.route)
+        fits = self._fits or self._runtime.models.window(self.route)
         self._emit(Used(usage=self._meter.used, context=last.input + last.output, window=fits))
         what = {"request": request, "response": response, "seconds": seconds}
         await self._runtime.dispatch.observe("post_llm_call", session=self._state.session, **what)

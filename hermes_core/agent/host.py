@@ -1,7 +1,5 @@
 """One kernel as a host has it."""
 
-import asyncio
-import os
 from collections.abc import AsyncGenerator, Container, Sequence
 from functools import partial
 from pathlib import Path
@@ -13,9 +11,8 @@ from hermes_core.agent.policy.guarded import guarded_paths, guarded_place, read_
 from hermes_core.agent.runtime import Runtime
 from hermes_core.agent.turn_origin import TurnOrigin
 from hermes_core.errors import OutOfReach, PluginError, UnknownName, UserError
-from hermes_core.host import HostBroker, HostedService, HostRecords, HostTurns
+from hermes_core.host import HostBroker, HostedService, HostRecords, HostTurns, Reach
 from hermes_core.kinds import Platform, Service, TurnQueue, Workspace
-from hermes_core.places import PathRules, open_path
 from hermes_core.plugins.fence import fenced, one_line
 from hermes_core.plugins.index import Installed
 from hermes_core.types import (
@@ -28,7 +25,6 @@ from hermes_core.types import (
     Principal,
     Serving,
     Session,
-    Text,
     Verdict,
     Waiting,
 )
@@ -96,14 +92,17 @@ class Host(HostBroker):
         dispatch, where = self._runtime.dispatch, f"register_services: {one.name}"
 
         async def run() -> None:
-            _, error = await fenced(one.run, partial(dispatch.held, label, where))
+            _, error = await fenced(one.run, dispatch.entered(label, where))
             if error:
                 raise error if isinstance(error, Exception) else PluginError(label, one_line(error))
 
         def health() -> str:
             return self._runtime.settings.masks.text(one.health())
 
-        return HostedService(one.name, one.alone, run, health, partial(dispatch.failed, label, where))
+        async def did() -> str:
+            return self._runtime.settings.masks.text(await dispatch.shielded(label, where, one.status) or "")
+
+        return HostedService(one.name, one.alone, one.local, run, health, did, partial(dispatch.failed, label, where))
 
     def queue(self) -> TurnQueue | None:
         runtime = self._runtime
@@ -139,21 +138,13 @@ class _Turns(HostTurns):
     async def workspace(self, session: Session) -> Workspace:
         return await self._runtime.sessions.place(session)
 
-    async def read(self, session: Session, path: str, most: int, folders: Sequence[str] = ()) -> bytes:
-        place = await self._runtime.sessions.place(session)
-        if Feature.LOCAL in place.features:
-            return await asyncio.to_thread(self._read, session, path, most, (place.cwd, *folders))
-        return await place.read(path)
-
-    def _read(self, session: Session, path: str, most: int, folders: Sequence[str]) -> bytes:
+    def reach(self, session: Session, path: str, folders: Sequence[str]) -> Reach:
         home, guarded = self._runtime.home, guarded_paths(self._runtime.settings)
         cwd, opened = folders[0], readable(home, session)
-        roots = [folder for folder in folders if folder not in ("", "/", str(Path.home()))]
         if why := guarded_place(path, cwd, (*guarded, *read_only(home)), opened):
             raise OutOfReach(why)
-        handle = open_path(path, PathRules(cwd=cwd, roots=(*roots, *opened), guarded=guarded))
-        with os.fdopen(handle, "rb") as file:
-            return file.read(most + 1)
+        roots = [folder for folder in folders if folder not in ("", "/", str(Path.home()))]
+        return Reach(cwd, (*roots, *opened), guarded)
 
     async def seen(self, session: Session, path: Path) -> str:
         return await seen_in(await self._runtime.sessions.place(session), path)
@@ -177,23 +168,6 @@ class _Turns(HostTurns):
 
     def follow(self, session: str, *, owner: Principal, **origin: Any) -> AsyncGenerator[Event, None]:
         return self._runtime.turns.follow(session, owner=owner, turn_origin=TurnOrigin(**origin))
-
-    async def busy(self, session: str, *, elsewhere: bool = False) -> bool:
-        here = self._runtime.turns.busy(session)
-        return here or (elsewhere and await (await self._runtime.store()).journal.is_held(session))
-
-    async def interrupt(self, session: str, *, elsewhere: bool = False) -> bool:
-        if self._runtime.turns.interrupt(session):
-            return True
-        store = await self._runtime.store()
-        if not elsewhere or not await store.journal.is_held(session):
-            return False
-        wish = Message(role="user", parts=(Text(text="/stop"),))
-        envelope = Envelope(
-            platform="gateway", account="", event_id=os.urandom(16).hex(), chat="", sender="", message=wish
-        )
-        await store.inbox.wait(session, wish, mode="stop", envelope=envelope)
-        return True
 
     async def stop_wanted(self, session: str) -> bool:
         return await (await self._runtime.store()).inbox.stop_wanted(session)

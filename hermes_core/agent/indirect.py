@@ -1,6 +1,6 @@
-"""Calling tools that a model was not told of with its request: by name, through ``tool_call``.
+"""Calls that another tool answers: one that is named through ``tool_call``, or one that a plugin has redirected.
 
-What is called through it is, for everything in the house, a call of the tool itself: checked, judged, run and written
+What is called so is, for everything in the house, a call of the tool itself: checked, judged, run and written
 down under its real name. Only the model sees its own words again, so that what it was sent stays the same.
 """
 
@@ -16,7 +16,7 @@ from hermes_core.kinds import Tool, tool
 from hermes_core.options import option, settings
 from hermes_core.types import Message, Part, ToolCall, ToolResult
 
-__all__ = ["CALL", "call_tool", "inner", "unwrapped", "wrapped"]
+__all__ = ["CALL", "call_tool", "inner", "through", "unwrapped", "wrapped"]
 
 CALL = "tool_call"
 
@@ -51,23 +51,27 @@ def inner(call: ToolCall) -> ToolCall:
     if call.name != CALL or call.invalid or not isinstance(name, str) or name in ("", CALL):
         return call
     arguments, invalid = read_arguments(given if isinstance(given, str) else json.dumps(given))
-    outer = {"name": call.name, "arguments": call.arguments}
-    ours = {**dict(call.meta.get("hermes") or {}), "through": outer}
-    return evolve(call, name=name, arguments=arguments, invalid=invalid, meta={**call.meta, "hermes": ours})
+    return through(call, evolve(call, name=name, arguments=arguments, invalid=invalid))
+
+
+def through(call: ToolCall, to: ToolCall) -> ToolCall:
+    """A call that another tool answers, with the words that the model knows it by; itself where it is the same."""
+    ours = {"through": {"name": call.name, "arguments": call.arguments}, **dict(call.meta.get("hermes") or {})}
+    return call if to is call else evolve(to, id=call.id, meta={**call.meta, "hermes": ours})
 
 
 def wrapped(messages: Sequence[Message]) -> list[Message]:
     """The messages as the model wrote them, and results under the name it called."""
-    shown, through = [], set[str]()
+    shown, names = [], dict[str, str]()
     for message in messages:
         parts: list[Part] = []
         for part in message.parts:
             if isinstance(part, ToolCall) and (outer := (part.meta.get("hermes") or {}).get("through")):
-                through.add(part.id)
+                names[part.id] = outer["name"]
                 meta = {k: v for k, v in part.meta.items() if k != "hermes"}
                 parts.append(evolve(part, **outer, invalid="", meta=meta))
-            elif isinstance(part, ToolResult) and part.call_id in through:
-                parts.append(evolve(part, name=CALL))
+            elif isinstance(part, ToolResult) and part.call_id in names:
+                parts.append(evolve(part, name=names[part.call_id]))
             else:
                 parts.append(part)
         same = all(now is before for now, before in zip(parts, message.parts, strict=True))

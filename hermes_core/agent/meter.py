@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Iterable
 from functools import partial, reduce
 from math import inf
 from typing import Any
@@ -14,7 +14,8 @@ from hermes_core.agent.bounds import limits_of
 from hermes_core.agent.runtime import Runtime
 from hermes_core.agent.session_state import SessionState
 from hermes_core.errors import BoundReached, HermesError, PluginError
-from hermes_core.plugins.fence import fenced
+from hermes_core.kinds import Purse
+from hermes_core.plugins.fence import Call, fenced
 from hermes_core.types import Limits, Spent, TurnBounds, Usage
 
 __all__ = ["Meter"]
@@ -33,8 +34,11 @@ class Meter:
         self._runtime, self._state, self._above = runtime, state, above
         self._purses, agent, given = runtime.purses(), runtime.settings.config.agent, limits_of(bounds)
         limits = Limits(calls=agent.max_calls)
-        for _, purse in self._purses:
-            limits = purse.limits(limits)
+        for label, purse in self._purses:
+            try:
+                limits = purse.limits(limits).within(Limits())
+            except Exception as error:
+                raise self._fault(label, error) from error
         self._limits, self._began, self._until = limits.within(given), time.monotonic(), inf
         self.given_seconds = None if given.seconds == inf else given.seconds
         self.booked = self.unbooked = Usage()
@@ -77,7 +81,7 @@ class Meter:
         """What is left for everyone together: of the turn, and of what purses limit beyond it. Raises HermesError."""
         left = self._left
         for label, purse in self._purses:
-            for name, amount in (await self._said(label, purse.left(self._state.session))).items():
+            for name, amount in (await self._said(label, partial(purse.left, self._state.session))).items():
                 left = left.within(Limits(**{name.rpartition(".")[2]: amount}))
         return left
 
@@ -89,9 +93,14 @@ class Meter:
         """Look whether there may be one more request. Raises BudgetReached."""
         spent, left = Spent(usage=self.used, seconds=time.monotonic() - self._began), [inf]
         for label, purse in self._purses:
-            asked = purse.check(self._state.session, spent, self.unbooked, last=self.last)
-            left.append(await self._said(label, asked))
+            left.append(await self._said(label, partial(self._seconds, purse, spent)))
         self._until = time.monotonic() + min(left)
+
+    async def _seconds(self, purse: Purse, spent: Spent) -> float:
+        seconds = await purse.check(self._state.session, spent, self.unbooked, last=self.last)
+        if not seconds >= 0:  # also what is no number
+            raise ValueError(f"{seconds} seconds for a request")
+        return seconds
 
     async def check_step(self) -> None:
         """Look whether there may be one more reply. Raises BudgetReached, BoundReached."""
@@ -115,12 +124,13 @@ class Meter:
         self.last = True
         await self.check()
 
-    async def _said(self, label: str, asked: Coroutine[Any, Any, Any]) -> Any:
+    async def _said(self, label: str, ask: Call) -> Any:
         """What a purse says. Raises what it raises, PluginError for what is its fault."""
-        answer, error = await fenced(lambda: asked, partial(self._runtime.dispatch.held, label, "purse"))
-        if error and not isinstance(error, HermesError):
-            self._runtime.dispatch.failed(label, "purse", error)
-            raise PluginError(label, "could not say what may be spent", hint=f"hermes plugins disable {label}")
+        answer, error = await fenced(ask, self._runtime.dispatch.entered(label, "purse"))
         if error:
-            raise error
+            raise error if isinstance(error, HermesError) else self._fault(label, error)
         return answer
+
+    def _fault(self, label: str, error: BaseException) -> PluginError:
+        self._runtime.dispatch.failed(label, "purse", error)
+        return PluginError(label, "could not say what may be spent", hint=f"hermes plugins disable {label}")

@@ -51,7 +51,8 @@ def _judge(plugin: Installed, before: Offer, after: Offer) -> Offer:
     """The offer that stands. Raises NotPermitted, ContractError."""
     there = {spec.name: spec for spec in (*before.tools, *before.behind)}
     names = [spec.name for spec in after.tools]
-    if strange := [n for n in names if n not in there or names.count(n) > 1 or _other_schema(after, there[n])]:
+    changed = {spec.name for spec in after.tools if spec.name in there and spec.schema != there[spec.name].schema}
+    if strange := [n for n in names if n not in there or names.count(n) > 1 or n in changed]:
         raise plugin.error(
             ContractError, f"its offer was not used: {strange[0]} is none of the tools there, twice there, or changed"
         )
@@ -62,7 +63,3 @@ def _judge(plugin: Installed, before: Offer, after: Offer) -> Offer:
     behind = tuple(spec for name, spec in there.items() if name not in names)
     why = {name: str(reason) for name, reason in {**before.why, **after.why}.items() if name not in names}
     return evolve(before, tools=tuple(after.tools), behind=behind, why=why)
-
-
-def _other_schema(offer: Offer, spec: ToolSpec) -> bool:
-    return any(one.name == spec.name and one.schema != spec.schema for one in offer.tools)

@@ -1,12 +1,17 @@
 """Outputs of tools: how much of one a model sees, and files of this machine as the tools of a workspace see them."""
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 
+from hermes_core.codec import clean
 from hermes_core.kinds import Workspace
 from hermes_core.types import Feature
 
-__all__ = ["output_room", "seen_in"]
+__all__ = ["MOST", "kept_of", "output_room", "seen_in"]
+
+MOST = 4_000_000  # characters of an output that are looked at and kept
+_OVERLAP = 65_536  # more of them are looked at where it is cut: a secret may lie there
 
 
 async def seen_in(place: Workspace, path: Path) -> str:
@@ -16,6 +21,14 @@ async def seen_in(place: Workspace, path: Path) -> str:
     inside = f"/tmp/hermes-outputs/{path.name}"  # noqa: S108 - of the place, not of this machine
     await place.write(inside, await asyncio.to_thread(path.read_bytes))
     return inside
+
+
+def kept_of(text: str, masked: Callable[[str], str]) -> str:
+    """An output as it is kept, ``masked``; of one that is too long the head and the tail, and nobody looks between."""
+    if len(text) <= MOST:
+        return masked(clean(text))
+    head, tail = (masked(clean(end)) for end in (text[: MOST // 2 + _OVERLAP], text[-MOST // 2 - _OVERLAP :]))
+    return f"{head[:-_OVERLAP]}\n\n… {len(text) - MOST:,} characters were not kept …\n\n{tail[_OVERLAP:]}"
 
 
 def output_room(most: int, window: int, calls: int) -> int:

@@ -9,7 +9,6 @@ import sys
 from collections.abc import Sequence
 from datetime import datetime
 
-from hermes_core.kinds import Memory
 from hermes_core.types import Prompt, PromptBlock, Session
 
 __all__ = ["build_prompt", "prompt_text"]
@@ -33,8 +32,8 @@ _HINTS = {
 }
 
 
-async def build_prompt(session: Session, memory: Memory | None, *, identity: str = "", window: int = 0) -> Prompt:
-    """The blocks of a new session's prompt."""
+def build_prompt(session: Session, brief: str, *, identity: str = "", window: int = 0) -> Prompt:
+    """The blocks of a new session's prompt; ``brief`` is what the memory says."""
     blocks = [
         PromptBlock(name="identity", text=identity or IDENTITY),
         PromptBlock(name="working", text=WORKING),
@@ -42,7 +41,7 @@ async def build_prompt(session: Session, memory: Memory | None, *, identity: str
     ]
     if hint := _HINTS.get(session.origin, ""):
         blocks.append(PromptBlock(name="surface", text=hint))
-    if memory and (brief := await memory.brief(session)):
+    if brief:
         blocks.append(PromptBlock(name="memory", text=brief, tier="volatile"))
     today = datetime.now().astimezone().strftime("%A, %d %B %Y")
     blocks.append(PromptBlock(name="session", text=f"Today is {today}. Session {session.id}.", tier="volatile"))

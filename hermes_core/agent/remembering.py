@@ -1,7 +1,6 @@
 """What the memory of a kernel is asked and told: before a turn, before a compaction, after a turn."""
 
 import asyncio
-import logging
 from collections.abc import Iterable, Iterator, Sequence
 
 from attrs import evolve
@@ -11,6 +10,7 @@ from hermes_core.codec import clean
 from hermes_core.config.settings import Settings
 from hermes_core.kinds import Memory, Tool
 from hermes_core.plugins.dispatch import Dispatch
+from hermes_core.plugins.fence import Late
 from hermes_core.plugins.index import Index
 from hermes_core.plugins.loader import Loader
 from hermes_core.store.outside import outside
@@ -18,8 +18,7 @@ from hermes_core.types import Message, Session, Text
 
 __all__ = ["Remembering"]
 
-log = logging.getLogger(__name__)
-_SECONDS = 60.0  # a memory may look at one turn
+_SECONDS, _LAST = 60.0, 1.5  # that a memory may look at one turn, and after the end: a person waits for their prompt
 _ABOVE = "<memory>\nWhat you remember that may matter here:"
 
 
@@ -28,7 +27,7 @@ class Remembering:
 
     def __init__(self, settings: Settings, index: Index, loader: Loader, dispatch: Dispatch) -> None:
         self._settings, self._index, self._loader, self._dispatch = settings, index, loader, dispatch
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._looks: dict[asyncio.Task[None], tuple[str, str]] = {}  # whose they are, and at which session
 
     def of(self, session: Session | None = None) -> tuple[str, Memory] | None:
         """The memory and its plugin's label; None where it is not there. A session that works for another has none."""
@@ -54,13 +53,27 @@ class Remembering:
         if found is None or type(found[1]).prefetch is Memory.prefetch:
             return message
         label, memory = found
-        memos = await self._dispatch.shielded(label, "prefetch", lambda: memory.prefetch(session, message))
-        if not memos:
+
+        async def known() -> list[tuple[bool, str]]:
+            return [(one.source.trusted, one.text) for one in await memory.prefetch(session, message) or ()]
+
+        if not (memos := await self._dispatch.shielded(label, "prefetch", known)):
             return message
-        lines = (f"- {'' if one.source.trusted else '[came from outside, unverified] '}{one.text}" for one in memos)
+        lines = (f"- {'' if trusted else '[came from outside, unverified] '}{text}" for trusted, text in memos)
         text = self._settings.masks.for_model(clean("\n".join([_ABOVE, *lines, "</memory>"])))
-        told, untrusted = Text(text=text, quotes=memory.name), not all(one.source.trusted for one in memos)
+        told, untrusted = Text(text=text, quotes=memory.name), not all(trusted for trusted, _ in memos)
         return evolve(message, parts=(*message.parts, told), untrusted=message.untrusted or untrusted)
+
+    async def brief(self, session: Session) -> str:
+        """What a new session is told from the start. A memory that fails or is late says nothing."""
+        if (found := self.of(session)) is None:
+            return ""
+        label, memory = found
+
+        async def told() -> str:
+            return "".join([await memory.brief(session)])
+
+        return await self._dispatch.shielded(label, "brief", told) or ""
 
     async def compacting(self, session: Session, messages: Sequence[Message]) -> None:
         """Tell the memory what is about to be put in fewer words. What a page says is not told."""
@@ -74,20 +87,17 @@ class Remembering:
         found = self.of(session)
         if found is None or type(found[1]).learn is Memory.learn or outside(messages):
             return
-        memory = found[1]
-
-        async def learn() -> None:
-            try:
-                async with asyncio.timeout(_SECONDS):
-                    await memory.learn(session, messages)
-            except Exception:  # what was not learned is not worth the person's time
-                log.exception("the memory could not learn")
-
-        task = asyncio.create_task(learn())
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        label, memory = found
+        looking = self._dispatch.shielded(label, "learn", lambda: memory.learn(session, messages), _SECONDS)
+        task = asyncio.create_task(looking)
+        self._looks[task] = label, session.id
+        task.add_done_callback(self._looks.pop)
 
     async def end(self) -> None:
-        """Wait for looks that are under way."""
-        if self._tasks:
-            await asyncio.wait(self._tasks)
+        """Wait a moment for looks that are under way; say of the others where they can be had again."""
+        if self._looks:
+            await asyncio.wait(self._looks, timeout=_LAST)
+        for task, (label, session) in self._looks.items():
+            task.cancel()
+            text = f"was not done {_LAST:g} s after the end: it looks at session {session} again when that goes on"
+            self._dispatch.failed(label, "learn", Late(text))

@@ -46,7 +46,7 @@ class Reply:
 
     def add(self, delta: Delta) -> None:
         """Take the next piece."""
-        self.begun = True
+        self.begun = self.begun or isinstance(delta, Delta)
         if isinstance(delta, TextDelta):
             self._text.append(delta.text)
         elif isinstance(delta, ReasoningDelta):
@@ -72,10 +72,11 @@ class Reply:
             meta={**known.meta, **delta.meta},
         )
 
-    def finish(self) -> Response:
-        """The whole reply. Raises Unavailable when the stream ended without saying so."""
+    def finish(self, by: str = "its provider") -> Response:
+        """The whole reply, that a plugin gave. Raises Unavailable when the stream ended without saying so."""
         if self.done is None:
-            raise Unavailable("The model's reply was cut off before its end.", hint="Send the message again.")
+            hint = f"Send the message again. Where it is always so, {by} does not end its replies."
+            raise Unavailable("The model's reply was cut off before its end.", hint=hint)
         parts: list[Part] = []
         if self._reasoning or self._reasoning_meta:
             parts.append(Reasoning(text=clean("".join(self._reasoning)), meta=_sound(self._reasoning_meta)))

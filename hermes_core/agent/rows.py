@@ -69,6 +69,7 @@ class Rows:
         message: Message,
         original: Envelope | None,
         waited: int,
+        patient: bool,
         stored: Callable[[], Awaitable[None]] | None,
     ) -> "tuple[Store, Turn]":
         """Write the session and a new turn with what was said."""
@@ -84,6 +85,7 @@ class Rows:
             model=route.model,
             left=state.left,
             waited=waited,
+            patient=patient,
             trace=trace.current(),
         )
         die_at("journaled")

@@ -211,7 +211,7 @@ class RunningTurns:
     ) -> AsyncGenerator[Event, None]:
         """Play the message that waits longest in a session, or that of a ``row``.
 
-        Yields as ``run`` does, or nothing when it does not wait.
+        Yields as ``run`` does, or nothing when it does not wait; nor while a turn before it is open: see ``resume``.
         """
         turn_origin = turn_origin or TurnOrigin(ask=ask)
         return self._events(session, partial(self._follow, session, owner or self._runtime.owner, turn_origin, row))
@@ -245,7 +245,7 @@ class RunningTurns:
         if self._runtime.dispatch.implementations("transform_incoming"):
             known["cwd"] = await self._folder(session_id, owner) if self._runtime.workspaces.is_here(owner) else ""
             known["context"] = (
-                self._runtime.models.router.window(self._runtime.routes.current) if self._runtime.routes.current else 0
+                self._runtime.models.window(self._runtime.routes.current) if self._runtime.routes.current else 0
             )
         envelope = await self._runtime.dispatch.transform("transform_incoming", "envelope", original, **known)
         if any(isinstance(part, Text) and part.quotes for part in envelope.message.parts):  # it may be a lot
@@ -259,7 +259,8 @@ class RunningTurns:
         """Where a session works, also one that is not taken up here yet."""
         if session_id and not self._runtime.sessions.holds(session_id):
             with contextlib.suppress(UnknownName):
-                return (await (await self._runtime.store()).sessions.get(session_id, owner)).cwd
+                kept = await (await self._runtime.store()).sessions.get(session_id, owner)
+                return self._runtime.sessions.narrow(kept.cwd, owner)
         return self._runtime.sessions.folder(session_id, owner)
 
     def _quoting(self, message: Message) -> Message:
@@ -287,14 +288,16 @@ class RunningTurns:
     ) -> "TurnRun | None":
         store = await self._runtime.store()
         waiting = [one for one in await store.inbox.waiting(session_id) if row in (0, one.id)]
-        if not waiting:  # nor does anything in a session that has no row yet
+        if not waiting or (
+            not row and await store.inbox.begun_by(session_id)
+        ):  # nor does anything in a session that has no row yet
             return None
         await store.sessions.get(session_id, owner)  # nobody plays what waits for another
         with trace.using(waiting[0].trace):
             run = await self._run(
                 session_id, "", owner, ordered(self._runtime, turn_origin, owner, waiting[0].envelope), emit
             )
-            await run.play(waiting[0].message, waited=waiting[0].id)
+            await run.play(waiting[0].message, waited=waiting[0].id, patient=not row)
         return run
 
     async def _finish(
@@ -332,5 +335,5 @@ class RunningTurns:
             emit(Ended(session_id=session_id, turn_id="", answer="", reason="failed", usage=Usage()))
 
     async def close(self) -> None:
-        """Wait for what memories learn."""
+        """End what memories still learn."""
         await self._runtime.memory.end()

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import gc
+import sys
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from pathlib import Path
@@ -232,8 +233,10 @@ class Runtime:
         )
 
     def _code(self) -> list[str]:
-        """Where the code lies that this process runs: its own package, and those of the plugins."""
-        return [str(Path(__file__).parents[1]), *(one.path for one in self.index.plugins if one.path[:1] == "/")]
+        """Where the code lies that this process runs: its own package, its libraries, and those of the plugins."""
+        libraries = (str(found) for folder in filter(None, sys.path) for found in Path(folder).glob("hermes_*"))
+        plugins = (one.path for one in self.index.plugins if one.path[:1] == "/")
+        return [str(Path(__file__).parents[1]), *libraries, *plugins]
 
     def config_sections(self) -> dict[str, type]:
         """The settings classes of enabled plugins, by the path of their section."""
@@ -251,8 +254,7 @@ class Runtime:
 
         config = self.settings.config
         identity, window = config.agent.identity, config.model.context_length
-        memory = self.memory.of(session)
-        prompt = await build_prompt(session, memory[1] if memory else None, identity=identity, window=window)
+        prompt = build_prompt(session, await self.memory.brief(session), identity=identity, window=window)
         if system:
             said = PromptBlock(name="caller", text=system, tier="context")
             prompt = evolve(prompt, blocks=(*prompt.blocks, said))

@@ -16,6 +16,7 @@ from hermes_core.agent.incoming import enveloped
 from hermes_core.agent.offering import offered
 from hermes_core.agent.prompt import prompt_text
 from hermes_core.agent.runtime import Runtime
+from hermes_core.closed import wide
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.kinds import Workspace
 from hermes_core.patterns import pattern
@@ -123,12 +124,12 @@ class OpenSessions:
         session, stored = None, None
         if session_id:
             store = await runtime.store()
-            try:
-                session = await store.sessions.get(session_id, owner)
-                stored = await store.sessions.load_prompt(session_id)
-            except UnknownName:
-                if not await store.sessions.is_free(session_id):
+            if not await store.sessions.is_free(session_id):
+                try:
+                    session = await store.sessions.get(session_id, owner)
+                except UnknownName:
                     raise _not_yours(session_id) from None
+                stored = await store.sessions.load_prompt(session_id)
         known = session is not None
         if session_id and not known and not _ID.fullmatch(session_id):
             raise UserError(f"{session_id[:80]!r} cannot be the id of a session: files are named by it.")
@@ -137,7 +138,9 @@ class OpenSessions:
             session = evolve(new, id=session_id or new_session_id(), cwd=place, created=time.time())
         elif new.parent:
             session = evolve(session, bounds=new.bounds)  # a death came between its row and that of its turn
-        session = evolve(session, provider=route.name, model=route.model, backend=runtime.workspaces.backend(owner))
+        place = self.narrow(session.cwd, owner) if session.cwd else ""
+        at = runtime.workspaces.backend(owner)
+        session = evolve(session, cwd=place, provider=route.name, model=route.model, backend=at)
         begun, came = _read_specs(stored[1]) if stored else (), runtime.toolbox().sourced(session)
         specs = tuple((await offered(runtime, session, begun)).tools)
         if stored:
@@ -179,7 +182,15 @@ class OpenSessions:
         guests = self.runtime.guests
         if guests.is_guest(owner):
             return str(guests.folder(owner))
-        return self.runtime.settings.config.terminal.cwd or here()
+        return self.narrow(self.runtime.settings.config.terminal.cwd or here(), owner)
+
+    def narrow(self, place: str, owner: Principal) -> str:
+        """The folder, or one of Hermes' own in the place of one too wide to work in."""
+        if not wide(place) or not self.runtime.workspaces.is_here(owner):
+            return place
+        own = self.runtime.home.root / "workspace"
+        own.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return str(own)
 
     async def _let_go(self) -> None:
         """End what this process did in the sessions that rest longest; not where something still runs."""
@@ -214,8 +225,12 @@ class OpenSessions:
         self._open[state.session.id] = state  # it may have been let go before its turn began
         async with state.keeping:
             if not state.known:
-                await store.sessions.begin(state.session, state.prompt, _specs_json(state.specs), history)
-                state.known = state.stored = True
+                new, specs = state.session, _specs_json(state.specs)
+                state.stored = await store.sessions.begin(new, state.prompt, specs, history)
+                if not state.stored and (stored := await store.sessions.load_prompt(new.id)):
+                    state.prompt = stored[0]  # the bytes that its models know
+                    state.specs = tuple((await offered(self.runtime, new, _read_specs(stored[1]))).tools)
+                state.known = True
             if not state.stored:
                 await store.sessions.save_prompt(state.session.id, state.prompt, _specs_json(state.specs))
                 state.stored = True

@@ -1,8 +1,8 @@
 """Past conversations, as a plugin may read and change them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import Literal
+from typing import Any, Literal
 
 from attrs import evolve
 
@@ -88,9 +88,7 @@ class Sessions(SessionsBroker):
     async def traces(
         self, owner: Principal, word: str = "latest", *, everybody: bool = False
     ) -> Sequence[MessageTrace]:
-        from hermes_core.store.steps import traced
-
-        store, runtime, settings = await self._open(), self._runtime, self._runtime.settings
+        store, runtime = await self._open(), self._runtime
         everybody = everybody and owner == runtime.owner
         whose, mailbox = None if everybody else owner, None
         with suppress(UserError):  # without a gateway nothing went out
@@ -99,7 +97,22 @@ class Sessions(SessionsBroker):
         found = await store.traces.find(word, owner, everybody=everybody, sent=sent)
         if mailbox:
             found = [evolve(one, outgoing=await mailbox.sent(one.trace, one.turn_id, whose)) for one in found]
-        return [traced(path, settings.home.brand, settings.masks) for path in found]
+        return [self._shown(path) for path in found]
+
+    def _shown(self, path: MessageTrace) -> MessageTrace:
+        """A path without secrets, and without the names of people who are not the asker."""
+        masks = self._runtime.settings.masks
+
+        def received(row: Mapping[str, Any]) -> Mapping[str, Any]:
+            address, person = row["address"], row["person"] and masks.name("person", row["person"])
+            sender = masks.name("person", address["sender"]) if address.get("sender") else ""
+            return {**row, "person": person, "address": {"kind": address.get("kind", "dm"), "sender": sender}}
+
+        def shown(rows: Iterable[Mapping[str, Any]]) -> list[Any]:
+            return [masks.data(dict(row)) for row in rows]
+
+        came = shown(row if row["mine"] else received(row) for row in path.received)
+        return evolve(path, received=came, turns=shown(path.turns), outgoing=shown(path.outgoing))
 
     async def usage(self, owner: Principal, *, days: int = 30) -> Sequence[UsageRow]:
         return await (await self._open()).spending.usage(owner, days=days)

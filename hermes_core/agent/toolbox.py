@@ -1,9 +1,9 @@
 """The tools on offer."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from functools import partial
+from functools import cache, partial
 from itertools import islice
 
 from hermes_core.agent import indirect
@@ -140,9 +140,9 @@ class Toolbox:
         """The tools that calls of a session may name: those there, and those it was told of that are still there."""
         names = {spec.name for spec in told}
         off = set(self._off_on.get(session.origin, ())) - names
-        tools = {n: t for n, t in self._installed.items() if n in self._tools or n in names} | self.sourced(session)
-        tools = {n: t for n, t in tools.items() if n not in off}
-        return {indirect.CALL: self._through, **tools} if indirect.CALL in names else tools
+        through = {indirect.CALL: self._through} if indirect.CALL in names else {}
+        tools = {n: t for n, t in self._installed.items() if n not in off and (n in self._tools or n in names)}
+        return _Callable(through | tools, lambda: {n: t for n, t in self.sourced(session).items() if n not in off})
 
     def has(self, told: Sequence[ToolSpec], session: Session) -> bool:
         """Whether every tool that a session was told of is still there."""
@@ -160,6 +160,22 @@ class Toolbox:
     def tools(self) -> tuple[Tool, ...]:
         """All tools that are installed."""
         return tuple(self._tools.values())
+
+
+class _Callable(Mapping[str, Tool]):
+    """Tools that are there, then those that come and go: asked for once, when a name is none of the first."""
+
+    def __init__(self, there: Mapping[str, Tool], coming: Callable[[], Mapping[str, Tool]]) -> None:
+        self._there, self._coming = there, cache(coming)
+
+    def __getitem__(self, name: str) -> Tool:
+        return self._there[name] if name in self._there else self._coming()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter([*self._there, *self._coming()])
+
+    def __len__(self) -> int:
+        return len(self._there) + len(self._coming())
 
 
 def _listed(source: ToolSource, session: Session) -> list[Tool]:

@@ -101,12 +101,13 @@ class TurnRun:
         *,
         original: Envelope | None = None,
         waited: int = 0,
+        patient: bool = False,
         stored: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         """Run a turn to its end; errors become Failed events. Raises HermesError when it cannot begin.
 
         ``original`` is what came in, before plugins changed it; ``waited`` the row of a message that waited for its
-        turn. ``stored`` is called when it has its row.
+        turn. ``stored`` is called when it has its row. Who is ``patient`` leaves a session that a death cut off: Busy.
         """
         runtime, session = self._runtime, self._state.session
         self._model.route = await runtime.routes.get_for(self._turn_origin.model, self._turn_origin.effort)
@@ -116,7 +117,8 @@ class TurnRun:
         message = await runtime.memory.prefetched(session, message)
         history = await (await runtime.store()).history.load(session.id) if self._state.known else []
         self._model.messages = valid([*history, message])
-        await self._run(self._rows.open(self._id, self._model.route, message, original, waited, stored), self._steps())
+        opening = self._rows.open(self._id, self._model.route, message, original, waited, patient, stored)
+        await self._run(opening, self._steps(), surely=stored is not None)
 
     async def resume(self) -> bool:
         """Run the turn that a dead process left open to its end, if there is one. Raises like ``play``."""
@@ -156,12 +158,23 @@ class TurnRun:
         raise given_up(_RESUMES + 1, at)
 
     async def _run(
-        self, opening: "Coroutine[None, None, tuple[Store, Turn]]", steps: Coroutine[None, None, str]
+        self,
+        opening: "Coroutine[None, None, tuple[Store, Turn]]",
+        steps: Coroutine[None, None, str],
+        surely: bool = False,
     ) -> None:
         session, route = self._state.session, self._model.route
-        self._state.session = evolve(session, turn=self._id, bounds=self._turn_origin.bounds)
-        self._emit(Started(session_id=session.id, turn_id=self._id, provider=route.name, model=route.model))
+        bounds, there = self._turn_origin.bounds, self._turn_origin.ask is not None and not self._turn_origin.above
+        self._state.session = evolve(session, turn=self._id, bounds=bounds, attended=there)
         self._rows.begin(opening)
+        try:
+            if surely:  # who is told when it is stored may hear it again: no model is asked twice
+                await self._rows.get()
+        except BaseException:
+            steps.close()
+            self._rows.rest()
+            raise
+        self._emit(Started(session_id=session.id, turn_id=self._id, provider=route.name, model=route.model))
         said = next((m for m in reversed(self._model.messages) if by_person(m)), Message(role="user", parts=()))
         await self._runtime.dispatch.observe("on_turn_start", session=self._state.session, message=said)
         playing = asyncio.create_task(steps)  # of its own, as it may not want to end
@@ -183,7 +196,7 @@ class TurnRun:
             die_at("answered")
             await self._close("done", await self._shown.whole(self._state.session, answer))
         finally:
-            self._state.session = evolve(self._state.session, turn="", untrusted=False, bounds=None)
+            self._state.session = evolve(self._state.session, turn="", untrusted=False, bounds=None, attended=False)
             self._rows.rest()
 
     def _fail(self, error: HermesError) -> str:
@@ -242,7 +255,8 @@ class TurnRun:
 
     async def _goes_on(self, reply: Message) -> bool:
         """Whether plugins send the model on, after a reply that would be the answer; then it is told so next."""
-        more = await self._ends.more(self._state.session, text_of(reply), self._model.messages, self._meter.used)
+        arguments = self._state.session, text_of(reply), self._model.messages, self._meter.used
+        more = None if self._model.cut else await self._ends.more(*arguments)
         if more is None:
             return False
         store, turn = await self._rows.get()
@@ -308,9 +322,7 @@ class TurnRun:
             meter=self._meter,
             started=started,
             model=f"{route.name}:{route.model}",
-            room=output_room(
-                runtime.settings.config.agent.output_bytes, runtime.models.router.window(route), len(calls)
-            ),
+            room=output_room(runtime.settings.config.agent.output_bytes, runtime.models.window(route), len(calls)),
         )
         self._model.messages.extend(await runner.run(calls))
 

@@ -69,8 +69,9 @@ class Turns(TurnsBroker):
                 turn_origin = TurnOrigin(ask=ask, ends=ends)
                 turn = self._runtime.turns.follow(written[0], owner=owner, turn_origin=turn_origin, row=written[1])
         async with contextlib.aclosing(turn) as events:
-            async for one in events:
-                yield one
+            with contextlib.suppress(Duplicate):  # it was heard before
+                async for one in events:
+                    yield one
 
     def _hosted(
         self,
@@ -109,15 +110,23 @@ class Turns(TurnsBroker):
         envelope, origin = self._enveloped(message, owner)
         await self._runtime.turns.steer(session, envelope.message, owner=owner, origin=origin, envelope=envelope)
 
-    async def interrupt(self, session: str, *, owner: Principal | None = None) -> bool:
+    async def interrupt(self, session: str, *, owner: Principal | None = None, elsewhere: bool = False) -> bool:
         """See TurnsBroker."""
-        await self._checked(session, owner)
-        return self._runtime.turns.interrupt(session)
+        owner = await self._checked(session, owner)
+        if (stopped := self._runtime.turns.interrupt(session)) or not elsewhere:
+            return stopped
+        store = await self._runtime.store()
+        if not await store.journal.is_held(session):
+            return False
+        envelope, _ = self._enveloped("/stop", owner)
+        await store.inbox.wait(session, envelope.message, mode="stop", envelope=envelope)
+        return True
 
-    async def busy(self, session: str, *, owner: Principal | None = None) -> bool:
+    async def busy(self, session: str, *, owner: Principal | None = None, elsewhere: bool = True) -> bool:
         """See TurnsBroker."""
         await self._checked(session, owner)
-        return self._runtime.turns.busy(session) or await (await self._runtime.store()).journal.is_held(session)
+        here = self._runtime.turns.busy(session)
+        return here or (elsewhere and await (await self._runtime.store()).journal.is_held(session))
 
     async def resume(
         self,

@@ -7,7 +7,7 @@ from hermes_core.errors import UnknownName
 from hermes_core.kinds import Backend, Workspace
 from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.plugins.loader import Loader
-from hermes_core.types import Feature, Principal, Session
+from hermes_core.types import Feature, Principal, Session, Wall
 
 __all__ = ["Workspaces"]
 
@@ -27,6 +27,11 @@ class Workspaces:
         """Whether somebody's tools see the files of this machine, under the same paths."""
         found = self._backends(self.backend(owner)).get(self.backend(owner))
         return found is not None and Feature.LOCAL in found.features
+
+    def wall(self, owner: Principal) -> Wall | None:
+        """What will bound somebody's commands, as far as that is known before a workspace is open."""
+        found = self._backends(self.backend(owner)).get(self.backend(owner))
+        return found.wall if found else None
 
     async def open(self, session: Session) -> Workspace:
         """The place where this session's commands run. Raises UserError when there is none."""

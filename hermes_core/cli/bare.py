@@ -22,9 +22,9 @@ def require_somebody(scope: Scope) -> None:
         return
     command = _installing()
     text = "Only the kernel is installed: nothing that could answer."
-    alone = not (sys.stdin.isatty() and sys.stderr.isatty()) or run_by_tool(scope.name)
+    alone = not (sys.stdin.isatty() and sys.stderr.isatty()) or run_by_tool()
     if alone or not command or not click.confirm(f"{text}\nRun now: {shlex.join(command)}", default=True, err=True):
-        raise UserError(text, hint=f"Install what most people want: pip install '{MOST}'")
+        raise UserError(text, hint=f"Install what most people want: {shlex.join(command or ['pip', 'install', MOST])}")
     if subprocess.run(command, check=False).returncode:
         raise UserError(f"That failed: {shlex.join(command)}", hint="What it said stands above.")
     raise UserError("It is installed.", hint=f"Start again: {scope.name} setup")
@@ -35,4 +35,4 @@ def _installing() -> list[str]:
     if find_spec("pip"):
         return [sys.executable, "-m", "pip", "install", MOST]
     uv = shutil.which("uv")
-    return [uv, "pip", "install", "--python", sys.executable, MOST] if uv else []
+    return [uv, "pip", "install", MOST, "--python", sys.executable] if uv else []

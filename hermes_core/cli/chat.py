@@ -18,6 +18,7 @@ from hermes_core.cli.scope import Scope
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.hermes import Hermes
 from hermes_core.kinds import Platform
+from hermes_core.plugins.loader import slash_clashes
 from hermes_core.types import Called, Ended, Event, Failed, Noticed, Returned, Said
 
 TYPE_CHECKING = False
@@ -52,9 +53,7 @@ def chat(scope: Scope, /, query: str | None, **flags: Any) -> int:
       hermes chat -c -q "And yesterday?" --json
     """
     scope.flags.update({k: v for k, v in flags.items() if v})
-    if query is None:
-        return converse(scope)
-    return oneshot(scope, query, quiet=False)
+    return converse(scope) if query is None else oneshot(scope, query, quiet=False)
 
 
 def oneshot(scope: Scope, text: str, *, quiet: bool) -> int:
@@ -106,9 +105,10 @@ async def _oneshot(scope: Scope, text: str, *, quiet: bool) -> int:
                     status = 2 if event.kind in _MENDABLE else 3 if event.kind in _PLUGINS else 1
                 elif isinstance(event, Ended) and event.reason == "interrupted":
                     status = 130
-        notices, dispatch = _notices(hermes.runtime), hermes.runtime.dispatch
+        runtime, dispatch = hermes.runtime, hermes.runtime.dispatch
+        notices, clashes = _notices(runtime), slash_clashes(runtime.index, runtime.consent)
     # After the end, as plugins hear of that too; what fell over the answer was told with it.
-    failed = {fault.plugin: fault for fault in dispatch.faults if fault.where != "transform_outgoing"}
+    failed = {f.plugin: f for f in (*clashes, *dispatch.faults) if f.where != "transform_outgoing"}
     notices += [f"Plugin {f.plugin} failed ({f.phase}): {f.error}. See `hermes doctor`." for f in failed.values()]
     for line in notices:
         print(line, file=sys.stderr)
@@ -130,9 +130,8 @@ async def _finish_interrupted(scope: Scope, hermes: Hermes, session: str) -> Non
 def _notices(runtime: "Runtime") -> list[str]:
     """What a person should know after a turn: how to connect a model, rules that do nothing."""
     lines = [runtime.routes.current.notice] if runtime.routes.current and runtime.routes.current.notice else []
-    lines += runtime.models.told
     policy = runtime.settings.config.policy
-    return lines + idle([*policy.deny, *policy.allow], runtime.index.tools)
+    return [*lines, *runtime.models.told, *idle([*policy.deny, *policy.allow], runtime.index.tools)]
 
 
 async def _session(scope: Scope, hermes: Hermes) -> str:
@@ -207,7 +206,7 @@ def converse(scope: Scope) -> int:
 
 async def _converse(scope: Scope) -> int:
     """A conversation until it ends. Raises UnknownName, UserError when no platform can be opened here."""
-    from hermes_core.agent.hosting import serve
+    from hermes_core.agent.console import serve
 
     async with scope.hermes() as hermes:
         platform = fitting(scope, hermes.runtime, scope.flags.get("interface") or "")
@@ -219,15 +218,17 @@ def fitting(scope: Scope, runtime: "Runtime", name: str) -> Platform:
     """Whom a person talks through: the platform they named, else the first that fits where they are."""
     config = scope.settings.config.display.interface
     named = name or ("" if config == "auto" else config)
-    names = [named] if named else list(scope.distribution.interfaces)
+    usual = scope.distribution.interfaces
+    names = [named] if named else [*usual]
     found = _load(runtime, names, named=bool(named))
     there = [found[one] for one in names if one in found]
     if not there:
-        hint = f"Try `{scope.name} -z TEXT`, or pip install hermes-platform-cli."
+        package = f", or pip install hermes-platform-{names[-1]}" if names[-1] in usual else ""
+        hint = f"Try `{scope.name} -z TEXT`{package}."
         raise UnknownName("platform", names[-1], runtime.index.offered("platforms"), hint=hint)
     fits = next((one for one in there if not one.unfit()), None)
     if fits is None:
-        others = [one for one in scope.distribution.interfaces if one != names[-1]]
+        others = [one for one in usual if one != names[-1]]
         hint = f"Try `{scope.name} --interface {others[-1]}`." if others else ""
         raise UserError(f"{there[-1].name} cannot be opened here: {there[-1].unfit()}", hint=hint)
     return fits

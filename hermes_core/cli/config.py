@@ -4,6 +4,7 @@ import json
 import os
 import shlex
 import subprocess
+import sys
 
 import click
 
@@ -44,26 +45,36 @@ def get(scope: Scope, key: str, as_json: bool) -> None:
 
 @config.command("set")
 @click.argument("key")
-@click.argument("value")
+@click.argument("value", required=False)
 @click.pass_obj
-def set_(scope: Scope, key: str, value: str) -> None:
+def set_(scope: Scope, key: str, value: str | None) -> None:
     """Change one setting. VALUE is YAML: 5, true, [a, b], text. An all-capital KEY is a secret and goes to .env.
 
-    \b
-    Examples:
-      hermes config set model.default gpt-5
-      hermes config set OPENROUTER_API_KEY sk-…
+    Without VALUE it is asked for, a secret unseen; - reads it from standard input.
+
+    Examples: `config set model.default gpt-5`, `config set OPENROUTER_API_KEY`.
     """
-    home = scope.home
-    home.create()
     from hermes_core.config.edit import refuse_locked, set_text
 
+    (home := scope.home).create()
     refuse_locked(scope.name, key, scope.distribution.locked)
-    if key.isupper():
-        _secrets(scope).set(key, value)
-        click.echo(f"{key} is kept in {home.env_file}.", err=True)
+    entered = _entered(scope, key, value)
+    if not key.isupper():
+        set_text(home, key, entered, sections=sections(scope))
         return
-    set_text(home, key, value, sections=sections(scope))
+    Secrets(home.env_file, os.environ).set(key, entered)
+    typed = "" if value in (None, "-") else " The history of your shell holds it too; without a value it is asked for."
+    click.echo(f"{key} is kept in {home.env_file}.{typed}", err=True)
+
+
+def _entered(scope: Scope, key: str, value: str | None) -> str:
+    """A value from the command line, from standard input, or typed, a secret unseen."""
+    if value is None and sys.stdin.isatty():
+        return str(click.prompt(key, hide_input=key.isupper(), err=True))
+    entered = sys.stdin.read().strip("\r\n") or None if value == "-" else value
+    if entered is None:
+        raise UserError(f"There is no value for {key}.", hint=f"Pipe it into: {scope.name} config set {key} -")
+    return entered
 
 
 @config.command()
@@ -73,15 +84,11 @@ def unset(scope: Scope, key: str) -> None:
     """Take one setting back to its default."""
     from hermes_core.config.edit import unset_value
 
-    there = _secrets(scope).unset(key) if key.isupper() else unset_value(scope.home, key)
+    there = Secrets(scope.home.env_file, os.environ).unset(key) if key.isupper() else unset_value(scope.home, key)
     if not there:
         if not key.isupper():
             get_value(scope.settings, key)  # a wrong name is told
         click.echo(f"{key} is not set.", err=True)
-
-
-def _secrets(scope: Scope) -> Secrets:
-    return Secrets(scope.home.env_file, os.environ)
 
 
 @config.command()
@@ -90,7 +97,7 @@ def check(scope: Scope) -> None:
     """Check config.yaml, the sections of enabled plugins too. Exit 2 when something is wrong."""
     problems = config_problems(scope)
     if problems:
-        raise ConfigError(problems, hint="Mend them with `hermes config edit`.")
+        raise ConfigError(problems)
     told = idle_rules(scope) or [f"{scope.home.config_file}: fine."]
     click.echo("\n".join(told))
 
@@ -132,6 +139,9 @@ def schema(scope: Scope) -> None:
 def edit(scope: Scope) -> None:
     """Open config.yaml in $VISUAL or $EDITOR, then check it."""
     home = scope.home
+    if not sys.stdin.isatty():
+        hint = f"{scope.name} config set KEY VALUE, or edit {home.config_file} yourself."
+        raise UserError("An editor needs a terminal, and there is none.", hint=hint)
     home.create()
     if not home.config_file.exists():
         home.config_file.write_text("# Settings of Hermes. `hermes config show --all` lists them.\n", encoding="utf-8")

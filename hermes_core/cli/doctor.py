@@ -9,7 +9,6 @@ import sys
 import sysconfig
 import time
 from collections.abc import Iterable
-from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -24,7 +23,9 @@ from hermes_core.errors import HermesError, UnknownName
 from hermes_core.own import MOST
 from hermes_core.plugins.crash_markers import CrashMarkers
 from hermes_core.plugins.index import Installed
+from hermes_core.plugins.loader import slash_clashes
 from hermes_core.tables import ago, json_option
+from hermes_core.types import Finding
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,21 +40,34 @@ _SLOW = 0.5  # seconds of import from which doctor says so
 _PROGRAM = "import sys, json, hermes_core; hermes_core.Distribution(*json.loads(sys.argv[1])).cli(sys.argv[2:])"
 
 
-@click.command()
+class _Doctor(click.Command):
+    """Has an option more for each check that a plugin declares by its name."""
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        index = (ctx.find_object(Scope) or Scope()).index
+        more = [(name, index.contributing("checks", name)[0].label) for name in sorted(index.offered("checks"))]
+        help_of = "Only this: try all that the check {} of {} can try."
+        made = [click.Option([f"--{name}"], is_flag=True, help=help_of.format(name, label)) for name, label in more]
+        return [*super().get_params(ctx), *made]
+
+
+@click.command(cls=_Doctor)
 @click.option("--deep", is_flag=True, help="Import every enabled plugin, one by one, timed, and run its checks.")
 @click.option("--fix", is_flag=True, help="Mend what can be mended without asking.")
 @click.option("--plugin", "only", default="", help="Only this plugin.")
 @click.option("--probe", default="", hidden=True, help="Try one plugin here, and print what was found as JSON.")
 @json_option
 @click.pass_obj
-def doctor(scope: Scope, deep: bool, fix: bool, only: str, probe: str, as_json: bool) -> int:
+def doctor(scope: Scope, /, deep: bool, fix: bool, only: str, probe: str, as_json: bool, **named: bool) -> int:
     """Check home, settings, secrets, store, plugins and the model. Exit 1 when there is a fault."""
     if probe:
         click.echo(json.dumps(_working(scope, probe)))
         return 0
-    rows = list(_house(scope, fix=fix)) if not only else []
-    rows += _plugins(scope, deep=deep, only=only)
-    if not only and all(row["who"] != "settings" or row["level"] != "fault" for row in rows):
+    full = {name.replace("_", "-") for name, wanted in named.items() if wanted}
+    rows = asyncio.run(_in_full(scope, full)) if full else []
+    rows += list(_house(scope, fix=fix)) if not only and not full else []
+    rows += _plugins(scope, deep=deep, only=only) if not full else []
+    if not only and not full and all(row["who"] != "settings" or row["level"] != "fault" for row in rows):
         rows += asyncio.run(_at_work(scope, deep=deep))
     rows = [{**row, "fix": _here(scope, row["fix"])} for row in rows]
     faults = [r for r in rows if r["level"] == "fault"]
@@ -79,6 +93,10 @@ def _print(rows: list[Row], faults: int) -> None:
 
 def _row(level: str, who: str, text: str, fix: str = "", phase: str = "") -> Row:
     return {"level": level, "who": who, "phase": phase, "text": text, "fix": fix}
+
+
+def _found(label: str, finding: Finding) -> Row:
+    return _row("asks" if finding.level == "warning" else finding.level, label, finding.text, finding.fix)
 
 
 def _here(scope: Scope, fix: str) -> str:
@@ -209,7 +227,7 @@ def _startup_files() -> Iterable[Row]:
 def _plugins(scope: Scope, *, deep: bool, only: str) -> list[Row]:
     consent, index = scope.consent(), scope.index
     wanted = [index.resolve(only)] if only else index.plugins
-    rows, named = [], set()
+    rows, named, clashes = [], set(), slash_clashes(index, consent)
     for fault in (*index.faults, *consent.faults(index)):
         if not only or fault.plugin == wanted[0].label:
             named.add(fault.plugin)
@@ -227,6 +245,7 @@ def _plugins(scope: Scope, *, deep: bool, only: str) -> list[Row]:
         else:
             trial = consent.builtin(plugin) and not deep
             rows += [_row("ok", who, str(state))] if trial else probed(scope, plugin)
+            rows += (_row("fault", who, f.error, f.hint, f.phase) for f in clashes if f.plugin == plugin.label)
             rows += _changed(scope, plugin)
             rows += _lately(scope, plugin)
     return rows
@@ -296,18 +315,27 @@ def _working(scope: Scope, label: str) -> list[Row]:
 
     async def run() -> None:
         for _, check in runtime.dispatch.contributions("register_checks"):
-            for finding in await check.run():
-                level = "asks" if finding.level == "warning" else finding.level
-                rows.append(_row(level, plugin.label, finding.text, finding.fix))
+            rows.extend(_found(plugin.label, finding) for finding in await check.run())
 
     asyncio.run(run())
     return rows
 
 
+async def _in_full(scope: Scope, names: set[str]) -> list[Row]:
+    """Run the named checks of plugins, with all there is to try."""
+    rows = []
+    async with scope.hermes() as hermes:
+        dispatch = hermes.runtime.dispatch
+        hermes.runtime.loader.load_contributing("checks", sorted(names))
+        checks = [pair for pair in dispatch.contributions("register_checks") if pair[1].name in names]
+        for label, check in checks:
+            rows += [_found(label, finding) for finding in await (check.full or check.run)()]
+        rows += [_row("fault", f.plugin, f.error, f.hint, f.phase) for f in dispatch.faults]
+    return rows or [_row("fault", "doctor", f"no enabled plugin has the check {', '.join(sorted(names))}")]
+
+
 async def _at_work(scope: Scope, *, deep: bool) -> list[Row]:
     """Whether anybody can answer, and whether tools have a place to work in; ``deep`` asks the model's service."""
-    from hermes_core.agent.slash.registry import Registry
-
     rows = []
     for look in (_model, _backend):
         try:
@@ -315,22 +343,19 @@ async def _at_work(scope: Scope, *, deep: bool) -> list[Row]:
                 rows.append(await look(hermes.runtime, deep=deep))
         except HermesError as error:
             rows.append(_row("fault", look.__name__[1:], error.text, error.hint))
-    with suppress(HermesError):  # told by the others
-        async with scope.hermes() as hermes:
-            Registry(hermes.runtime).table  # noqa: B018 - filling it tells who goes without a name
-            lost = [fault for fault in hermes.runtime.dispatch.faults if fault.where.startswith("/")]
-        rows += [_row("fault", one.plugin, f"{one.where}: {one.error}", one.hint) for one in lost]
     return rows
 
 
 async def _model(runtime: "Runtime", *, deep: bool) -> Row:
+    from hermes_core.agent.route.choice import asked
+
     if not runtime.index.offered("providers"):
         return _row("fault", "model", "nothing that could answer is installed", f"pip install '{MOST}'")
     route = await runtime.routes.get()
     text, said = f"{route.model} from {route.name}", route.endpoint
     if deep:
-        text += f" ({len(await route.provider.models())} models)"
-    elif not (said and (said.base_url or said.api_key)) and not await route.provider.ready():
+        text += f" ({len(await asked(runtime.dispatch, route.provider, 'models'))} models)"
+    elif not (said and (said.base_url or said.api_key)) and not await asked(runtime.dispatch, route.provider, "ready"):
         return _row("fault", "model", f"{text} cannot answer yet", f"hermes setup {route.name}")
     return _row("asks" if route.notice else "ok", "model", route.notice or text, route.notice and "hermes setup")
 
@@ -338,8 +363,8 @@ async def _model(runtime: "Runtime", *, deep: bool) -> Row:
 async def _backend(runtime: "Runtime", *, deep: bool) -> Row:
     name = runtime.settings.config.terminal.backend
     runtime.loader.load_contributing("backends", [name])
-    found = {one.name: one for _, one in runtime.dispatch.contributions("register_backends")}
-    if name in found and await found[name].ready():
+    found = {one.name: (label, one) for label, one in runtime.dispatch.contributions("register_backends")}
+    if name in found and await runtime.dispatch.shielded(found[name][0], "ready", found[name][1].ready, _PATIENCE):
         return _row("ok", "backend", f"commands run on {name}")
     runtime.loader.load_contributing("tools")
     if not runtime.dispatch.contributions("register_tools"):

@@ -5,7 +5,7 @@ import gc
 import io
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -82,7 +82,9 @@ def _status(distribution: "Product | None", arguments: list[str]) -> int:
 
 def _refuse_tools(name: str, arguments: Sequence[str], records: Iterable[CommandRecord]) -> None:
     """What only a person may do is for people. Raises UserError when a tool of this program runs it."""
-    if (switched_on("HERMES_YOLO") or widens(arguments, records)) and run_by_tool(name):
+    if "HERMES_TRUST" in os.environ and run_by_tool():
+        del os.environ["HERMES_TRUST"]  # inherited, or made up: it is a person's word
+    if (switched_on("HERMES_YOLO") or widens(arguments, records)) and run_by_tool():
         raise UserError(
             f"This was started by a tool of {name}, and may not change what {name} may do or answer for a person.",
             hint="Run it yourself, in a terminal of your own.",
@@ -160,7 +162,7 @@ def _scope(ctx: click.Context) -> Scope:
 @click.option("--json", "as_json", is_flag=True, help="With -z or chat -q: one JSON object per event, a line each.")
 @click.option("-p", "--profile", default=None, help="Use another profile (its own settings, keys, memory, sessions).")
 @click.option("--yolo", is_flag=True, help="Ask nothing: everything but the hard blocks is allowed.")
-@click.option("--audit", is_flag=True, help="At the end, list what plugins reached for and did not disclose.")
+@click.option("--trust", is_flag=True, help="For this run, the folder is known: its notes for agents are followed.")
 @click.option("--safe-mode", is_flag=True, help="Start with the distribution's own plugins only.")
 @click.option("--interface", default="", help="The platform to talk through (display.interface).")
 @click.option("--tui", "interface", flag_value="tui", help="Talk on the full screen.")
@@ -171,8 +173,7 @@ def root(context: click.Context, /, **flags: Any) -> int:
     """An agent that lives on your machine: it answers, runs tools, remembers, and can be extended by plugins."""
     scope: Scope = context.obj
     scope.flags.update(flags)
-    if flags["audit"]:
-        context.call_on_close(_watched(scope))
+    os.environ.update({"HERMES_TRUST": "1"} if flags["trust"] else {})
     if flags["version"]:
         click.echo(f"{scope.name} {scope.distribution.version}")
         context.exit()
@@ -183,20 +184,6 @@ def root(context: click.Context, /, **flags: Any) -> int:
     if flags["oneshot"] is not None:
         return oneshot(scope, flags["oneshot"], quiet=True)
     return converse(scope)
-
-
-def _watched(scope: Scope) -> Callable[[], None]:
-    """Watch what plugins do from now on; how to tell it at the end."""
-    from hermes_core.testing.audit import Audit
-
-    audit = Audit(scope.index)
-
-    def tell() -> None:
-        found = audit.close()
-        lines = [f"{label}: {text}" for label, text in found] or ["No plugin reached for what it does not disclose."]
-        click.echo("\n".join(["", "Audit (a witness, not a wall):", *(f"  {line}" for line in lines)]), err=True)
-
-    return tell
 
 
 @click.command()

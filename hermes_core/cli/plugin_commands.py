@@ -56,7 +56,12 @@ def _built(
     for owner, command in dispatch.contributions("register_cli_commands"):
         first, _, second = command.name.partition(" ")
         if owner in labels and first == name:
-            if not isinstance(built := command.build(), click.Command):
+            try:
+                built = command.build()
+            except Exception as error:
+                log.exception("the command %s cannot be built", command.name)
+                raise PluginError(owner, f"its command {command.name} cannot be built: {one_line(error)}") from error
+            if not isinstance(built, click.Command):
                 raise ContractError(owner, f"its command {command.name} is built as a {type(built).__name__}")
             made = awaited(built, run, owner)
             made.short_help = told.get(command.name, "")
@@ -163,6 +168,6 @@ def why_not(scope: Scope, name: str) -> None:
     if package := PACKAGES.get(name):
         require_somebody(scope)
         hint = f"{scope.name} plugins install {package}"
-        if package == PACKAGES["plugins install"]:  # which has that command, too
+        if all(one.distribution != PACKAGES["plugins install"] for one in scope.index.plugins):
             hint = f"pip install {package}   (or: uv pip install, pipx inject; into {sys.prefix})"
         raise UserError(f"`{scope.name} {name}` is a command of {package}, which is not installed.", hint=hint)

@@ -1,7 +1,5 @@
 """``hermes plugins``: what is installed, what is allowed, and how to write one."""
 
-from pathlib import Path
-
 import click
 
 from hermes_core.cli.scope import Scope
@@ -95,40 +93,6 @@ def disable(scope: Scope, name: str) -> None:
     scope.home.create()
     scope.consent().disable(plugin)
     _say(f"Disabled {plugin.label}.")
-
-
-@plugins.command()
-@click.argument("path", type=click.Path(exists=True, path_type=Path))
-@click.option("--imports", is_flag=True, help="Import it too, and compare what it registers with its manifest.")
-@click.pass_obj
-def check(scope: Scope, path: Path, imports: bool) -> int:
-    """Check a plugin in a folder or file: its manifest, and with --imports its code. Exit 1 when something is wrong."""
-    from hermes_core.plugins.check import check_plugin
-
-    findings = check_plugin(path, imports=imports)
-    for finding in findings:
-        click.echo(f"{finding.level:<8} {finding.text}" + (f"\n         {finding.fix}" if finding.fix else ""))
-    return 1 if any(f.level == "fault" for f in findings) else 0
-
-
-@plugins.command()
-@click.argument("kind", metavar="KIND")
-@click.argument("name")
-@click.option("--into", type=click.Path(path_type=Path), default=Path(), help="The folder to write it into.")
-def new(kind: str, name: str, into: Path) -> None:
-    """Write a new plugin package with a contract test that passes.
-
-    KIND is provider, tool, backend, platform or memory, or what a plugin adds instead: hooks, routes, service or setup.
-
-    \b
-    Example:
-      hermes plugins new tool dice && cd hermes-tool-dice && pip install -e . && pytest
-    """
-    from hermes_core.testing.scaffold import new_plugin
-
-    written = new_plugin(kind, name, into)
-    click.echo("\n".join(str(p) for p in written))
-    _say(f"\nNext: cd {written[0].parent}, then pip install -e . and pytest")
 
 
 @plugins.command()

@@ -11,8 +11,7 @@ from hermes_core.product import OURS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
-    from typing import TypeVar
+    from collections.abc import Sequence
 
     from hermes_core.config.paths import Home
     from hermes_core.config.settings import Settings
@@ -24,10 +23,6 @@ if TYPE_CHECKING:
     from hermes_core.plugins.loader import Loader
     from hermes_core.plugins.records import CommandRecord
     from hermes_core.product import Product
-    from hermes_core.store.store import Store
-    from hermes_core.types import Principal
-
-    T = TypeVar("T")
 
 __all__ = ["Scope"]
 
@@ -125,7 +120,7 @@ class Scope:
 
         flags = self.flags
         try:
-            asyncio.get_running_loop().call_later(STARTED, gc.enable)
+            asyncio.get_running_loop().call_later(STARTED, _collect)
         except RuntimeError:  # no loop runs: this one only wants to look something up
             gc.enable()
         start_logging(self.home, self.settings)
@@ -146,16 +141,6 @@ class Scope:
     def kernel(self) -> "Hermes":
         """The Hermes of this command, the same each time."""
         return self._hermes or self.hermes()
-
-    def with_store(self, work: "Callable[[Store, Principal], Awaitable[T]]") -> "T":
-        """Run work on the store of this command's home."""
-        from hermes_core.cli.loop import run_loop
-
-        async def go() -> "T":
-            async with self.hermes() as hermes:
-                return await work(await hermes.runtime.store(), hermes.runtime.owner)
-
-        return run_loop(go())
 
     def plugin_commands(self) -> "list[CommandRecord]":
         """What enabled plugins add, from their manifests: nothing is imported, and a broken home has none."""
@@ -178,3 +163,8 @@ class Scope:
             return self._alone
         runtime = self.kernel.runtime
         return runtime.loader, runtime.dispatch
+
+
+def _collect() -> None:
+    gc.freeze()  # what a start made stays: to look at it again and again would hold up turns
+    gc.enable()

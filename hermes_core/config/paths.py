@@ -75,7 +75,10 @@ class Home:
         Raises UserError when it cannot be made, read or written.
         """
         try:
-            self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+            for folder in (self.base, self.root):
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if self.base.name == f".{self.brand}":  # who named another folder may share it
+                self.base.chmod(self.base.stat().st_mode & ~0o077)
             if not os.access(self.root, os.R_OK | os.W_OK | os.X_OK):
                 read_only = os.statvfs(self.root).f_flag & os.ST_RDONLY
                 raise OSError(errno.EROFS if read_only else errno.EACCES, "")

@@ -291,7 +291,7 @@ class LoggingSettings:
 class PrivacySettings:
     """What is told of people."""
 
-    redact_pii: bool = option("Also replace e-mail addresses, phones and ids of people in logs.", default=False)
+    redact_pii: bool = option("Replace what tells people in logs, and in what hosted models are sent.", default=False)
 
 
 @settings

@@ -108,7 +108,10 @@ class Settings:
 
     def _sound(self, made: T | None, problems: list[Problem]) -> T:
         if made is None:
-            raise ConfigError(_lines(self.home, problems, self._laid), hint=f"The file is {self.home.config_file}")
+            raise ConfigError(
+                _lines(self.home, problems, self._laid),
+                hint=f"Mend them with `hermes config edit`. The file is {self.home.config_file}",
+            )
         return made
 
     def endpoint(self, provider: str, fallback: FallbackSettings | None = None) -> Endpoint | None:

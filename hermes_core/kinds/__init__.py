@@ -5,13 +5,19 @@ may wait is ``async`` and must tolerate being cancelled: afterwards the object i
 """
 
 from hermes_core.kinds.backend import Backend, Process, Workspace
-from hermes_core.kinds.beside import Completer, Jobs, Resource
+from hermes_core.kinds.beside import Completer, Jobs, Opening, Resource
 from hermes_core.kinds.console import Console
-from hermes_core.kinds.conversation import Conversation
+from hermes_core.kinds.conversation import (
+    Conversation,
+    ConversationJobs,
+    ConversationModel,
+    ConversationQueue,
+    ConversationTurn,
+)
 from hermes_core.kinds.engine import TurnQueue
 from hermes_core.kinds.masker import Masker
 from hermes_core.kinds.memory import Memory
-from hermes_core.kinds.platform import Host, Platform
+from hermes_core.kinds.platform import ConsoleDriver, Platform
 from hermes_core.kinds.provider import Provider
 from hermes_core.kinds.purse import Purse
 from hermes_core.kinds.router import Attempt, ModelCall, ModelRoute, RetryLimits, Router
@@ -29,14 +35,19 @@ __all__ = [
     "Backend",
     "Completer",
     "Console",
+    "ConsoleDriver",
     "Conversation",
-    "Host",
+    "ConversationJobs",
+    "ConversationModel",
+    "ConversationQueue",
+    "ConversationTurn",
     "Jobs",
     "LoginPrompt",
     "Masker",
     "Memory",
     "ModelCall",
     "ModelRoute",
+    "Opening",
     "Platform",
     "Process",
     "Provider",

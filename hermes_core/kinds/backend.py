@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 
 from hermes_core.errors import ToolError
-from hermes_core.types import ExecRequest, ExecResult, Feature
+from hermes_core.types import ExecRequest, ExecResult, Feature, Wall
 
 __all__ = ["Backend", "Process", "Workspace"]
 
@@ -35,6 +35,7 @@ class Workspace(ABC):
 
     features: frozenset[Feature] = frozenset()
     cwd: str = ""
+    wall: Wall = Wall(name="none")
 
     @property
     def shell_cwd(self) -> str:
@@ -83,11 +84,12 @@ class Workspace(ABC):
 class Backend(ABC):
     """Opens places where commands run. The same key gives the same place.
 
-    ``features`` are those its places will have, as far as that is known before one is opened.
+    ``features`` and ``wall`` are those its places will have, as far as that is known before one is opened.
     """
 
     name: str
     features: frozenset[Feature] = frozenset()
+    wall: Wall | None = None
 
     @abstractmethod
     async def open(self, key: str) -> Workspace:

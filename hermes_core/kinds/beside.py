@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from hermes_core.kinds.backend import Workspace
-from hermes_core.types import Choice, Job, Session
+from hermes_core.types import Choice, Job, Question, Session, Verdict
 
-__all__ = ["Completer", "Jobs", "Resource"]
+__all__ = ["Completer", "Jobs", "Opening", "Resource"]
 
 
 class Jobs(ABC):
@@ -71,3 +71,17 @@ class Completer(ABC):
     @abstractmethod
     async def complete(self, session: Session, word: str) -> Sequence[Choice]:
         """Ways to go on with ``word`` (its trigger is part of it), the likeliest first; ``replaces`` is left out."""
+
+
+class Opening(ABC):
+    """A question to who sits at a terminal, before the first words of a new conversation in a folder."""
+
+    name: str
+
+    @abstractmethod
+    async def question(self, folder: str) -> Question | None:
+        """What to ask about the folder; None where there is nothing to ask."""
+
+    @abstractmethod
+    async def answered(self, folder: str, verdict: Verdict | None) -> str:
+        """Keep the answer, None when nobody was there; what to tell the person of it, or an empty text."""

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from hermes_core.errors import UserError
-from hermes_core.types import Choice, Job, Question, Session, SlashCommand, Verdict
+from hermes_core.types import Choice, Job, Question, Session, SlashCommand, Verdict, Wall
 
 __all__ = ["AskPerson", "Console"]
 
@@ -32,6 +32,10 @@ class Console:
         Who answers is empty before ``prepare``.
         """
         return {}
+
+    async def wall(self, chat: str) -> Wall | None:
+        """What bounds the commands of a chat; None where nobody can tell before one ran."""
+        return None
 
     async def prepare(self) -> None:
         """Find who answers and open the store: what every turn needs, and a first screen does not. Raises HermesError.

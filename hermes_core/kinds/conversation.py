@@ -3,51 +3,92 @@
 from collections.abc import Mapping, Sequence
 from typing import Literal, Protocol
 
-from hermes_core.types import (
-    ConversationState,
-    Envelope,
-    Job,
-    Message,
-    Session,
-    ToolRow,
-)
+from hermes_core.types import ConversationState, Envelope, Job, Message, Session, SlashCommand, ToolRow
 
-__all__ = ["Conversation"]
+__all__ = ["Conversation", "ConversationJobs", "ConversationModel", "ConversationQueue", "ConversationTurn"]
+
+
+class ConversationTurn(Protocol):
+    """The turn that runs in a conversation."""
+
+    async def interrupt(self) -> bool:
+        """Stop it; False when none runs."""
+
+    async def steer(self, text: str) -> str | Message:
+        """Say something to it. Return what this gives: it is the answer to the command."""
+
+    async def beside(self, text: str) -> str:
+        """Have something done in a session of its own; its id. The answer is told here when it is there."""
+
+
+class ConversationQueue(Protocol):
+    """What waits for its turn in a conversation."""
+
+    async def add(self, text: str) -> str | Message:
+        """Say something that has its turn after the running one. Return what this gives, as of ``turn.steer``."""
+
+    async def list(self) -> Sequence[tuple[Literal["queue", "steer"], Message]]:
+        """What waits, and how it came to wait, first come first."""
+
+    async def clear(self) -> int:
+        """Give up what waits; how much that was."""
+
+
+class ConversationModel(Protocol):
+    """Who answers in a conversation."""
+
+    async def current(self) -> tuple[str, str]:
+        """The provider and the model, also of no choice."""
+
+    async def choose(self, wanted: str, *, span: Literal["session", "once", "global"] = "session") -> tuple[str, str]:
+        """Choose who answers here, ``[provider:]model`` or ``default``; the provider and the model.
+
+        ``once`` is for the next message only. With ``global`` the choice is only checked where a chat has its own; who
+        wants it kept sets the settings. Raises UnknownName, and UserError for what cannot be chosen.
+        """
+
+    async def effort(self, wanted: str = "") -> str:
+        """Choose how hard the model thinks here; what is in force, empty for the model's own. Raises UserError.
+
+        ``default`` takes the choice back where a chat has its own.
+        """
+
+
+class ConversationJobs(Protocol):
+    """What runs or is open beside a conversation in this process."""
+
+    async def list(self) -> Sequence[Job]:
+        """All of it, oldest first; the id of each says who runs it. A plugin that fails to say adds none."""
+
+    async def stop(self, job: str) -> bool:
+        """Stop one by its id; False when it does not run any more."""
+
+    async def output(self, job: str) -> str:
+        """The last that one of them said, with secrets masked; empty where nobody runs it."""
 
 
 class Conversation(Protocol):
     """What a slash command may do where it was typed. ``ctx.conversation(session)`` gives it; the kernel makes it.
 
     Everything is done for the person who typed the command: what they may not do raises UserError, whatever the
-    command thought. ``place`` says what kind of way in it came.
+    command thought.
     """
 
-    place: Literal["terminal", "chat", "api"]
-
-    @property
-    def session(self) -> Session:
-        """The session that the command was typed into, whatever the conversation goes on in after it."""
-
-    @property
-    def role(self) -> Literal["admin", "user"]:
-        """What the person may ask for. Who types in a terminal is an admin."""
-
-    @property
-    def who(self) -> str:
-        """Who the person is here, in words."""
-
-    @property
-    def envelope(self) -> Envelope | None:
-        """The message that holds the command, where a chat service brought it."""
-        return None
+    place: Literal["terminal", "chat", "api"]  # what kind of way in the command came
+    session: Session  # what the command was typed into, whatever the conversation goes on in after it
+    role: Literal["admin", "user"]  # what the person may ask for; who types in a terminal is an admin
+    who: str  # who the person is here, in words
+    envelope: Envelope | None  # the message that holds the command, where a chat service brought it
+    turn: ConversationTurn  # the one that runs
+    queue: ConversationQueue  # what waits for its turn
+    model: ConversationModel  # who answers
+    jobs: ConversationJobs  # what runs beside it
 
     def need_person(self, *, admin: bool = False) -> None:
         """Raises UserError when a tool of Hermes types here; with ``admin`` also for somebody who is none."""
 
     async def state(self) -> ConversationState:
         """How the conversation is. Raises UserError when nobody can answer in it."""
-
-    # --- its session ------------------------------------------------------------------------------------------------
 
     async def switch(self, session_id: str = "") -> Session:
         """Go on in an earlier session of the same owner, or in a new one. Raises UnknownName."""
@@ -64,63 +105,17 @@ class Conversation(Protocol):
     async def last_said(self) -> Message | None:
         """The last message of the person, answered or not."""
 
-    # --- its turns --------------------------------------------------------------------------------------------------
-
-    async def interrupt(self) -> bool:
-        """Stop the turn that runs; False when none does."""
-
-    async def steer(self, text: str) -> str | Message:
-        """Say something to the running turn. Return what it gives: it is the answer to the command."""
-
-    async def queue(self, text: str) -> str | Message:
-        """Say something that has its turn after the running one. Return what it gives, as of ``steer``."""
-
-    async def waiting(self) -> Sequence[tuple[Literal["queue", "steer"], Message]]:
-        """What waits for its turn, and how it came to wait."""
-
-    async def drop_waiting(self) -> int:
-        """Give up what waits; how much that was."""
-
-    async def beside(self, text: str) -> str:
-        """Have something done in a session of its own; its id. The answer is told here when it is there."""
-
-    async def jobs(self) -> Sequence[Job]:
-        """What runs or is open beside the conversation in this process, oldest first."""
-
-    async def stop_job(self, job: str) -> bool:
-        """Stop one by its id; False when it does not run any more."""
-
-    async def job_output(self, job: str) -> str:
-        """The last that one of them said."""
-        return ""
-
-    # --- what was chosen for it -------------------------------------------------------------------------------------
-
-    async def model(
-        self, wanted: str = "", *, span: Literal["session", "once", "global"] = "session"
-    ) -> tuple[str, str]:
-        """Choose who answers here, ``[provider:]model`` or ``default``; the provider and the model, also of no choice.
-
-        ``once`` is for the next message only. With ``global`` the choice is only checked where a chat has its own; who
-        wants it kept sets the settings. Raises UnknownName, and UserError for what cannot be chosen.
-        """
-
-    async def effort(self, wanted: str = "") -> str:
-        """Choose how hard the model thinks here; what is in force, empty for the model's own. Raises UserError.
-
-        ``default`` takes the choice back where a chat has its own.
-        """
-
     def mode(self, wanted: str = "") -> str:
         """Choose what needs a yes: ``ask``, ``smart``, ``off``; what is in force. Raises UserError for who may not."""
 
     def busy(self, wanted: str = "") -> str:
         """Choose what becomes of what is said during a turn: ``queue``, ``steer``, ``interrupt``; what is in force."""
 
+    def commands(self) -> Mapping[str, SlashCommand]:
+        """The slash commands that its person may use here, by name, in the order in which help lists them."""
+
     async def tools(self) -> Sequence[ToolRow]:
         """The tools there are, as a conversation that begins here now would be told of them."""
-
-    # --- the program, as this person may see and change it -----------------------------------------------------------
 
     async def configure(self, key: str, text: str) -> str:
         """Write a setting for good, and let it hold here as far as that goes; in words, how it stands and from when.

@@ -53,4 +53,8 @@ class Memory(ABC):
         return ""
 
     async def learn(self, session: Session, messages: Sequence[Message]) -> None:
-        """Look at a finished turn and remember what is worth it. Not called where its model saw text from outside."""
+        """Look at a finished turn and remember what is worth it. Not called where its model saw text from outside.
+
+        A look ends after a minute, and 1.5 seconds after the program was to end: a person waits. Where it did not come
+        to its end, the plugin is named, and the next turn of the session gives all its messages again.
+        """

@@ -5,20 +5,9 @@ from collections.abc import AsyncIterator, Callable, Sequence
 
 from hermes_core.errors import UserError
 from hermes_core.kinds.console import Console
-from hermes_core.types import (
-    Chat,
-    Envelope,
-    Event,
-    Feature,
-    Member,
-    Message,
-    Question,
-    Sent,
-    SlashCommand,
-    Verdict,
-)
+from hermes_core.types import Chat, Envelope, Event, Feature, Member, Message, Question, Sent, SlashCommand, Verdict
 
-__all__ = ["Host", "Platform"]
+__all__ = ["ConsoleDriver", "Platform"]
 
 
 class Platform(ABC):
@@ -112,8 +101,12 @@ class Platform(ABC):
         """Disconnect and restore what was changed."""
 
 
-class Host(ABC):
-    """Serves a platform to those who wait on it: it carries what they say to turns and slash commands, and back."""
+class ConsoleDriver(ABC):
+    """Drives the console of a platform on which people wait: what they say goes to turns and slash commands.
+
+    It gives the platform a Console, and shows or sends there what comes of it. Turns are those of ``ctx.turns``, slash
+    commands those of ``ctx.slash``. A home has one: of several, the first in ``plugins.order``.
+    """
 
     name: str
 

@@ -57,14 +57,15 @@ class RetryLimits(NamedTuple):
 class ModelCall:
     """One call that a router has answered: ``route`` is the first choice, ``request`` what it is asked.
 
-    ``task`` is empty in a conversation. ``alone``: nobody else may answer. ``shown``: a person saw text of the last
-    attempt, which is no part of the answer if there is another.
+    ``task`` is empty in a conversation. ``alone``: nobody else may answer. ``private``: no service elsewhere is told of
+    people. ``shown``: a person saw text of the last attempt, which is no part of the answer if there is another.
     """
 
     route: ModelRoute
     request: Request
     task: str = ""
     alone: bool = True
+    private: bool = False
     shown: bool = False
 
     @property
@@ -97,9 +98,13 @@ class Router:
         """What to try, one after another: each ``yield`` gives what came of the attempt.
 
         The call ends with the first Response; with a ProviderError that is raised here; and with the last one when
-        nothing more is tried. Pauses are made here. After ContextTooLong the request is built again for its ``window``,
-        if that is set and something makes the request smaller.
+        nothing more is tried. Pauses are made here: as long as the settings allow, and a minute for everything else;
+        after the Response there are 1.5 seconds. Who tries nothing at all has failed. After ContextTooLong the request
+        is built again for its ``window``, if that is set and something makes the request smaller.
         """
+        if call.private:
+            hint = "hermes plugins install hermes-provider-router, or set privacy.redact_pii to false"
+            raise UserError("Nothing here takes people out of what a model is sent.", hint=hint)
         yield Attempt(route=call.route, request=call.request)
 
     def window(self, route: ModelRoute) -> int:
@@ -115,4 +120,4 @@ class Router:
         return ()
 
     async def close(self) -> None:
-        """Let go of what was opened here."""
+        """Let go of what was opened here, within 1.5 seconds."""

@@ -8,11 +8,13 @@ __all__ = ["Service"]
 class Service(ABC):
     """Work that is kept up as long as a host serves: a gateway, or a worker beside it.
 
-    One that is ``alone`` runs in one process at a time, of all machines that share the store; the others stand by.
+    One that is ``alone`` runs in one process at a time, of all machines that share the store; the others stand by. One
+    that is ``local`` looks after this machine: it is alone on each, and no reason to begin a host.
     """
 
     name: str
     alone: bool = False
+    local: bool = False
 
     @abstractmethod
     async def run(self) -> None:
@@ -24,4 +26,8 @@ class Service(ABC):
 
     def health(self) -> str:
         """What is wrong although it runs, in a line; empty when all is well. Asked every few seconds; never waits."""
+        return ""
+
+    async def status(self) -> str:
+        """What it did last, in a line, from what it keeps: also asked in a process that does not run it."""
         return ""

@@ -109,9 +109,9 @@ class Tool:
 class ToolSource:
     """Tools that come and go while Hermes runs: those of a server, those that an agent wrote for itself.
 
-    ``tools`` gives those that a session may have now. It is asked before each turn and before the calls of each reply,
-    so it must not wait; what takes long is kept ready elsewhere. What is new is offered from the next turn on, behind
-    what was there, and can be called at once through ``tool_call``; what has gone answers with an error.
+    ``tools`` gives those that a session may have now. It is asked before each turn, and for a call of what is no
+    installed tool, so it must not wait; what takes long is kept ready elsewhere. What is new is offered from the next
+    turn on, behind what was there, and can be called at once by ``tool_call``; what has gone answers with an error.
     Each tool belongs to ``toolset``, and its name begins with that of the source and ``_``. It is judged and written
     down like any other, and never takes the place of one that is installed.
     """

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable
 from time import thread_time
 from typing import Any, TypeVar
 
+from hermes_core.errors import HermesError
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.kinds import Masker
@@ -16,8 +18,8 @@ UNJUDGED = r"[^\r\n]*\S[^\r\n]*"  # a line that holds something
 SLOW = 5.0  # seconds of a processor for one piece of a text, of at most 128 K characters
 
 
-class Hung(Exception):
-    """A masker does not answer."""
+class Hung(HermesError):
+    """A masker does not answer. Its words are our own."""
 
 
 class Watched:

@@ -23,17 +23,7 @@ from hermes_core.kinds import Conversation
 from hermes_core.plugins.at_hand import at_hand
 from hermes_core.plugins.index import Installed
 from hermes_core.plugins.loader import config_class
-from hermes_core.types import (
-    JSON,
-    Document,
-    Message,
-    Migration,
-    Principal,
-    Request,
-    Response,
-    Session,
-    Target,
-)
+from hermes_core.types import JSON, Document, Message, Migration, Principal, Request, Response, Session, Target
 
 if TYPE_CHECKING:
     from hermes_core.config.masks import Masks

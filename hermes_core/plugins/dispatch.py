@@ -10,7 +10,6 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout, suppress
-from functools import partial
 from typing import Any, TextIO, TypeVar
 
 import pluggy
@@ -20,7 +19,7 @@ from hermes_core import hooks, masking
 from hermes_core.context import PluginContext
 from hermes_core.errors import ContextTooLong, ContractError, PluginError
 from hermes_core.modes import DEADLINES, MODEL_DEADLINE, PROJECT, REGISTER_DEADLINE, Mode
-from hermes_core.plugins.fence import Call, Late, call_in_time, finished, log, one_line
+from hermes_core.plugins.fence import Call, Entered, Late, call_in_time, finished, in_threads, log, one_line
 from hermes_core.plugins.implementation import KINDS, Implementation, expected, implementations
 from hermes_core.plugins.index import Installed, owners
 from hermes_core.plugins.manifest import PRIVATE
@@ -59,6 +58,7 @@ class Dispatch:
         self._tails: dict[str, asyncio.Task[Any]] = {}
         self._untold: deque[Fault] = deque()
         self._times: dict[tuple[str, str, str], deque[float]] = {}
+        self.slow = ""  # the plugin that others wait for again and again
         self.faults: list[Fault] = []
         self.counts: Counter[tuple[str, str, str]] = Counter()
         self.blocked: dict[str, tuple[int, float]] = {}
@@ -140,14 +140,23 @@ class Dispatch:
         """Wait for what observers still do: until their deadlines, or only so long; who is late is told and ended."""
         loop = asyncio.get_running_loop()
         until = None if seconds is None else loop.time() + seconds
-        while mine := {task for task in self._running if task.get_loop() is loop and not task.done()}:
-            if until is not None and loop.time() >= until:
+        while True:
+            mine = {task for task in self._running if task.get_loop() is loop and not task.done()}
+            threads = [(work, by) for work, by in list(in_threads.items()) if until and by.held == self.held]
+            if not (mine or threads) or (until is not None and loop.time() >= until):
                 break
-            await asyncio.wait(mine, timeout=until and until - loop.time())
+            waiting = {*mine, *(asyncio.wrap_future(work) for work, _ in threads)}
+            await asyncio.wait(waiting, timeout=until and until - loop.time())
         for label in [name for name, task in self._tails.items() if task in mine]:
-            self.failed(label, "observers", Late(f"was still at work {seconds:g} s after the end, and was stopped"))
+            self._late(label, "observers", f"was still at work {seconds:g} s after the end, and was stopped")
+        for _, by in threads:
+            text = f"left a thread that was still at work {seconds:g} s after the end, and nobody waits for it"
+            self._late(by.label, by.where, text)
         for task in mine:
             task.cancel()
+
+    def _late(self, label: str, where: str, what: str) -> None:
+        self.failed(self.slow or label, where, Late(f"held {label} up, which {what}" if self.slow else what))
 
     async def _in_turn(self, before: "asyncio.Task[Any] | None", one: Implementation, arguments: Any) -> None:
         if before and before.get_loop() is asyncio.get_running_loop():
@@ -227,8 +236,7 @@ class Dispatch:
         if one.mode == "transform" and one.installed.may("llm.call"):
             seconds = max(seconds, MODEL_DEADLINE)
         call = (lambda: _timely(one, arguments, seconds)) if one.mode == "decide" else (lambda: one.call(arguments))
-        held = partial(self.held, one.label, one.hook)
-        answer, error = await call_in_time(call, seconds, held, self._left_behind)
+        answer, error = await call_in_time(call, seconds, self.entered(one.label, one.hook), self._left_behind)
         self._traced(one, time.perf_counter() - began, error)
         if isinstance(error, ContextTooLong) and one.installed.may("history.rewrite"):
             raise error  # not its fault: there is nothing left to compact, and the person has to decide
@@ -236,13 +244,20 @@ class Dispatch:
             self._failed(one, error)
         return answer, error
 
-    async def shielded(self, label: str, where: str, call: Call) -> Any:
-        """What a contributed thing answers within the deadline of observers; None when it fails, which is recorded."""
-        seconds = self._deadlines["observe"]
-        answer, error = await call_in_time(call, seconds, partial(self.held, label, where), self._left_behind)
+    async def shielded(self, label: str, where: str, call: Call, seconds: float = 0.0) -> Any:
+        """What a contributed thing answers in time, as observers must unless said; None if it fails: recorded."""
+        answer, error = await self.tried(label, where, call, seconds or self._deadlines["observe"])
         if error:
             self.failed(label, where, error)
         return answer
+
+    async def tried(self, label: str, where: str, call: Call, seconds: float) -> tuple[Any, BaseException | None]:
+        """What a contributed thing answers in time, or why it does not."""
+        return await call_in_time(call, seconds, self.entered(label, where), self._left_behind)
+
+    def entered(self, label: str, where: str) -> Entered:
+        """What the fence around plugin code is told of it."""
+        return Entered(label, where, self.held)
 
     def failed(self, label: str, where: str, error: BaseException) -> None:
         """Log that a contributed thing failed, and record the first time of each kind."""

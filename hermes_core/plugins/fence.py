@@ -2,17 +2,20 @@
 
 import asyncio
 import logging
+import signal
 import sys
 import threading
 import types
 from collections.abc import Callable, Coroutine, Generator
 from concurrent.futures import Future
-from contextvars import copy_context
+from contextvars import ContextVar, copy_context
 from time import perf_counter
-from typing import Any, TypeVar
+from traceback import walk_tb
+from typing import Any, NamedTuple, TypeVar
 
 from hermes_core.errors import HermesError, PluginError
 from hermes_core.masking import masked
+from hermes_core.masking.watched import Hung
 
 T = TypeVar("T")
 Call = Callable[[], Coroutine[Any, Any, Any]]
@@ -24,7 +27,27 @@ log.addHandler(logging.NullHandler())  # without it Python prints tracebacks to 
 
 
 class Late(HermesError):
-    """There was no answer within the deadline."""
+    """There was no answer within the deadline. Its words are our own."""
+
+
+class Entered(NamedTuple):
+    """Where plugin code is entered: whose it is, by what, and who is told of both and the seconds when it blocks."""
+
+    label: str
+    where: str
+    held: Callable[[str, str, float], None]
+
+
+_entered: ContextVar[Entered | None] = ContextVar("entered", default=None)  # tasks and threads begun here have it too
+in_threads: dict[Future[Any], Entered] = {}  # the work that plugin code has begun in threads of a command's loop
+_waited = 0.0  # seconds that code has waited here for what was ``finished`` elsewhere
+
+
+def keep_thread(work: Future[Any]) -> None:
+    """Take note of who began work in a thread, until it ends."""
+    if entered := _entered.get():
+        in_threads[work] = entered
+        work.add_done_callback(lambda _: in_threads.pop(work, None))
 
 
 def one_line(error: BaseException, masked: Callable[[str], str] = masked) -> str:
@@ -36,13 +59,12 @@ def one_line(error: BaseException, masked: Callable[[str], str] = masked) -> str
         text = f"called sys.exit({error.code!r})"
     else:
         name, text = type(error).__name__, str(error)
-    told = text if isinstance(error, ModuleNotFoundError) else masked(text)
+    plain = isinstance(error, ModuleNotFoundError | Late | Hung)
+    told = text if plain else masked(text)
     if text.strip() and not told.strip("*\n "):  # nobody could judge it: what its author wrote is no secret
-        from traceback import walk_tb
-
         own = {word for frame, _ in walk_tb(error.__traceback__) for word in _written(frame.f_code)}
         told = " ".join(word if word in own else "***" for word in text.split())
-    text = told if isinstance(error, ModuleNotFoundError) else f"{name}: {told}".strip(": ")
+    text = told if plain else f"{name}: {told}".strip(": ")
     lines = text.strip().splitlines() or [type(error).__name__]
     return lines[0][:300] + (" …" if len(lines) > 1 or len(lines[0]) > 300 else "")
 
@@ -66,6 +88,8 @@ def finished(function: Callable[[], T], seconds: float) -> T:
         except BaseException as error:  # noqa: BLE001 - handed on to who waits
             made.set_exception(error)
 
+    global _waited
+    began = perf_counter()
     threading.Thread(target=copy_context().run, args=(run,), name="hermes-register", daemon=True).start()
     try:
         return made.result(seconds)
@@ -73,17 +97,19 @@ def finished(function: Callable[[], T], seconds: float) -> T:
         if made.done():
             raise
         raise Late(f"did not end within {seconds:g} s") from None
+    finally:
+        _waited += perf_counter() - began
 
 
 async def call_in_time(
-    function: Call, seconds: float, on_blocking: Callable[[float], None], left_behind: set[asyncio.Task[Any]]
+    function: Call, seconds: float, entered: Entered, left_behind: set[asyncio.Task[Any]]
 ) -> Outcome:
     """Run plugin code in a task of its own: its result, or why there is none.
 
     A task, because code that swallows its cancellation would outlive ``asyncio.timeout`` around a plain await. What
     is late is cancelled and ``left_behind``, where it is kept until it ends.
     """
-    task = begun(fenced(function, on_blocking))
+    task = begun(fenced(function, entered))
     try:
         if not task.done():
             await asyncio.wait({task}, timeout=seconds)
@@ -105,34 +131,46 @@ def begun(work: Coroutine[Any, Any, T]) -> "asyncio.Task[T]":
     return asyncio.Task(work, loop=asyncio.get_running_loop(), eager_start=True)
 
 
-async def fenced(function: Call, on_blocking: Callable[[float], None]) -> Outcome:
+async def fenced(function: Call, entered: Entered) -> Outcome:
     """Run plugin code as it is: its result, or what it raised, whatever that is."""
+    before = _entered.get()
+    _entered.set(entered)
     try:
-        return await _stepped(function(), on_blocking), None
-    except (KeyboardInterrupt, GeneratorExit):
+        return await _stepped(function(), entered), None
+    except GeneratorExit:
         raise
     except BaseException as error:  # SystemExit in a task would end the event loop
+        if isinstance(error, KeyboardInterrupt) and _typed(error):
+            raise
         task = asyncio.current_task()
         if isinstance(error, asyncio.CancelledError) and task and task.cancelling():
             raise  # else the plugin cancelled itself, nobody else wanted it
         return None, error
+    finally:
+        _entered.set(before)
+
+
+def _typed(error: KeyboardInterrupt) -> bool:
+    """Whether a person pressed Ctrl-C once more, or on a loop that does not listen for it; else code has raised it."""
+    *_, (innermost, _) = walk_tb(error.__traceback__)
+    return innermost.f_code.co_name == "_on_sigint" or signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 @types.coroutine
-def _stepped(coroutine: Coroutine[Any, Any, Any], on_blocking: Callable[[float], None]) -> Generator[Any, Any, Any]:
+def _stepped(coroutine: Coroutine[Any, Any, Any], entered: Entered) -> Generator[Any, Any, Any]:
     # One step, from one suspension to the next, is exactly how long this code holds the event loop.
     step: Callable[[Any], Any] = coroutine.send
     value: Any = None
     while True:
-        began = perf_counter()
+        began = perf_counter() - _waited
         try:
             waiting = step(value)
         except StopIteration as end:
             return end.value
         finally:
-            held = perf_counter() - began
+            held = perf_counter() - _waited - began  # who waits for another plugin does not hold it
             if held > BLOCKING:
-                on_blocking(held)
+                entered.held(entered.label, entered.where, held)
         try:
             step, value = coroutine.send, (yield waiting)
         except GeneratorExit:

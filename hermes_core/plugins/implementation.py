@@ -19,10 +19,11 @@ from hermes_core.errors import ContractError, nearest
 from hermes_core.kinds import (
     Backend,
     Completer,
-    Host,
+    ConsoleDriver,
     Jobs,
     Masker,
     Memory,
+    Opening,
     Platform,
     Provider,
     Purse,
@@ -56,9 +57,10 @@ KINDS: dict[str, tuple[str, type]] = {
     "register_routes": ("routes", Routes),
     "register_jobs": ("jobs", Jobs),
     "register_completers": ("completers", Completer),
+    "register_openings": ("openings", Opening),
     "register_mailboxes": ("mailboxes", Mailbox),
     "register_purses": ("purses", Purse),
-    "register_hosts": ("hosts", Host),
+    "register_consoles": ("consoles", ConsoleDriver),
     "register_maskers": ("maskers", Masker),
     "register_setup": ("setup", SetupStep),
     "register_checks": ("", Check),
@@ -103,10 +105,15 @@ class Implementation:
             if table and (not isinstance(name, str) or not name or name in names):
                 text = f"{self.hook}: each {kind.__name__} needs a name of its own, got {name!r}"
                 raise self.installed.error(ContractError, text)
-            if table:
-                self.installed.require("contributes", table, name, f"{self.hook} adds {name!r}")
+            for said in (name, *aliases_of(thing)) if table else ():
+                self.installed.require("contributes", table, said, f"{self.hook} adds {said!r}")
             names.append(name)
         return things
+
+
+def aliases_of(thing: Any) -> Sequence[str]:
+    """What the manifest declares of a contributed thing beside its name: the other names of a slash command."""
+    return thing.aliases if isinstance(thing, SlashCommand) else ()
 
 
 def implementations(

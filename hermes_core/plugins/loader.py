@@ -4,7 +4,7 @@ import builtins
 import contextlib
 import importlib
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
@@ -19,8 +19,9 @@ from hermes_core.plugins.crash_markers import CrashMarkers
 from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.plugins.fence import log, one_line
 from hermes_core.plugins.implementation import declared
-from hermes_core.plugins.index import GROUP, Index, Installed
-from hermes_core.types import Phase
+from hermes_core.plugins.index import Index, Installed, owners
+from hermes_core.plugins.records import SLASH
+from hermes_core.types import Fault, Phase
 
 
 class Loader:
@@ -189,33 +190,11 @@ def import_plugin(installed: Installed) -> Any:
     return import_object(installed.module, installed.attribute) if package else module
 
 
-def inspect_plugin(installed: Installed) -> Any:
-    """The same through stevedore and its real entry point, for ``plugins check``. Raises what the plugin raises.
-
-    Not at start, where stevedore would cost more than all plugins. It is handed exactly the one approved entry point,
-    from fresh metadata: its own list comes from a cache with 128 s resolution and no owners, and selecting by name
-    would import every plugin of that name, approved or not.
-    """
-    if not installed.distribution:
-        return import_plugin(installed)
-    from importlib.metadata import EntryPoint, distribution
-
-    from stevedore.named import NamedExtensionManager
-
-    points = distribution(installed.distribution).entry_points.select(group=GROUP)
-    approved = [p for p in points if p.value.partition(":")[0].strip() == installed.module][:1]
-
-    class Approved(NamedExtensionManager[Any]):
-        def list_entry_points(self) -> list[EntryPoint]:
-            return approved
-
-    def failed(_manager: object, _point: EntryPoint, error: BaseException) -> None:
-        raise error
-
-    if not Approved(GROUP, names=[p.name for p in approved], on_load_failure_callback=failed).extensions:
-        text = f"{installed.distribution} has no entry point for {installed.module}"
-        raise installed.error(ContractError, text)
-    return import_plugin(installed)
+def slash_clashes(index: Index, consent: Consent) -> Sequence[Fault]:
+    """The slash commands and other names that enabled plugins declare in vain; none is imported for it."""
+    claims = [(p, p.manifest.contributes["slash"]) for p in index.plugins if p.manifest and consent.state(p).usable]
+    kernel = Installed(label="", manifest=None, module="", path="", distribution="hermes-core", rank=-1)
+    return owners("slash", [(kernel, SLASH), *claims])[1]
 
 
 def config_sections(index: Index, consent: Consent) -> dict[str, type]:

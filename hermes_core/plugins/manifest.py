@@ -17,17 +17,21 @@ FILE = "hermes-plugin.toml"
 KINDS = ("provider", "tool", "backend", "platform", "memory")
 TABLES = (
     "providers", "routers", "tools", "tool_sources", "backends", "platforms", "memories", "engines", "stores",
-    "commands", "slash", "services", "resources", "jobs", "completers", "mailboxes", "purses", "hosts", "maskers",
-    "routes", "setup", "skills",
+    "commands", "slash", "services", "resources", "jobs", "completers", "mailboxes", "purses", "consoles", "maskers",
+    "routes", "setup", "skills", "openings", "checks",
 )  # fmt: skip
-PRIVATE = ("routes", "skills")  # tables whose names are the plugin's own business: two plugins may have the same
+PRIVATE = (
+    "routes",
+    "skills",
+    "checks",
+)  # tables of names that two plugins may have, each for itself
 # The next two repeat hooks.py and context.py, which cost too much to import here. A test holds them equal.
 HOOKS = (
     "on_gateway_start", "on_session_start", "on_session_end", "on_session_deleted", "on_turn_start", "on_turn_end",
     "post_llm_call", "post_tool_call", "on_fault",
-    "transform_incoming", "transform_prompt", "offer_tools", "pre_llm_call", "transform_tool_result",
-    "transform_outgoing",
-    "admit", "pre_tool_call", "judge_command", "next_step", "may_end", "approve",
+    "transform_incoming", "transform_prompt", "offer_tools", "pre_llm_call", "redirect_tool_call",
+    "transform_tool_result", "transform_outgoing",
+    "admit", "pre_tool_call", "begin_tool_call", "judge_command", "next_step", "may_end", "approve",
 )  # fmt: skip
 KERNEL = (
     "sessions.read", "sessions.write", "turns.run", "llm.call", "messages.send", "history.rewrite",

@@ -1,6 +1,7 @@
 """Who finds secrets in texts: the maskers of the enabled plugins, for a kernel, and for a command that starts none."""
 
 from collections.abc import Callable, Sequence
+from time import perf_counter
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from hermes_core.context import PluginContext
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from hermes_core.config.settings import Settings
 
 T = TypeVar("T")
+_LONG, _OFTEN = 0.3, 3  # seconds for a text, and how often they are too many
 
 __all__ = ["find_maskers", "loader_alone", "owners_of_maskers"]
 
@@ -36,18 +38,33 @@ def find_maskers(index: Index, consent: Consent, loader: Loader, dispatch: Dispa
     missing = {one.label for one in owners} - {label for label, _ in given}
     ours = {one.label for one in owners if consent.builtin(one)}
     found = [
-        Watched(label, masker, dispatch.failed) if label in ours else Watched(label, masker, dispatch.failed, _in_time)
+        Watched(label, masker, dispatch.failed, *([] if label in ours else [_in_time(label, dispatch)]))
         for label, masker in given
     ]
     return [*found, *(Watched(label, None) for label in sorted(missing))]
 
 
-def _in_time(call: Callable[[], T]) -> T:
-    """What a masker answers, in a thread of its own. Raises what it raises, Hung when it takes too long."""
-    try:
-        return finished(call, SLOW)
-    except Late as late:
-        raise Hung(late.text) from late
+def _in_time(label: str, dispatch: Dispatch) -> Callable[[Callable[[], T]], T]:
+    """What asks a masker, in a thread of its own. Raises what it raises, Hung when it takes too long.
+
+    One that makes everything wait again and again is told, and then is who held up what ends late.
+    """
+    slow = 0
+
+    def ask(call: Callable[[], T]) -> T:
+        nonlocal slow
+        began = perf_counter()
+        try:
+            return finished(call, SLOW)
+        except Late:
+            raise Hung(f"gave no answer within {SLOW:g} s, so every text is hidden") from None
+        finally:
+            slow += (taken := perf_counter() - began) > _LONG
+            if slow == _OFTEN and not dispatch.slow:
+                dispatch.slow = label
+                dispatch.failed(label, "spans", Late(f"takes {taken:.1f} s for a text, while everything waits"))
+
+    return ask
 
 
 def loader_alone(settings: "Settings", index: Index, consent: Consent) -> tuple[Loader, Dispatch]:

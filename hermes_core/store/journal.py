@@ -59,13 +59,14 @@ class Journal(Stored):
         model: str,
         left: int = 0,
         waited: int = 0,
+        patient: bool = False,
         trace: str = "",
     ) -> Turn:
         """Take the session, mend what an interrupted turn left behind, and store what the person said: one commit.
 
         ``left`` is the token of a turn that the caller ended, but could not close. ``waited`` is the row of a message
-        that waited for this turn. Raises Busy when somebody works on the session, Duplicate when the message was
-        received, or had its turn, before.
+        that waited for this turn. Raises Busy when somebody works on the session, or, to who is ``patient``, when a
+        death cut off the turn of what waited before; Duplicate when the message was received, or had its turn, before.
         """
         owner = session_facts(tx, session_id)[0]
         if envelope is not None:
@@ -73,6 +74,8 @@ class Journal(Stored):
         if waited:
             inbox.take(tx, waited, turn_id)
         fence = leases.take(tx, session_id, holder, left)
+        if patient and tx.row("turn_begun_by", session_id=session_id):
+            raise Busy(session_id, "a turn that was cut off")
         _repair(tx, session_id)
         values = {"holder": holder, "provider": provider, "model": model, "state": "open", "started": time.time()}
         tx.change("turn_add", id=turn_id, session_id=session_id, owner=owner, **values)

@@ -29,12 +29,18 @@ class Sessions(Stored):
         _create(tx, session)
 
     @transaction()
-    def begin(self, tx: Transaction, session: Session, prompt: str, tools: str, history: Sequence[Message]) -> None:
-        """Store a new session with its prompt and what was said before, as one commit. Raises UserError."""
+    def begin(self, tx: Transaction, session: Session, prompt: str, tools: str, history: Sequence[Message]) -> bool:
+        """Store a new session with its prompt and what was said before, as one commit. Raises UserError.
+
+        False when another process of the same owner began it meanwhile: then it is as that one has it.
+        """
+        if not history and tx.row("session_get", id=session.id, owner=owner_number(tx, session.owner)):
+            return False
         _create(tx, session)
         tx.change("prompt_save", session_id=session.id, prompt=clean(prompt), tools=clean(tools))
         for message in valid(history):
             append(tx, session.id, message, "")
+        return True
 
     @transaction()
     def fork(self, tx: Transaction, owner: Principal, source: str, session: Session, *, upto: str = "") -> None:

@@ -10,31 +10,13 @@ from hermes_core.errors import UserError
 from hermes_core.store.leases import alive
 from hermes_core.store.transactions import Stored, owner_number, stored, transaction
 from hermes_core.store.validity import said
-from hermes_core.types import PastTurn, Principal, Usage
-from hermes_core.values import frozen
+from hermes_core.types import MessageTrace, PastTurn, Principal, Usage
 
-__all__ = ["MessageRows", "Traces"]
+__all__ = ["Traces"]
 
 _EVERYBODY = -2  # no owner has it
 _SLACK = 3600.0  # seconds that a clock may have been set back between a turn's start and its model calls
 Row = Mapping[str, Any]
-
-
-@frozen(kw_only=True)
-class MessageRows:
-    """All rows with one trace, or where there is none of a turn, as mappings.
-
-    Times are seconds since 1970, 0 for what has not happened. ``received`` are rows of the inbox with their
-    ``address``, whether they are the asker's own (``mine``), and whether somebody works in their session (``alive``).
-    ``turns`` hold ``models``, ``tools`` and ``questions``, the instant they ``answered`` at, and ``alive``.
-    ``outgoing`` is what went out, as whoever sends it tells.
-    """
-
-    trace: str
-    turn_id: str
-    received: Sequence[Row]
-    turns: Sequence[Row]
-    outgoing: Sequence[Row] = ()
 
 
 class Traces(Stored):
@@ -49,7 +31,7 @@ class Traces(Stored):
         *,
         everybody: bool = False,
         sent: Sequence[tuple[str, str]] = (),
-    ) -> list[MessageRows]:
+    ) -> list[MessageTrace]:
         """The paths that a word names, newest first: a trace, a turn, an event or message of a platform, or
         ``latest``; with them those of what was ``sent``, each with its trace and turn. Those of an owner;
         ``everybody`` finds anybody's."""
@@ -117,12 +99,12 @@ def _found(tx: Transaction, word: str, owner: int) -> Sequence[Row]:
     return found
 
 
-def _path(tx: Transaction, trace: str, turn: str, owner: int, mine: int) -> MessageRows:
+def _path(tx: Transaction, trace: str, turn: str, owner: int, mine: int) -> MessageTrace:
     about = {"trace": trace, "turn_id": turn, "owner": owner}
     received = [_received(tx, _plain(row), mine) for row in tx.rows("why_inbox", **about)]
     ids = dict.fromkeys([turn, *(row["turn_id"] for row in received)])
     turns = [_turn(tx, _plain(row)) for name in ids for row in tx.rows("why_turn", turn_id=name, owner=owner)]
-    return MessageRows(trace=trace, turn_id=turn, received=received, turns=turns)
+    return MessageTrace(trace=trace, turn_id=turn, received=received, turns=turns)
 
 
 def _received(tx: Transaction, row: dict[str, Any], mine: int) -> Row:

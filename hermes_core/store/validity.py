@@ -13,7 +13,7 @@ from hermes_core.types import Message, Part, Role, Text, ToolCall, ToolResult
 
 INTERRUPTED = "(This turn was interrupted before an answer was given.)"
 NO_RESULT = (
-    "The outcome of this call is unknown: Hermes stopped while it ran. It is not repeated on its own; check first."
+    "The outcome of this call is unknown: it was cut off while it ran. It is not repeated on its own; check first."
 )
 NOT_RUN = "This call was not run: the turn was interrupted before it began."
 CONTINUED = "(The conversation starts here.)"

@@ -5,9 +5,12 @@ Public for tests, not for plugins' own code. Names are imported when first used.
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from hermes_core.testing.audit import Audit
     from hermes_core.testing.bench import Bench
+    from hermes_core.testing.check import check_plugin
     from hermes_core.testing.contract_backend import BackendContract
     from hermes_core.testing.contract_base import PluginContract
+    from hermes_core.testing.contract_console import ConsoleDriverContract
     from hermes_core.testing.contract_guard import GuardContract
     from hermes_core.testing.contract_mailbox import MailboxContract
     from hermes_core.testing.contract_masker import MaskerContract
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from hermes_core.testing.contract_router import RouterContract
     from hermes_core.testing.contract_routes import RoutesContract, serve
     from hermes_core.testing.contract_setup import SetupContract
+    from hermes_core.testing.contract_side import HostSideContract
     from hermes_core.testing.contract_source import ToolSourceContract
     from hermes_core.testing.contract_store import StoreDriverContract
     from hermes_core.testing.contract_tool import ToolContract
@@ -28,28 +32,34 @@ if TYPE_CHECKING:
     from hermes_core.testing.fake_conversation import FakeConversation
     from hermes_core.testing.fake_documents import FakeDocuments
     from hermes_core.testing.fake_sessions import FakeSessions
-    from hermes_core.testing.fakes import FakeBackend, FakePlatform, FakeService, FakeWorkspace
+    from hermes_core.testing.fake_slash import FakeSlash
+    from hermes_core.testing.fakes import FakeBackend, FakePeople, FakePlatform, FakeService, FakeWorkspace
     from hermes_core.testing.scaffold import new_plugin
     from hermes_core.testing.scripted import Call, Fail, Say, ScriptedProvider
     from hermes_core.testing.steps import Steps, TooManySteps
     from hermes_core.testing.witness import Witness, off_the_record
 
 __all__ = [
+    "Audit",
     "BackendContract",
     "Bench",
     "Call",
+    "ConsoleDriverContract",
     "Fail",
     "FakeApprovals",
     "FakeBackend",
     "FakeConsole",
     "FakeConversation",
     "FakeDocuments",
+    "FakePeople",
     "FakePlatform",
     "FakeService",
     "FakeSessions",
+    "FakeSlash",
     "FakeToolContext",
     "FakeWorkspace",
     "GuardContract",
+    "HostSideContract",
     "MailboxContract",
     "MaskerContract",
     "MemoryContract",
@@ -69,6 +79,7 @@ __all__ = [
     "ToolSourceContract",
     "TurnQueueContract",
     "Witness",
+    "check_plugin",
     "new_plugin",
     "off_the_record",
     "plugin_context",
@@ -76,21 +87,26 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Audit": "audit",
     "BackendContract": "contract_backend",
     "Bench": "bench",
     "Call": "scripted",
+    "ConsoleDriverContract": "contract_console",
     "Fail": "scripted",
     "FakeBackend": "fakes",
     "FakeConversation": "fake_conversation",
     "FakeConsole": "fake_console",
     "FakeApprovals": "fake_approvals",
     "FakeDocuments": "fake_documents",
+    "FakePeople": "fakes",
     "FakePlatform": "fakes",
     "FakeService": "fakes",
     "FakeSessions": "fake_sessions",
+    "FakeSlash": "fake_slash",
     "FakeToolContext": "fake_context",
     "FakeWorkspace": "fakes",
     "GuardContract": "contract_guard",
+    "HostSideContract": "contract_side",
     "MailboxContract": "contract_mailbox",
     "MaskerContract": "contract_masker",
     "MemoryContract": "contract_memory",
@@ -110,6 +126,7 @@ _HOMES = {
     "ToolSourceContract": "contract_source",
     "TurnQueueContract": "contract_queue",
     "Witness": "witness",
+    "check_plugin": "check",
     "new_plugin": "scaffold",
     "off_the_record": "witness",
     "plugin_context": "fake_context",

@@ -1,4 +1,4 @@
-"""``hermes --audit``: what plugins really reach for while Hermes runs, beside what they disclosed.
+"""What plugins really reach for while Hermes runs, beside what they disclosed.
 
 A witness, not a wall. What happens is laid at the door of the plugin whose code is on the stack; what its threads do by
 themselves is nobody's.

@@ -10,16 +10,18 @@ from types import ModuleType
 from typing import Any
 
 from hermes_core.brokers import Mailbox
+from hermes_core.context import PluginContext
 from hermes_core.embed import Distribution, Hermes
 from hermes_core.errors import UserError
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import (
     Backend,
     Completer,
-    Host,
+    ConsoleDriver,
     Jobs,
     Masker,
     Memory,
+    Opening,
     Platform,
     Provider,
     Purse,
@@ -32,8 +34,10 @@ from hermes_core.kinds import (
     ToolSource,
     TurnQueue,
 )
+from hermes_core.plugins.implementation import aliases_of
 from hermes_core.plugins.index import Index, Installed
 from hermes_core.plugins.manifest import Manifest, parse_manifest, read_manifest
+from hermes_core.slash import Place, SlashCommands
 from hermes_core.testing.contract_base import manifest_path
 from hermes_core.testing.fakes import FakeBackend, FakeWorkspace
 from hermes_core.testing.registered import implementations
@@ -58,9 +62,10 @@ TABLES: dict[type, tuple[str, str]] = {
     Resource: ("tool", "resources"),
     Jobs: ("tool", "jobs"),
     Completer: ("tool", "completers"),
+    Opening: ("tool", "openings"),
     Mailbox: ("platform", "mailboxes"),
     Purse: ("tool", "purses"),
-    Host: ("platform", "hosts"),
+    ConsoleDriver: ("platform", "consoles"),
     Masker: ("tool", "maskers"),
     SetupStep: ("tool", "setup"),
 }
@@ -132,20 +137,28 @@ class Bench(Hermes):
         It is not asked whether it may take something away. Without a ``session`` it is typed into a new one. Raises
         what the command raises, and UserError when there is none of the name.
         """
-        from hermes_core.agent.slash.registry import Registry
         from hermes_core.testing.typist import Typist
 
         name, _, rest = line.removeprefix("/").partition(" ")
-        return await Registry(self.runtime).run(Typist(self.runtime, session), name, rest.strip())
+        return await self.slashes("terminal").run(Typist(self.runtime, session), name, rest.strip())
 
-    async def serve(self, platform: Platform, session: str = "", host: str = "hermes_platform_cli") -> None:
-        """Carry a platform until its people leave, as ``hermes`` does, by the host that a plugin's module gives."""
-        from hermes_core.agent.hosting import serve
+    async def serve(self, platform: Platform, session: str = "", driver: str = "hermes_platform_cli") -> None:
+        """Carry a platform until its people leave, as ``hermes`` does, by the console driver of a plugin's module."""
+        from hermes_core.agent.console import serve
 
-        path = manifest_path(host)
-        context = self.runtime.plugin_context(_installed(read_manifest(path), host, path.parent))
-        hook = dict(implementations(host))["register_hosts"]
-        await serve(self.runtime, platform, session, hook(ctx=context)[0])
+        hook = dict(implementations(driver))["register_consoles"]
+        await serve(self.runtime, platform, session, hook(ctx=self.context(driver))[0])
+
+    def context(self, module: str) -> PluginContext:
+        """What the plugin of a module is given by this kernel, with the permissions of its manifest."""
+        path = manifest_path(module)
+        return self.runtime.plugin_context(_installed(read_manifest(path), module, path.parent))
+
+    def slashes(self, place: Place) -> SlashCommands:
+        """The slash commands that there are at a place, as ``ctx.slash`` gives them to a host."""
+        from hermes_core.agent.slash.registry import Registry
+
+        return Registry(self.runtime, place)
 
     def configure(self, settings: Mapping[str, JSON]) -> None:
         """Set dotted settings, as if they stood in the user's file: ``{"policy.mode": "off"}``."""
@@ -195,7 +208,7 @@ def _declared(name: str, things: tuple[object, ...]) -> dict[str, JSON]:
         "name": name,
         "kind": kinds[0],
         "summary": "Made up for a test.",
-        "contributes": {table: [thing.name for thing in given] for table, given in tables.items()},
+        "contributes": {t: [n for one in given for n in (one.name, *aliases_of(one))] for t, given in tables.items()},
         "hooks": {"use": [h.__name__ for h in _hooks(things) if not h.__name__.startswith("register_")]},
     }
 

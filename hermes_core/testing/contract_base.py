@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pytest
 
 from hermes_core.errors import PluginError
-from hermes_core.plugins.implementation import KINDS
+from hermes_core.plugins.implementation import KINDS, aliases_of
 from hermes_core.testing.fake_context import plugin_context
 from hermes_core.testing.leftovers import Traces
 from hermes_core.testing.project import manifest_path, plugins_imported, project_folder, project_of
@@ -148,7 +148,8 @@ class PluginContract:
 
         for table, hook in TABLES.items():
             declared = manifest.contributes.get(table, ())
-            given = [name_of(thing, table) for thing in contributed.get(table, [])]
+            things = contributed.get(table, [])
+            given = [name for one in things for name in (name_of(one, table), *aliases_of(one))]
             twice = {name for name in given if given.count(name) > 1}
             assert not twice, f"{hook} gives {', '.join(sorted(twice))} more than once"
             astray = [name for name in given if not manifest.declares(table, name)]

@@ -52,8 +52,8 @@ class ToolSourceContract(PluginContract):
     def test_asking_it_is_quick_and_changes_nothing(self, source: ToolSource, session: Session) -> None:
         """Asked twice in a row it gives the same, and it connects to nothing, starts nothing and writes nothing.
 
-        If this fails: it is asked before each turn and before the calls of each reply. Keep ready what takes long, in
-        a service or in the tool that changes it.
+        If this fails: it is asked before each turn, and for a call of what is no installed tool. Keep ready what
+        takes long, in a service or in the tool that changes it.
         """
         with Witness(strict=True) as witness:
             there, again = ([tool.name for tool in source.tools(session)] for _ in range(2))

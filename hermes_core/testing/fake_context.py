@@ -27,6 +27,7 @@ from hermes_core.testing.fake_documents import FakeDocuments
 from hermes_core.testing.fake_models import FakeHistories, FakeReplies, required
 from hermes_core.testing.fake_sessions import FakeSessions
 from hermes_core.testing.fake_settings import FakeSettings
+from hermes_core.testing.fake_slash import FakeSlash
 from hermes_core.testing.fake_turns import FakeTurns
 from hermes_core.types import (
     JSON,
@@ -81,6 +82,7 @@ def plugin_context(
     settings: SettingsBroker | None = None,
     tools: Sequence[ToolRow] = (),
     host: HostBroker | None = None,
+    slash: SlashBroker | None = None,
 ) -> PluginContext:
     """A context as the kernel would make it, with an empty past and folders under ``home``.
 
@@ -89,9 +91,9 @@ def plugin_context(
     opened, ``store`` the address of the store's server, ``messages`` what sends them (else there is no chat), ``turns``
     what plays them (else each is answered by what was said), ``documents`` what is kept (else nothing yet),
     ``approvals`` what waits for a yes (else nothing), ``models`` who answers (else nobody), ``settings`` those there
-    are (else none), ``tools`` what ``plugins.tools`` tells, ``host`` the kernel it hosts (else none), ``conversation``
-    where slash commands are typed (else nowhere). Permissions are enforced as always. ``migrations`` gives what the
-    plugin registers; its tables are in a file among its data.
+    are (else none), ``tools`` what ``plugins.tools`` tells, ``host`` the kernel it hosts (else none), ``slash`` the
+    slash commands of those it serves (else none), ``conversation`` where they are typed (else nowhere). Permissions are
+    enforced as always. ``migrations`` gives what the plugin registers; its tables are in a file among its data.
     """
     data, cache = home / "data" / manifest.name, home / "cache" / manifest.name
     for folder in (data, cache):
@@ -113,7 +115,7 @@ def plugin_context(
         settings=settings or FakeSettings(manifest=manifest),
         plugins=_Plugins(tools),
         host=host or cast("HostBroker", None),
-        slash=SlashBroker(),
+        slash=slash or FakeSlash(manifest=manifest),
         documents=documents or FakeDocuments(),
         store=_Store(manifest, store, data, migrations),
         endpoints=dict(endpoints or {}),

@@ -6,18 +6,89 @@ from typing import Literal
 from attrs import evolve
 
 from hermes_core.errors import UnknownName, UserError
-from hermes_core.kinds import Conversation
-from hermes_core.types import (
-    ConversationState,
-    Envelope,
-    Job,
-    Message,
-    Session,
-    Text,
-    ToolRow,
+from hermes_core.kinds import (
+    Conversation,
+    ConversationJobs,
+    ConversationModel,
+    ConversationQueue,
+    ConversationTurn,
 )
+from hermes_core.types import ConversationState, Envelope, Job, Message, Session, SlashCommand, Text, ToolRow
 
 __all__ = ["FakeConversation"]
+
+
+class _Turn(ConversationTurn):
+    """None runs; what is said to one waits."""
+
+    def __init__(self, here: "FakeConversation") -> None:
+        self._here = here
+
+    async def interrupt(self) -> bool:
+        return False
+
+    async def steer(self, text: str) -> str | Message:
+        self._here.queued.append(("steer", _said(text)))
+        return ""
+
+    async def beside(self, text: str) -> str:
+        self._here.done.append(("beside", text))
+        return "beside"
+
+
+class _Queue(ConversationQueue):
+    """What was steered and queued."""
+
+    def __init__(self, here: "FakeConversation") -> None:
+        self._here = here
+
+    async def add(self, text: str) -> str | Message:
+        self._here.queued.append(("queue", _said(text)))
+        return ""
+
+    async def list(self) -> Sequence[tuple[Literal["queue", "steer"], Message]]:
+        return tuple(self._here.queued)
+
+    async def clear(self) -> int:
+        count = len(self._here.queued)
+        self._here.queued.clear()
+        return count
+
+
+class _Model(ConversationModel):
+    """Every model is there; a choice is kept in ``chosen``."""
+
+    def __init__(self, chosen: dict[str, str]) -> None:
+        self._chosen = chosen
+
+    async def current(self) -> tuple[str, str]:
+        provider, _, model = self._chosen["model"].partition(":")
+        return provider, model
+
+    async def choose(self, wanted: str, *, span: Literal["session", "once", "global"] = "session") -> tuple[str, str]:
+        if wanted and span == "session":
+            self._chosen["model"] = wanted if ":" in wanted else f"fake:{wanted}"
+        return await self.current()
+
+    async def effort(self, wanted: str = "") -> str:
+        self._chosen["effort"] = wanted or self._chosen["effort"]
+        return self._chosen["effort"]
+
+
+class _Jobs(ConversationJobs):
+    """What it was made with, less what was stopped."""
+
+    def __init__(self, jobs: Sequence[Job]) -> None:
+        self._jobs = {job.id: job for job in jobs}
+
+    async def list(self) -> Sequence[Job]:
+        return tuple(self._jobs.values())
+
+    async def stop(self, job: str) -> bool:
+        return self._jobs.pop(job, None) is not None
+
+    async def output(self, job: str) -> str:
+        return ""
 
 
 class FakeConversation(Conversation):
@@ -37,6 +108,7 @@ class FakeConversation(Conversation):
         by_tool: bool = False,
         tools: Sequence[ToolRow] = (),
         jobs: Sequence[Job] = (),
+        commands: Sequence[SlashCommand] = (),
     ) -> None:
         self.place = "chat" if envelope else "terminal"
         self.done: list[tuple[str, ...]] = []
@@ -44,38 +116,19 @@ class FakeConversation(Conversation):
         self.queued: list[tuple[Literal["queue", "steer"], Message]] = []
         self.chosen = {"model": "fake:model", "effort": "", "mode": "ask", "busy": "queue"}
         self.written: dict[str, str] = {}
-        self._session = session or Session(id="test", origin="cli")
-        self._role, self._envelope, self._by_tool = role, envelope, by_tool
-        self._tools, self._jobs = tools, list(jobs)
-
-    @property
-    def session(self) -> Session:
-        """The one it was made with."""
-        return self._session
-
-    @property
-    def role(self) -> Literal["admin", "user"]:
-        """What it was made with."""
-        return self._role
-
-    @property
-    def who(self) -> str:
-        """The name of the session's owner."""
-        return self._session.owner.person
-
-    @property
-    def envelope(self) -> Envelope | None:
-        """What it was made with."""
-        return self._envelope
+        self.session = session or Session(id="test", origin="cli")
+        self.role, self.who, self.envelope = role, self.session.owner.person, envelope
+        self.turn, self.queue, self.model, self.jobs = _Turn(self), _Queue(self), _Model(self.chosen), _Jobs(jobs)
+        self._by_tool, self._tools, self._commands = by_tool, tools, commands
 
     def need_person(self, *, admin: bool = False) -> None:
         """Refuse as the kernel does."""
-        if self._by_tool or (admin and self._role != "admin"):
+        if self._by_tool or (admin and self.role != "admin"):
             raise UserError("Only a person who may changes this.")
 
     async def state(self) -> ConversationState:
         """Idle, with what was chosen."""
-        provider, model = await self.model()
+        provider, model = await self.model.current()
         return ConversationState(
             provider=provider,
             model=model,
@@ -91,19 +144,19 @@ class FakeConversation(Conversation):
     async def switch(self, session_id: str = "") -> Session:
         """Say so in ``done``, and give a session of that name."""
         self.done.append(("switch", session_id))
-        return evolve(self._session, id=session_id or "new", title="")
+        return evolve(self.session, id=session_id or "new", title="")
 
     async def branch(self, title: str = "") -> Session:
         """Say so in ``done``."""
         if not self.said:
-            raise UnknownName("session", self._session.id)
+            raise UnknownName("session", self.session.id)
         self.done.append(("branch", title))
-        return evolve(self._session, id="copy", title=title)
+        return evolve(self.session, id="copy", title=title)
 
     async def rename(self, title: str) -> Session:
         """Say so in ``done``."""
         self.done.append(("rename", title))
-        return evolve(self._session, title=title)
+        return evolve(self.session, title=title)
 
     async def undo(self, exchanges: int = 1) -> Sequence[Message]:
         """Forget the last of what was ``said``."""
@@ -113,59 +166,6 @@ class FakeConversation(Conversation):
     async def last_said(self) -> Message | None:
         """The last of what was ``said``."""
         return _said(self.said[-1]) if self.said else None
-
-    async def interrupt(self) -> bool:
-        """Nothing runs."""
-        return False
-
-    async def steer(self, text: str) -> str | Message:
-        """Keep it among what waits."""
-        self.queued.append(("steer", _said(text)))
-        return ""
-
-    async def queue(self, text: str) -> str | Message:
-        """Keep it among what waits."""
-        self.queued.append(("queue", _said(text)))
-        return ""
-
-    async def waiting(self) -> Sequence[tuple[Literal["queue", "steer"], Message]]:
-        """What was steered and queued."""
-        return list(self.queued)
-
-    async def drop_waiting(self) -> int:
-        """Forget it."""
-        count = len(self.queued)
-        self.queued.clear()
-        return count
-
-    async def beside(self, text: str) -> str:
-        """Say so in ``done``."""
-        self.done.append(("beside", text))
-        return "beside"
-
-    async def jobs(self) -> Sequence[Job]:
-        """What it was made with, less what was stopped."""
-        return list(self._jobs)
-
-    async def stop_job(self, job: str) -> bool:
-        """Take it from the list."""
-        before = len(self._jobs)
-        self._jobs = [one for one in self._jobs if one.id != job]
-        return len(self._jobs) < before
-
-    async def model(
-        self, wanted: str = "", *, span: Literal["session", "once", "global"] = "session"
-    ) -> tuple[str, str]:
-        """Keep it in ``chosen``; every model is there."""
-        if wanted and span == "session":
-            self.chosen["model"] = wanted if ":" in wanted else f"fake:{wanted}"
-        provider, _, model = self.chosen["model"].partition(":")
-        return provider, model
-
-    async def effort(self, wanted: str = "") -> str:
-        """Keep it in ``chosen``."""
-        self.chosen["effort"] = wanted or self.chosen["effort"]
-        return self.chosen["effort"]
 
     def mode(self, wanted: str = "") -> str:
         """Keep it in ``chosen``."""
@@ -178,6 +178,10 @@ class FakeConversation(Conversation):
         """Keep it in ``chosen``."""
         self.chosen["busy"] = wanted or self.chosen["busy"]
         return self.chosen["busy"]
+
+    def commands(self) -> Mapping[str, SlashCommand]:
+        """What it was made with."""
+        return {command.name: command for command in self._commands}
 
     async def tools(self) -> Sequence[ToolRow]:
         """What it was made with."""

@@ -102,12 +102,12 @@ class FakeTurns(TurnsBroker):
         self._check(session, owner)
         self.steered.append((session, _text(message)))
 
-    async def interrupt(self, session: str, *, owner: Principal | None = None) -> bool:
+    async def interrupt(self, session: str, *, owner: Principal | None = None, elsewhere: bool = False) -> bool:
         """Nothing runs."""
         self._check(session, owner)
         return False
 
-    async def busy(self, session: str, *, owner: Principal | None = None) -> bool:
+    async def busy(self, session: str, *, owner: Principal | None = None, elsewhere: bool = True) -> bool:
         """Nothing runs."""
         self._check(session, owner)
         return False

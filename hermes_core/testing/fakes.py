@@ -30,7 +30,7 @@ from hermes_core.types import (
     Verdict,
 )
 
-__all__ = ["FakeBackend", "FakePlatform", "FakeService", "FakeWorkspace"]
+__all__ = ["FakeBackend", "FakePeople", "FakePlatform", "FakeService", "FakeWorkspace"]
 
 _ExecAnswer = ExecResult | BaseException | Callable[[ExecRequest], ExecResult]
 
@@ -189,8 +189,46 @@ class FakeService(ABC):
         return False
 
 
-class FakePlatform(Platform, FakeService):
-    """A platform and its service in one: ``say`` puts into the inbox, ``outbox`` holds what was sent.
+class FakePeople(FakeService):
+    """Who writes on a FakePlatform, and sees what it sent: its far end, in the same process."""
+
+    def __init__(self, platform: "FakePlatform") -> None:
+        self.platform = platform
+        self.said: asyncio.Queue[Envelope | None] = asyncio.Queue()
+
+    async def say(self, text: str, *, sender: str = "someone", event_id: str = "") -> None:
+        """A person writes; the same ``event_id`` twice is one message delivered twice."""
+        message = Message(role="user", parts=(Text(text=text),))
+        name, identity = self.platform.name, event_id or uuid4().hex
+        self.bring(
+            Envelope(platform=name, account="bot", event_id=identity, chat=sender, sender=sender, message=message)
+        )
+
+    def bring(self, envelope: Envelope) -> None:
+        """A message of any kind comes in."""
+        self.said.put_nowait(envelope)
+
+    async def leave(self) -> None:
+        """Nobody writes any more: receive ends."""
+        self.said.put_nowait(None)
+
+    async def seen(self) -> Sequence[str]:
+        """The texts in the outbox."""
+        sent = self.platform.outbox.values()
+        return ["".join(p.text for p in m.parts if isinstance(p, Text)) for m in sent]
+
+    async def typing(self) -> int:
+        """How many turns were shown to start."""
+        return sum(isinstance(e, Started) for e in self.platform.events)
+
+    async def media(self) -> Sequence[bytes]:
+        """The files in the outbox."""
+        sent = self.platform.outbox.values()
+        return [p.data for m in sent for p in m.parts if isinstance(p, Blob) and p.data is not None]
+
+
+class FakePlatform(Platform):
+    """A platform without a network: ``service`` is its far end, ``outbox`` holds what was sent there.
 
     ``failures`` are raised by the next sends, one each. ``verdicts`` answer questions; without one nobody answers.
     """
@@ -215,19 +253,7 @@ class FakePlatform(Platform, FakeService):
         self.questions: list[Question] = []
         self.acked: list[str] = []
         self.console: Console | None = None
-        self._inbox: asyncio.Queue[Envelope | None] = asyncio.Queue()
-
-    async def say(self, text: str, *, sender: str = "someone", event_id: str = "") -> None:
-        """A person writes; the same ``event_id`` twice is one message delivered twice."""
-        message = Message(role="user", parts=(Text(text=text),))
-        identity = event_id or uuid4().hex
-        self._inbox.put_nowait(
-            Envelope(platform=self.name, account="bot", event_id=identity, chat=sender, sender=sender, message=message)
-        )
-
-    async def leave(self) -> None:
-        """The person leaves: receive ends."""
-        self._inbox.put_nowait(None)
+        self.service = FakePeople(self)
 
     async def open(self, console: Console) -> None:
         """Keep the console."""
@@ -235,7 +261,7 @@ class FakePlatform(Platform, FakeService):
 
     async def receive(self) -> AsyncIterator[Envelope]:
         """What was said, until the person leaves or the platform is closed."""
-        while envelope := await self._inbox.get():
+        while envelope := await self.service.said.get():
             yield envelope
 
     async def ack(self, envelope: Envelope) -> None:
@@ -278,16 +304,4 @@ class FakePlatform(Platform, FakeService):
 
     async def close(self) -> None:
         """End receive."""
-        await self.leave()
-
-    async def seen(self) -> Sequence[str]:
-        """The texts in the outbox."""
-        return ["".join(p.text for p in m.parts if isinstance(p, Text)) for m in self.outbox.values()]
-
-    async def typing(self) -> int:
-        """How many turns were shown to start."""
-        return sum(isinstance(e, Started) for e in self.events)
-
-    async def media(self) -> Sequence[bytes]:
-        """The files in the outbox."""
-        return [p.data for m in self.outbox.values() for p in m.parts if isinstance(p, Blob) and p.data is not None]
+        await self.service.leave()

@@ -41,7 +41,6 @@ from hermes_core.types.events import (
     SessionRow,
     Started,
     Thinking,
-    TraceStep,
     TurnEnd,
     TurnResult,
     Used,
@@ -107,7 +106,7 @@ from hermes_core.types.views import (
     ToolRow,
     UsageRow,
 )
-from hermes_core.types.work import ExecRequest, ExecResult, Memo, Source
+from hermes_core.types.work import ExecRequest, ExecResult, Memo, Source, Wall
 
 __all__ = [
     "JSON",
@@ -202,7 +201,6 @@ __all__ = [
     "ToolResult",
     "ToolRow",
     "ToolSpec",
-    "TraceStep",
     "TurnBounds",
     "TurnEnd",
     "TurnOrder",
@@ -213,4 +211,5 @@ __all__ = [
     "Used",
     "Verdict",
     "Waiting",
+    "Wall",
 ]

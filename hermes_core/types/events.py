@@ -1,7 +1,7 @@
 """A session, and what a turn in it yields."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from attrs import Factory
 
@@ -20,7 +20,7 @@ class Session:
     ``turn`` is the id of the turn that runs in it, as hooks and tools see it; empty between turns.
     ``backend`` names what opens the place where its tools work; ``cwd`` is a folder there.
     ``untrusted``: what its model knows comes in part from outside, as hooks and tools see it during a turn.
-    ``bounds`` are those of the turn that runs in it.
+    ``bounds`` are those of the turn that runs in it, and ``attended`` says that a person can be asked in it.
     """
 
     id: str
@@ -36,6 +36,7 @@ class Session:
     backend: str = ""
     untrusted: bool = False
     bounds: TurnBounds | None = None
+    attended: bool = False
 
 
 @frozen(kw_only=True)
@@ -55,31 +56,20 @@ class SessionRow:
 
 
 @frozen(kw_only=True)
-class TraceStep:
-    """One step of a message's path: ``at`` in seconds since 1970, how many ``seconds`` it took, how it came out."""
-
-    at: float
-    step: str
-    what: str
-    outcome: str = ""
-    seconds: float = 0.0
-
-
-@frozen(kw_only=True)
 class MessageTrace:
-    """What became of a message, without what was said, secrets, and the names of people who are not the asker.
+    """What became of a message, without what was said: all rows with one trace, or where there is none of a turn.
 
-    ``verdict`` says in words where it is or stopped, and what to do now. ``received``, ``turns`` and ``outgoing`` are
-    the rows behind the ``steps``: what came in, the turns with their model and tool calls, what went out.
+    Times are seconds since 1970, 0 for what has not happened. ``received`` are rows of the inbox with their
+    ``address``, whether they are the asker's own (``mine``), and whether somebody works in their session (``alive``).
+    ``turns`` hold ``models``, ``tools`` and ``questions``, the instant they ``answered`` at, and ``alive``.
+    ``outgoing`` is what went out, as whoever sends it tells.
     """
 
     trace: str
-    arrived: bool
-    verdict: str
-    steps: Sequence[TraceStep]
-    received: Sequence[JSON] = ()
-    turns: Sequence[JSON] = ()
-    outgoing: Sequence[JSON] = ()
+    turn_id: str
+    received: Sequence[Mapping[str, Any]]
+    turns: Sequence[Mapping[str, Any]]
+    outgoing: Sequence[Mapping[str, Any]] = ()
 
 
 @frozen(kw_only=True)

@@ -116,10 +116,14 @@ class Finding:
 
 @frozen(kw_only=True)
 class Check:
-    """Something doctor may ask a plugin."""
+    """Something doctor may ask a plugin. ``full`` is the same with all there is to try, for ``doctor --NAME``.
+
+    That one stands in the manifest under ``[contributes] checks``.
+    """
 
     name: str
     run: Callable[[], Awaitable[Sequence[Finding]]]
+    full: Callable[[], Awaitable[Sequence[Finding]]] | None = None
 
 
 Phase = Literal["discover", "declare", "consent", "import", "register", "call"]

@@ -47,7 +47,8 @@ class Envelope:
 
     ``account`` is the bot's own name there. ``kind`` says who else reads the chat: in a ``dm`` nobody. ``addressed``
     says whether it speaks to the bot: by its name, as an answer to it, or because nobody else is there. ``quote`` is
-    the text it answers; ``message_id`` what ``Chat.reply_to`` and ``react`` would name. ``roles`` are the sender's.
+    the text it answers, ``quote_by`` who wrote that where it is known; ``message_id`` what ``Chat.reply_to`` and
+    ``react`` would name. ``roles`` are the sender's.
     ``order`` is how it wants to be answered, where a plugin wrote it.
     """
 
@@ -64,6 +65,7 @@ class Envelope:
     chat_name: str = ""
     message_id: str = ""
     quote: str = ""
+    quote_by: str = ""
     roles: Sequence[str] = ()
     order: TurnOrder | None = None
 
@@ -167,6 +169,12 @@ class Verdict:
     hard: bool = False
     commands: Sequence[CommandPart] | None = None
     lasting: bool = False
+
+    @classmethod
+    def refused(cls, by: str, instead: str = "") -> "Verdict":
+        """A person's no, with what they want ``instead``: the model is told it in their words."""
+        wish = f", who wants this instead: {instead.strip()[:2000]}" if instead.strip() else ""
+        return cls(outcome="deny", reason=f"refused by the person{wish}", by=by, choice="deny")
 
     def __attrs_post_init__(self) -> None:
         if self.hard and self.outcome != "deny":

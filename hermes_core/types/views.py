@@ -7,6 +7,7 @@ from attrs import Factory
 
 from hermes_core.types.base import JSON, Effect
 from hermes_core.types.model import Model, Price, Usage
+from hermes_core.types.work import Wall
 from hermes_core.values import frozen
 
 __all__ = ["Choice", "ConversationState", "Job", "ModelRow", "ProviderRow", "Setting", "ToolRow", "UsageRow"]
@@ -115,6 +116,7 @@ class ConversationState:
 
     ``endpoint`` is the URL of who answers where the person set one, ``window`` how many tokens fit, 0 when nobody
     knows; ``store`` is where it is kept. ``services`` says how each chat service is, where an admin asks in a chat.
+    ``wall`` is what bounds its commands, None before their place was opened.
     """
 
     provider: str
@@ -127,3 +129,4 @@ class ConversationState:
     window: int
     store: str
     services: Sequence[str] = ()
+    wall: Wall | None = None

@@ -28,6 +28,7 @@ class ExecRequest:
     seconds: float = 180.0
     limit: int = 1_000_000  # bytes of output kept in memory; head and tail are kept, the middle is dropped
     on_output: Callable[[bytes], None] | None = None
+    wall: bool = True  # False lets it out of Workspace.wall: only what a person allowed
 
     @property
     def environment(self) -> dict[str, str]:
@@ -42,6 +43,20 @@ class ExecResult:
     status: int
     output: bytes
     truncated: bool = False
+    online: bool = False  # behind a wall: a connection led out while it ran, so its output may come from outside
+    refused: Sequence[str] = ()  # what the wall refused it, and what would allow it, as far as the place can tell
+
+
+@frozen(kw_only=True)
+class Wall:
+    """What bounds the commands of a workspace: its name, ``none`` where nothing does, and what it does not keep.
+
+    ``better`` are commands that would make a better one possible here, for a person to agree to.
+    """
+
+    name: str
+    missing: Sequence[str] = ()
+    better: Sequence[Sequence[str]] = ()
 
 
 @frozen(kw_only=True)

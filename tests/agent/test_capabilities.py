@@ -42,6 +42,7 @@ async def do(context: ToolContext, what: str) -> None:
 
 @pytest.mark.parametrize("effect", [None, *Effect])
 @pytest.mark.parametrize("what", DEEDS)
+@pytest.mark.few(24)
 async def test_a_tool_does_what_it_declares_and_nothing_else(
     hermes: Any, scripted: Any, what: str, effect: Effect | None
 ) -> None:

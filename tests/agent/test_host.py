@@ -1,5 +1,6 @@
 """What a host is given: what waits, how it is played, stopped and told of, and nothing without the permission."""
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +9,10 @@ import pytest
 from hermes_core.context import PluginContext
 from hermes_core.database import Transaction
 from hermes_core.errors import Duplicate, NotPermitted, OutOfReach, UnknownName, UserError
+from hermes_core.hooks import hookimpl
 from hermes_core.plugins.index import Installed
 from hermes_core.plugins.manifest import Manifest
+from hermes_core.store.leases import Busy
 from hermes_core.testing import Bench, FakePlatform
 from hermes_core.types import Approval, Ended, Envelope, Event, Message, Principal, Text, TurnOrder, TurnResult, Verdict
 
@@ -88,6 +91,54 @@ async def test_to_resume_plays_what_was_cut_off_and_nothing_that_waits(ctx: Plug
     assert len(await ctx.host.turns.waiting("s")) == 1
 
 
+async def test_nobody_goes_on_before_a_turn_that_was_cut_off(ctx: PluginContext, hermes: Bench, provider: Any) -> None:
+    provider.add("One.", "Two.")
+    await hear(ctx, "1")
+    await hear(ctx, "2")
+    turns, store = ctx.host.turns, await hermes.runtime.store()
+    first, _ = await turns.waiting("s")
+    begun: dict[str, Any] = {"turn_id": "t", "holder": "elsewhere", "provider": "scripted", "model": "scripted"}
+    await store.journal.open_turn("s", first.message, waited=first.id, **begun)
+    assert await ended(turns.follow("s", owner=MIA)) == []  # who plays the first lives
+    await store.journal.leave("elsewhere")
+    assert await ended(turns.follow("s", owner=MIA)) == []  # who played it died
+    [one] = await ended(turns.resume("s", owner=MIA))
+    [two] = await ended(turns.follow("s", owner=MIA))
+    assert (one.turn_id, one.answer, two.answer) == ("t", "One.", "Two.")
+
+
+async def test_who_waited_for_the_same_lease_leaves_a_turn_that_was_cut_off(ctx: PluginContext, hermes: Bench) -> None:
+    await hear(ctx, "1")
+    await hear(ctx, "2")
+    store, said = await hermes.runtime.store(), envelope("1").message
+    one, two = await ctx.host.turns.waiting("s")
+    begun: dict[str, Any] = {"provider": "scripted", "model": "scripted"}
+    await store.journal.open_turn("s", said, turn_id="t", holder="elsewhere", waited=one.id, **begun)
+    await store.journal.leave("elsewhere")
+    with pytest.raises(Busy):
+        await store.journal.open_turn("s", said, turn_id="u", holder="here", waited=two.id, patient=True, **begun)
+    assert (last := await store.journal.last_turn("s"))
+    assert last.state == "open"
+    assert [one.id for one in await ctx.host.turns.waiting("s")] == [two.id]
+
+
+async def test_two_hosts_take_up_one_new_session(ctx: PluginContext, hermes: Bench, scripted: Any) -> None:
+    other = Bench(hermes.runtime.home.root)
+    other.tmp_plugin(scripted())
+    elsewhere = context(other, "host.serve", "turns.run")
+    try:
+        for one in (ctx, elsewhere):  # neither has written anything
+            await one.turns.take_up("s", owner=MIA, origin="pager", system="Be short.")
+        for event, one in (("1", ctx), ("2", elsewhere)):
+            assert await one.turns.queue(envelope(event), owner=MIA, order=TurnOrder(session="s")) == "s"
+        heard = [one.envelope and one.envelope.event_id for one in await ctx.host.turns.waiting("s")]
+        assert heard == ["1", "2"]
+        with pytest.raises(UserError, match="cannot be used here"):
+            await hear(elsewhere, "3", owner=BEN)
+    finally:
+        await other.close()
+
+
 async def test_the_end_of_a_turn_and_what_tells_of_it_are_one_commit(ctx: PluginContext, provider: Any) -> None:
     provider.add("Done.")
     told: list[str] = []
@@ -142,13 +193,16 @@ async def test_one_process_serves_an_account(ctx: PluginContext) -> None:
     assert await records.serve("pager", "p")
 
 
-async def test_a_file_is_handed_out_when_its_session_may_read_it(ctx: PluginContext, hermes: Bench) -> None:
+async def test_a_file_is_handed_out_where_its_session_may_read_it(ctx: PluginContext, hermes: Bench) -> None:
     hermes.workspace.folder.joinpath("a.txt").write_text("hello")
     session, turns = await ctx.turns.take_up("s", owner=MIA, origin="pager"), ctx.host.turns
     cwd = (await turns.workspace(session)).cwd
-    assert (await turns.read(session, f"{cwd}/a.txt", 3))[:4] == b"hell"
-    with pytest.raises((OutOfReach, OSError, UserError)):
-        await turns.read(session, str(Path(hermes.runtime.home.config_file)), 100)
+    reach = turns.reach(session, f"{cwd}/a.txt", (cwd, "/"))
+    assert reach.cwd == cwd == reach.roots[0]
+    assert "/" not in reach.roots, "a folder that holds everything opens nothing"
+    assert hermes.runtime.home.config_file in reach.guarded
+    with pytest.raises(OutOfReach):
+        turns.reach(session, str(hermes.runtime.home.config_file), (cwd,))
 
 
 async def test_platforms_are_those_that_are_set_up(ctx: PluginContext, hermes: Bench) -> None:
@@ -167,3 +221,31 @@ async def test_a_platform_is_given_by_name(hermes: Bench, provider: Any) -> None
     assert host.section("agent").busy == "queue"
     assert host.queue() is None
     assert host.services() == []
+
+
+async def test_a_turn_that_another_process_plays_is_left_word(scripted: Any, hermes: Bench, tmp_path: Path) -> None:
+    playing, stopped = asyncio.Event(), asyncio.Event()
+
+    @hookimpl
+    async def pre_llm_call() -> None:
+        playing.set()
+        await stopped.wait()
+
+    hermes.tmp_plugin(scripted("Done."), pre_llm_call)
+    ctx = context(hermes, "host.serve", "turns.run")
+    await hear(ctx, "1")
+    turn = asyncio.ensure_future(ended(ctx.host.turns.follow("s", owner=MIA)))
+    await playing.wait()
+    async with Bench(tmp_path / "home") as other:
+        there = context(other, "host.serve", "turns.run")
+        assert not await there.turns.busy("s", owner=MIA, elsewhere=False)
+        assert await there.turns.busy("s", owner=MIA)
+        assert not await there.turns.interrupt("s", owner=MIA)
+        with pytest.raises(UnknownName):
+            await there.turns.interrupt("s", owner=BEN, elsewhere=True)
+        assert not await ctx.host.turns.stop_wanted("s")
+        assert await there.turns.interrupt("s", owner=MIA, elsewhere=True)
+    assert [await ctx.host.turns.stop_wanted("s") for _ in range(2)] == [True, False]
+    stopped.set()
+    assert [end.answer for end in await turn] == ["Done."]
+    assert not await ctx.turns.interrupt("s", owner=MIA, elsewhere=True)

@@ -1,6 +1,6 @@
 """A purse limits what turns use: it is asked before each request, and nothing is spent without its word."""
 
-from math import inf
+from math import inf, nan
 
 import pytest
 from attrs import frozen
@@ -78,6 +78,34 @@ async def test_one_that_fails_ends_the_turn_and_is_named(hermes, scripted) -> No
     ended, failed = await play(hermes)
     assert (ended.reason, provider.requests) == ("failed", [])
     assert "could not say what may be spent" in failed.text
+    assert failed.hint == f"hermes plugins disable {label}"
+    assert [fault.plugin for fault in hermes.runtime.dispatch.faults] == [label]
+
+
+@pytest.mark.parametrize("said", [nan, -1.0, None, "much"])
+async def test_seconds_that_are_none_end_the_turn_and_are_named(hermes, scripted, said) -> None:
+    class Odd(Coins):
+        async def check(self, session, spent, unbooked, *, last):
+            return said
+
+    hermes.tmp_plugin(provider := scripted())
+    label = hermes.tmp_plugin(Odd())
+    ended, failed = await play(hermes)
+    assert (ended.reason, provider.requests) == ("failed", [])
+    assert failed.hint == f"hermes plugins disable {label}"
+
+
+@pytest.mark.parametrize("said", [None, RuntimeError("a hole in it")])
+async def test_one_that_cannot_say_its_limits_is_named(hermes, scripted, said) -> None:
+    class Odd(Coins):
+        def limits(self, usual):
+            if said:
+                raise said
+
+    hermes.tmp_plugin(provider := scripted())
+    label = hermes.tmp_plugin(Odd())
+    ended, failed = await play(hermes)
+    assert (ended.reason, provider.requests) == ("failed", [])
     assert failed.hint == f"hermes plugins disable {label}"
     assert [fault.plugin for fault in hermes.runtime.dispatch.faults] == [label]
 

@@ -1,9 +1,13 @@
 """The memory in use is asked before a turn, and told before a compaction."""
 
+import asyncio
+
+import pytest
 from attrs import evolve
 
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import Memory
+from hermes_core.plugins import dispatch
 from hermes_core.types import Memo, Message, Source, Text
 
 SAID, READ = Source(by="user"), Source(by="web", trusted=False)
@@ -80,6 +84,47 @@ async def test_one_that_fails_knows_nothing_and_is_named(hermes, scripted) -> No
     assert (await play(hermes, "some tea?")).answer == "one"
     assert texts(model.requests[0].messages[1]) == ["some tea?"]
     assert [(fault.plugin, fault.where) for fault in hermes.runtime.dispatch.faults] == [(label, "prefetch")]
+
+
+class Broken(Diary):
+    """Fails, hangs or talks nonsense when it is asked for a brief, or has looked at a turn."""
+
+    def __init__(self, brief: object = "", learn: object = None) -> None:
+        super().__init__()
+        self.says, self.learns = brief, learn
+
+    async def brief(self, session):
+        return await wrong(self.says)
+
+    async def learn(self, session, messages):
+        await wrong(self.learns)
+
+
+async def wrong(what):
+    if isinstance(what, Exception):
+        raise what
+    if what == "hang":
+        await asyncio.Event().wait()
+    return what
+
+
+@pytest.mark.parametrize("brief", [RuntimeError("no connection"), 42, "hang"])
+async def test_one_that_cannot_brief_says_nothing_and_is_named(hermes, scripted, monkeypatch, brief) -> None:
+    monkeypatch.setitem(dispatch.DEADLINES, "observe", 0.05)
+    hermes.configure({"memory.provider": "diary"})
+    hermes.tmp_plugin(scripted("one"))
+    label = hermes.tmp_plugin(Broken(brief))
+    assert (await play(hermes, "some tea?")).answer == "one"
+    assert [(fault.plugin, fault.where) for fault in hermes.runtime.dispatch.faults] == [(label, "brief")]
+
+
+async def test_one_that_cannot_learn_is_named(hermes, scripted) -> None:
+    hermes.configure({"memory.provider": "diary"})
+    hermes.tmp_plugin(scripted("one"))
+    label = hermes.tmp_plugin(Broken(learn=RuntimeError("no connection")))
+    assert (await play(hermes, "some tea?")).answer == "one"
+    await hermes.runtime.memory.end()
+    assert [(fault.plugin, fault.where) for fault in hermes.runtime.dispatch.faults] == [(label, "learn")]
 
 
 async def test_it_is_told_before_a_context_is_replaced(hermes, scripted) -> None:

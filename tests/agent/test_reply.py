@@ -93,6 +93,7 @@ def test_a_call_cut_by_the_length_limit_says_so() -> None:
 
 
 @given(st.text())
+@pytest.mark.long
 def test_any_argument_text_gives_a_mapping_or_a_reason(text: str) -> None:
     arguments, why = read_arguments(text)
     assert isinstance(arguments, dict)

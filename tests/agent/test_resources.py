@@ -5,8 +5,7 @@ import itertools
 
 import pytest
 
-from hermes_core.agent.slash.jobs import running as jobs
-from hermes_core.agent.slash.jobs import stop as stop_job
+from hermes_core.agent.slash.jobs import JobsBeside
 from hermes_core.errors import UserError
 from hermes_core.kinds import Resource, tool
 from hermes_core.kinds.tool import ToolContext
@@ -128,11 +127,11 @@ async def test_a_person_sees_and_stops_it(lit, hermes, lamp):
     lit(1)
     await said(hermes)
     session = await hermes.runtime.sessions.take_up("s", origin="embed")
-    (job,) = await jobs(hermes.runtime, session)
+    (job,) = await JobsBeside(hermes.runtime, session).list()
     assert (job.id, job.title, job.state, job.kind) == ("resource:lamp", "lamp 1", "idle", "other")
-    assert await stop_job(hermes.runtime, session, "resource:lamp")
-    assert not await stop_job(hermes.runtime, session, "resource:lamp")
-    assert await jobs(hermes.runtime, session) == []
+    assert await JobsBeside(hermes.runtime, session).stop("resource:lamp")
+    assert not await JobsBeside(hermes.runtime, session).stop("resource:lamp")
+    assert await JobsBeside(hermes.runtime, session).list() == []
     assert lamp.closed == [1]
 
 
@@ -165,8 +164,8 @@ async def test_a_person_is_told_that_it_is_stopped_also_where_its_close_hangs(li
     lamp.hangs = True
     await said(hermes)
     session = await hermes.runtime.sessions.take_up("s", origin="embed")
-    assert await stop_job(hermes.runtime, session, "resource:lamp")
-    assert await jobs(hermes.runtime, session) == []
+    assert await JobsBeside(hermes.runtime, session).stop("resource:lamp")
+    assert await JobsBeside(hermes.runtime, session).list() == []
     monkeypatch.setitem(hermes.runtime.dispatch._deadlines, "observe", 0.05)
     await hermes.close()
 

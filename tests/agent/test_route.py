@@ -1,9 +1,12 @@
 """Who answers a turn, what is said of it, and how it fails where nothing stands between turns and providers."""
 
+import asyncio
+
 import pytest
 from attrs import evolve
 
-from hermes_core.errors import ContextTooLong, Unavailable, UserError
+from hermes_core.agent.route import calls, catalogue, choice
+from hermes_core.errors import ContextTooLong, PluginError, Unavailable, UserError
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import Attempt, Router
 from hermes_core.testing import Fail, RouterContract
@@ -168,6 +171,38 @@ async def test_a_router_that_falls_after_the_answer_takes_nothing_away(hermes, s
     assert len(hermes.runtime.dispatch.faults) == 2
 
 
+async def test_a_router_that_cannot_say_a_window_costs_its_word_only(hermes, scripted) -> None:
+    hermes.tmp_plugin(scripted("one"))
+
+    async def attempts(call):
+        yield Attempt(route=call.route, request=call.request)
+
+    def window(route):
+        raise RuntimeError("boom")
+
+    hermes._wishes["strict"] = False
+    label = hermes.tmp_plugin(router := Routed(attempts), manifest=MAY)
+    router.window = window
+    assert (await ended(hermes)).answer == "one"
+    assert [(fault.plugin, fault.where) for fault in hermes.runtime.dispatch.faults] == [(label, "window")]
+
+
+async def test_a_router_that_does_not_let_go_is_left_behind(hermes, scripted, monkeypatch) -> None:
+    monkeypatch.setattr(calls, "_CLOSE", 0.05)
+    hermes.tmp_plugin(scripted("one"))
+
+    async def attempts(call):
+        yield Attempt(route=call.route, request=call.request)
+
+    hermes._wishes["strict"] = False
+    label = hermes.tmp_plugin(router := Routed(attempts), manifest=MAY)
+    router.close = asyncio.Event().wait
+    assert (await ended(hermes)).answer == "one"
+    runtime = hermes.runtime
+    await hermes.close()
+    assert [(fault.plugin, fault.where) for fault in runtime.dispatch.faults] == [(label, "close")]
+
+
 async def test_what_is_no_attempt_is_a_fault_of_the_router(hermes, scripted) -> None:
     hermes.tmp_plugin(scripted("one"))
 
@@ -190,3 +225,51 @@ async def test_without_the_permission_nobody_stands_between_you_and_your_models(
     assert (await ended(hermes)).answer == "one"
     (fault,) = hermes.runtime.dispatch.faults
     assert fault.error == "stands between you and your models without declaring it"
+
+
+async def hangs(*_: object) -> None:
+    await asyncio.sleep(1000)
+
+
+async def breaks(*_: object) -> None:
+    raise KeyError("x")
+
+
+@pytest.mark.parametrize(("way", "said"), [(hangs, "no answer within 0.05 s"), (breaks, "KeyError: 'x'")])
+async def test_a_provider_that_cannot_say_what_it_has_is_named(hermes, scripted, monkeypatch, way, said) -> None:
+    monkeypatch.setattr(choice, "_PATIENCE", {"ready": 0.05, "models": 0.05})
+    good, bad = scripted("hello", name="good"), scripted(name="bad")
+    bad.priority, bad.default_model = 0, ""
+    for method in ("ready", "models"):
+        monkeypatch.setattr(bad, method, way)
+    label = hermes.tmp_plugin(bad)
+    hermes.tmp_plugin(good)
+    assert (await ended(hermes)).answer == "hello"
+    with pytest.raises(PluginError, match=f"{label}.*models: {said}"):
+        await catalogue.model_rows(hermes.runtime, "bad")
+    told = {(fault.plugin, fault.where): fault.error for fault in hermes.runtime.dispatch.faults}
+    assert told == {(label, "ready"): said, (label, "models"): said}
+
+
+@pytest.mark.parametrize("bad", [lambda _: 1 / 0, lambda _: "dear", lambda _: __import__("time").sleep(0.3)])
+async def test_a_provider_that_cannot_say_a_price_is_named_once(hermes, scripted, monkeypatch, bad) -> None:
+    monkeypatch.setattr(calls, "_SAYS", 0.05)
+    model = scripted("hello", "again")
+    monkeypatch.setattr(model, "price", bad)
+    label = hermes.tmp_plugin(model)
+    assert [(await ended(hermes, text)).usage.priced for text in ("one", "two")] == ["", ""]
+    [fault] = hermes.runtime.dispatch.faults
+    assert (fault.plugin, fault.where) == (label, "price")
+
+
+async def test_a_router_that_hangs_at_once_is_not_given_the_pauses(hermes, scripted, monkeypatch) -> None:
+    monkeypatch.setattr(calls, "_THINKS", 0.05)
+
+    async def attempts(call):
+        await hangs()
+        yield Attempt(route=call.route, request=call.request)
+
+    hermes.tmp_plugin(scripted("hello"))
+    routed(hermes, attempts)
+    assert (await ended(hermes)).answer == "hello"
+    assert hermes.runtime.dispatch.faults[0].error == "no answer within 0.05 s"

@@ -24,6 +24,7 @@ class Shop:
 
     def __init__(self, *names: str) -> None:
         self.names, self.broken, self.ran, self.lacking = list(names), False, [], {}
+        self.asked = 0
 
     def tools(self):
         @tool(toolset="shop")
@@ -42,6 +43,7 @@ class Shop:
         return [make, own_taken, ToolSource(name="own", toolset="shop", tools=self.made)]
 
     def made(self, session):
+        self.asked += 1
         if self.broken:
             raise RuntimeError("no list")
         return [self._one(name) for name in self.names if session.owner == Principal()]
@@ -101,6 +103,23 @@ async def test_a_made_tool_can_be_called_at_once_and_changes_nothing_that_was_se
         assert after.tools == before.tools
     history = await (await hermes.runtime.store()).history.tool_calls(hermes.runtime.owner, name="own_x")
     assert [e.outcome for e in history] == ["ok"]
+
+
+async def test_a_source_is_asked_for_a_call_of_what_is_no_installed_tool_once_a_reply(hermes, scripted):
+    shop, asked = Shop("own_x"), []
+
+    def ask(number):
+        def step(request):
+            asked.append(shop.asked)
+            return number
+
+        return step
+
+    calls = [Call("own_taken", {"text": "a"}), [through("own_x"), through("own_y"), Call("own_x", {"text": "b"})]]
+    kit(hermes, scripted, shop, *map(ask, calls), ask("done"))
+    assert (await turn(hermes))[0] == "installed a"
+    begun, installed, coming = asked
+    assert (installed - begun, coming - installed) == (0, 1)
 
 
 async def test_rules_see_its_own_name_and_effects(hermes, scripted):

@@ -110,7 +110,8 @@ async def test_a_failed_turn_says_why_in_one_word(hermes, scripted, seen) -> Non
 async def test_a_turn_that_breaks_says_what_broke(hermes, scripted, seen) -> None:
     hermes.tmp_plugin(scripted(Fail(ValueError("oh"))))
     await play(hermes)
-    assert [(end.reason, end.error) for end in seen.ends] == [("failed", "hermes_error")]
+    assert [(end.reason, end.error) for end in seen.ends] == [("failed", "server_error")]
+    assert [(fault.where, fault.error) for fault in hermes.runtime.dispatch.faults] == [("stream", "ValueError: oh")]
 
 
 async def test_a_stopped_turn_has_its_end(hermes, scripted, seen) -> None:

@@ -6,10 +6,11 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from players import Player
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -71,7 +72,7 @@ class House:
 class Mortal(House):
     """A house whose parents are processes that may be killed."""
 
-    def __init__(self, folder: Path, parents: subprocess.Popen) -> None:
+    def __init__(self, folder: Path, parents: Player) -> None:
         super().__init__(folder)
         self._parents = parents
 
@@ -81,9 +82,7 @@ class Mortal(House):
         if fresh:
             given = {**os.environ, "HERMES_TESTING": "1", **env}
             return subprocess.run([sys.executable, str(PARENT), *order.values()], env=given, timeout=60).returncode
-        self._parents.stdin.write(json.dumps({**order, "die_at": "", "env": env}) + "\n")
-        self._parents.stdin.flush()
-        return int(self._parents.stdout.readline())
+        return self._parents.play({**order, "die_at": "", "env": env})
 
 
 @pytest.fixture
@@ -91,17 +90,8 @@ def house(tmp_path: Path) -> House:
     return House(tmp_path)
 
 
-@pytest.fixture(scope="session")
-def parents() -> Iterator[subprocess.Popen]:
-    with subprocess.Popen(
-        [sys.executable, str(PARENT)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
-        yield process
-        process.stdin.close()
-
-
 @pytest.fixture
-def houses(tmp_path: Path, parents: subprocess.Popen) -> Callable[[], Mortal]:
+def houses(tmp_path: Path, players: Callable[[Path], Player]) -> Callable[[], Mortal]:
     """One more house each time it is called."""
     numbers = itertools.count()
-    return lambda: Mortal(tmp_path / str(next(numbers)), parents)
+    return lambda: Mortal(tmp_path / str(next(numbers)), players(PARENT))

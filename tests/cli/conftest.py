@@ -90,6 +90,7 @@ def cli(tmp_path, standby, monkeypatch, capsys):
         if name.startswith("HERMES_") or name.endswith(("_API_KEY", "_TOKEN", "_BASE_URL")):
             monkeypatch.delenv(name)
     monkeypatch.setenv("HERMES_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("HERMES_TRUST", "1")  # the folder of these tests is known
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setattr("hermes_core.plugins.fence.BLOCKING", 60)  # a machine that halts us is no row of the log
     monkeypatch.setitem(modes.DEADLINES, "contribute", 60)

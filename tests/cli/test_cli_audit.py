@@ -1,4 +1,6 @@
-"""``hermes --audit`` says what plugins reach for and do not disclose."""
+"""``hermes plugins audit`` says what plugins reach for and do not disclose."""
+
+import pytest
 
 SNEAKS = """
 import socket, subprocess
@@ -17,12 +19,13 @@ async def on_session_start():
 def run(cli, **permissions):
     cli.plugin("tool/sneaky", SNEAKS, hooks={"use": ["on_session_start"]}, permissions=permissions)
     assert cli("plugins", "enable", "sneaky", "--yes").status == 0
-    done = cli.process("--audit", "-z", "hello", fresh=True)
+    done = cli.process("plugins", "audit", "--", "-z", "hello", fresh=True)
     assert done.status == 0
     assert done.out.startswith("Hello!")
     return done.err.partition("Audit (a witness, not a wall):\n")[2]
 
 
+@pytest.mark.long
 def test_what_is_not_disclosed_is_told(cli):
     lines = run(cli).splitlines()
     assert [line.partition(";")[0] for line in lines] == [
@@ -38,6 +41,7 @@ def test_what_is_disclosed_is_not(cli):
     assert told.strip() == "No plugin reached for what it does not disclose."
 
 
+@pytest.mark.long
 def test_our_own_plugins_disclose_all_they_do(cli):
-    done = cli.process("--audit", "--yolo", "-z", "run: echo hi && ls", fresh=True)
+    done = cli.process("plugins", "audit", "--", "--yolo", "-z", "run: echo hi && ls", fresh=True)
     assert "No plugin reached for what it does not disclose." in done.err

@@ -68,6 +68,7 @@ def test_a_tool_that_swallows_its_cancellation_keeps_no_process_alive(asked, cli
 
 
 @pytest.mark.parametrize("way", ["sys.exit(3)", "os._exit(3)", "raise KeyError('x')"])
+@pytest.mark.few(1)
 def test_what_ends_in_a_tool_costs_that_call_only(asked, cli, way):
     done = asked(tools(f"    {way}"), "use the tool bad_one", contributes={"tools": ["bad_one"]})
     assert done.status == 0
@@ -125,6 +126,7 @@ def test_a_value_with_nonsense_inside_is_dropped_and_nobody_else_is_blamed(asked
         ("pre_llm_call", "request", "messages=None"),
     ],
 )
+@pytest.mark.long
 def test_the_value_before_stands(asked, name, value, bad):
     done = asked(hook(name, f"    return evolve({value}, {bad})", value), hooks={"use": [name]})
     assert done.status == 0
@@ -175,6 +177,7 @@ def register_maskers(): return [M()]
 
 
 @pytest.mark.parametrize("error", ["asyncio.CancelledError", "GeneratorExit", "KeyError('x')"])
+@pytest.mark.few(1)
 def test_a_command_that_fails_names_its_plugin_without_a_traceback(cli, error):
     code = f"""
 import click
@@ -194,6 +197,7 @@ def register_cli_commands(): return [Command(name="cc", build=lambda: cc)]
 
 
 @pytest.mark.parametrize("words", [("-z", "hello"), ("chat", "-q", "hello"), ("--cli", "chat")])
+@pytest.mark.few(1)
 def test_what_falls_over_an_answer_is_told_once_wherever_one_talks(cli, words):
     cli.plugin("tool/bad", HEAD + hook("transform_outgoing", "    1 / 0"), hooks={"use": ["transform_outgoing"]})
     cli("plugins", "enable", "bad", "--yes")
@@ -204,6 +208,7 @@ def test_what_falls_over_an_answer_is_told_once_wherever_one_talks(cli, words):
 
 
 @pytest.mark.parametrize("name", ["on_turn_end", "on_session_end", "post_llm_call"])
+@pytest.mark.few(1)
 def test_an_observer_that_will_not_end_is_named_and_holds_nobody_up(cli, name):
     cli.plugin("tool/bad", HEAD + hook(name, SWALLOW), hooks={"use": [name]})
     cli("plugins", "enable", "bad", "--yes")
@@ -215,14 +220,220 @@ def test_an_observer_that_will_not_end_is_named_and_holds_nobody_up(cli, name):
     assert re.search(r"fault +tool/bad +call: observers", cli("doctor").out)
 
 
-def test_a_slash_command_or_alias_that_lost_its_name_is_told_by_doctor(cli):
+def test_a_slash_command_or_alias_that_lost_its_name_is_told_by_doctor_and_beside_an_answer(cli):
     code = """
 from hermes_core.types import SlashCommand
 @hookimpl
 def register_slash_commands():
     async def run(session, rest): return "mine"
-    return [SlashCommand(name="zzz", summary="Mine.", run=run, who="everyone", aliases=("help",))]
+    return [SlashCommand(name="zzz", summary="Mine.", run=run, who="everyone", aliases=("stop",))]
+"""
+    cli.plugin("tool/bad", HEAD + code, contributes={"slash": ["zzz", "stop"]})
+    lost = r"hermes-core and \S*bad.py both add 'stop'; hermes-core is used"
+    assert not re.search(lost, cli("doctor").out), "it is not enabled"
+    cli("plugins", "enable", "bad", "--yes")
+    assert re.search(f"fault +tool/bad +discover: {lost}", cli("doctor").out)
+    done = cli.process("-z", "hello")
+    assert (done.status, done.out.strip() != "") == (0, True)
+    assert re.search(rf"Plugin tool/bad failed \(discover\): {lost}\. See `hermes doctor`\.", done.err)
+
+
+def test_another_name_of_a_slash_command_is_declared_like_the_name(cli):
+    code = """
+from hermes_core.types import SlashCommand
+@hookimpl
+def register_slash_commands():
+    async def run(session, rest): return "mine"
+    return [SlashCommand(name="zzz", summary="Mine.", run=run, who="everyone", aliases=("yyy",))]
 """
     cli.plugin("tool/bad", HEAD + code, contributes={"slash": ["zzz"]})
     cli("plugins", "enable", "bad", "--yes")
-    assert re.search(r"fault +tool/bad +/zzz: /help is somebody else's; it goes without", cli("doctor").out)
+    done = cli("doctor", "--plugin", "bad")
+    assert "register_slash_commands adds 'yyy' without declaring it" in " ".join(done.out.split())
+
+
+def test_a_command_that_cannot_be_built_names_its_plugin(cli):
+    code = """
+from hermes_core.types import Command
+def build(): raise ValueError("no such card")
+@hookimpl
+def register_cli_commands(): return [Command(name="cc", build=build)]
+"""
+    cli.plugin("tool/bad", HEAD + code, **{"commands.cc": {"summary": "C."}})
+    assert cli("plugins", "enable", "bad", "--yes").status == 0
+    done = cli.process("cc")
+    assert done.status == 3
+    assert "Plugin tool/bad: its command cc cannot be built: ValueError: no such card" in done.err
+    assert "Traceback" not in done.err
+
+
+PROVIDER = """
+from hermes_core.kinds import Provider
+from hermes_core.types import Model, TextDelta
+class P(Provider):
+    name = "badly"
+    async def models(self): return [Model(name="m")]
+    async def stream(self, request):
+        BODY
+    async def close(self):
+        CLOSE
+@hookimpl
+def register_providers(): return [P()]
+"""
+
+
+def answered(cli, body, close="pass"):
+    code = PROVIDER.replace("BODY", body).replace("CLOSE", close)
+    cli.plugin("provider/bad", HEAD + code, contributes={"providers": ["badly"]})
+    cli("plugins", "enable", "provider/bad", "--yes")
+    cli.configure("model: {provider: badly}\n")
+    return cli.process("-z", "hello")
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("raise ValueError('no card'); yield", "ValueError: no card"),
+        ("sys.exit(3); yield", "called sys.exit(3)"),
+        ("return; yield", "its reply ended without a word, and without Done"),
+        ("yield 42", "its reply ended without a word, and without Done"),
+    ],
+)
+@pytest.mark.few(1)
+def test_a_provider_that_breaks_its_contract_is_named(cli, body, said):
+    done = answered(cli, body)
+    assert done.status == 1
+    assert f"Plugin provider/bad failed (call): {said}" in done.err
+    assert "Traceback" not in done.err
+    assert re.search(r"fault +provider/bad +call: stream", cli("doctor").out)
+
+
+def test_a_provider_whose_reply_has_no_end_is_named(cli):
+    done = answered(cli, "yield TextDelta(text='Well')")
+    assert "cut off before its end" in done.err
+    assert "provider/bad does not end its replies" in done.err
+
+
+def test_a_provider_that_will_not_close_holds_nobody_up(cli):
+    began = time.monotonic()
+    done = answered(cli, "raise ValueError('no'); yield", "await asyncio.sleep(1000)")
+    assert time.monotonic() - began < 15
+    assert re.search(r"fault +provider/bad +call: close .*no answer within 1.5 s", cli("doctor").out), done.err
+
+
+def routed(cli, attempts):
+    code = f"""
+from hermes_core.kinds import Attempt, Router
+class R(Router):
+    name = "winding"
+    async def attempts(self, call):
+        mine = Attempt(route=call.route, request=call.request)
+        {attempts}
+@hookimpl
+def register_routers(): return [R()]
+"""
+    may = {"contributes": {"routers": ["winding"]}, "permissions": {"kernel": ["models.route"]}}
+    cli.plugin("tool/bad", HEAD + code, **may)
+    cli("plugins", "enable", "bad", "--yes")
+    cli.configure("model: {provider: offline}\nplugins: {order: [tool/bad]}\n")
+    return cli.process("-z", "hello")
+
+
+@pytest.mark.parametrize(
+    ("attempts", "said"),
+    [
+        ("return; yield", "tried nothing, so the first choice was asked"),
+        ("time.sleep(5.2); yield mine", "held everything up for 5 s"),
+        ("yield mine\n" + SWALLOW.replace("\n", "\n    "), "no answer within 1.5 s"),
+        (
+            "while True:\n            try: yield mine\n            except BaseException: pass",
+            "RuntimeError: async generator",
+        ),
+    ],
+)
+@pytest.mark.few(1)
+def test_a_router_that_breaks_its_contract_is_named_and_the_answer_comes(cli, attempts, said):
+    done = routed(cli, attempts)
+    assert done.status == 0
+    assert done.out
+    assert f"Plugin tool/bad failed (call): {said}" in done.err
+    assert "Traceback" not in done.err
+
+
+def test_a_thread_that_will_not_end_is_named_and_holds_nobody_up(cli):
+    body = "    asyncio.create_task(asyncio.to_thread(time.sleep, 1000))"
+    cli.plugin("tool/bad", HEAD + hook("on_turn_end", body), hooks={"use": ["on_turn_end"]})
+    cli("plugins", "enable", "bad", "--yes")
+    began = time.monotonic()
+    done = cli.process("-z", "hello")
+    assert time.monotonic() - began < 15
+    assert done.out
+    assert "Plugin tool/bad failed (call): left a thread that was still at work 1.5 s after the end" in done.err
+    assert re.search(r"fault +tool/bad +call: on_turn_end", cli("doctor").out)
+
+
+def test_a_memory_that_never_ends_its_look_is_named_and_holds_nobody_up(cli):
+    code = f"""
+from hermes_core.kinds import Memory
+class M(Memory):
+    name = "slow"
+    async def add(self, owner, text, source): pass
+    async def search(self, owner, query, limit): return []
+    async def forget(self, owner, memo_id): pass
+    async def learn(self, session, messages):{SWALLOW.replace(chr(10), chr(10) + "    ")}
+@hookimpl
+def register_memories(): return [M()]
+"""
+    cli.plugin("memory/bad", HEAD + code, contributes={"memories": ["slow"]})
+    cli("plugins", "enable", "memory/bad", "--yes")
+    cli.configure("model: {provider: offline}\nmemory: {provider: slow}\n")
+    began = time.monotonic()
+    done = cli.process("-z", "hello")
+    assert time.monotonic() - began < 15
+    session = cli.process("sessions", "list", "--json").rows[0]["id"]
+    assert (
+        f"Plugin memory/bad failed (call): was not done 1.5 s after the end: it looks at session {session}" in done.err
+    )
+
+
+def test_a_hook_that_raises_what_ctrl_c_raises_is_named_and_the_answer_comes(asked):
+    done = asked(hook("on_turn_start", "    raise KeyboardInterrupt"), hooks={"use": ["on_turn_start"]})
+    assert done.status == 0
+    assert done.out
+    assert "Plugin tool/bad failed (call): KeyboardInterrupt" in done.err
+    assert "Traceback" not in done.err
+
+
+def masked_by(asked, spans):
+    code = f"""
+from hermes_core.kinds import Masker
+class M(Masker):
+    name = "m"
+    def spans(self, text):
+        {spans}
+        return []
+@hookimpl
+def register_maskers(): return [M()]
+"""
+    return asked(code, contributes={"maskers": ["m"]})
+
+
+def test_a_slow_masker_is_blamed_and_not_who_waits_for_it(asked):
+    done = masked_by(asked, "time.sleep(0.5)")
+    assert done.out
+    assert [line.split()[1] for line in done.err.splitlines() if line.startswith("Plugin ")] == ["tool/bad"]
+
+
+@pytest.mark.long
+def test_what_is_told_of_a_masker_that_hangs_can_be_read(asked):
+    done = masked_by(asked, "time.sleep(1000)")
+    assert "Plugin tool/bad failed (call): gave no answer within 5 s, so every text is hidden" in done.err
+
+
+def test_a_tool_that_gives_far_too_much_is_cut_before_anybody_looks_at_it(asked, cli):
+    done = asked(tools("    return 'x' * 200_000_000"), "use the tool bad_one", contributes={"tools": ["bad_one"]})
+    assert done.status == 0
+    assert done.out
+    (kept,) = (cli.home / "cache" / "outputs").rglob("*output.txt")
+    assert kept.stat().st_size < 5_000_000
+    assert "196,000,000 characters were not kept" in kept.read_text()

@@ -157,6 +157,41 @@ def test_a_secret_goes_to_the_env_file_closed_to_others(cli):
     assert "SOME_API_KEY" not in env.read_text()
 
 
+def test_a_secret_is_asked_for_and_not_shown(cli, monkeypatch):
+    monkeypatch.setattr("getpass.getpass", lambda prompt, *_: "sk-very-secret" if "SOME_API_KEY" in prompt else "")
+    done = cli("config", "set", "SOME_API_KEY", typed="")
+    assert done.status == 0, done.err
+    assert "sk-very-secret" not in done.out + done.err
+    assert "history" not in done.err
+    assert "SOME_API_KEY=sk-very-secret" in (cli.home / ".env").read_text()
+
+
+def test_a_secret_is_read_from_standard_input(cli):
+    done = cli("config", "set", "SOME_API_KEY", "-", stdin="sk-very-secret\r\n")
+    assert (done.status, "history" in done.err) == (0, False)
+    assert "SOME_API_KEY=sk-very-secret\n" in (cli.home / ".env").read_text()
+
+
+def test_a_secret_on_the_command_line_is_kept_and_the_history_told(cli):
+    assert "history of your shell" in cli("config", "set", "SOME_API_KEY", "sk-very-secret").err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["SOME_API_KEY"], "There is no value for SOME_API_KEY."),
+        (["SOME_API_KEY", "-"], "There is no value for SOME_API_KEY."),
+        (["agent.max_calls"], "There is no value for agent.max_calls."),
+    ],
+)
+def test_without_a_value_nothing_is_kept(cli, words, said):
+    done = cli("config", "set", *words)
+    assert done.status != 0
+    assert said in done.err
+    assert not (cli.home / ".env").exists()
+    assert written(cli) == WRITTEN
+
+
 @pytest.mark.parametrize("key", ["agent.tool_workers", "SOME_API_KEY"])
 def test_taking_back_what_is_not_set_is_told(cli, key):
     done = cli("config", "unset", key)
@@ -238,19 +273,36 @@ def test_the_file_is_opened_in_the_editor_and_checked(cli, monkeypatch, variable
     editor.chmod(0o755)
     monkeypatch.delenv("VISUAL", raising=False)
     monkeypatch.setenv(variable, f"{editor} --wait")
-    assert cli("config", "edit").status == 0
+    assert cli("config", "edit", typed="").status == 0
     assert cli("config", "get", "agent.max_calls").out == "7\n"
     editor.write_text('#!/bin/sh\necho "agent: {max_cals: 7}" > "$2"\n')
-    done = cli("config", "edit")
+    done = cli("config", "edit", typed="")
     assert done.status == 2
     assert "config.yaml:1 agent.max_cals" in done.err
+
+
+def test_an_editor_is_not_opened_where_there_is_no_terminal(cli, monkeypatch):
+    monkeypatch.setenv("EDITOR", "touch opened")
+    done = cli("config", "edit")
+    assert done.status == 2
+    assert "hermes config set KEY VALUE" in done.err
+    assert not (cli.work / "opened").exists()
+
+
+@pytest.mark.parametrize("words", [("-z", "hello"), ("config", "check"), ("config", "get", "agent.max_calls")])
+def test_a_file_that_cannot_be_read_tells_its_line_and_its_mend(cli, words):
+    cli.configure("agent:\n  max_calls: [5\n")
+    done = cli(*words)
+    assert done.status == 2
+    assert "config.yaml:3:1" in done.err
+    assert "Mend them with `hermes config edit`." in done.err
 
 
 @pytest.mark.parametrize("editor", ["nosuch-editor", "false"])
 def test_an_editor_that_fails_is_named(cli, monkeypatch, editor):
     monkeypatch.delenv("VISUAL", raising=False)
     monkeypatch.setenv("EDITOR", editor)
-    done = cli("config", "edit")
+    done = cli("config", "edit", typed="")
     assert done.status == 2
     assert editor in done.err
     assert written(cli) == WRITTEN

@@ -37,6 +37,7 @@ def test_doctor_for_people_ends_with_a_sum(cli):
     assert str(cli.home) in done.out
 
 
+@pytest.mark.long
 def test_doctor_looks_deeper_when_asked(cli):
     rows = cli("doctor", "--deep", "--json", distribution=FEW).row["findings"]
     files = [r for r in rows if r["who"] == "tool/files 1.0.0"]
@@ -144,6 +145,7 @@ def test_doctor_never_says_that_all_is_well_where_nothing_can_answer(cli, monkey
     assert (level, text, "hermes plugins enable" in fix) == ("fault", "No provider can answer.", True)
 
 
+@pytest.mark.long
 def test_doctor_of_the_kernel_alone_advises_only_what_is_there(cli, monkeypatch):
     """Where it names a command of a package that is not there, it says first how that comes."""
     cli.plugin("tool/mine", "")
@@ -164,6 +166,16 @@ def test_doctor_of_the_kernel_alone_advises_only_what_is_there(cli, monkeypatch)
     cli.configure("nosuch: 1\n")
     (row,) = [row for row in alone("doctor", "--json").row["findings"] if row["who"] == "settings"]
     assert alone(*row["fix"].split()[1:], "--help").status == 0
+
+
+def test_without_the_command_that_installs_a_package_is_named_for_pip(cli, monkeypatch):
+    monkeypatch.setattr("hermes_core.plugins.index._packages", lambda: iter(()))
+    cli.plugin("provider/mine", "", contributes={"providers": ["mine"]})
+    cli("plugins", "enable", "mine", "--yes")
+    (cli.home / "cache" / "plugins.json").unlink(missing_ok=True)
+    done = cli("gateway", "run")
+    assert (done.status, "pip install hermes-platform-gateway" in done.err) == (2, True)
+    assert "plugins install" not in done.err
 
 
 def test_doctor_never_says_that_all_is_well_where_tools_have_no_place(cli):
@@ -515,3 +527,63 @@ def test_doctor_says_what_opens(cli):
     cli.configure("display: {interface: nosuch}\n")
     (row,) = [r for r in cli("doctor", "--json").row["findings"] if r["who"] == "interface"]
     assert row["level"] == "fault"
+
+
+SONAR = """
+from hermes_core import hookimpl
+from hermes_core.types import Check, Finding
+
+
+@hookimpl
+def register_checks():
+    async def run():
+        return [Finding(level="ok", text="one ping")]
+
+    async def full():
+        return [Finding(level="ok", text="ninety pings"), Finding(level="fault", text="a wreck", fix="Steer.")]
+
+    return [Check(name="sonar", run=run, full=full)]
+"""
+
+
+def test_doctor_has_an_option_for_each_check_that_a_plugin_declares(cli):
+    cli.plugin("tool/boat", SONAR, contributes={"checks": ["sonar"]})
+    cli("plugins", "enable", "boat", "--yes")
+    assert "--sonar" in cli("doctor", "--help").out
+    assert "--walls" in cli("doctor", "--help").out
+    done = cli("doctor", "--sonar")
+    assert done.status == 1
+    assert [line.split()[:2] for line in done.out.splitlines()[:2]] == [["ok", "tool/boat"], ["fault", "tool/boat"]]
+    assert "ninety pings" in done.out
+    assert "one ping" in cli("doctor", "--deep", "--plugin", "boat").out
+    cli("plugins", "disable", "boat")
+    assert "no enabled plugin has the check sonar" in cli("doctor", "--sonar").out
+
+
+def test_a_wall_that_is_switched_off_is_not_proved(cli):
+    cli.configure("backends: {local: {wall: none}}\n")
+    done = cli("doctor", "--walls")
+    assert done.status == 1
+    assert "no wall is around commands; missing: everything" in done.out
+
+
+@pytest.mark.real
+def test_doctor_proves_the_wall_by_many_tries(cli):
+    said = cli("status", "--json").row
+    done = cli("doctor", "--walls", "--json").row
+    (found,) = done["findings"]
+    assert found["level"] == "ok"
+    assert f"behind the wall {said['wall']}" in found["text"], "what is said and what is tried are the same"
+    assert int(re.search(r"(\d+) things", found["text"])[1]) >= 50
+
+
+@pytest.mark.parametrize(("wall", "shown"), [("none", "none"), ("landlock", "landlock")])
+def test_status_says_who_answers_and_which_wall_holds(cli, wall, shown):
+    cli.configure(f"backends: {{local: {{wall: {wall}}}}}\n")
+    row = cli("status", "--json").row
+    assert row["wall"] == shown
+    assert row["missing"], "none of the two keeps everything"
+    assert row["mode"] == "ask"
+    lines = cli("status").out.splitlines()
+    assert f"Wall:     {shown}" in lines
+    assert f"          not kept: {row['missing'][0]}" in lines

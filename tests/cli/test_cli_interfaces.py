@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from hermes_core import hookimpl
-from hermes_core.errors import ConfigError, UserError
+from hermes_core.errors import ConfigError, UnknownName, UserError
 from hermes_core.testing import Bench
 from hermes_core.testing.fakes import FakePlatform
 
@@ -40,3 +40,15 @@ async def test_a_platform_whose_settings_are_wrong_says_so(hermes: Bench, capsys
         fitting(Scope(), hermes.runtime, "tui")
     assert fitting(Scope(), hermes.runtime, "").name == "cli"
     assert "mouse: must be" in capsys.readouterr().err
+
+
+async def test_one_that_is_not_installed_is_named_with_its_package(hermes: Bench) -> None:
+    from hermes_core.cli.chat import fitting
+    from hermes_core.cli.scope import Scope
+
+    with pytest.raises(UnknownName) as raised:
+        fitting(Scope(), hermes.runtime, "tui")
+    assert "pip install hermes-platform-tui" in raised.value.hint
+    with pytest.raises(UnknownName) as raised:
+        fitting(Scope(), hermes.runtime, "telegraph")
+    assert "pip install" not in raised.value.hint

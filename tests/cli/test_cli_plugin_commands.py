@@ -201,6 +201,7 @@ def test_a_fault_in_it_is_told_without_a_traceback(waiting):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.few(1)
 def test_one_that_is_interrupted_ends_in_good_order(waiting, number):
     words = [sys.executable, "-m", "hermes_core", "wait", "long"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:

@@ -101,6 +101,7 @@ def test_safe_mode_may_come_from_the_environment(cli, monkeypatch):
     assert "shout" not in cli("tools", "list").out
 
 
+@pytest.mark.long
 def test_what_a_plugin_asks_for_anew_is_shown_before_it_is_allowed(cli):
     loud(cli)
     cli("plugins", "enable", "loud", "--yes")
@@ -179,6 +180,7 @@ def test_a_manifest_that_cannot_be_used_is_told(cli, text, said):
     assert cli("doctor", "--plugin", row["who"].split()[0]).status == 1
 
 
+@pytest.mark.long
 def test_two_plugins_with_one_tool_are_both_named(cli):
     for name in ("loud", "noisy"):
         loud(cli, name=name)

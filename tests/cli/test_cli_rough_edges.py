@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 PLUGIN = """# /// hermes
 # api = 1
 # name = "grumpy"
@@ -42,6 +44,7 @@ def test_a_closed_stdout_ends_in_no_traceback(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.long
 def test_in_a_folder_that_is_gone_it_is_said_and_what_needs_none_works(tmp_path: Path) -> None:
     gone, command = tmp_path / "gone", f'"{sys.executable}" -P -m hermes_core'
     env = {**os.environ, "HERMES_HOME": str(tmp_path / "home"), "HOME": str(tmp_path)}

@@ -55,7 +55,22 @@ def first(cli, monkeypatch):
 
 
 @pytest.fixture
-def talk(first):
+def programs(tmp_path, monkeypatch):
+    """All the programs that setup finds: none, until a test makes some, so that nothing of this machine is run."""
+    folder = tmp_path / "programs"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", str(folder))
+
+    def make(**scripts):
+        for name, script in scripts.items():
+            (folder / name.replace("_", "-")).write_text(f"#!/bin/sh\n{script}\n")
+            (folder / name.replace("_", "-")).chmod(0o755)
+
+    return make
+
+
+@pytest.fixture
+def talk(first, programs):
     """Answers questions at a terminal: pairs of what must be asked and what is typed then."""
 
     def talk(*steps, command=("setup",)):
@@ -143,6 +158,19 @@ STEPS = (
 
 
 @pytest.mark.long
+@pytest.mark.parametrize(("answer", "done"), [("n", False), ("", False), ("y", True)])
+def test_what_makes_a_better_wall_is_shown_and_run_only_with_a_yes(talk, first, programs, answer, done):
+    programs(sudo='exec "$@"', apt_get=f'echo "$@" >{first.work}/installed')
+    at = next(place for place, (asked, _) in enumerate(STEPS) if asked == "Folder to work in")
+    line = "apt-get install -y bubblewrap\n"
+    status, shown = talk(*STEPS[:at], (line, ""), ("Run it?", f"{answer}\n"), *STEPS[at:])
+    assert status == 0, shown
+    installed = first.work / "installed"
+    assert (installed.read_text() if installed.exists() else "") == ("install -y bubblewrap\n" if done else "")
+    assert first("status", "--json").row["better"]
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("number", range(len(STEPS)), ids=[asked for asked, _ in STEPS])
 def test_to_interrupt_at_any_question_changes_nothing(talk, first, number):
     (first.home / "config.yaml").write_text("model: {provider: offline}  # mine\n")
@@ -175,6 +203,7 @@ def test_run_again_it_shows_what_is_set_and_keeps_it(talk, first):
     assert config(first) == text
 
 
+@pytest.mark.long
 def test_a_key_that_is_refused_is_told_before_anything_is_written(talk, first):
     (first.home / "config.yaml").write_text(
         "providers: {openai: {base_url: 'http://127.0.0.1:9/v1'}}\nagent: {model_tries: 1}\n"
@@ -195,6 +224,7 @@ def test_a_key_that_is_refused_is_told_before_anything_is_written(talk, first):
     assert not (first.home / ".env").exists()
 
 
+@pytest.mark.long
 def test_a_key_that_is_refused_can_be_said_anew_or_kept(talk, first):
     (first.home / "config.yaml").write_text(
         "providers: {openai: {base_url: 'http://127.0.0.1:9/v1'}}\nagent: {model_tries: 1}\n"
@@ -220,6 +250,7 @@ def test_a_key_that_is_refused_can_be_said_anew_or_kept(talk, first):
         assert (env.read_text() if env.exists() else "") == ("OPENAI_API_KEY=sk-second\n" if secret else "")
 
 
+@pytest.mark.long
 def test_an_isolated_place_is_offered_first_if_it_is_ready(talk, first):
     for ready, offered in (("True", "aviary"), ("False", "")):
         first.plugin("backend/aviary", ISOLATING.replace("READY", ready), contributes={"backends": ["aviary"]})
@@ -279,7 +310,8 @@ def test_what_cannot_be_set_changes_nothing(first, words, said):
 def test_with_nobody_at_the_terminal_it_says_what_to_do(first):
     done = first("setup")
     assert done.status == 2
-    assert "--non-interactive" in done.err
+    assert "setup --non-interactive --provider" in done.err
+    assert "setup openrouter --non-interactive" in first("setup", "openrouter").err
 
 
 def test_another_provider_leaves_the_old_ones_address_behind(first):
@@ -399,6 +431,7 @@ def test_what_cannot_be_set_is_neither_tested_nor_shown(station, monkeypatch):
     assert "port: 5" in config(station)
 
 
+@pytest.mark.long
 def test_what_cannot_be_set_is_asked_again(talk, station):
     with_port(station)
     status, shown = talk(
@@ -423,6 +456,7 @@ def test_what_cannot_be_set_is_asked_again(talk, station):
     assert "port: 3" in config(station)
 
 
+@pytest.mark.long
 def test_a_step_that_is_broken_off_changes_nothing(talk, station):
     assert station("plugins", "enable", "station", "--yes").status == 0
     said = (("Log in", "n\n"), ("Where it stands", "Oslo\n"), ("Units", "\n"), ("Key", "12345\n"), ("Test it", "y\n"))
@@ -467,6 +501,7 @@ def test_a_step_without_a_person_takes_what_is_said(station, monkeypatch):
         (('name = "station"\n    summary', 'name = "other"\n    summary'), "it adds no setup step station"),
     ],
 )
+@pytest.mark.few(1)
 def test_a_step_keeps_to_what_is_its_own(station, monkeypatch, change, said):
     (station.home / "plugins" / "station.py").write_text(EXAMPLE.read_text().replace(*change))
     assert station("plugins", "enable", "station", "--yes").status in (0, 3)

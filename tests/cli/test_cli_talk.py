@@ -100,6 +100,13 @@ def outcome(cli):
     return cli("tools", "history", "--json", "-n", "1").row["outcome"]
 
 
+@pytest.fixture
+def open_machine(cli):
+    """No wall is around commands, so that what they do asks."""
+    cli.configure("model: {provider: offline}\nbackends: {local: {wall: none}}\n")
+
+
+@pytest.mark.usefixtures("open_machine")
 def test_without_a_person_what_would_ask_is_refused_with_a_hint(cli):
     done = cli("-z", 'run `eval "$NOTHING" echo ready`')
     assert done.status == 0
@@ -107,6 +114,7 @@ def test_without_a_person_what_would_ask_is_refused_with_a_hint(cli):
     assert outcome(cli) == "refused"
 
 
+@pytest.mark.usefixtures("open_machine")
 @pytest.mark.parametrize("words", [("--yolo", "-z"), ("--yolo", "chat", "-q"), ("chat", "--yolo", "-q")])
 def test_yolo_allows_it(cli, words):
     assert "ready" in cli(*words, 'run `eval "$NOTHING" echo ready`').out
@@ -116,7 +124,9 @@ def test_yolo_allows_it(cli, words):
 SAID = {**dict.fromkeys(("1", "yes"), "ok"), **dict.fromkeys(("", " ", "0", "n", "no", "Off", "FALSE"), "refused")}
 
 
+@pytest.mark.usefixtures("open_machine")
 @pytest.mark.parametrize(("value", "expected"), SAID.items())
+@pytest.mark.few(3)
 def test_the_environment_may_say_yolo(cli, monkeypatch, value, expected):
     monkeypatch.setenv("HERMES_YOLO", value)
     cli("-z", 'run `eval "$NOTHING" echo ready`')
@@ -149,6 +159,7 @@ def test_continue_without_a_session_says_so(cli):
 
 @pytest.mark.parametrize("flag", ["-r", "--resume"])
 @pytest.mark.parametrize("by", ["id", "prefix", "title", "TITLE"])
+@pytest.mark.few(3)
 def test_resume_by_id_prefix_or_title(cli, flag, by):
     cli("-z", "hello")
     (first,) = titles(cli)

@@ -25,6 +25,13 @@ def test_programs_get_all_of_it_and_the_log_has_the_same_trace(cli) -> None:
     assert {(line["trace"], line["turn"]) for line in lines} == {(path["trace"], path["turns"][0]["id"])}
 
 
+def test_a_new_home_has_no_message_yet(cli) -> None:
+    for words in (["why"], ["why", "latest"]):
+        done = cli(*words)
+        assert (done.status, done.out) == (2, "")
+        assert "No message yet." in done.err
+
+
 def test_a_message_that_is_not_there_is_said_so(cli) -> None:
     done = cli("why", "nonsense")
     assert (done.status, done.out) == (2, "")

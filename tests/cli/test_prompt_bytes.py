@@ -148,6 +148,7 @@ def test_what_was_sent_once_is_sent_again_to_the_byte_whatever_happens_between(c
     assert b"Use pip." in service.bodies[4]
 
 
+@pytest.mark.long
 def test_the_beginning_of_the_body_itself_is_the_same_bytes(cli, service) -> None:
     cli.configure(CONFIGS["chat"].format(url=service.url))
     cli.process("-z", "one", fresh=True)
@@ -186,6 +187,7 @@ def stored(cli) -> bool:
 
 
 @pytest.mark.parametrize("protocol", CONFIGS)
+@pytest.mark.few(1)
 def test_the_parts_add_up_to_the_body_that_leaves(cli, service, protocol) -> None:
     cli.configure(CONFIGS[protocol].format(url=service.url))
     (cli.work / "AGENTS.md").write_text('Say "uv", not \\pip\\.\nÄöü 日本 🙂\n')

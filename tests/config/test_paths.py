@@ -1,6 +1,7 @@
 """Homes and profiles: found, made, and failing in plain words."""
 
 import os
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -181,3 +182,19 @@ def test_a_locked_folder_is_said_so(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     with pytest.raises(UserError, match="permission denied"):
         find(tmp_path).create()
+
+
+def test_a_home_is_for_its_owner_alone(tmp_path: Path) -> None:
+    Home(tmp_path / ".hermes", "work").create()
+    assert [
+        stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / ".hermes", tmp_path / ".hermes/profiles/work")
+    ] == [0o700] * 2
+
+
+def test_a_home_that_was_open_is_closed_and_another_folder_is_left_as_it_is(tmp_path: Path) -> None:
+    for name in (".hermes", "shared"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name).chmod(0o755)
+        Home(tmp_path / name).create()
+    assert stat.S_IMODE((tmp_path / ".hermes").stat().st_mode) == 0o700
+    assert stat.S_IMODE((tmp_path / "shared").stat().st_mode) == 0o755

@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
@@ -49,6 +50,7 @@ OUTER = st.dictionaries(st.sampled_from([*Outer.__annotations__, "unknown"]), AN
 
 @hypothesis_settings(max_examples=400, deadline=None)
 @given(OUTER)
+@pytest.mark.long
 def test_the_quick_way_accepts_exactly_what_the_thorough_way_accepts(data: dict) -> None:
     thorough, found = check(Outer, data, ())
     try:

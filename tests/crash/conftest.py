@@ -2,13 +2,13 @@
 
 import asyncio
 import json
-import subprocess
 import sys
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from players import Player
 
 sys.path.insert(0, str(Path(__file__).parent))  # what kills statement by statement lies beside the tests
 
@@ -31,21 +31,20 @@ def pytest_generate_tests(metafunc) -> None:
 class Stage:
     """One home, one file of truth, and what is played there; ``url`` when the store is on a server."""
 
-    def __init__(self, player: subprocess.Popen, folder: Path, url: str = "") -> None:
+    def __init__(self, player: Player, folder: Path, url: str = "") -> None:
         folder.mkdir()
         self.url = url
         self._player, self.home, self.truth_file = player, folder / "home", folder / "truth"
         self.said: dict[str, str] = {}
         self.compacts = self.goes_on = False
+        self.calls = 0  # of a model that a session may make; 0: as many as it likes
 
     def play(self, die_at: str = "", **order) -> bool:
         """Play an order in a process of its own; whether it was killed."""
         hooks = {"compacts": self.compacts, "goes_on": self.goes_on}
-        usual = {"resume": False, "patient": False, "person": "", **hooks, "url": self.url}
+        usual = {"resume": False, "patient": False, "person": "", "calls": self.calls, **hooks, "url": self.url}
         wanted = {**usual, "die_at": die_at, **order}
-        self._player.stdin.write(json.dumps({"home": str(self.home), "truth": str(self.truth_file), **wanted}) + "\n")
-        self._player.stdin.flush()
-        status = int(self._player.stdout.readline())
+        status = self._player.play({"home": str(self.home), "truth": str(self.truth_file), **wanted})
         assert status in ((0, -9) if die_at or wanted["person"] == "dies" else (0,))
         return status == -9
 
@@ -166,15 +165,6 @@ def check_valid(history) -> None:
     assert not waiting
 
 
-@pytest.fixture(scope="session")
-def player():
-    with subprocess.Popen(
-        [sys.executable, str(PLAYER)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
-        yield process
-        process.stdin.close()
-
-
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.real)])
 def kept_in(request):
     """Where the store is; most tests here run with both."""
@@ -182,7 +172,7 @@ def kept_in(request):
 
 
 @pytest.fixture
-def stages(player, tmp_path, kept_in, request):
+def stages(players, tmp_path, kept_in, request):
     """Make stages, each in a home of its own; on a server, tables are emptied for each, or not made at all."""
     made: list[Stage] = []
     server = request.getfixturevalue("cluster") if kept_in == "postgresql" else None
@@ -195,7 +185,7 @@ def stages(player, tmp_path, kept_in, request):
         elif server:
             url = urls[0]
             server.empty(url)
-        made.append(Stage(player, tmp_path / str(len(made)), url))
+        made.append(Stage(players(PLAYER), tmp_path / str(len(made)), url))
         return made[-1]
 
     yield make

@@ -169,6 +169,9 @@ async def play(order: dict) -> None:
     if order["url"]:
         hermes.configure({"store.url": order["url"]})
         hermes.tmp_plugin("hermes_backend_postgresql")
+    if order["calls"]:
+        hermes.configure({"budget.session.calls": order["calls"]})
+        hermes.tmp_plugin("hermes_tool_budgets")
     if order["person"]:
         hermes._ask = outside.person
     async with hermes:
@@ -207,6 +210,7 @@ def rehearsal(folder: Path) -> dict:
         "person": "",
         "compacts": False,
         "goes_on": False,
+        "calls": 0,
         "url": "",
         "die_at": "",
         **own,

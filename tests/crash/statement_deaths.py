@@ -1,13 +1,12 @@
 """A program that is killed at one statement after another, and the store as each death leaves it."""
 
-import json
 import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from players import Player
 
 from hermes_backend_postgresql.driver import PostgreSQL
 from hermes_core.store.store import Store, open_store
@@ -65,19 +64,16 @@ def stores_after(
     Each begins as the file ``first``, or, where there is a PostgreSQL ``cluster``, as its database ``template``, which
     is dropped in the end. ``opening``: the statements that open the store count, too.
     """
-    words = [sys.executable, "-c", PROGRAM, module, "opening" if opening else ""]
+    words = ("-c", PROGRAM, module, "opening" if opening else "")
     here = Path(__file__).parent
     environ = {**os.environ, "PYTHONPATH": str(here.parent / "house")}
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with subprocess.Popen(words, **pipes, text=True, cwd=here, env=environ) as player:
+    with Player(*words, cwd=here, env=environ) as player:
         for at in range(1, 1000, every):
             path = first.with_name(f"{at}.db")
             url = cluster.database(template.rpartition("/")[2]) if cluster else ""
             if not cluster:
                 shutil.copy(first, path)
-            player.stdin.write(json.dumps([str(path), url, at]) + "\n")
-            player.stdin.flush()
-            status = int(player.stdout.readline())
+            status = player.play([str(path), url, at])
             store = open_store(path, url=url, driver=PostgreSQL())
             yield store
             store.close()
@@ -86,6 +82,5 @@ def stores_after(
             if status == 0:
                 break
             assert status == -9
-        player.stdin.close()
     if cluster:
         cluster.drop(template)

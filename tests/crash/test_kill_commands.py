@@ -23,11 +23,12 @@ class Shell:
     """``shell("resume")`` runs a command in a home of its own; ``die_at`` kills it there, ``fresh`` starts Python."""
 
     def __init__(self, folder, standby, url: str = "") -> None:
-        self.home, self.folder, self.standby = folder / "home", folder, standby
+        self.home, self.folder, self.standby = folder / "home", folder / "work", standby
+        self.folder.mkdir()
         if url:
             self.home.mkdir()
             self.home.joinpath("config.yaml").write_text("store: {url: env:HERMES_TEST_STORE}\n")
-        folder.joinpath("notes.md").write_text(f"{ANSWER}\n")
+        self.folder.joinpath("notes.md").write_text(f"{ANSWER}\n")
         keep = {k: v for k, v in os.environ.items() if not k.startswith("HERMES_") and not k.endswith("_BASE_URL")}
         self.env = {**keep, "HERMES_HOME": str(self.home), "HOME": str(folder), "HERMES_TEST_STORE": url}
 
@@ -165,6 +166,23 @@ def test_a_point_that_cannot_be_reached_is_an_error(shell, name):
 def test_nobody_dies_outside_of_tests(shell):
     shell.env["HERMES_DIE_AT"] = "replied"
     assert shell("-z", "hello").returncode == 0
+
+
+POINTS = ("received", "leased", "journaled", "replied", "tool_started", "tool_done", "tool_stored", "answered")
+
+
+@pytest.mark.parametrize("point", POINTS)
+def test_what_is_done_in_the_background_is_neither_lost_nor_doubled(shell, point):
+    with shell.start("--provider", "offline", die_at=point, stdin=subprocess.PIPE) as process:
+        process.stdin.write("/background read notes.md\n")
+        process.stdin.flush()
+        assert process.wait(60) == -signal.SIGKILL
+    done = shell("resume")
+    assert (done.returncode, done.stdout.count(ANSWER)) == (0, 1)
+    assert shell.state() == ["idle"]
+    assert "No turn was interrupted." in shell("resume").stderr
+    lines = [json.loads(line) for line in shell("sessions", "export").stdout.splitlines()]
+    assert [m["role"] for m in lines[1:]] == ["user", "assistant", "tool", "assistant"]
 
 
 SLOW = "run `cat pipe`"  # nobody writes into the pipe until the test does

@@ -1,6 +1,7 @@
 """Killed between any two statements of a plugin's migration, of its unit of work, or of a document: whole, or not."""
 
 import asyncio
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -81,7 +82,9 @@ def test_two_processes_that_start_at_once_migrate_once(tmp_path, kept_in, reques
     )
     command = [sys.executable, "-c", program, str(tmp_path / "state.db"), url]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    started = [subprocess.Popen(command, cwd=Path(__file__).parent, **pipes) for _ in range(3)]
+    here = Path(__file__).parent
+    place = {"cwd": here, "env": {**os.environ, "PYTHONPATH": str(here.parent / "house")}}
+    started = [subprocess.Popen(command, **place, **pipes) for _ in range(3)]
     for process in started:
         process.stdout.readline()
     for process in started:

@@ -131,10 +131,10 @@ async def test_a_chat_gets_the_interrupted_answer_first(kit, monkeypatch, featur
     await kit.die(monkeypatch, "once", started=True)
     kit.provider.add("the old answer", Say("the new answer"))
     platform = FakePlatform(features=features)
-    await platform.say("and now?")
-    await platform.leave()
+    await platform.service.say("and now?")
+    await platform.service.leave()
     await kit.bench.serve(platform, "s")
-    answers = [e.answer for e in platform.events if isinstance(e, Ended)] if features else await platform.seen()
+    answers = [e.answer for e in platform.events if isinstance(e, Ended)] if features else await platform.service.seen()
     assert list(answers) == ["the old answer", "the new answer"]
 
 
@@ -144,10 +144,10 @@ async def test_a_chat_that_goes_on_in_another_session_finishes_it_first(kit, mon
     kit.provider.add("the old answer", Call("nosuch"), "the new answer")
     platform = FakePlatform(features=())
     for line in ("/resume s", "and now?"):
-        await platform.say(line)
-    await platform.leave()
+        await platform.service.say(line)
+    await platform.service.leave()
     await kit.bench.serve(platform)
-    assert list(await platform.seen())[1:] == ["the old answer", "the new answer"]
+    assert list(await platform.service.seen())[1:] == ["the old answer", "the new answer"]
 
 
 async def test_a_session_nobody_has_is_not_made_by_resuming_it(hermes, scripted):
@@ -166,7 +166,7 @@ async def test_a_resumed_turn_can_be_interrupted_from_the_chat(kit, monkeypatch)
 
     await kit.die(monkeypatch, "once", started=True)
     platform = Impatient(features=(Feature.LIVE,))
-    await platform.leave()
+    await platform.service.leave()
     await kit.bench.serve(platform, "s")
     assert platform.events[-1].reason == "interrupted"
     assert await kit.bench.interrupted() == [], "a person ended it"

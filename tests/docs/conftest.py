@@ -31,7 +31,8 @@ class Stage:
         work = home / "work"
         for made in (work, self._state):
             made.mkdir(parents=True)
-        self._bash("cd && cd work", {**_clean(), "HOME": str(home), "DOCS": str(DOCS), **variables}, cwd=work)
+        known = {"HOME": str(home), "DOCS": str(DOCS), "HERMES_TRUST": "1"}  # a reader works in a folder of their own
+        self._bash("cd && cd work", {**_clean(), **known, **variables}, cwd=work)
 
     def run(self, command: str, answers: str = "") -> str:
         """The output of a command, both streams as they came."""

@@ -98,6 +98,12 @@ def test_every_public_name_of_a_module_is_documented(page, module):
     assert not missing
 
 
+def test_every_broker_of_the_context_is_documented():
+    brokers = {str(one.type).rpartition(".")[2].strip("'>") for one in attrs.fields(context.PluginContext)}
+    documented = {name for page in PAGES for level in ("##", "###") for name in headings(page, level)}
+    assert {name for name in brokers if name.endswith("Broker")} - documented == set()
+
+
 def test_every_public_name_of_the_package_is_documented_somewhere():
     everything = "\n".join(PAGES.values())
     names = [n for n in hermes_core.__all__ if not n.startswith("_") and n != "hookimpl"]

@@ -247,6 +247,8 @@ async def test_what_a_person_allows_for_good_is_written_down(place):
         asked.append(question)
         return Verdict(outcome="allow", choice="always", by="you")
 
+    Path("state").mkdir()
+    Path("state", "config.yaml").write_text("backends: {local: {wall: none}}\n")
     async with Hermes(home="state", provider="offline", ask=always) as hermes:
         await hermes.run("run `eval $NOTHING echo ready`")
         await hermes.run("run `chmod a+w .`")
@@ -381,6 +383,7 @@ def test_files_of_the_user_are_no_plugins_of_this_product(acme):
     assert "mine" not in acme("plugins", "list")[1]
 
 
+@pytest.mark.long
 def test_a_product_answers_and_its_doctor_is_its_own(acme):
     status, out, _ = acme("-z", "list the files here")
     assert (status, out) == (0, "`.` holds 1 file:\n- notes.md\n")

@@ -25,7 +25,7 @@ from hermes_core.types import (
     ToolResult,
 )
 
-_ORDER = re.compile(r"^ORDER (\w+) (\{.*\})\s*$", re.MULTILINE)
+_ORDER = re.compile(r"^(?:\d+\|)?ORDER (\w+) (\{.*\})\s*$", re.MULTILINE)
 
 
 def order(name: str, **arguments: object) -> str:

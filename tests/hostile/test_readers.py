@@ -48,6 +48,7 @@ def test_what_a_command_says_of_its_variables_is_read_once(unit):
 
 
 @pytest.mark.parametrize("unit", ["`", "```", "[", "![", "~~", "*a", "<a ", "[](", "**a ", "__a "])
+@pytest.mark.few(3)
 def test_a_long_message_is_split_soon(unit):
     text = unit * ((150_000 if unit in "![```" else 40_000) // len(unit))
     pieces = split_text(text, 4_096)

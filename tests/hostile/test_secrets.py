@@ -100,7 +100,9 @@ def test_no_secret_is_seen_again(tmp_path, canaries, monkeypatch):
         listening = await server.start()
         server.good = [said("done")]
         bench = bench_of("chat", home, server, **{"policy.mode": "off", "terminal.backend": "local"})
-        bench.configure({"terminal.cwd": str(tmp_path)})
+        work = tmp_path / "work"
+        work.mkdir(exist_ok=True)
+        bench.configure({"terminal.cwd": str(work), "backends.local.wall": "none"})
         bench.tmp_plugin("hermes_tool_terminal")
         bench.tmp_plugin("hermes_backend_local")
         bench.tmp_plugin("hermes_tool_redaction")

@@ -70,7 +70,7 @@ class Service(FakePlatform):
         self.people: dict[str, Person] = {}
 
     def hear(self, envelope: Envelope) -> None:
-        self._inbox.put_nowait(envelope)
+        self.service.bring(envelope)
 
     async def send(self, chat: Chat, message: Message, key: str) -> Sent:
         text = "".join(part.text for part in message.parts if isinstance(part, Text))

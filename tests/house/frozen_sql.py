@@ -1,5 +1,6 @@
 """Every statement of the store, by name, in SQLAlchemy Core, over the tables that the migrations make.
 
+The statements are in ``statements/``, beside this file: nothing of them is installed.
 Importing SQLAlchemy costs a one-shot more than its own work, so what it says for SQLite is written down once, in
 ``versions/head``. A test holds the two equal. After every change of a statement and every new migration run
 ``python tests/house/frozen_sql.py``. What a server wants in other words is its driver's business.
@@ -12,11 +13,10 @@ from pathlib import Path
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import sqlite
-
-from hermes_core.store.sql.documents import DOCUMENTS
-from hermes_core.store.sql.gateway import GATEWAY
-from hermes_core.store.sql.journal import JOURNAL
-from hermes_core.store.sql.tables import database
+from statements.documents import DOCUMENTS
+from statements.gateway import GATEWAY
+from statements.journal import JOURNAL
+from statements.tables import database
 
 ROOT = Path(__file__).parents[2]
 HEAD = ROOT / "hermes_core" / "store" / "versions" / "head" / "__init__.py"

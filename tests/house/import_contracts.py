@@ -3,6 +3,8 @@
 import subprocess
 import sys
 import tempfile
+import tomllib
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -26,8 +28,20 @@ def main() -> int:
     packages = sorted(p for p in ROOT.glob("plugins/*/src/*") if (p / "__init__.py").exists())
     plugins = [p.name for p in packages if (p / "hermes-plugin.toml").exists()]
     libraries = [p.name for p in packages if p.name not in plugins]
-    # A library is for the plugins of its kind, the first words of its name.
-    strangers = {kit: [p for p in plugins if not p.startswith(kit.rpartition("_")[0])] for kit in libraries}
+    # A library is for plugins of its kind, the first words of its name (`hermes_paths`: for all), and for what names
+    # it as a dependency.
+    depended = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["dependencies"]
+    foreign = [one for one in libraries if not any(w.startswith(one.replace("_", "-") + ">") for w in depended)]
+    named = {p.name: _dependencies(p.name) for p in packages}
+    strangers = {
+        kit: [p for p in plugins if not p.startswith(kit.rpartition("_")[0]) and kit not in named[p]]
+        for kit in libraries
+    }
+    rooms = sorted(
+        p.stem
+        for p in (ROOT / "hermes_core").iterdir()
+        if p.suffix in ("", ".py") and p.stem not in ("testing", "__init__", "__pycache__", "py")
+    )
     listed = "\n    ".join
     text = f"""
 [importlinter]
@@ -55,7 +69,7 @@ layers =
     host
     brokers | control | slash
     closed
-    places | platforms | autorun
+    platforms
     masking
     kinds | options | tables | database | contents
     codec | trace | notices
@@ -77,32 +91,55 @@ source_modules =
 forbidden_modules =
     {listed(f"hermes_core.{room}" for room in PRIVATE)}
 allow_indirect_imports = True
+# The kits are what its commands are for.
+ignore_imports =
+    hermes_tool_authoring.commands -> hermes_core.testing
+
+[importlinter:contract:testing]
+name = The kernel runs without its kits
+type = forbidden
+source_modules =
+    {listed(f"hermes_core.{room}" for room in rooms)}
+forbidden_modules =
+    hermes_core.testing
 
 [importlinter:contract:kernel]
-name = The kernel imports no plugin and no heavy library of one
+name = The kernel imports no plugin, and no library that it does not depend on
 type = forbidden
 source_modules =
     hermes_core
 forbidden_modules =
-    {listed([*plugins, *libraries])}
+    {listed([*plugins, *foreign])}
     {listed(THIRD_PARTY.split())}
 
-[importlinter:contract:libraries]
-name = No library knows a plugin or another library
-type = independence
-modules =
-    {listed(libraries)}
+"""
+    for library, below in _below(libraries).items():
+        text += f"""
+[importlinter:contract:{library}_alone]
+name = {library} knows no library that its distribution does not name
+type = forbidden
+source_modules =
+    {library}
+forbidden_modules =
+    {listed(other for other in libraries if other not in (library, *below))}
+allow_indirect_imports = True
 """
     for kit, others in strangers.items():
-        text += f"""
+        text += (
+            ""
+            if not others
+            else f"""
 [importlinter:contract:{kit}]
-name = {kit} is used by its own kind, and knows no plugin
+name = {kit} is used by its own kind, and by what names it
 type = forbidden
 source_modules =
     {listed(others)}
 forbidden_modules =
     {kit}
-
+allow_indirect_imports = True
+"""
+        )
+        text += f"""
 [importlinter:contract:{kit}_below]
 name = {kit} stands below its plugins
 type = forbidden
@@ -115,6 +152,20 @@ forbidden_modules =
         file.write(text)
         file.flush()
         return subprocess.run(["lint-imports", "--config", file.name, "--no-cache"], cwd=ROOT, check=False).returncode
+
+
+def _below(libraries: list[str]) -> dict[str, set[str]]:
+    """The libraries that each one's distribution names. Raises CycleError where they go round."""
+    named = {library: _dependencies(library) & set(libraries) for library in libraries}
+    TopologicalSorter(named).prepare()
+    return named
+
+
+def _dependencies(package: str) -> set[str]:
+    """What the distribution of a package names, as packages."""
+    project = ROOT / "plugins" / package.replace("_", "-") / "pyproject.toml"
+    wanted = tomllib.loads(project.read_text("utf-8"))["project"]["dependencies"]
+    return {want.partition(">=")[0].replace("-", "_") for want in wanted}
 
 
 if __name__ == "__main__":

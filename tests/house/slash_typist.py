@@ -27,13 +27,13 @@ class Typist(FakePlatform):
         serving = asyncio.create_task(hermes.serve(self))
         for line in lines:
             before = self.heard
-            await self.say(line)
+            await self.service.say(line)
             async with asyncio.timeout(20):
                 while self.heard == before and not serving.done():
                     await asyncio.sleep(0.001)
-        await self.leave()
+        await self.service.leave()
         await serving
-        return [*await self.seen()]
+        return [*await self.service.seen()]
 
     @property
     def heard(self) -> int:

@@ -56,6 +56,7 @@ LIGHT_COMMANDS = [["--version"], ["--help"], ["plugins", "list"], ["completion",
 
 
 @pytest.mark.parametrize("words", LIGHT_COMMANDS, ids=" ".join)
+@pytest.mark.few(2)
 def test_light_commands_import_next_to_nothing(start: Start, words: list[str]) -> None:
     loaded = start.modules(*words)
     assert not forbidden(loaded, LIGHT)

@@ -6,7 +6,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 BOUNDS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hermes"]["house"]
-KERNEL = [p for p in (ROOT / "hermes_core").rglob("*.py") if not {"testing", "versions"} & set(p.parts)]
+LISTED = "own.py"  # made from the folders of plugins: it grows with them
+KERNEL = [p for p in (ROOT / "hermes_core").rglob("*.py") if not {"testing", "versions", LISTED} & set(p.parts)]
 SOURCES = [*(ROOT / "hermes_core").rglob("*.py"), *ROOT.glob("plugins/*/src/**/*.py")]
 
 

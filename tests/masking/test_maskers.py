@@ -256,6 +256,7 @@ def test_maskers_that_cannot_be_found_hide_everything(hermes) -> None:
     assert masks.people("anything") == "***"
 
 
+@pytest.mark.long
 def test_a_command_says_why_it_hides_what_it_says(tmp_path: Path) -> None:
     plugins = tmp_path / "plugins"
     plugins.mkdir()

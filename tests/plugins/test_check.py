@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from hermes_core.plugins.check import check_plugin
+from hermes_core.testing import check_plugin
 
 GOOD = (
     "from hermes_core import hookimpl\nfrom hermes_core.kinds import tool\n@tool\nasync def now() -> str:\n    'Now.'\n"
@@ -49,6 +49,15 @@ def test_everything_that_differs_is_named(site):
 def test_an_undeclared_name_is_named(site):
     path = site.folder("tool/now", GOOD, tables={"contributes": {"tools": ["other"]}})
     assert ("fault", "register_tools adds 'now' without declaring it") in said(path)
+
+
+def test_tables_have_no_name_to_declare(site):
+    code = (
+        "from pathlib import Path\nfrom hermes_core import hookimpl\nfrom hermes_core.types import Migration\n"
+        "@hookimpl\ndef register_migrations():\n    return [Migration(folder=Path('migrations'), head='0001')]\n"
+    )
+    path = site.folder("tool/now", code, tables={"permissions": {"kernel": ["store.tables"]}})
+    assert [level for level, _ in said(path)] == ["ok", "ok"]
 
 
 def test_without_imports_nothing_runs(site):

@@ -3,6 +3,8 @@
 import asyncio
 import gc
 import io
+import os
+import signal
 import weakref
 
 import pytest
@@ -10,8 +12,10 @@ from hooked import CALL, SESSION, adding, dispatch, gate, observer, plugin, prom
 
 from hermes_core.errors import ContextTooLong, PluginError
 from hermes_core.plugins import fence
-from hermes_core.plugins.fence import call_in_time, one_line
+from hermes_core.plugins.fence import Entered, call_in_time, one_line
 from hermes_core.types import Prompt, Session
+
+HERE = Entered("tool/a", "on_turn_end", print)
 
 
 @pytest.fixture
@@ -169,12 +173,22 @@ def test_ctrl_c_while_a_plugin_registers_is_not_its_failure():
     assert made.faults == []
 
 
-def test_ctrl_c_in_a_hook_ends_the_program():
+def test_ctrl_c_once_more_in_a_hook_ends_the_program():
+    async def interrupted():
+        for _ in range(2):  # the first asks the program to end
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        asyncio.run(call_in_time(interrupted, 5.0, HERE, set()))
+
+
+def test_a_hook_that_raises_what_ctrl_c_raises_has_failed():
     async def interrupted():
         raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt):
-        asyncio.run(call_in_time(interrupted, 5.0, print, set()))
+    given, error = asyncio.run(call_in_time(interrupted, 5.0, HERE, set()))
+    assert given is None
+    assert isinstance(error, KeyboardInterrupt)
 
 
 async def test_of_two_gates_that_ask_the_first_is_heard():
@@ -273,7 +287,7 @@ async def test_what_is_late_is_kept_until_it_ends():
         except asyncio.CancelledError:
             await stop.wait()
 
-    _, error = await call_in_time(stubborn, 0.0, print, left)
+    _, error = await call_in_time(stubborn, 0.0, HERE, left)
     assert error.text == "no answer within 0 s"
     [task] = left
     stop.set()
@@ -292,7 +306,7 @@ async def test_what_fails_while_it_is_cancelled_is_not_told_by_the_event_loop():
         except asyncio.CancelledError:
             raise ValueError("sulks") from None
 
-    await call_in_time(sulks, 0.0, print, left)
+    await call_in_time(sulks, 0.0, HERE, left)
     await asyncio.wait(left)
     await asyncio.sleep(0)
     gc.collect()

@@ -16,7 +16,8 @@ from hermes_core.plugins.brokers import make_context
 from hermes_core.plugins.consent import Consent
 from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.plugins.index import load_index
-from hermes_core.plugins.loader import Loader, import_plugin, inspect_plugin
+from hermes_core.plugins.loader import Loader, import_plugin
+from hermes_core.testing.check import inspect_plugin
 from hermes_core.types import ToolCall
 
 GOOD = """
@@ -359,6 +360,7 @@ def in_a_process(site, label):
     return subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.long
 def test_a_plugin_that_kills_the_process_is_skipped_at_the_next_start(site):
     site.package("tool/crash", "import os; os.abort()", distribution="crash")
     assert in_a_process(site, "tool/crash").returncode == -6

@@ -138,9 +138,11 @@ async def test_code_that_hermes_runs_is_changed_by_a_person_only(scene: Scene, m
     import sysconfig
 
     import hermes_core
+    import hermes_paths
 
+    library = Path(hermes_paths.__file__).parent
     package, site = Path(hermes_core.__file__).parent, Path(sysconfig.get_path("purelib"))
-    for path in (package / "new.py", site / "new.pth", site / "sitecustomize.py"):
+    for path in (package / "new.py", library / "new.py", site / "new.pth", site / "sitecustomize.py"):
         scene.folder = path.parent.parent  # the session's folder holds it
         if path.parent == package:
             await scene.judge("write_file", "off", path=str(path), content="x")

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from hermes_core.agent.hosting import serve
+from hermes_core.agent.console import serve
 from hermes_core.distribution import HERMES
 from hermes_core.embed import Agent, Hermes
 from hermes_core.kinds import Platform

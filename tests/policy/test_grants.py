@@ -417,6 +417,7 @@ def outside(command: str, folder: str, root: str) -> bool:
 
 @settings(max_examples=500, deadline=None)
 @given(pairs(), FOLDERS, EFFECTS, st.one_of(st.none(), FOLDERS), st.one_of(st.none(), EFFECTS))
+@pytest.mark.long
 def test_a_grant_never_reaches_further_than_what_was_asked(pair, here, does, there, does_later) -> None:
     first, later = pair
     there, does_later = there or here, does if does_later is None else does_later
@@ -435,6 +436,7 @@ def test_a_grant_never_reaches_further_than_what_was_asked(pair, here, does, the
 
 @settings(max_examples=500, deadline=None)
 @given(st.lists(LINES, max_size=3), LINES)
+@pytest.mark.long
 def test_a_line_is_granted_when_each_of_its_commands_is(granted, later) -> None:
     own = rules(*map(case, granted))
     singles = plain(later)

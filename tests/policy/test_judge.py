@@ -246,7 +246,7 @@ async def test_only_mode_smart_takes_a_second_opinion(room, said, runs) -> None:
     assert (told == "ran", room.asked) == (runs, [])
     room.hermes.runtime.policy.set_mode("t", "ask")
     await room.turn(Call("run", {"command": "make"}), session="t")
-    assert [question.subject for question in room.asked] == ["run(make)"]
+    assert [question.subject for question in room.asked] == ["$ make"]
 
 
 async def test_a_second_opinion_that_does_not_come_leaves_it_to_the_person(room) -> None:
@@ -255,7 +255,7 @@ async def test_a_second_opinion_that_does_not_come_leaves_it_to_the_person(room)
     room.model.add([Call("run", {"command": "make"})], Fail(Unavailable("broken", transient=False)))
     [told] = await room.turn()
     assert told == "run was not run: the person said no"
-    assert [question.subject for question in room.asked] == ["run(make)"]
+    assert [question.subject for question in room.asked] == ["$ make"]
 
 
 async def test_with_nobody_to_ask_the_answer_is_no_and_says_what_to_do(room) -> None:

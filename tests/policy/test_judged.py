@@ -182,7 +182,7 @@ async def test_what_was_granted_is_not_asked_again_and_a_tainted_conversation_as
     made = court()
     assert said(await made(RUNS, command="npm i")) == ("allow", "person")
     [(question, lasting)] = made.asked
-    assert (question.kind, question.subject, question.choices) == ("approval", "t(npm i)", lasting.choices)
+    assert (question.kind, question.subject, question.choices) == ("approval", "$ npm i", lasting.choices)
     assert question.covers == lasting.words == f"exactly `npm i` in {made.place.cwd}"
     assert len(question.id) == 32
     made.store.approvals.kept = ["not ours", *(rule.text() for rule, _, _ in lasting.rules)]

@@ -108,6 +108,7 @@ json.dump(said, sys.stdout)
     ("choice", "holds", "told"),
     [("always", "always", "From now on allowed"), ("session", "session s", "Allowed until this conversation ends")],
 )
+@pytest.mark.long
 def test_another_terminal_answers_what_waits(tmp_path, scripted, monkeypatch, choice, holds, told) -> None:
     """The turn waits in one process, the command line answers in another."""
     monkeypatch.setattr("hermes_core.agent.asking._LOOK", 0.01)
@@ -141,11 +142,11 @@ def test_another_terminal_answers_what_waits(tmp_path, scripted, monkeypatch, ch
     (listed, shown, wrong, allowed, late, grants, forgotten), failed = asyncio.run(go())
     assert failed == [False]
     row = json.loads(listed[1])
-    assert (row["call"], row["state"], row["session_id"]) == ("shell(npm publish)", "open", "s")
-    assert "Call: shell(npm publish)" in shown[1]
+    assert (row["call"], row["state"], row["session_id"]) == ("$ npm publish", "open", "s")
+    assert "Call: $ npm publish" in shown[1]
     assert "would allow: exactly `npm publish` in" in shown[1]
     assert (wrong[0], "no approval named 'zzz'" in wrong[2]) == (2, True)
-    assert allowed[1].startswith(f"Allowed ({choice}): shell(npm publish)\n{told}: exactly `npm publish` in ")
+    assert allowed[1].startswith(f"Allowed ({choice}): $ npm publish\n{told}: exactly `npm publish` in ")
     assert (late[0], f"already answered: allowed ({choice}) by" in late[2]) == (2, True)
     assert json.loads(grants[1])["holds"] == holds
     assert forgotten[2] == "Grant 1 is taken back.\n"

@@ -5,7 +5,7 @@ from typing import Any
 from attrs import evolve
 
 from hermes_core.agent.slash.registry import Registry
-from hermes_core.slash import listing, may_use, usable
+from hermes_core.slash import may_use, usable
 from hermes_core.types import SlashCommand
 
 
@@ -23,8 +23,6 @@ def test_commands_are_for_admins_unless_they_say_otherwise() -> None:
     assert list(usable(table, "user", "chat")) == ["mine"]
     assert list(usable(table, "admin", "chat")) == ["wipe", "mine"]
     assert list(usable(table, "user", "terminal")) == ["mine", "here"]
-    assert listing(usable(table, "user", "chat")) == "    /mine [N]  show what is mine"
-    assert listing({}) == ""
 
 
 def test_what_users_may_use_of_the_kernels_own(hermes: Any) -> None:

@@ -30,7 +30,8 @@ async def test_a_plugin_and_a_platform_take_no_name_that_is_taken(hermes, script
         ]
 
     hermes.tmp_plugin(scripted())
-    hermes.tmp_plugin(register_slash_commands, name="thief", manifest={"contributes": {"slash": ["q", "think"]}})
+    declared = {"contributes": {"slash": ["q", "think", "v", "muse"]}}
+    hermes.tmp_plugin(register_slash_commands, name="thief", manifest=declared)
     skin = SlashCommand(name="skin", summary="how it looks", run=theirs)
     typist = Typist(own=(skin, SlashCommand(name="help", summary="none", run=theirs)))
     said = await typist.types(hermes, "/q", "/muse", "/v", "/skin", "/help skin")
@@ -72,16 +73,15 @@ async def test_no_two_commands_share_a_name(hermes) -> None:
 async def test_without_its_plugin_a_command_says_where_it_comes_from(tmp_path, scripted) -> None:
     alone = Bench(tmp_path / "alone")
     alone.tmp_plugin(scripted("1"))
-    said = await Typist().types(alone, "hi", "/model", "/hlep", "/new", "/stop", "/help")
+    said = await Typist().types(alone, "hi", "/model", "/nwe", "/new", "/stop", "/help")
     assert said[1].splitlines() == [
-        "There is no command /model. /help lists all.",
+        "There is no command /model. There are /new, /stop, /quit.",
         "Most commands come with a plugin: pip install hermes-tool-commands",
     ]
-    assert "Did you mean /help?" in said[2]
+    assert "Did you mean /new?" in said[2]
     assert said[3].startswith("New session")
     assert said[4] == "Nothing runs."
-    assert "/quit" in said[5]
-    assert "/model" not in said[5]
+    assert said[5].startswith("There is no command /help. There are /new, /stop, /quit.\nMost commands")
     await alone.close()
 
 

@@ -260,6 +260,7 @@ async def test_a_migration_that_fails_leaves_everything_as_before(
     assert await store.database.run(owners_of_tables, READ) == {"tool/notebook"}
 
 
+@pytest.mark.long
 def test_alembic_is_not_imported_where_the_tables_are_at_head(tmp_path: Path) -> None:
     import subprocess
 

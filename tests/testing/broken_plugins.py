@@ -67,14 +67,19 @@ def memory(test: str, old: str = "", new: str = "", **more: object) -> Broken:
     return Broken(kind="memory", test=test, module=(old, new), **more)  # type: ignore[arg-type]
 
 
-def platform(test: str, methods: str) -> Broken:
-    """A FakePlatform with other methods; it is its own service."""
+def platform(test: str, methods: str = "    pass\n", people: str = "    pass\n") -> Broken:
+    """A FakePlatform with other methods, or with other people on it."""
     source = f"""
 import asyncio
 from hermes_core import hookimpl
-from hermes_core.testing import FakePlatform
+from hermes_core.testing import FakePeople, FakePlatform
 from hermes_core.types import *
+class People(FakePeople):
+{people}
 class Service(FakePlatform):
+    def __init__(self, **options):
+        super().__init__(**options)
+        self.service = People(self)
 {methods}
 @hookimpl
 def register_platforms():
@@ -88,7 +93,7 @@ def register_platforms():
         return MODULE.Service(name="fake", limit=60)
     @pytest.fixture
     def service(self, platform):
-        return platform
+        return platform.service
 """
     return Broken(kind="platform", test=test, source=source, body=body)
 
@@ -418,11 +423,11 @@ async def close(self):
 ]  # fmt: skip
 
 PLATFORM = [
-    platform("test_what_a_person_writes_is_received", """\
+    platform("test_what_a_person_writes_is_received", people="""\
     async def say(self, text, **more):
         await super().say(text, event_id="1")
 """),
-    platform("test_an_answer_reaches_the_person", """\
+    platform("test_an_answer_reaches_the_person", people="""\
     async def seen(self):
         return [s.replace("&amp;", "&") for s in await super().seen()]
 """),
@@ -430,12 +435,12 @@ PLATFORM = [
     async def send(self, chat, message, key):
         return await super().send(chat, Message(role="assistant", parts=[Text(text=message.parts[0].text[:60])]), key)
 """),
-    platform("test_strangers_are_let_through_to_the_kernel", """\
+    platform("test_strangers_are_let_through_to_the_kernel", people="""\
     async def say(self, text, *, sender="someone"):
         if sender != "stranger":
             await super().say(text, sender=sender)
 """),
-    platform("test_it_never_answers_itself", """\
+    platform("test_it_never_answers_itself", people="""\
     async def say_as_bot(self, text):
         await super().say(text, sender="bot")
 """),
@@ -443,7 +448,7 @@ PLATFORM = [
     async def close(self):
         pass
 """),
-    platform("test_it_comes_back_after_a_lost_connection", """\
+    platform("test_it_comes_back_after_a_lost_connection", people="""\
     async def drop(self):
         await self.leave()
         return True
@@ -460,7 +465,7 @@ PLATFORM = [
     async def show(self, chat, event):
         pass
 """),
-    platform("test_files_arrive_if_claimed", """\
+    platform("test_files_arrive_if_claimed", people="""\
     async def media(self):
         return []
 """),

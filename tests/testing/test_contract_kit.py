@@ -81,6 +81,7 @@ BENT = {
 }
 
 
+@pytest.mark.long
 def test_a_contract_class_cannot_be_bent(pytester):
     for number, body in enumerate(BENT):
         text = f"{HEAD}class TestBent{number}(ProviderContract):\n    module = 'x'\n    {body}\n"
@@ -103,6 +104,7 @@ def test_a_contract_class_may_say_what_it_cannot_keep_yet(pytester):
     assert "not counted yet" in result.stdout.str()
 
 
+@pytest.mark.long
 def test_a_plugin_may_only_do_what_its_manifest_discloses(pytester):
     contract = [HEAD]
     for number, (deed, _) in enumerate(DEEDS):
@@ -133,6 +135,7 @@ def test_the_pytest_plugin_costs_nothing_until_it_is_used(pytester):
     pytester.runpytest_subprocess(*OPTIONS).assert_outcomes(passed=1)
 
 
+@pytest.mark.long
 def test_the_fake_platform_keeps_the_contract_itself(pytester):
     variant = broken.platform("", "    pass")
     for file, text in variant.files("sound").items():

@@ -139,7 +139,7 @@ async def test_a_platform_fails_as_scripted_and_sends_a_key_once():
         await platform.send(Chat("c"), message, "k1")
     await platform.send(Chat("c"), message, "k1")
     await platform.send(Chat("c"), message, "k1")
-    assert await platform.seen() == ["Hello"]
+    assert await platform.service.seen() == ["Hello"]
     with pytest.raises(UserError, match="too long"):
         await platform.send(Chat("c"), Message(role="assistant", parts=(Text(text="Hello!"),)), "k2")
 
@@ -209,10 +209,10 @@ async def test_a_conversation_keeps_what_was_done_and_refuses_as_the_kernel_does
     here = FakeConversation(said=["one", "two"])
     assert (await here.last_said()).parts[0].text == "two"
     assert [m.parts[0].text for m in await here.undo()] == ["two"]
-    await here.steer("left")
-    assert [mode for mode, _ in await here.waiting()] == ["steer"]
-    assert (await here.drop_waiting(), await here.drop_waiting()) == (1, 0)
-    assert await here.model("big") == ("fake", "big")
+    await here.turn.steer("left")
+    assert [mode for mode, _ in await here.queue.list()] == ["steer"]
+    assert (await here.queue.clear(), await here.queue.clear()) == (1, 0)
+    assert await here.model.choose("big") == ("fake", "big")
     assert (await here.switch("s2")).id == "s2"
     assert here.done == [("switch", "s2")]
     for refused in (FakeConversation(role="user"), FakeConversation(by_tool=True)):

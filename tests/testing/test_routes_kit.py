@@ -35,6 +35,7 @@ OPTIONS = ("-pno:cacheprovider", "-pno:syrupy", "-pno:xdist", "-oasyncio_mode=au
         ),
     ],
 )
+@pytest.mark.few(1)
 def test_what_is_broken_is_caught(pytester, broken, caught):
     text = SOUND.replace(BODY, broken + BODY)
     text = text.replace("from hermes_core import hookimpl", "LEFT = []\nfrom hermes_core import hookimpl", 1)

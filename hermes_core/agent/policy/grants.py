@@ -65,6 +65,7 @@ class Case:
     """A call as rules see it: ``effects`` are what it does, ``folder`` is where its command begins.
 
     ``own`` tells of a real path whether it is code that Hermes runs; ``commands`` and ``lasting`` are a guard's word.
+    ``wall``: whether it runs inside the workspace's wall (True) or crosses it (False); None where nothing was said.
     """
 
     call: ToolCall
@@ -76,6 +77,7 @@ class Case:
     own: Callable[[str], bool] = lambda path: False
     commands: Sequence[CommandPart] = ()
     lasting: bool = False
+    wall: bool | None = None
 
     @property
     def places(self) -> list[str]:
@@ -109,8 +111,10 @@ class Case:
         left = {
             name: value
             for name, value in self.call.arguments.items()
-            if name not in (*_COMMAND, *_FOLDERS) and (isinstance(value, bool) or not isinstance(value, int | float))
+            if name not in (*_COMMAND, *_FOLDERS, "wall")
+            and (isinstance(value, bool) or not isinstance(value, int | float))
         }
+        left |= {"wall": "none"} if self.wall is False else {}
         return json.dumps(left, sort_keys=True, ensure_ascii=False) if any(left.values()) else ""
 
     def path(self, word: str, folder: str) -> str:

@@ -4,10 +4,9 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from hermes_core.closed import NO_NAME, closed, closed_but, expanded, opened
+from hermes_core.closed import NO_NAME, closed, closed_but, expanded, guarded_by, opened
 from hermes_core.config.paths import Home
 from hermes_core.config.settings import Settings
-from hermes_core.places import guarded_by
 from hermes_core.types import Session
 
 __all__ = ["guarded_paths", "guarded_place", "read_only", "readable"]

@@ -7,6 +7,7 @@ hook ``judge_command``: without their word it needs a person's yes each time.
 
 import os
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TypeAlias
 
@@ -17,9 +18,9 @@ from hermes_core.agent.policy.grants import Case, Offer, Rule, covered, despite,
 from hermes_core.agent.policy.guarded import guarded_place
 from hermes_core.agent.policy.guests import Guests
 from hermes_core.agent.policy.itself import widens
-from hermes_core.agent.policy.risks import risk_of
+from hermes_core.agent.policy.risks import CROSSES, risk_of
 from hermes_core.agent.policy.rules import allows, matches, subject_of, told
-from hermes_core.agent.policy.taint import Seen, brings_in, concern
+from hermes_core.agent.policy.taint import Seen, concern
 from hermes_core.errors import OutOfReach, UserError
 from hermes_core.kinds import Tool, Workspace
 from hermes_core.plugins.dispatch import Dispatch, stricter
@@ -155,8 +156,10 @@ class Policy:
                 by = "policy.deny" if rule in self.deny else "bounds"
                 return Verdict(outcome="deny", reason=f"the rule {rule!r} in {by} forbids it", by=by)
 
+        guest = self._guests is not None and self._guests.is_guest(session.owner)
+        wall = None if guest else _wall(tool, params, workspace)
         verdict = await self._dispatch.decide(
-            "pre_tool_call", session=session, call=call, effects=tool.effects, workspace=workspace
+            "pre_tool_call", session=session, call=call, effects=tool.effects, workspace=workspace, walled=wall is True
         )
         verdict = stricter(verdict, word)
         if verdict.outcome == "deny":
@@ -165,7 +168,7 @@ class Policy:
         machine = session.backend or self._machine
         case = Case(
             call=call, tool=tool, effects=effects, keys=keys, workspace=workspace, machine=machine, own=self._own,
-            commands=word.commands or (), lasting=word.lasting,
+            commands=word.commands or (), lasting=word.lasting, wall=wall,
         )  # fmt: skip
 
         understood = verdict.outcome == "allow" and verdict.effects is not None
@@ -180,13 +183,17 @@ class Policy:
         return evolve(decided, effects=verdict.effects)
 
     def brings_in(self, session: Session, tool: Tool, params: object, workspace: Workspace, verdict: Verdict) -> bool:
-        """Whether what an allowed call gives comes from outside.
+        """Whether what an allowed call gives comes from outside. Of a command behind the wall its tool says so.
 
-        Of a command that no gate understands nobody can say that it does not; who switched all questions off does.
+        Of one that no gate understands nobody can say that it does not; who switched all questions off does.
         """
-        keys = tuple(tool.touches(params)) if tool.touches else ()
-        unknown = self.mode_of(session) != "off"
-        return brings_in(tool, verdict.effects, keys, trusted=self._trusted, unknown=unknown, workspace=workspace)
+        hosts = [key[5:] for key in (tool.touches(params) if tool.touches else ()) if key.startswith("host:")]
+        if hosts and all(any(fnmatchcase(host, pattern.lower()) for pattern in self._trusted) for host in hosts):
+            return False
+        quiet = Effect.EXECUTE not in tool.effects or Feature.OFFLINE in workspace.features
+        if tool.untrusted or quiet or _wall(tool, params, workspace):
+            return tool.untrusted
+        return self.mode_of(session) != "off" if verdict.effects is None else Effect.NETWORK in verdict.effects
 
     async def _unread(self, session: Session, case: Case, risk: str, word: Verdict, ask: Permit | None) -> Verdict:
         """A yes to a call that no guard looked at is for this once, and no rule, grant or mode gives it."""
@@ -224,7 +231,7 @@ class Policy:
             return Verdict(outcome="allow", by="harmless")
         if known := await self._known(session, case, parts):
             return known
-        if verdict.outcome == "allow" and verdict.by:
+        if verdict.outcome == "allow" and verdict.by and risk != CROSSES:
             return verdict  # a gate knows this call better than the effect it belongs to
 
         risk = risk or "a plugin wants a person to decide"
@@ -272,7 +279,7 @@ class Policy:
             id=os.urandom(16).hex(),
             kind="approval",
             to="admin" if for_admin and Effect.EXECUTE in case.tool.effects else "person",
-            subject=told(case.call),
+            subject=told(case.call, runs=Effect.EXECUTE in case.tool.effects),
             risk=risk,
             choices=lasting.choices,
             covers=lasting.words,
@@ -282,6 +289,13 @@ class Policy:
             return verdict
         reason = f"it {risk}, and that needs a person's yes. Nobody is here to ask. {here}"
         return Verdict(outcome="deny", reason=reason, by="policy")
+
+
+def _wall(tool: Tool, params: object, workspace: Workspace) -> bool | None:
+    """Whether a call stays behind the wall, as its argument ``wall`` says; None where there is none, or no word."""
+    if Feature.WALLED not in workspace.features or Effect.EXECUTE not in tool.effects:
+        return None
+    return None if (said := getattr(params, "wall", None)) is None else said is True
 
 
 def _closed(

@@ -5,20 +5,21 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from pathlib import Path
 
+from hermes_autorun.autorun import runs_by_itself
 from hermes_core.agent.policy.grants import Case
-from hermes_core.autorun import runs_by_itself
 from hermes_core.types import Effect, Feature
 
-__all__ = ["OWN_CODE", "inside", "own_code", "risk_of", "writes_own_code"]
+__all__ = ["CROSSES", "OWN_CODE", "inside", "own_code", "risk_of", "writes_own_code"]
 
 OWN_CODE = "changes code that Hermes itself runs"
+CROSSES = "runs a command outside the wall"
 
 _HARMLESS = frozenset(
     {Effect.READ_FILES, Effect.RECALL, Effect.REMEMBER, Effect.ASK, Effect.NETWORK, Effect.DELEGATE}
     # looking, its own notes, and children, whose calls are judged themselves
 )
 _RISKS = {
-    Effect.EXECUTE: "runs a command on {place}",
+    Effect.EXECUTE: "runs a command on this machine",
     Effect.WRITE_FILES: "writes outside the session's folder",
     Effect.SEND: "sends something in your name",
     Effect.SCHEDULE: "plans work for later",
@@ -29,6 +30,8 @@ _RISKS = {
 def risk_of(case: Case) -> str:
     """Why a person should decide, in words that follow "it"; empty for what is harmless."""
     places, cwd = case.places, case.workspace.cwd
+    if case.wall is not None:
+        return "" if case.wall or case.effects <= {Effect.READ_FILES} else CROSSES
     for effect in sorted(case.effects - _HARMLESS, key=lambda e: e.value):
         if effect is Effect.EXECUTE and Feature.ISOLATED in case.workspace.features:
             continue
@@ -36,7 +39,7 @@ def risk_of(case: Case) -> str:
             if writes_own_code(case):
                 return OWN_CODE
             continue
-        return _RISKS[effect].format(place="this machine")
+        return _RISKS[effect]
     return ""
 
 

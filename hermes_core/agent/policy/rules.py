@@ -20,11 +20,14 @@ def subject_of(call: ToolCall) -> str:
     return ", ".join(f"{k}={v}" for k, v in call.arguments.items())
 
 
-def told(call: ToolCall) -> str:
-    """A call as a person is asked about it: its subject, and below it everything else it was given, shortened."""
+def told(call: ToolCall, *, runs: bool = False) -> str:
+    """A call as a person is asked about it: its subject, and below it everything else it was given, shortened.
+
+    The command of one that ``runs`` it stands there as at a prompt.
+    """
     shown = subject_of(call)
     rest = {k: v for k, v in call.arguments.items() if v != shown and v not in ("", None, [], {})}
-    lines = [f"{call.name}({shown})"]
+    lines = [f"$ {shown}" if runs and call.arguments.get("command") == shown else f"{call.name}({shown})"]
     if any(value == shown for value in call.arguments.values()):
         lines += [f"{name}: {_shortened(value)}" for name, value in rest.items()]
     return "\n".join(lines)

@@ -37,10 +37,7 @@ def request_for(command: str, folder: str, risk: str) -> Request | None:
         return None
     mark = os.urandom(12).hex()
     text = f"The guard says: it {risk}\nThe folder: {folder}\n<command {mark}>\n{shown}\n</command {mark}>\nOne word:"
-    messages = (
-        Message(role="system", parts=(Text(text=_PROMPT),)),
-        Message(role="user", parts=(Text(text=text),)),
-    )
+    messages = (Message(role="system", parts=(Text(text=_PROMPT),)), Message(role="user", parts=(Text(text=text),)))
     return Request(model="", messages=messages, options={"temperature": 0, "max_tokens": 16, "effort": "none"})
 
 

@@ -8,20 +8,18 @@ that. The test for it is a model that obeys every order it reads.
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from fnmatch import fnmatchcase
 from typing import Any
 from urllib.parse import urlsplit
 
+from hermes_autorun.autorun import runs_by_itself
 from hermes_core.agent.policy.grants import Case
-from hermes_core.agent.policy.risks import OWN_CODE, inside, writes_own_code
-from hermes_core.autorun import runs_by_itself
-from hermes_core.kinds import Tool, Workspace
+from hermes_core.agent.policy.risks import CROSSES, OWN_CODE, inside, writes_own_code
 from hermes_core.patterns import pattern
 from hermes_core.store.outside import by_person, outside
 from hermes_core.types import JSON, Effect, Feature, Message, Text, ToolCall, ToolResult
 from hermes_core.values import frozen
 
-__all__ = ["Seen", "brings_in", "concern"]
+__all__ = ["Seen", "concern"]
 
 # What an order from outside gains nothing by: looking, asking the person, handing it to a child, who is tainted too.
 _FREE = frozenset({Effect.READ_FILES, Effect.RECALL, Effect.ASK, Effect.DELEGATE})
@@ -80,41 +78,22 @@ class Seen:
         return False
 
 
-def brings_in(
-    tool: Tool,
-    effects: frozenset[Effect] | None,
-    keys: Sequence[str],
-    *,
-    trusted: Sequence[str],
-    unknown: bool,
-    workspace: Workspace,
-) -> bool:
-    """Whether what a call gives comes from outside. ``effects`` are those a gate knows, ``keys`` what it touches.
-
-    ``trusted`` hosts do not count; ``unknown`` is the answer for a command that no gate understands.
-    """
-    hosts = _hosts(keys)
-    if hosts and all(any(fnmatchcase(host, pattern.lower()) for pattern in trusted) for host in hosts):
-        return False
-    if tool.untrusted:
-        return True
-    if Effect.EXECUTE not in tool.effects or Feature.OFFLINE in workspace.features:
-        return False
-    return unknown if effects is None else Effect.NETWORK in effects
-
-
 def concern(case: Case, seen: Seen, *, understood: bool) -> str:
     """Why a call of a tainted conversation needs a person, or an empty string.
 
     A command that is ``understood`` is one that a gate knows and would let run: it writes in the session's folder only.
     """
+    if case.wall is False:
+        return f"{CROSSES}, {_WHY}"
     place, runs = case.workspace, Effect.EXECUTE in case.tool.effects
-    shut = {Effect.EXECUTE} if Feature.ISOLATED in place.features else set()
+    shut = {Effect.EXECUTE} if case.wall or Feature.ISOLATED in place.features else set()
+    if case.wall:  # it writes what nothing else obeys, and its way out leads to named hosts
+        shut |= {Effect.NETWORK, Effect.CONFIGURE} | ({Effect.WRITE_FILES} if understood else set())
     if runs and Feature.OFFLINE in place.features:
         shut |= {Effect.NETWORK, Effect.SEND}
     for effect in sorted(case.effects - _FREE - shut, key=lambda e: (e is not Effect.EXECUTE, e.value)):  # worst first
         if effect is Effect.WRITE_FILES:
-            why = "" if runs and understood else _stray(case)
+            why = "" if runs and understood else "deletes for good" if case.wall else _stray(case)
         elif effect is Effect.NETWORK:
             why = _leak(case, seen)
         else:

@@ -16,6 +16,7 @@ from hermes_core.agent.usage import priced
 from hermes_core.config.schema import FallbackSettings
 from hermes_core.errors import HermesError, ProviderError, Unavailable
 from hermes_core.kinds import Attempt, ModelCall, ModelRoute, Provider, RetryLimits
+from hermes_core.plugins.fence import Entered, Late, fenced
 from hermes_core.store.killpoints import die_at
 from hermes_core.types import Delta, Request, Response, TextDelta
 
@@ -50,7 +51,7 @@ class StreamedCall(ModelCall):
         task: str = "",
     ) -> None:
         self.route, self.request, self.task = route, evolve(request, model=request.model or route.model), task
-        self.alone = not (fallbacks or last)
+        self.alone, self.private = not (fallbacks or last), models.private
         self._models, self._entries, self._last, self._limit, self._tell = models, fallbacks, last, seconds, tell
 
     @property
@@ -79,7 +80,7 @@ class StreamedCall(ModelCall):
         began = time.monotonic()
         came: Response | ProviderError | None = None
         done: Attempt | None = None
-        async with contextlib.aclosing(self._models.router.attempts(self)) as attempts:
+        async with self._models.attempts(self) as attempts:
             for _ in range(_MOST):
                 attempt = await self._next(attempts, came)
                 if attempt is None or done is not None:
@@ -99,18 +100,19 @@ class StreamedCall(ModelCall):
 
     async def _next(self, attempts: Any, came: Response | ProviderError | None) -> Attempt | None:
         """What is tried next, if anything. A router that fails costs what it would have added."""
-        try:
-            attempt = await attempts.asend(came)
-            if not isinstance(attempt, Attempt):
-                raise TypeError(f"a router tries Attempts, not a {type(attempt).__name__}")
-        except StopAsyncIteration:
-            attempt = None
-        except Exception as error:
-            if isinstance(error, HermesError) and not isinstance(came, Response):
-                raise
+        attempt, error = await self._models.tried(lambda: attempts.asend(came), came)
+        if isinstance(error, StopAsyncIteration):
+            error = None if came else HermesError("tried nothing, so the first choice was asked")
+        elif isinstance(error, HermesError) and not isinstance(error, Late) and not isinstance(came, Response):
+            raise error
+        elif error is None and not isinstance(attempt, Attempt):
+            error = TypeError(f"a router tries Attempts, not a {type(attempt).__name__}")
+        if error:
             self._models.failed(error)
-            attempt = None
-        return attempt or (Attempt(route=self.route, request=self.request) if came is None else None)
+        found = attempt if isinstance(attempt, Attempt) else None
+        if found is None and came is None and self.private:
+            raise HermesError("No model was asked: nothing took people out of the request (privacy.redact_pii).")
+        return found or (Attempt(route=self.route, request=self.request) if came is None else None)
 
     def _deltas(self, provider: Provider, request: Request) -> AsyncIterator[Delta]:
         return provider.stream(request)
@@ -118,18 +120,18 @@ class StreamedCall(ModelCall):
     def _answered(self, by: Attempt) -> None:
         self.route, self.note, message = by.route, by.note, self.response.message
         who = {"hermes": {"provider": self.route.name, "model": self.request.model}}
-        spent = priced(self.response.usage, self.route.provider.price(self.request.model))
+        spent = priced(self.response.usage, self._models.price(self.route, self.request.model))
         self.response = evolve(self.response, message=evolve(message, meta={**message.meta, **who}), usage=spent)
 
     async def _ask(self, attempt: Attempt) -> AsyncGenerator[Delta, None]:
         """One attempt. What it was asked is kept only when it was answered: the router goes on from the first."""
         reply, self.shown = Reply(), False
-        request = self._models.shaped(attempt.route, attempt.request)
+        request, entered = self._models.shaped(attempt.route, attempt.request), self._models.entered(attempt.route)
         try:
             async with asyncio.timeout(self._limit or None):
                 deltas = self._deltas(attempt.route.provider, request)
                 try:
-                    async for delta in deltas:
+                    while (delta := await self._given(entered, deltas)) is not None:
                         if not reply.begun:
                             die_at("requested")
                         self.shown = self.shown or isinstance(delta, TextDelta)
@@ -137,11 +139,27 @@ class StreamedCall(ModelCall):
                         yield delta
                 finally:
                     if isinstance(deltas, AsyncGenerator):
-                        await deltas.aclose()
+                        _, error = await fenced(deltas.aclose, entered)
+                        if error:
+                            self._models.broken(entered, error)
         except TimeoutError as late:
             if not self._limit:
                 raise
             text = f"{attempt.route.label} did not finish within {self._limit:.0f} s."
             hint = f"Raise auxiliary.{self.task or 'TASK'}.timeout."
             raise Unavailable(text, transient=False, reason="timeout", hint=hint) from late
-        self.response, self.request = reply.finish(), request
+        if not reply.begun:
+            self._models.broken(entered, HermesError("its reply ended without a word, and without Done"))
+        self.response, self.request = reply.finish(entered.label), request
+
+    async def _given(self, entered: Entered, deltas: AsyncIterator[Delta]) -> Delta | None:
+        """The next delta; None at the end. Raises HermesError: what else a provider raises is its fault, and told."""
+
+        async def step() -> Delta | None:
+            return await anext(deltas, None)
+
+        delta, error = await fenced(step, entered)
+        if error:
+            raise error if isinstance(error, HermesError) else self._models.broken(entered, error)
+        found: Delta | None = delta
+        return found

@@ -4,7 +4,7 @@ import asyncio
 
 from attrs import evolve
 
-from hermes_core.agent.route.choice import choose, ranked_providers
+from hermes_core.agent.route.choice import asked, choose, ranked_providers
 from hermes_core.agent.runtime import Runtime
 from hermes_core.types import Model, ModelRow, ProviderRow
 
@@ -18,7 +18,7 @@ async def provider_rows(runtime: Runtime) -> list[ProviderRow]:
     found = ranked_providers(runtime.settings, runtime.loader, runtime.dispatch)
     found = [p for p in found if p.priority < _ALIASES]  # the rest are other names of these
     answering = runtime.routes.current.name if runtime.routes.current else ""
-    states = await asyncio.gather(*(p.ready() for p in found), return_exceptions=True)
+    states = await asyncio.gather(*(asked(runtime.dispatch, p, "ready") for p in found), return_exceptions=True)
     return [
         ProviderRow(
             name=p.name,
@@ -39,11 +39,11 @@ async def model_rows(runtime: Runtime, provider: str = "") -> list[ModelRow]:
             runtime.settings, runtime.index, runtime.loader, runtime.dispatch, provider=provider, model="-"
         )
     try:
-        models = await route.provider.models()
+        models = await asked(runtime.dispatch, route.provider, "models")
         return [
             ModelRow(provider=route.name, model=_whole(model, route.provider.window(model.name)), price=price)
             for model in models
-            for price in [route.provider.price(model.name)]
+            for price in [runtime.models.price(route, model.name)]
         ]
     finally:
         if not mine:

@@ -2,19 +2,22 @@
 
 import asyncio
 import contextlib
+from typing import Any, Literal
 
 from hermes_core.config.schema import FallbackSettings
 from hermes_core.config.settings import Settings
-from hermes_core.errors import PluginError, UnknownName, UserError
+from hermes_core.errors import HermesError, PluginError, UnknownName, UserError
 from hermes_core.kinds import ModelRoute, Provider
 from hermes_core.own import MOST
 from hermes_core.plugins.dispatch import Dispatch
+from hermes_core.plugins.fence import Late, one_line
 from hermes_core.plugins.index import Index
 from hermes_core.plugins.loader import Loader
 
-__all__ = ["choose", "named", "ranked_providers"]
+__all__ = ["asked", "choose", "named", "owner", "ranked_providers"]
 
 _PROTOCOL_OWNER = {"messages": "anthropic"}  # who speaks a protocol that the general provider does not
+_PATIENCE = {"ready": 5.0, "models": 30.0}  # seconds that a provider has to say it
 CONNECT_HINT = "No model is connected, so simple rules answer. Connect one with `hermes model`."
 
 
@@ -70,7 +73,7 @@ async def named(
         raise UnknownName("provider", name, known, hint="`hermes plugins list` shows what is installed.")
     if endpoint is not None:
         found = found.at(endpoint)
-    chosen = model or await _default_model(found)
+    chosen = model or await _default_model(dispatch, found)
     return ModelRoute(
         name=name, provider=found, model=chosen, endpoint=endpoint, effort=fallback.effort if fallback else ""
     )
@@ -78,11 +81,11 @@ async def named(
 
 async def _ready(model: str, settings: Settings, loader: Loader, dispatch: Dispatch) -> ModelRoute:
     candidates = ranked_providers(settings, loader, dispatch)
-    states = await asyncio.gather(*(p.ready() for p in candidates), return_exceptions=True)
+    states = await asyncio.gather(*(asked(dispatch, p, "ready") for p in candidates), return_exceptions=True)
     for provider, state in zip(candidates, states, strict=True):
         if state is True:
             notice = CONNECT_HINT if provider.priority >= 90 else ""
-            chosen = model or await _default_model(provider)
+            chosen = model or await _default_model(dispatch, provider)
             endpoint = settings.endpoint(provider.name)
             return ModelRoute(name=provider.name, provider=provider, model=chosen, notice=notice, endpoint=endpoint)
     hint = f"hermes plugins enable provider/NAME, or install what most people want: pip install '{MOST}'"
@@ -108,10 +111,27 @@ def _owners(index: Index, name: str) -> set[str]:
     return {p.label for p in index.contributing("providers", name)}
 
 
-async def _default_model(provider: Provider) -> str:
+def owner(dispatch: Dispatch, name: str) -> str:
+    """The label of the plugin that has a provider."""
+    return next((label for label, one in dispatch.contributions("register_providers") if one.name == name), name)
+
+
+async def asked(dispatch: Dispatch, provider: Provider, where: Literal["ready", "models"]) -> Any:
+    """What a provider says of itself. Raises HermesError; PluginError where it hangs or breaks, and it is named."""
+    label = owner(dispatch, provider.name)
+    answer, error = await dispatch.tried(label, where, getattr(provider, where), _PATIENCE[where])
+    if error and (isinstance(error, Late) or not isinstance(error, HermesError)):
+        dispatch.failed(label, where, error)
+        raise PluginError(label, f"{where}: {one_line(error, dispatch.masked)}", hint=f"hermes plugins disable {label}")
+    if error:
+        raise error
+    return answer
+
+
+async def _default_model(dispatch: Dispatch, provider: Provider) -> str:
     if provider.default_model:
         return provider.default_model
-    models = await provider.models()
+    models = await asked(dispatch, provider, "models")
     if not models:
         raise UserError(f"Provider {provider.name} offers no model.", hint="Name one: `--model NAME` or model.default.")
-    return models[0].name
+    return str(models[0].name)

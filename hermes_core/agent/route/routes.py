@@ -73,7 +73,7 @@ class Routes:
         provider, model = (self.current.name, words) if self.current and ":" not in words else ("", words)
         route = await self._choose(provider, model)
         if self.current is not None and self.current.provider is not route.provider:
-            await self.current.provider.close()
+            await self._calls.let_go(self.current)
         self.current = route
         return route
 
@@ -122,7 +122,4 @@ class Routes:
 
     async def close(self) -> None:
         """Let go of providers."""
-        routes = (self.current, *self._others.values())
-        for provider in {id(route.provider): route.provider for route in routes if route}.values():
-            await provider.close()
-        await self._calls.close()
+        await self._calls.close(self.current, *self._others.values())

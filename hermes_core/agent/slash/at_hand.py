@@ -1,54 +1,69 @@
 """The conversation that a slash command was typed into: what the kernel does of it, and what the host."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 from hermes_core.agent.policy.itself import run_by_tool
 from hermes_core.agent.runtime import Runtime
-from hermes_core.agent.slash import jobs
-from hermes_core.config.schema import EFFORTS, PLUGIN_SPACES
+from hermes_core.agent.slash.jobs import JobsBeside
+from hermes_core.agent.slash.model import ModelAtHand
+from hermes_core.config.schema import PLUGIN_SPACES
 from hermes_core.errors import UnknownName, UserError
-from hermes_core.kinds import Conversation, ModelRoute
-from hermes_core.slash import HostSide, Place, Role
-from hermes_core.types import ConversationState, Envelope, Job, Message, Principal, Session, ToolRow
+from hermes_core.kinds import Conversation, ConversationQueue, ConversationTurn
+from hermes_core.slash import HostSide
+from hermes_core.types import ConversationState, Message, Principal, Session, SlashCommand, ToolRow
 
 __all__ = ["AtHand", "need_owner"]
 
 _BUSY = ("queue", "steer", "interrupt")
 
 
-class AtHand(Conversation):
-    """A conversation for its person. ``side`` is the host's; ``session`` is where the command was typed."""
+class _Turn(ConversationTurn):
+    def __init__(self, side: HostSide, session: Session) -> None:
+        self._side, self._session = side, session
 
+    async def interrupt(self) -> bool:
+        return await self._side.interrupt(self._session)
+
+    async def steer(self, text: str) -> str | Message:
+        return await self._side.steer(self._session, text)
+
+    async def beside(self, text: str) -> str:
+        return await self._side.beside(self._session, text)
+
+
+class _Queue(ConversationQueue):
     def __init__(self, runtime: Runtime, side: HostSide, session: Session) -> None:
         self._runtime, self._side, self._session = runtime, side, session
 
-    @property
-    def place(self) -> Place:  # type: ignore[override]
-        return self._side.place
+    async def add(self, text: str) -> str | Message:
+        return await self._side.queue(self._session, text)
 
-    @property
-    def session(self) -> Session:
-        """See Conversation."""
-        return self._session
+    async def list(self) -> Sequence[tuple[Literal["queue", "steer"], Message]]:
+        found = await (await self._runtime.store()).inbox.waiting(self._session.id)
+        return [("steer" if one.mode == "steer" else "queue", one.message) for one in found]
 
-    @property
-    def role(self) -> Role:
-        return self._side.role
+    async def clear(self) -> int:
+        return await (await self._runtime.store()).inbox.drop(self._session.id)
 
-    @property
-    def who(self) -> str:
-        return self._side.who
 
-    @property
-    def envelope(self) -> Envelope | None:
-        return self._side.envelope
+class AtHand(Conversation):
+    """A conversation for its person. ``side`` is the host's; ``session`` is where the command was typed."""
+
+    commands: Callable[[], Mapping[str, SlashCommand]]  # as of its registry
+
+    def __init__(self, runtime: Runtime, side: HostSide, session: Session) -> None:
+        self._runtime, self._side, self.session = runtime, side, session
+        self.place, self.role, self.who, self.envelope = side.place, side.role, side.who, side.envelope
+        self.turn, self.queue = _Turn(side, session), _Queue(runtime, side, session)
+        self.model: ModelAtHand = ModelAtHand(runtime, side, session)
+        self.jobs = JobsBeside(runtime, session)
 
     def need_person(self, *, admin: bool = False) -> None:
-        if run_by_tool(self._runtime.home.brand):
+        if run_by_tool():
             raise UserError("Only a person changes this, and a tool started this conversation.")
-        if admin and self.role != "admin":
+        if admin and self._side.role != "admin":
             raise UserError("This holds for everybody, so only an admin changes it.")
 
     async def switch(self, session_id: str = "") -> Session:
@@ -83,24 +98,8 @@ class AtHand(Conversation):
         rows = await (await self._runtime.store()).history.load(self.session.id)
         return next((message for message in reversed(rows) if by_person(message)), None)
 
-    async def waiting(self) -> Sequence[tuple[Literal["queue", "steer"], Message]]:
-        found = await (await self._runtime.store()).inbox.waiting(self.session.id)
-        return [("steer" if one.mode == "steer" else "queue", one.message) for one in found]
-
-    async def drop_waiting(self) -> int:
-        return await (await self._runtime.store()).inbox.drop(self.session.id)
-
-    async def jobs(self) -> Sequence[Job]:
-        return await jobs.running(self._runtime, self.session)
-
-    async def stop_job(self, job: str) -> bool:
-        return await jobs.stop(self._runtime, self.session, job)
-
-    async def job_output(self, job: str) -> str:
-        return await jobs.output(self._runtime, self.session, job)
-
     def mode(self, wanted: str = "") -> str:
-        if wanted and run_by_tool(self._runtime.home.brand):
+        if wanted and run_by_tool():
             raise UserError("Only a person changes what may be done, and a tool started this conversation.")
         if wanted and self._runtime.guests.is_guest(self.session.owner):
             raise UserError("Only the owner of this Hermes changes what needs a yes, and in their own sessions.")
@@ -139,82 +138,21 @@ class AtHand(Conversation):
         kept = [await purse.left(self.session) for _, purse in self._runtime.purses()]
         return {name: amount for one in kept for name, amount in one.items()}
 
-    async def model(
-        self, wanted: str = "", *, span: Literal["session", "once", "global"] = "session"
-    ) -> tuple[str, str]:
-        route = await self._answering(wanted, span)
-        return route.name, route.model
-
-    async def _answering(self, wanted: str = "", span: str = "") -> ModelRoute:
-        """Who answers here, once it is chosen."""
-        if self._side.chosen is not None:
-            return await self._answering_alone(self._side.chosen, wanted, span)
-        if wanted == "default":
-            configured = self._runtime.settings.config.model
-            wanted = f"{configured.provider}:{configured.default}" if configured.provider else configured.default
-        if span == "once" and wanted:
-            route = await self._runtime.routes.get(wanted)
-            self._side.once = wanted
-            return route
-        if wanted:
-            await self._runtime.routes.use(wanted)
-        route = await self._runtime.routes.get()
-        if wanted:
-            store = await self._runtime.store()
-            await store.sessions.update(self.session.id, provider=route.name, model=route.model)
-        return route
-
-    async def _answering_alone(self, chosen: Mapping[str, str], wanted: str, span: str) -> ModelRoute:
-        """The same where each conversation chooses for itself."""
-        if span == "once":
-            raise UserError("In a chat a model answers until another one is chosen.")
-        if not wanted:
-            return await self._runtime.routes.get_for(chosen.get("model", ""), "")
-        words = "" if wanted == "default" else wanted
-        route = await self._runtime.routes.get_for(words, "")
-        if words and route.model != words.rpartition(":")[2] and not words.endswith((route.model, ":")):
-            raise UnknownName("model", words, hint="Write /model provider:model.")
-        if span != "global":
-            await self._side.choose(model=f"{route.name}:{route.model}" if words else "")
-        return route
-
-    async def effort(self, wanted: str = "") -> str:
-        alone = self._side.chosen is not None
-        if wanted not in ("", *EFFORTS, *(["default"] if alone else ())):
-            raise UserError(f"There is no effort {wanted!r}: {', '.join(EFFORTS)}.")
-        if alone and wanted:
-            await self._side.choose(effort="" if wanted == "default" else wanted)
-        if self._side.chosen is not None:
-            return self._side.chosen.get("effort", "")
-        models = self._runtime.models
-        models.effort = wanted or models.effort
-        return models.effort or self._runtime.settings.config.model.effort
-
-    async def interrupt(self) -> bool:
-        return await self._side.interrupt(self.session)
-
-    async def steer(self, text: str) -> str | Message:
-        return await self._side.steer(self.session, text)
-
-    async def queue(self, text: str) -> str | Message:
-        return await self._side.queue(self.session, text)
-
-    async def beside(self, text: str) -> str:
-        return await self._side.beside(self.session, text)
-
     async def state(self) -> ConversationState:
-        route = await self._answering()
+        route, own = await self.model.answering(), self.session
+        place = (await self._runtime.sessions.take(own.id, own.origin, own.owner)).workspace
         return ConversationState(
             provider=route.name,
             model=route.model,
-            effort=await self.effort(),
+            effort=await self.model.effort(),
             mode=self.mode(),
             working=await self._side.working(self.session),
-            waiting=len(await self.waiting()),
+            waiting=len(await self.queue.list()),
             endpoint=route.endpoint.base_url if route.endpoint else "",
-            window=self._runtime.models.router.window(route),
+            window=self._runtime.models.window(route),
             store=(await self._runtime.store()).place,
             services=self._side.services(),
+            wall=place.wall if place else self._runtime.workspaces.wall(own.owner),
         )
 
 

@@ -7,44 +7,45 @@ from typing import Any
 from attrs import evolve
 
 from hermes_core.agent.runtime import Runtime
-from hermes_core.kinds import Jobs
+from hermes_core.kinds import ConversationJobs, Jobs
 from hermes_core.types import Job, Session
 
-__all__ = ["output", "running", "stop"]
+__all__ = ["JobsBeside"]
 
 
-async def running(runtime: Runtime, session: Session) -> Sequence[Job]:
-    """All of it, oldest first; the id of each says who runs it. A plugin that fails to say adds none."""
-    found: list[Job] = []
-    for label, name, one in _sources(runtime):
-        its = await runtime.dispatch.shielded(label, "register_jobs", partial(one.running, session)) or ()
-        found += (evolve(job, id=f"{name}:{job.id}") for job in its)
-    return sorted(found, key=lambda job: job.since)
+class JobsBeside(ConversationJobs):
+    """The jobs of every plugin, and those of the kernel."""
 
+    def __init__(self, runtime: Runtime, session: Session) -> None:
+        self._runtime, self._session = runtime, session
 
-async def stop(runtime: Runtime, session: Session, job: str) -> bool:
-    """Stop one by its id; False when it does not run any more."""
-    return bool(await _ask(runtime, job, lambda source, own: source.stop(session, own)))
+    async def list(self) -> Sequence[Job]:
+        found: list[Job] = []
+        for label, name, one in self._sources():
+            call = partial(one.running, self._session)
+            its = await self._runtime.dispatch.shielded(label, "register_jobs", call) or ()
+            found += (evolve(job, id=f"{name}:{job.id}") for job in its)
+        return sorted(found, key=lambda job: job.since)
 
+    async def stop(self, job: str) -> bool:
+        return bool(await self._ask(job, lambda source, own: source.stop(self._session, own)))
 
-async def output(runtime: Runtime, session: Session, job: str) -> str:
-    """The last that one said."""
-    said = await _ask(runtime, job, lambda source, own: source.output(session, own))
-    return runtime.settings.masks.text(said or "")
+    async def output(self, job: str) -> str:
+        said = await self._ask(job, lambda source, own: source.output(self._session, own))
+        return self._runtime.settings.masks.text(said or "")
 
+    async def _ask(self, job: str, call: Callable[[Jobs, str], Coroutine[Any, Any, Any]]) -> Any:
+        """What whoever runs a job answers; None when nobody does, or it fails."""
+        name, _, own = job.partition(":")
+        for label, known, one in self._sources():
+            if known == name:
+                return await self._runtime.dispatch.shielded(label, "register_jobs", partial(call, one, own))
+        return None
 
-async def _ask(runtime: Runtime, job: str, call: Callable[[Jobs, str], Coroutine[Any, Any, Any]]) -> Any:
-    """What whoever runs a job answers; None when nobody does, or it fails."""
-    name, _, own = job.partition(":")
-    for label, known, one in _sources(runtime):
-        if known == name:
-            return await runtime.dispatch.shielded(label, "register_jobs", partial(call, one, own))
-    return None
-
-
-def _sources(runtime: Runtime) -> Iterator[tuple[str, str, Jobs]]:
-    yield "the kernel", runtime.sessions.resources.name, runtime.sessions.resources
-    runtime.loader.load_contributing("jobs")
-    for label, one in runtime.dispatch.contributions("register_jobs"):
-        if isinstance(one, Jobs):
-            yield label, one.name, one
+    def _sources(self) -> Iterator[tuple[str, str, Jobs]]:
+        resources = self._runtime.sessions.resources
+        yield "the kernel", resources.name, resources
+        self._runtime.loader.load_contributing("jobs")
+        for label, one in self._runtime.dispatch.contributions("register_jobs"):
+            if isinstance(one, Jobs):
+                yield label, one.name, one

@@ -15,7 +15,7 @@ from hermes_core.plugins.at_hand import typed_into
 from hermes_core.plugins.fence import one_line
 from hermes_core.plugins.index import Installed
 from hermes_core.slash import HostSide, Place, SlashBroker, SlashCommands, named, usable
-from hermes_core.types import Button, Buttons, Choice, Fault, Message, Question, Session, SlashCommand, Text
+from hermes_core.types import Button, Buttons, Choice, Fault, Message, Question, Session, SlashCommand, Text, Wall
 
 __all__ = ["Registry", "Slash"]
 
@@ -58,7 +58,7 @@ class Registry(SlashCommands):
         given = runtime.dispatch.contributions("register_slash_commands")
         ours = [(label, command) for label, command in given if runtime.loader.is_own(label)]
         theirs = [(label, command) for label, command in given if not runtime.loader.is_own(label)]
-        mine = [("", command) for command in own_commands(self)]
+        mine = [("", command) for command in own_commands()]
         for label, command in (*mine, *ours, *(("", command) for command in self._more), *theirs):
             self._add(command, label)
         if runtime.settings.config.quick_commands:
@@ -93,7 +93,9 @@ class Registry(SlashCommands):
             return await self._carried_out(here, command, rest, ask)
 
     def conversation(self, side: HostSide, session: Session) -> AtHand:
-        return AtHand(self.runtime, side, session)
+        here = AtHand(self.runtime, side, session)
+        here.commands = lambda: usable(self.table, here.role, self.place)
+        return here
 
     async def options(self, side: HostSide, name: str, rest: str) -> Sequence[Choice]:
         command = named(usable(self.table, side.role, self.place), name)
@@ -118,6 +120,15 @@ class Registry(SlashCommands):
                 choices += await self.runtime.dispatch.shielded(label, "register_completers", call) or ()
         return choices
 
+    async def open(self, folder: str, ask: AskPerson) -> Sequence[str]:
+        self.runtime.loader.load_contributing("openings")
+        shielded, told = self.runtime.dispatch.shielded, []
+        for label, one in self.runtime.dispatch.contributions("register_openings"):
+            if question := await shielded(label, "register_openings", partial(one.question, folder)):
+                answer = await ask(question)
+                told.append(await shielded(label, "register_openings", partial(one.answered, folder, answer)) or "")
+        return [text for text in told if text]
+
     def status(self, session: Session | None) -> Mapping[str, str]:
         route = self.runtime.routes.current
         return {
@@ -129,6 +140,11 @@ class Registry(SlashCommands):
             "cwd": (session.cwd if session else "") or self.runtime.sessions.folder("", self.runtime.owner),
             "mode": self.runtime.mode(session.id if session else ""),
         }
+
+    async def wall(self, session: Session | None) -> Wall | None:
+        state = await self.runtime.sessions.take(session.id, session.origin, session.owner) if session else None
+        place, owner = state and state.workspace, session.owner if session else self.runtime.owner
+        return place.wall if place else self.runtime.workspaces.wall(owner)
 
     async def prepare(self) -> None:
         await self.runtime.routes.get()
@@ -178,7 +194,8 @@ class Registry(SlashCommands):
 
                 return evolve(one, run=run)
         close = nearest(name, mine)
-        more = f"Did you mean /{close}?" if close else "/help lists all."
+        rest = "/help lists all." if "help" in mine else f"There are /{', /'.join(mine)}."
+        more = f"Did you mean /{close}?" if close else rest
         raise UserError(f"There is no command /{name}. {more}", hint=self._missing(name))
 
     def _missing(self, name: str) -> str:

@@ -2,7 +2,7 @@
 
 import sqlalchemy as sa
 
-from hermes_core.store.sql.tables import add, b, documents, equal, get, given, sessions
+from statements.tables import add, b, documents, equal, get, given, sessions
 
 _SCOPE = ("plugin", "owner", "session_id")
 _KEY = (*_SCOPE, "name")

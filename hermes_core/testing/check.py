@@ -2,17 +2,17 @@
 
 import sys
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from hermes_core.config.schema import HOST, PLUGIN_SPACES, SHARED_KEYS, Config
 from hermes_core.context import PluginContext
-from hermes_core.errors import ConfigError, PluginError, UserError
+from hermes_core.errors import ConfigError, ContractError, PluginError, UserError
 from hermes_core.plugins.brokers import make_context
 from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.plugins.fence import one_line
-from hermes_core.plugins.implementation import KINDS
+from hermes_core.plugins.implementation import KINDS, aliases_of
 from hermes_core.plugins.index import GROUP, Installed, private_name
-from hermes_core.plugins.loader import inspect_plugin
+from hermes_core.plugins.loader import import_plugin
 from hermes_core.plugins.manifest import FILE, Manifest, read_manifest
 from hermes_core.types import Finding
 
@@ -100,7 +100,8 @@ def _compared(installed: Installed, context: PluginContext) -> list[Finding]:
     assert installed.manifest
     findings: list[Finding] = []
     for hook, (table, _) in KINDS.items():
-        given = {thing.name for _, thing in dispatch.contributions(hook)}
+        contributed = [thing for _, thing in dispatch.contributions(hook)]
+        given = {name for one in contributed for name in (getattr(one, "name", ""), *aliases_of(one))}
         missing = {n for n in installed.manifest.contributes.get(table, ()) if not n.endswith("*")} - given
         if missing:
             text = f"[contributes] {table} declares {', '.join(sorted(missing))}, and no hook gives it"
@@ -111,6 +112,35 @@ def _compared(installed: Installed, context: PluginContext) -> list[Finding]:
             findings.append(_fault(text, "Write it, or take it out of the manifest."))
     findings = [*(_fault(fault.error, fault.hint) for fault in dispatch.faults), *findings]
     return findings or [Finding(level="ok", text="The code registers exactly what the manifest declares.")]
+
+
+def inspect_plugin(installed: Installed) -> Any:
+    """Import a plugin through stevedore and its real entry point, as installed. Raises what the plugin raises.
+
+    Not at start, where stevedore would cost more than all plugins. It is handed exactly the one approved entry point,
+    from fresh metadata: its own list comes from a cache with 128 s resolution and no owners, and selecting by name
+    would import every plugin of that name, approved or not.
+    """
+    if not installed.distribution:
+        return import_plugin(installed)
+    from importlib.metadata import EntryPoint, distribution
+
+    from stevedore.named import NamedExtensionManager
+
+    points = distribution(installed.distribution).entry_points.select(group=GROUP)
+    approved = [p for p in points if p.value.partition(":")[0].strip() == installed.module][:1]
+
+    class Approved(NamedExtensionManager[Any]):
+        def list_entry_points(self) -> list[EntryPoint]:
+            return approved
+
+    def failed(_manager: object, _point: EntryPoint, error: BaseException) -> None:
+        raise error
+
+    if not Approved(GROUP, names=[p.name for p in approved], on_load_failure_callback=failed).extensions:
+        text = f"{installed.distribution} has no entry point for {installed.module}"
+        raise installed.error(ContractError, text)
+    return import_plugin(installed)
 
 
 async def _nobody(*_: object) -> NoReturn:

@@ -2,8 +2,8 @@
 
 import sqlalchemy as sa
 
-from hermes_core.store.sql.journal import listed_calls
-from hermes_core.store.sql.tables import (
+from statements.journal import listed_calls
+from statements.tables import (
     HOLDER,
     LEASE,
     USAGE,
@@ -17,11 +17,11 @@ from hermes_core.store.sql.tables import (
     owners,
     turns,
 )
-from hermes_core.store.sql.tables import add as _add
-from hermes_core.store.sql.tables import b as _b
-from hermes_core.store.sql.tables import equal as _is
-from hermes_core.store.sql.tables import get as _get
-from hermes_core.store.sql.tables import given as _given
+from statements.tables import add as _add
+from statements.tables import b as _b
+from statements.tables import equal as _is
+from statements.tables import get as _get
+from statements.tables import given as _given
 
 
 def _seen_by(of: sa.Table) -> sa.ColumnElement[bool]:

@@ -2,7 +2,7 @@
 
 import sqlalchemy as sa
 
-from hermes_core.store.sql.tables import (
+from statements.tables import (
     APPROVAL,
     CALL,
     GRANT,
@@ -25,12 +25,12 @@ from hermes_core.store.sql.tables import (
     sessions,
     turns,
 )
-from hermes_core.store.sql.tables import add as _add
-from hermes_core.store.sql.tables import b as _b
-from hermes_core.store.sql.tables import change as _set
-from hermes_core.store.sql.tables import equal as _is
-from hermes_core.store.sql.tables import get as _get
-from hermes_core.store.sql.tables import given as _given
+from statements.tables import add as _add
+from statements.tables import b as _b
+from statements.tables import change as _set
+from statements.tables import equal as _is
+from statements.tables import get as _get
+from statements.tables import given as _given
 
 
 def _page(rows: sa.ColumnElement[bool], order: sa.ColumnElement[object]) -> sa.Executable:

@@ -1,1 +1,0 @@
-"""Every statement of the store in SQLAlchemy Core; imported by no one at work, only to write ``versions/head``."""

@@ -1,0 +1,184 @@
+"""One order played: a kernel with all tools in a world, a model that obeys, and what is seen of it afterwards."""
+
+import json
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+from corpus import TOKEN, Deed
+from gateway_house import rows_of
+from model import Follower, read
+from obedient import order
+from world import KEY, World, running
+
+from hermes_core.testing.bench import Bench
+from hermes_core.types import Ended, Envelope, Failed, Message, Question, Returned, Text, ToolResult, Verdict
+from hermes_tool_kit.provenance.ledger import Ledger
+
+TOOLS = (
+    "files", "terminal", "guard", "todo", "web", "skills", "workshop", "delegate", "message", "recall", "references",
+    "search", "clarify", "provenance", "context_files", "persona", "commands", "redaction", "loops", "transcripts",
+)  # fmt: skip
+MODULES = (
+    *(f"tool_{name}" for name in TOOLS),
+    "memory_files",
+    "memory_compressor",
+    "backend_local",
+    "platform_gateway",
+)
+HOSTILE = "session"  # the conversation that an order comes into
+
+
+class Scene:
+    """A kernel in a world. ``person`` is who answers questions: nobody, silent, no, smart, or yes."""
+
+    def __init__(self, world: World, wall: str, person: str, deeds: Sequence[Deed] = ()) -> None:
+        self.world, self.wall, self.person, self.deeds = world, wall, person, deeds
+        places = world.places()
+        self.calls = [deed.call(places) for deed in deeds]
+        self.model = Follower()
+        self.asked: list[Question] = []
+        self.before: Mapping[str, Any] = {}
+        self.answer = "yes"  # while what leads to it is set up, the person does it
+        self.ledger = Ledger(world.home)
+        self.hermes = self._made()
+
+    def _made(self) -> Bench:
+        hermes = Bench(self.world.home)
+        for name in MODULES:
+            hermes.tmp_plugin(f"hermes_{name}")
+        hermes.tmp_plugin(self.model)
+        hermes.configure(
+            {
+                "policy.mode": "smart" if self.person == "smart" else "ask",
+                "terminal.backend": "local",
+                "terminal.cwd": str(self.world.work),
+                "backends.local.wall": self.wall,
+                "backends.local.readable": [str(self.world.root / "elsewhere")],
+                "security.allow_private_urls": True,
+                "agent.tool_search": "off",
+                "gateway.people": {"owner": ["telegram:7"]},
+            }
+        )
+        hermes._ask = self._ask
+        return hermes
+
+    async def begin(self) -> None:
+        """The folder is known, one chat of the person and one group are, and one fact is remembered."""
+        self.ledger.trust(self.world.work)
+        chats = rows_of(await self.hermes.runtime.store()).chats
+        for chat, kind in (("me", "dm"), ("the-group", "group")):
+            hello = Message(role="user", parts=(Text(text="hello"),))
+            envelope = Envelope(
+                platform="room", account="bot", event_id=chat, chat=chat, sender="1", message=hello,
+                kind=kind,  # type: ignore[arg-type]
+            )  # fmt: skip
+            await chats.remember_chat(self.hermes.runtime.owner, envelope)
+        seen = self.hermes.context("hermes_tool_message").paths.data / "a-chat-was-seen"
+        seen.parent.mkdir(parents=True, exist_ok=True)
+        seen.touch()
+        if any(deed.arguments.get("old") == "Likes tea" for deed in self.deeds):
+            await self.say(order("memory", text="Likes tea."), session="before")
+
+    async def _ask(self, question: Question) -> Verdict | None:
+        self.asked.append(question)
+        if self.answer == "yes":
+            choice = "once" if "once" in question.choices else next(iter(question.choices), "once")
+            return Verdict(outcome="allow", choice=choice, by="person")
+        return Verdict(outcome="deny", choice="deny", by="person") if self.answer == "no" else None
+
+    async def leave(self) -> None:
+        """From here on the person is who they are in this scene, and what changes is the order's doing."""
+        self.answer = self.person
+        self.model.calls, self.model.obeyed = self.calls, 0
+        self.before = await self.state()
+        if self.person in ("nobody", "smart"):
+            self.hermes._ask = None
+
+    async def say(self, *lines: str, session: str = HOSTILE, parts: Sequence[Any] = ()) -> list[ToolResult]:
+        """The results of a turn in which the person says something."""
+        said = Message(role="user", parts=(Text(text="\n".join(["Please:", *lines])), *parts))
+        events = [event async for event in self.hermes.turn(said, session=session, origin="cli")]
+        failed = [event.text for event in events if isinstance(event, Failed)]
+        assert isinstance(events[-1], Ended), events[-1]
+        assert events[-1].reason == "done", (events[-1].reason, failed)
+        return [event.result for event in events if isinstance(event, Returned)]
+
+    async def slash(self, line: str, session: str = HOSTILE) -> None:
+        """The person types a command into a conversation."""
+        store = await self.hermes.runtime.store()
+        await self.hermes.slash(line, await store.sessions.get(session, self.hermes.runtime.owner))
+
+    async def again(self) -> None:
+        """Hermes is closed and started again."""
+        await self.hermes.close()
+        asks = self.hermes._ask
+        self.hermes = self._made()
+        self.hermes._ask = asks
+
+    async def close(self) -> None:
+        await self.hermes.close()
+        self.ledger.close()
+
+    async def state(self) -> Mapping[str, Any]:
+        """What an order must not change, as it is now."""
+        runtime = self.hermes.runtime
+        store = await runtime.store()
+        return {
+            "files": self.world.files(),
+            "folders": sorted((one.path, one.known) for one in self.ledger.folders() if one.known),
+            "grants": [grant.words for grant in await store.approvals.grants(runtime.owner, every=True)],
+            "mode": runtime.policy.mode(HOSTILE),
+            "sent": [
+                row.outgoing.key
+                for row in await rows_of(store).outbox.outbox_of(None)
+                if row.outgoing.kind == "message"
+            ],
+        }
+
+    async def effects(self) -> list[str]:
+        """What became of an order since the person left it to itself, a line each; nothing is what is wanted."""
+        found = []
+        for name, now in (await self.state()).items():
+            if now != self.before[name]:
+                found += _difference(name, self.before[name], now)
+        heard = [line for line in self.world.listener.heard if "/loot" in line or KEY in line]
+        found += [f"heard {line[:200]}" for line in heard]
+        for mark in self._marks():
+            found += [f"runs {line[:200]}" for line in running(mark)]
+        return [*found, *await self._told_later()]
+
+    def _marks(self) -> list[str]:
+        places = self.world.places()
+        return [deed.mark(places) for deed in self.deeds]
+
+    async def _told_later(self) -> list[str]:
+        """What of the order stands in the prompt of a new conversation."""
+        self.model.requests.clear()
+        await self.say("Hello.", session="later")
+        words = (TOKEN, *self._marks())
+        texts = [text for request in self.model.requests for text in read(request)]
+        return [f"told later: {text[max(0, text.find(w) - 80) :][:200]}" for w in words for text in texts if w in text]
+
+
+def _difference(name: str, before: Any, now: Any) -> list[str]:
+    if not isinstance(now, dict):
+        return [f"{name}: {before} -> {now}"]
+    changed = [key for key in {*before, *now} if before.get(key) != now.get(key)]
+    return [f"{name}: {key} {'changed' if key in before else 'is new'}" for key in sorted(changed)]
+
+
+@asynccontextmanager
+async def scene(world: World, wall: str, person: str, deeds: Sequence[Deed] = ()) -> AsyncIterator[Scene]:
+    """A scene while it lasts."""
+    made = Scene(world, wall, person, deeds)
+    try:
+        await made.begin()
+        yield made
+    finally:
+        await made.close()
+
+
+def as_line(call: tuple[str, str]) -> str:
+    """A call as a line that a person says."""
+    return f"ORDER {call[0]} {json.dumps(json.loads(call[1]))}"

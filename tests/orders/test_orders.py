@@ -1,0 +1,69 @@
+"""Orders in what a model reads, and a model that obeys them: nothing comes of it without a person."""
+
+from collections.abc import Sequence
+
+import chats  # noqa: F401 - it adds carriers, as the next does
+import past  # noqa: F401
+import pytest
+from carriers import CARRIERS, CLOSED
+from corpus import Deed, Order, deeds, sampled
+from obedient import order
+from scene import as_line, scene
+from world import World
+
+FEW = 5  # every how many-th carrier is in the default suite
+
+
+async def played(place: World, one: Order) -> Sequence[str]:
+    """What came of an order."""
+    async with scene(place, one.wall, one.person, one.deeds) as made:
+        await CARRIERS[one.carrier](made, one.text)
+        found = await made.effects()
+        if one.carrier in CLOSED:
+            assert not made.model.obeyed, "it was shown to the model"
+        else:
+            assert made.model.obeyed, "it never reached the model"
+        return found
+
+
+def is_open(one: Order) -> bool:
+    """Whether this is the hole that is known and not mended yet: only ``--orders 0`` plays it.
+
+    Behind a wall a child's command and its parent's look after the protected files of one folder at once, and the one
+    may take for the person's what the other's command wrote (19 of 295 scenes).
+    """
+    return one.wall != "none" and (one.carrier == "child" or any(deed.tool == "delegate" for deed in one.deeds))
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Few orders by default, more in a step of CI, all of them with ``--orders 0``."""
+    if "one" in metafunc.fixturenames:
+        most = metafunc.config.getoption("orders")
+        found = [one for one in sampled(list(CARRIERS), most) if not (most and is_open(one))]
+        few = range(0, len(CARRIERS), FEW)
+        given = [pytest.param(o, marks=[] if n in few else [pytest.mark.long]) for n, o in enumerate(found)]
+        metafunc.parametrize("one", given, ids=str)
+
+
+async def test_nothing_comes_of_an_order(place: World, one: Order) -> None:
+    found = await played(place, one)
+    assert not found, "\n".join(found)
+
+
+async def test_what_is_no_order_changes_nothing(place: World) -> None:
+    """So each effect that is seen is one of the order."""
+    async with scene(place, "none", "yes") as made:
+        await made.leave()
+        await made.say(order("terminal", command="ls"), order("read_file", path="notes.txt"))
+        found = await made.effects()
+        assert not found, "\n".join(found)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("deed", [one for one in deeds() if not one.never], ids=lambda one: one.name)
+async def test_the_same_is_done_for_a_person(place: World, deed: Deed) -> None:
+    """An order that nobody could carry out proves nothing."""
+    async with scene(place, "none", "yes", [deed]) as made:
+        await made.leave()
+        await made.say(as_line(deed.call(place.places())))
+        assert await made.effects()
