@@ -8,6 +8,7 @@ from typing import Any
 
 profile, file = cProfile.Profile(), sys.argv[1]
 sys.argv = ["hermes", *sys.argv[2:]]
+del sys.path[0]  # this folder: with it the cache of what is installed would not be that of the command
 leave = os._exit
 
 

@@ -15,7 +15,7 @@ async def allow_python(question: Question) -> Verdict:
 async def main() -> None:
     async with Hermes(home="state", provider="offline", ask=allow_python) as hermes:
         async for event in hermes.turn(
-            "run `python3 -c 'import os; print(os.sep)'`, then run `git push`", session="demo"
+            "run `python3 -c 'import os; print(os.sep)'`, then run `rm -rf .git`", session="demo"
         ):
             match event:
                 case Called():

@@ -16,6 +16,8 @@ PAGES: dict[str, Callable[[], str]] = {
     "kinds": kinds.page,
     "types": types.page,
     "context": library.context_page,
+    "host": library.host_page,
+    "tables": library.tables_page,
     "reach": library.reach_page,
     "contract-tests": contracts.page,
     "testing": library.testing_page,

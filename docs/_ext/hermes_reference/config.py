@@ -47,7 +47,7 @@ def page() -> str:
         "at once, `hermes config schema` prints a JSON Schema for your editor.",
         "`${NAME}` in a text is replaced by the secret or environment variable of that name. A setting of type "
         "*Secret* may be a reference, `env:NAME`, instead of the secret itself. A secret belongs into `.env`: "
-        "`hermes config set OPENROUTER_API_KEY sk-…`.",
+        "`hermes config set OPENROUTER_API_KEY`, which asks.",
         "## Kernel",
         settings_block(Config, ""),
         "### Other spellings",

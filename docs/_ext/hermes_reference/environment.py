@@ -7,6 +7,7 @@ from hermes_reference.markdown import code, joined, table
 VARIABLES = {
     "HERMES_HOME": "The folder of everything Hermes keeps. Default: `~/.hermes`.",
     "HERMES_PROFILE": "The profile to use, as `-p`.",
+    "HERMES_BACKUP_PASSPHRASE": "What seals and opens copies with secrets, where nobody is there to ask.",
     "HERMES_PROVIDER": "With `hermes setup --non-interactive`: who answers, as `--provider`.",
     "HERMES_MODEL": "The same for `--model`.",
     "HERMES_BASE_URL": "The same for `--base-url`.",
@@ -15,6 +16,7 @@ VARIABLES = {
     "HERMES_WORKSPACE": "The same for `--workspace`.",
     "HERMES_INTERFACE": "The same for `--interface`.",
     "HERMES_YOLO": "`1`: ask nothing, as `--yolo`. The hard blocks stay.",
+    "HERMES_TRUST": "`1`: for this run the folder is known, as `--trust`; what is marked in it stays marked.",
     "HERMES_SAFE_MODE": "`1`: only the distribution's own plugins, as `--safe-mode`.",
     "HERMES_TUI_THEME": "`light`, `dark` or the name of a skin: how the full screen looks, whatever is configured.",
     "HERMES_WEB_TOKEN": "The token of `hermes web`, 32 characters or more; without it each start makes one.",

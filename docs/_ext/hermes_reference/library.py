@@ -5,22 +5,26 @@ import inspect
 
 import attrs
 
+from hermes_autorun import autorun
 from hermes_core import (
-    autorun,
     brokers,
     closed,
+    codec,
     context,
     control,
+    database,
     distribution,
     embed,
+    host,
     options,
     patterns,
-    places,
     product,
+    slash,
     testing,
     values,
 )
 from hermes_core.testing import pytest_plugin
+from hermes_paths import places
 from hermes_reference.kinds import show_class, show_function
 from hermes_reference.markdown import code, joined, table
 from hermes_reference.source import doc, tree_of
@@ -57,6 +61,35 @@ def context_page() -> str:
     )
 
 
+def host_page() -> str:
+    """What a host is given: who hears people somewhere, and has Hermes answer them."""
+    hosted = (host.HostBroker, host.HostTurns, host.Reach, host.HostRecords, host.HostedService)
+    commands = (slash.SlashBroker, slash.SlashCommands, slash.HostSide)
+    return joined(
+        "# Hosts",
+        "How to use it: {doc}`../how-to/host`.",
+        doc(host).partition(" What becomes")[0],
+        *(show_class(one) for one in hosted),
+        "## hermes_core.slash",
+        doc(slash),
+        *(show_class(one, "###") for one in commands),
+        *(show_function(slash, name) for name in ("may_use", "usable", "named")),
+    )
+
+
+def tables_page() -> str:
+    """What tables of a plugin's own are used with."""
+    return joined(
+        "# Tables",
+        "How to use it: {doc}`../how-to/tables`. All of these come from `hermes_core.database`.",
+        *(show_class(one) for one in (database.StoreBroker, database.TablesTransaction, database.Changed)),
+        show_function(database, "made", "##"),
+        "## hermes_core.codec",
+        doc(codec),
+        *(show_function(codec, name) for name in codec.__all__ if inspect.isfunction(getattr(codec, name))),
+    )
+
+
 def _validators() -> list[str]:
     return [n for n in options.__all__ if hasattr(attrs.validators, n)]
 
@@ -74,15 +107,15 @@ def reach_page() -> str:
         doc(addresses),
         show_class(addresses.CheckedUrl, "###"),
         *(show_function(addresses, name) for name in ("check_url", "resolve", "refused_address")),
-        "## hermes_core.places",
+        "## hermes_paths.places",
         doc(places),
         show_class(places.PathRules, "###"),
-        *(show_function(places, n) for n in ("spell", "check_path", "open_path", "open_parent", "guarded_by")),
+        *(show_function(places, n) for n in ("spell", "check_path", "open_path", "open_parent")),
         "## hermes_core.closed",
         doc(closed),
         *(show_class(cls, "###") for cls in (closed.Closed, closed.Opened)),
         "`closed(paths)` and `opened(folders)` make one of them, or give the one that was made before.",
-        *(show_function(closed, n) for n in ("closed_but", "vital_place", "expanded")),
+        *(show_function(closed, n) for n in ("closed_but", "guarded_by", "vital_place", "expanded")),
         "## hermes_tool_kit.archives",
         doc(archives),
         show_function(archives, "unpack"),
@@ -90,7 +123,7 @@ def reach_page() -> str:
         "## hermes_tool_kit.injection",
         doc(injection),
         show_function(injection, "scan"),
-        "## hermes_core.autorun",
+        "## hermes_autorun.autorun",
         doc(autorun),
         show_function(autorun, "runs_by_itself"),
     )
