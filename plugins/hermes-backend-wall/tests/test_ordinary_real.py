@@ -4,15 +4,24 @@
 
 import importlib
 import os
+import re
 import subprocess
 import textwrap
+from importlib.metadata import requires
 from pathlib import Path
 
 import pytest
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(180)]
 
-BASE = ("hermes_core", "hermes_backend_kit", "hermes_backend_wall", "hermes_backend_local")
+
+def ours(distribution: str) -> set[str]:
+    """The packages of a distribution of ours, and of those of ours that it needs."""
+    needed = {re.match(r"[\w-]*", said).group() for said in requires(distribution) or () if "extra ==" not in said}
+    below = [ours(one) for one in needed if one.startswith("hermes-")]
+    return {distribution.replace("-", "_")}.union(*below)
+
+
 ORDINARY = """
 import asyncio, os, sys
 os.setgroups([]); os.setgid(65534); os.setuid(65534); os.umask(0o022)
@@ -53,7 +62,10 @@ async def test_an_ordinary_user_has_the_same_walls(kind):
         for name in ("person/work", "person/.ssh", "person/.hermes", "lib"):
             (base / name).mkdir(parents=True)
         (base / "person/.ssh/key").write_text("PRIVATE-4c1f9")
-        modules = [Path(importlib.import_module(name).__file__).parent for name in (*BASE, "attr", "attrs")]
+        modules = [
+            Path(importlib.import_module(name).__file__).parent
+            for name in (*ours("hermes-backend-local"), "attr", "attrs")
+        ]
         modules += [Path(importlib.import_module(name).__file__).parent for name in ("pluggy", "click", "cattrs")]
         subprocess.run(["cp", "-r", *modules, base / "lib"], check=True)
         subprocess.run(["chown", "-R", "65534:65534", base], check=True)
