@@ -19,6 +19,10 @@ PRIVATE = [
     "distribution",
     "embed",
     "testing",
+    "own",
+    "masking.known",
+    "masking.stream",
+    "masking.watched",
 ]
 THIRD_PARTY = "openai litellm textual mcp docker modal daytona httpx2 rich prompt_toolkit"
 
@@ -55,6 +59,11 @@ exclude_type_checking_imports = True
 name = The kernel's rooms import only downward
 type = layers
 containers = hermes_core
+# A room that stands nowhere here is a fault. The kits stand beside the house, and what starts it above.
+exhaustive = true
+exhaustive_ignores =
+    testing
+    __main__
 layers =
     embed
     distribution
@@ -64,6 +73,7 @@ layers =
     product
     plugins
     store | config
+    own
     hooks
     context
     host
@@ -75,7 +85,7 @@ layers =
     codec | trace | notices
     types | errors
     environment
-    values | modes
+    values | modes | patterns
 
 [importlinter:contract:independence]
 name = No plugin knows another plugin

@@ -28,7 +28,7 @@ from hermes_paths import places
 from hermes_reference.kinds import show_class, show_function
 from hermes_reference.markdown import code, joined, table
 from hermes_reference.source import doc, tree_of
-from hermes_tool_kit import addresses, archives, fetching, injection
+from hermes_tool_kit import addresses, fetching, injection
 
 KIT = "Contract"
 
@@ -95,9 +95,9 @@ def _validators() -> list[str]:
 
 
 def reach_page() -> str:
-    """Opening what a model names: URLs, paths, archives."""
+    """Opening what a model names: URLs, paths."""
     return joined(
-        "# URLs, paths, archives",
+        "# URLs and paths",
         "How to use it: {doc}`../how-to/reach`. What a rule forbids raises `OutOfReach`, which is a `ToolError`.",
         "## hermes_tool_kit.fetching",
         doc(fetching),
@@ -116,10 +116,6 @@ def reach_page() -> str:
         *(show_class(cls, "###") for cls in (closed.Closed, closed.Opened)),
         "`closed(paths)` and `opened(folders)` make one of them, or give the one that was made before.",
         *(show_function(closed, n) for n in ("closed_but", "guarded_by", "vital_place", "expanded")),
-        "## hermes_tool_kit.archives",
-        doc(archives),
-        show_function(archives, "unpack"),
-        show_class(archives.ArchiveLimits, "###"),
         "## hermes_tool_kit.injection",
         doc(injection),
         show_function(injection, "scan"),

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from hermes_core.errors import ProviderError
 from hermes_core.testing import Steps
 from hermes_core.types import ReasoningDelta, TextDelta
-from hermes_provider_anthropic import sse
 from hermes_provider_anthropic.decode import MessageDecoder
-from hermes_provider_anthropic.sse import BrokenEvent, EventReader
+from hermes_provider_kit import sse
 from hermes_provider_kit.failures import Service
+from hermes_provider_kit.sse import BrokenEvent, EventReader, objects
 
 HERE = Service(title="Test", url="http://127.0.0.1")
 
@@ -55,8 +55,8 @@ def events(parts: list[bytes]) -> tuple[list[object], bool]:
     reader, found = EventReader(), []
     try:
         for part in parts:
-            found += reader.feed(part)
-        return found + reader.end(), False
+            found += objects(reader.feed(part))
+        return found + objects(reader.end()), False
     except BrokenEvent:
         return found, True
 

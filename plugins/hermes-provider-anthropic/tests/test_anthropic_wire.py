@@ -9,8 +9,8 @@ import pytest
 from hermes_core.errors import ProviderError
 from hermes_core.types import CallDelta, Delta, Done, ReasoningDelta, TextDelta, UsageDelta
 from hermes_provider_anthropic.decode import MessageDecoder
-from hermes_provider_anthropic.sse import EventReader
 from hermes_provider_kit.failures import Service
+from hermes_provider_kit.sse import EventReader, objects
 
 HERE = Service(title="Test", url="http://127.0.0.1")
 KNOWN = (TextDelta, ReasoningDelta, CallDelta, UsageDelta, Done)
@@ -23,7 +23,7 @@ Events = list[list[object]]
 def read(pieces: list[bytes]) -> Events:
     """The events that are whole with each of these pieces, and with the end."""
     reader = EventReader()
-    return [*(reader.feed(piece) for piece in pieces), reader.end()]
+    return [*(objects(reader.feed(piece)) for piece in pieces), objects(reader.end())]
 
 
 def decode(events: Events) -> list[Delta]:

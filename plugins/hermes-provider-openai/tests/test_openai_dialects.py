@@ -10,8 +10,8 @@ import pytest
 from hermes_core.errors import ProviderError
 from hermes_core.types import CallDelta, Delta, Done, ReasoningDelta, TextDelta, UsageDelta
 from hermes_provider_kit.failures import Service
+from hermes_provider_kit.sse import EventReader
 from hermes_provider_openai.decode import ChatDecoder
-from hermes_provider_openai.sse import EventReader
 
 HERE = Service(title="Test", url="http://127.0.0.1")
 

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from hermes_core.errors import ProviderError
 from hermes_core.testing import Steps
 from hermes_provider_kit.failures import Service
+from hermes_provider_kit.sse import BrokenEvent, EventReader
 from hermes_provider_openai.arguments import Arguments
 from hermes_provider_openai.calls import CallCollector
 from hermes_provider_openai.decode import ChatDecoder
-from hermes_provider_openai.sse import BrokenEvent, EventReader
 
 HERE = Service(title="Test", url="http://127.0.0.1")
 

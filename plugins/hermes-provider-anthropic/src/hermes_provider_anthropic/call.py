@@ -10,9 +10,9 @@ from hermes_core.types import Delta, Request
 from hermes_provider_anthropic.body import encode, messages_body, seals_in
 from hermes_provider_anthropic.decode import MessageDecoder
 from hermes_provider_anthropic.line import Line
-from hermes_provider_anthropic.sse import BrokenEvent, EventReader
 from hermes_provider_kit.failures import Service
 from hermes_provider_kit.replies import Patience, broken_event, drain, first_bytes, names_files, read_capped
+from hermes_provider_kit.sse import BrokenEvent, EventReader, objects
 from hermes_provider_kit.transport import network_failure
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ async def stream_messages(line: Line, request: Request, model: str) -> AsyncGene
             reader = EventReader()
             piece, patience = first, Patience(line.service, line.stale_seconds)
             while piece and not decoder.done and decoder.failed is None:
-                events = reader.feed(piece)
+                events = objects(reader.feed(piece))
                 patience.hear(something=any(event.get("type") != "ping" for event in events))
                 for delta in decoder.feed(events):
                     yield delta
@@ -156,7 +156,7 @@ async def _finish(
         await drain(pieces)
         return decoder.end()
     try:
-        deltas = decoder.feed(reader.end())
+        deltas = decoder.feed(objects(reader.end()))
     except BrokenEvent:  # the last event was cut, which is said below unless the reply is whole without it
         deltas = []
     if not decoder.begun and decoder.failed is None:

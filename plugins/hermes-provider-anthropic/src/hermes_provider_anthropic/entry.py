@@ -2,17 +2,16 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
-
-from attrs import fields
 
 from hermes_core.types import JSON
 from hermes_core.values import frozen
+from hermes_provider_kit.catalogue import problems_of, read_row, tuples
 
 __all__ = ["FOLDER", "Card", "Entry", "load_entry", "parse_entry"]
 
 FOLDER = Path(__file__).with_name("catalogue")
 DEFAULT_OUTPUT = 16_000  # for a model nobody told us about: most servers take it
+_PRICES = ("input", "output", "cache reads", "cache writes")
 _WORDS = {"thinking": ("", "adaptive", "budget"), "off": ("", "disabled", "between_tools")}
 
 
@@ -78,43 +77,19 @@ class Entry:
 
 def load_entry(name: str) -> Entry:
     """Read a service's file. Raises ValueError when the file is not as it should be."""
-    import tomllib
-
-    text = (FOLDER / f"{name}.toml").read_text(encoding="utf-8")
-    return parse_entry(tomllib.loads(text), where=f"{name}.toml")
+    return parse_entry(read_row(FOLDER, name), where=f"{name}.toml")
 
 
 def parse_entry(data: Mapping[str, JSON], *, where: str) -> Entry:
     """Check a file's content against the fields above. Raises ValueError naming every problem."""
     rest = {key: value for key, value in data.items() if key != "models"}
-    problems = _problems(Entry, rest, ("name", "title", "summary"))
+    problems = problems_of(Entry, rest, ("name", "title", "summary"))
     rows = data.get("models", [])
     for row in rows:
-        problems += [f"model {row.get('name', '?')}: {problem}" for problem in _problems(Card, row, ("name",))]
+        wrong = problems_of(Card, row, ("name",), _WORDS)
+        if len(row.get("price", _PRICES)) != len(_PRICES):
+            wrong.append(f"price is not {', '.join(_PRICES)}")
+        problems += [f"model {row.get('name', '?')}: {problem}" for problem in wrong]
     if problems:
         raise ValueError(f"{where}: {'; '.join(problems)}")
-    return Entry(**_tuples(rest), models=tuple(Card(**_tuples(row)) for row in rows))
-
-
-def _problems(cls: Any, data: Mapping[str, JSON], needed: tuple[str, ...]) -> list[str]:
-    kinds = {field.name: field.type for field in fields(cls)}
-    found = [f"unknown key {key}" for key in data if key not in kinds]
-    found += [f"{key} is missing" for key in needed if not data.get(key)]
-    found += [f"{k} is not {kinds[k]}" for k, v in data.items() if k in kinds and not _fits(kinds[k], v)]
-    found += [f"{k} is none of {', '.join(w)}" for k, w in _WORDS.items() if k in kinds and data.get(k, "") not in w]
-    return found
-
-
-def _fits(kind: object, value: JSON) -> bool:
-    if kind is bool or kind is str:
-        return isinstance(value, kind)
-    if kind is int:
-        return isinstance(value, int) and not isinstance(value, bool)
-    if kind == tuple[float, ...]:
-        numbers = isinstance(value, list) and all(isinstance(item, int | float) and item >= 0 for item in value)
-        return numbers and len(value) == 4
-    return isinstance(value, list) and all(isinstance(item, str) for item in value)
-
-
-def _tuples(data: Mapping[str, JSON]) -> dict[str, JSON]:
-    return {key: tuple(value) if isinstance(value, list) else value for key, value in data.items()}
+    return Entry(**tuples(rest), models=tuple(Card(**tuples(row)) for row in rows))

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from hermes_core.errors import ProviderError
 from hermes_core.types import JSON, Delta, Request
 from hermes_provider_kit.replies import Patience, broken_event, drain, first_bytes, names_files, read_capped
+from hermes_provider_kit.sse import BrokenEvent, EventReader
 from hermes_provider_kit.transport import network_failure
 from hermes_provider_openai.body import chat_body, encode
 from hermes_provider_openai.decode import ChatDecoder
 from hermes_provider_openai.line import Line
-from hermes_provider_openai.sse import BrokenEvent, EventReader
 
 if TYPE_CHECKING:
     import httpx2

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from hermes_core.errors import ProviderError, Unavailable
 from hermes_core.types import JSON, CallDelta, Delta, Done, ReasoningDelta, StopReason, TextDelta, Usage, UsageDelta
 from hermes_provider_kit.failures import Service
+from hermes_provider_kit.sse import DONE
 from hermes_provider_kit.surrogates import mend, split_half
 from hermes_provider_openai.calls import CallCollector
-from hermes_provider_openai.sse import DONE
 from hermes_provider_openai.usage import read_usage
 
 __all__ = ["ChatDecoder"]

@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from attrs import Factory, fields
+from attrs import Factory
 
 from hermes_core.types import JSON
 from hermes_core.values import frozen
+from hermes_provider_kit.catalogue import problems_of, read_row, tuples
 
 __all__ = ["FOLDER", "Entry", "load_entry", "parse_entry"]
 
@@ -72,46 +73,23 @@ class Entry:
 
 def load_entry(name: str) -> Entry:
     """Read a service's file. Raises ValueError when the file is not as it should be."""
-    import tomllib
-
-    text = (FOLDER / f"{name}.toml").read_text(encoding="utf-8")
-    return parse_entry(tomllib.loads(text), where=f"{name}.toml")
+    return parse_entry(read_row(FOLDER, name), where=f"{name}.toml")
 
 
 def parse_entry(data: Mapping[str, JSON], *, where: str) -> Entry:
     """Check a file's content against the fields above. Raises ValueError naming every problem."""
-    kinds = {field.name: field for field in fields(Entry)}
-    problems = [f"unknown key {key}" for key in data if key not in kinds]
-    problems += [f"{key} is missing" for key in ("name", "title", "summary") if not data.get(key)]
-    values: dict[str, JSON] = {}
-    for key, value in data.items():
-        if key in kinds and not _fits(kinds[key].type, value):
-            problems.append(f"{key} is not {kinds[key].type}")
-        values[key] = tuple(value) if isinstance(value, list) else value
-    problems += [f"{k} is none of {', '.join(w)}" for k, w in _WORDS.items() if k in values and values[k] not in w]
-    problems += [f"replay knows no {field}" for field in values.get("replay", ()) if field not in _REPLAYABLE]
-    if isinstance(values.get("temperature"), str) and values["temperature"] not in ("", "omit"):
+    problems = problems_of(Entry, data, ("name", "title", "summary"), _WORDS)
+    problems += [f"replay knows no {field}" for field in data.get("replay", ()) if field not in _REPLAYABLE]
+    if isinstance(data.get("temperature"), str) and data["temperature"] not in ("", "omit"):
         problems.append('temperature is "omit" or a number')
     problems += [
-        f"the price of {name} is not one" for name, row in values.get("prices", {}).items() if not _is_price(row)
+        f"the price of {name} is not one" for name, row in data.get("prices", {}).items() if not _is_price(row)
     ]
-    if values.get("prices") and not values.get("prices_from"):
+    if data.get("prices") and not data.get("prices_from"):
         problems.append("prices_from is missing")
     if problems:
         raise ValueError(f"{where}: {'; '.join(problems)}")
-    return Entry(**values)
-
-
-def _fits(kind: object, value: JSON) -> bool:
-    if kind is bool or kind is str:
-        return isinstance(value, kind)
-    if kind is int:
-        return isinstance(value, int) and not isinstance(value, bool)
-    if kind == str | float:
-        return isinstance(value, str | float | int) and not isinstance(value, bool)
-    if kind == tuple[str, ...]:
-        return isinstance(value, list) and all(isinstance(item, str) for item in value)
-    return isinstance(value, dict)
+    return Entry(**tuples(data))
 
 
 def _is_price(row: JSON) -> bool:

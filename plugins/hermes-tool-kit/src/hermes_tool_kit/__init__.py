@@ -1,4 +1,4 @@
-"""What tools that meet text and files from outside share: archives unpacked whole or not at all, attacks recognized.
+"""What tools that meet text and files from outside share: URLs opened within bounds, attacks recognized.
 
 A library, no plugin: it has no entry point and no manifest. Importing this imports nothing.
 """

@@ -1,13 +1,15 @@
 """Server-sent events, from bytes to JSON values: fast for what everybody sends, patient with what some send.
 
-Events end at a blank line, so whole network chunks are cut there and parsed at once. Nothing in here waits.
+Events end at a blank line, so whole network chunks are cut there and parsed at once. Nothing in here waits. The format
+is that of the HTML standard, "Server-sent events".
 """
 
 import json
+from collections.abc import Sequence
 
 from hermes_core.types import JSON
 
-__all__ = ["DONE", "BrokenEvent", "EventReader"]
+__all__ = ["DONE", "BrokenEvent", "EventReader", "objects"]
 
 DONE = object()  # the ``[DONE]`` marker among parsed events
 LIMIT = 64 * 1024 * 1024  # bytes of one event; more is not a model's reply
@@ -23,46 +25,46 @@ class BrokenEvent(ValueError):
 
 
 class EventReader:
-    """Turns the bytes of one stream, cut anywhere, into its events. ``odd`` keeps the last payload without meaning."""
+    """Turns the bytes of one stream, cut anywhere, into its events.
+
+    What is no JSON, as "ping", is None. An object that does not say its ``type`` gets the one from its ``event:`` line,
+    as some proxies drop the former.
+    """
 
     def __init__(self) -> None:
-        self.odd = ""
-        self.total = 0
         self._tail = bytearray()
+        self._begun = False
         self._carriage = False
 
     def feed(self, data: bytes) -> list[JSON]:
-        """The events that are whole with these bytes. Raises BrokenEvent."""
-        if not self.total:
+        """Take the events that are whole with these bytes. Raises BrokenEvent."""
+        if not self._begun:
             self._tail += data
             if len(self._tail) < len(BOM) and BOM.startswith(self._tail):
                 return []
             data = bytes(self._tail.removeprefix(BOM))
             self._tail.clear()
-        self.total += len(data)
+            self._begun = True
         if self._carriage or b"\r" in data:
             data = self._plain_newlines(data)
         tail = self._tail
-        start = max(len(tail) - 1, 0)
+        start = max(len(tail) - len(b"\nevent"), 0)
         tail += data
-        cut = tail.rfind(b"\n\n", start)
+        # A server that forgets the blank line still begins its next event.
+        cut = max(tail.rfind(b"\n\n", start), tail.rfind(b"\nevent:", start))
         if cut < 0:
             if len(tail) > LIMIT:
                 raise BrokenEvent(tail[:200].decode(errors="replace"))
             return []
         block = tail[:cut].decode("utf-8", "replace")
-        del tail[: cut + 2]
+        del tail[: cut + 1]
         return self._parse_block(block)
 
     def end(self) -> list[JSON]:
-        """The events in what is left when the stream ends without a blank line. Raises BrokenEvent."""
+        """Take the events in what is left when the stream ends without a blank line. Raises BrokenEvent."""
         rest = self._tail.decode("utf-8", "replace")
         self._tail.clear()
         return self._parse_block(rest)
-
-    def rest(self) -> str:
-        """What was read and is not yet part of an event."""
-        return self._tail.decode("utf-8", "replace")
 
     def _plain_newlines(self, data: bytes) -> bytes:
         if self._carriage:
@@ -75,6 +77,7 @@ class EventReader:
     def _parse_block(self, block: str) -> list[JSON]:
         # One json.loads for the whole block. A JSON text holds no raw newline, so the separator cannot be inside one;
         # anything but plain one-line data events fails to parse here and is read with care below.
+        block = block.lstrip("\n")
         if block.startswith("data: {"):
             separators = block.count("\n\ndata: ")
             try:
@@ -86,31 +89,50 @@ class EventReader:
                     return events
         parsed: list[JSON] = []
         for event in block.split("\n\n"):
-            self._parse_event(event, parsed)
+            for one in _begun(event):
+                _parse_event(one, parsed)
         return parsed
 
-    def _parse_event(self, event: str, parsed: list[JSON]) -> None:
-        lines = [line for line in map(_payload, event.split("\n")) if line]
-        if not lines:
-            return
-        whole = "\n".join(lines)
-        try:
-            parsed.append(self._value(whole))
-        except BrokenEvent:
-            if len(lines) == 1:
-                raise
-            parsed.extend([self._value(line) for line in lines])  # servers that forget the blank line between events
 
-    def _value(self, payload: str) -> JSON:
-        if payload == "[DONE]":
-            return DONE
-        try:
-            return json.loads(payload)
-        except (ValueError, RecursionError):
-            if payload[0] in "{[":
-                raise BrokenEvent(payload) from None
-        self.odd = payload  # "ping", "keep-alive" and the like
-        return None
+def objects(events: Sequence[JSON]) -> list[dict[str, JSON]]:
+    """Keep the events that are JSON objects."""
+    return [event for event in events if isinstance(event, dict)]
+
+
+def _begun(event: str) -> list[str]:
+    """Cut the lines between two blank ones at each ``event:`` that comes after data."""
+    first, *rest = event.split("\nevent:")
+    return [first, *(f"event:{one}" for one in rest)]
+
+
+def _parse_event(event: str, parsed: list[JSON]) -> None:
+    every = event.split("\n")
+    lines = [line for line in map(_payload, every) if line]
+    if not lines:
+        return
+    name = every[0][6:].strip() if every[0].startswith("event:") else ""
+    whole = "\n".join(lines)
+    try:
+        parsed.append(_named(_value(whole), name))
+    except BrokenEvent:
+        if len(lines) == 1:
+            raise
+        parsed.extend([_named(_value(line), name) for line in lines])  # who forgets the blank line between events
+
+
+def _named(value: JSON, name: str) -> JSON:
+    return {**value, "type": name} if name and isinstance(value, dict) and "type" not in value else value
+
+
+def _value(payload: str) -> JSON:
+    if payload == "[DONE]":
+        return DONE
+    try:
+        return json.loads(payload)
+    except (ValueError, RecursionError):
+        if payload[0] in "{[":
+            raise BrokenEvent(payload) from None
+    return None  # "ping", "keep-alive" and the like
 
 
 def _payload(line: str) -> str:
