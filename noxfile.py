@@ -29,13 +29,12 @@ def _sync(session: nox.Session, *groups: str) -> None:
 def tests(session: nox.Session) -> None:
     """All tests but the real ones; arguments go to pytest. In CI, where they run on another Python, less is repeated.
 
-    What is the same on every Python is then left out: pictures and pages here, what is long in the one of the middle.
+    What is the same on every Python is then left out: pictures, pages and what is long.
     """
     _sync(session)
     chosen = ["-m", "not real"]
     if os.environ.get("CI"):
-        chosen = chosen if session.python == PYTHONS[0] else []
-        chosen += ["--commits", "50", "--seeds", "2", "--deselect", "tests/hostile/test_soak.py"]
+        chosen = ["--commits", "50", "--seeds", "2", "--deselect", "tests/hostile/test_soak.py"]
         rooms = ("plugins/hermes-platform-tui", "tests/docs", "tests/deploy", "plugins/hermes-tool-redaction")
         chosen += [f"--ignore={room}" for room in rooms]
     session.run("pytest", *(session.posargs or ["-n", "auto", *chosen]))
