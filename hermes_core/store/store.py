@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from hermes_core.store.approvals import Approvals
     from hermes_core.store.command_log import CommandLog
     from hermes_core.store.cross_chat_notes import CrossChatNotes
-    from hermes_core.store.documents import Documents
     from hermes_core.store.traces import Traces
 
 __all__ = ["Store", "open_store"]
@@ -84,13 +83,6 @@ class Store:
         from hermes_core.store.command_log import CommandLog
 
         return CommandLog(self.database)
-
-    @cached_property
-    def documents(self) -> "Documents":
-        """What plugins keep as documents."""
-        from hermes_core.store.documents import Documents
-
-        return Documents(self.database)
 
     @cached_property
     def notes(self) -> "CrossChatNotes":

@@ -1,16 +1,19 @@
 """What is laid out for a person: choices, models, settings, tools, work that runs, what was spent."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from attrs import Factory
 
-from hermes_core.types.base import JSON, Effect
+from hermes_core.types.base import JSON, Effect, Feature
 from hermes_core.types.model import Model, Price, Usage
 from hermes_core.types.work import Wall
 from hermes_core.values import frozen
 
-__all__ = ["Choice", "ConversationState", "Job", "ModelRow", "ProviderRow", "Setting", "ToolRow", "UsageRow"]
+__all__ = [
+    "BackendRow", "Choice", "ConversationState", "Job", "KeyRow", "ModelRow", "ProviderRow", "Setting", "ToolRow",
+    "UsageRow",
+]  # fmt: skip
 
 
 @frozen
@@ -129,4 +132,26 @@ class ConversationState:
     window: int
     store: str
     services: Sequence[str] = ()
+    wall: Wall | None = None
+
+
+class KeyRow(NamedTuple):
+    """A key as lists show it, never the key; ``left`` is seconds until a resting one is used again."""
+
+    provider: str
+    source: str
+    fingerprint: str
+    state: Literal["ok", "resting", "dead", "missing"]
+    left: float = 0.0
+    reason: str = ""
+    uses: int = 0
+
+
+class BackendRow(NamedTuple):
+    """A place where commands can run: its ``plugin``, whether it is ``ready`` here, what it says of its ``wall``."""
+
+    name: str
+    plugin: str
+    ready: bool
+    features: frozenset[Feature]
     wall: Wall | None = None

@@ -14,7 +14,19 @@ from hermes_core.plugins.index import Installed
 from hermes_core.plugins.manifest import Manifest
 from hermes_core.store.leases import Busy
 from hermes_core.testing import Bench, FakePlatform
-from hermes_core.types import Approval, Ended, Envelope, Event, Message, Principal, Text, TurnOrder, TurnResult, Verdict
+from hermes_core.types import (
+    Approval,
+    Ended,
+    Envelope,
+    Event,
+    Message,
+    Principal,
+    Session,
+    Text,
+    TurnOrder,
+    TurnResult,
+    Verdict,
+)
 
 MIA, BEN = Principal(person="pager:mia"), Principal(person="pager:ben")
 
@@ -166,19 +178,39 @@ async def test_a_command_is_carried_out_once(ctx: PluginContext) -> None:
     assert await records.heard("pager", "p") == []
 
 
-async def test_a_question_is_settled_once(ctx: PluginContext) -> None:
-    records, session = ctx.host.records, await ctx.turns.take_up("s", owner=MIA, origin="pager")
+async def test_a_question_is_settled_once(hermes: Bench, provider: Any) -> None:
+    ctx = context(hermes, "host.serve", "turns.run", "sessions.read", "approvals.settle")
+    approvals, session = ctx.approvals, await ctx.turns.take_up("s", owner=MIA, origin="pager")
     await ctx.host.turns.keep(session)
-    await records.ask(session, Approval(id="q", session_id="s", turn_id="", subject="Which?", kind="text"))
-    assert [one.id for one in await records.questions(MIA)] == ["q"]
-    assert await records.questions(BEN) == []
-    settled, mine = await records.settle(MIA, "q", Verdict(outcome="allow", choice="blue", by="Mia"))
-    assert (settled.choice, mine) == ("blue", True)
-    again, mine = await records.settle(MIA, "q", Verdict(outcome="deny"), expired=True)
-    assert (again.choice, mine) == ("blue", False)
-    assert (await records.question(MIA, "q")).state == "answered"
+    await approvals.ask(session, Approval(id="q", session_id="s", turn_id="", subject="Which?", kind="text"))
+    assert [one.id for one in await approvals.list(MIA)] == ["q"]
+    assert await approvals.list(BEN) == []
+    assert (await approvals.settle(MIA, "q", Verdict(outcome="allow", choice="blue", by="Mia"))).choice == "blue"
+    with pytest.raises(UserError, match="already answered"):
+        await approvals.settle(MIA, "q", Verdict(outcome="deny"), expired=True)
+    assert (await approvals.find(MIA, "q")).state == "answered"
     with pytest.raises(UnknownName):
-        await records.question(BEN, "q")
+        await approvals.find(BEN, "q")
+
+
+async def test_who_is_an_admin_is_for_a_host_to_say(hermes: Bench, provider: Any) -> None:
+    kernel = ("sessions.read", "approvals.settle", "turns.run")
+    host, other = context(hermes, "host.serve", *kernel), context(hermes, *kernel)
+    await host.host.turns.keep(await host.turns.take_up("s", owner=MIA, origin="pager"))
+    asked = Approval(id="q", session_id="s", turn_id="", subject="rm x", choices=("once", "deny"), addressee="admin")
+    await host.approvals.ask(await host.turns.take_up("s", owner=MIA), asked)
+    yes = Verdict(outcome="allow", choice="once")
+    assert await host.approvals.list(BEN) == []
+    assert [one.id for one in await host.approvals.list(BEN, admin=True)] == ["q"]
+    with pytest.raises(UnknownName):
+        await host.approvals.settle(BEN, "q", yes)
+    for ask in (
+        other.approvals.list(BEN, admin=True), other.approvals.find(BEN, "q", admin=True),
+        other.approvals.settle(BEN, "q", yes, admin=True), other.approvals.ask(Session(id="s", origin="x"), asked),
+    ):  # fmt: skip
+        with pytest.raises(NotPermitted, match=r"host\.serve|admin|person"):
+            await ask
+    assert (await host.approvals.settle(BEN, "q", yes, admin=True)).choice == "once"
 
 
 async def test_one_process_serves_an_account(ctx: PluginContext) -> None:

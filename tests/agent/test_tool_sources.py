@@ -101,7 +101,7 @@ async def test_a_made_tool_can_be_called_at_once_and_changes_nothing_that_was_se
     for before, after in zip(provider.requests, provider.requests[1:], strict=False):
         assert list(after.messages[: len(before.messages)]) == list(before.messages)
         assert after.tools == before.tools
-    history = await (await hermes.runtime.store()).history.tool_calls(hermes.runtime.owner, name="own_x")
+    history = await (await hermes.runtime.store()).history.tool_calls(hermes.runtime.owner, tool="own_x")
     assert [e.outcome for e in history] == ["ok"]
 
 

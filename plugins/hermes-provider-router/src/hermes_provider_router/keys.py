@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from hermes_core.brokers import DocumentsBroker
-from hermes_core.control import KeyRow
 from hermes_core.errors import AuthError, HermesError, ProviderError, RateLimited, UnknownName
-from hermes_core.types import Endpoint, EndpointKey
+from hermes_core.types import Endpoint, EndpointKey, KeyRow
 
 __all__ = ["Keys", "fingerprint"]
 
