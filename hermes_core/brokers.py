@@ -6,7 +6,7 @@ NotPermitted.
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from hermes_core import masking
 from hermes_core.errors import Conflict, UserError
@@ -234,8 +234,15 @@ class TurnsBroker:
         owner: Principal | None = None,
         ask: "AskPerson | None" = None,
         ends: TurnEnds | None = None,
+        only: Literal["", "cut", "waiting"] = "",
+        model: str = "",
+        effort: str = "",
     ) -> AsyncGenerator[Event, None]:
-        """Play the turn that a death cut off in a session, else the message that waits there longest; or nothing."""
+        """Play the turn that a death cut off in a session, else the message that waits there longest; or nothing.
+
+        With ``only`` one of both: a turn that was ``cut`` off, or what is ``waiting``, which is not played while a turn
+        is open. ``model`` and ``effort`` are what the conversation chose. Closing it interrupts the turn.
+        """
         raise _no_turns()
 
     async def interrupted(self, *, owner: Principal | None = None) -> Sequence[str]:

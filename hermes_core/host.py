@@ -5,23 +5,19 @@ which is a great deal: whoever hosts says who a person is, and the kernel believ
 
     session = await ctx.turns.take_up(owner=owner, origin="pager")
     await ctx.turns.queue(envelope, owner=owner, order=TurnOrder(session=session.id))  # it lasts from here
-    for play in (ctx.host.turns.resume, ctx.host.turns.follow):  # what a death cut off comes first
-        async for event in play(session.id, owner=owner): ...
+    async for event in ctx.turns.resume(session.id, owner=owner): ...  # what a death cut off comes first
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Awaitable, Callable, Container, Sequence
+from collections.abc import Awaitable, Callable, Container, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hermes_core.brokers import TurnEnds
 from hermes_core.kinds import Platform, TurnQueue, Workspace
-from hermes_core.kinds.console import AskPerson
 from hermes_core.permissions import needs
 from hermes_core.types import (
     Account,
     Envelope,
-    Event,
     Message,
     Principal,
     Serving,
@@ -47,7 +43,7 @@ class Reach(NamedTuple):
 
 @needs("host.serve", "hosted conversations of anybody")
 class HostTurns(ABC):
-    """What waits in the sessions of whoever wrote to a host, and how it is played. ``ctx.turns`` orders and stops it.
+    """What waits in the sessions of whoever wrote to a host. ``ctx.turns`` orders, plays and stops it.
 
     Every method raises StoreError, and UnknownName for a session that is not the ``owner``'s.
     """
@@ -100,36 +96,6 @@ class HostTurns(ABC):
     @abstractmethod
     async def waiting(self, session_id: str) -> Sequence[Waiting]:
         """What waits for its turn, in the order it came."""
-
-    @abstractmethod
-    def resume(
-        self,
-        session: str,
-        *,
-        owner: Principal,
-        ask: AskPerson | None = None,
-        ends: TurnEnds | None = None,
-        model: str = "",
-        effort: str = "",
-    ) -> AsyncGenerator[Event, None]:
-        """Play the turn that a death cut off to its end, and nothing else; yields nothing where who plays it lives.
-
-        ``ask`` puts questions to the person, ``ends`` prepares what is stored with the turn's end; ``model`` and
-        ``effort`` are what the conversation chose. Closing it interrupts the turn.
-        """
-
-    @abstractmethod
-    def follow(
-        self,
-        session: str,
-        *,
-        owner: Principal,
-        ask: AskPerson | None = None,
-        ends: TurnEnds | None = None,
-        model: str = "",
-        effort: str = "",
-    ) -> AsyncGenerator[Event, None]:
-        """Play the message that waits longest, as ``resume`` does; or nothing: none waits, or a turn is open."""
 
     @abstractmethod
     async def stop_wanted(self, session_id: str) -> bool:

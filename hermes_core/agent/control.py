@@ -134,7 +134,7 @@ class Plugins(PluginsBroker):
         shielded = self._runtime.dispatch.shielded
         states = await asyncio.gather(*(shielded(label, "ready", one.ready, _PATIENCE) for label, one in found))
         return [
-            BackendRow(one.name, label, state is True, one.features, one.wall)
+            BackendRow(name=one.name, plugin=label, ready=state is True, features=one.features, wall=one.wall)
             for (label, one), state in zip(found, states, strict=True)
         ]
 

@@ -1,6 +1,6 @@
 """One kernel as a host has it."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,12 +10,11 @@ from hermes_core.agent.forwarded import of_store
 from hermes_core.agent.outputs import seen_in
 from hermes_core.agent.policy.guarded import guarded_paths, guarded_place, read_only, readable
 from hermes_core.agent.runtime import Runtime
-from hermes_core.agent.turn_origin import TurnOrigin
 from hermes_core.errors import OutOfReach, PluginError, UnknownName, UserError
 from hermes_core.host import HostBroker, HostedService, HostRecords, HostTurns, Reach
 from hermes_core.kinds import Platform, Service, TurnQueue, Workspace
 from hermes_core.plugins.fence import fenced, one_line
-from hermes_core.types import Envelope, Event, Feature, Principal, Serving, Session
+from hermes_core.types import Envelope, Feature, Principal, Serving, Session
 
 __all__ = ["Host"]
 
@@ -139,28 +138,22 @@ class _Turns(HostTurns):
     asked_from = of_store(lambda store: store.inbox.asked_from)
     tell = of_store(lambda store: store.notes.post)
 
-    def resume(self, session: str, *, owner: Principal, **origin: Any) -> AsyncGenerator[Event, None]:
-        return self._runtime.turns.resume(session, owner=owner, turn_origin=TurnOrigin(**origin))
-
-    def follow(self, session: str, *, owner: Principal, **origin: Any) -> AsyncGenerator[Event, None]:
-        return self._runtime.turns.follow(session, owner=owner, turn_origin=TurnOrigin(**origin))
-
 
 class _Records(HostRecords):
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
 
     answers = of_store(lambda store: store.answers)
-    done = of_store(lambda store: store.commands.done)
-    heard = of_store(lambda store: store.commands.waiting)
-    forget = of_store(lambda store: store.commands.forget)
+    done = of_store(lambda store: store.inbox.done)
+    heard = of_store(lambda store: store.inbox.heard)
+    forget = of_store(lambda store: store.inbox.forget)
     over = of_store(lambda store: store.journal.over)
     accounts = of_store(lambda store: store.accounts.list)
     keep_serving = of_store(lambda store: store.accounts.keep)
     stop_serving = of_store(lambda store: store.accounts.stop)
 
     async def hear(self, owner: Principal, envelope: Envelope) -> int:
-        return await (await self._runtime.store()).commands.hear(owner, envelope, trace.current())
+        return await (await self._runtime.store()).inbox.hear(owner, envelope, trace.current())
 
     async def serve(self, platform: str, account: str) -> Serving | None:
         holder = self._runtime.sessions.holder

@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from functools import partial
 from math import inf
 from pathlib import Path
+from typing import Literal
 
 from attrs import evolve
 
@@ -127,15 +128,19 @@ class Turns(TurnsBroker):
         owner: Principal | None = None,
         ask: AskPerson | None = None,
         ends: TurnEnds | None = None,
+        only: Literal["", "cut", "waiting"] = "",
+        model: str = "",
+        effort: str = "",
     ) -> AsyncGenerator[Event, None]:
         owner = await self._checked(session, owner)
         if await (await self._runtime.store()).sessions.is_free(session):
             return  # it was taken up, and nothing was said in it
-        for play in (self._runtime.turns.resume, self._runtime.turns.follow):
+        turns, origin = self._runtime.turns, TurnOrigin(ask=ask, ends=ends, model=model, effort=effort)
+        for what, play in {"cut": turns.resume, "waiting": turns.follow}.items():
+            if only not in ("", what):
+                continue
             played = False
-            async with contextlib.aclosing(
-                play(session, owner=owner, turn_origin=TurnOrigin(ask=ask, ends=ends))
-            ) as events:
+            async with contextlib.aclosing(play(session, owner=owner, turn_origin=origin)) as events:
                 async for one in events:
                     played = True
                     yield one

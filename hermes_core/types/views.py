@@ -1,7 +1,7 @@
 """What is laid out for a person: choices, models, settings, tools, work that runs, what was spent."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from attrs import Factory
 
@@ -135,7 +135,8 @@ class ConversationState:
     wall: Wall | None = None
 
 
-class KeyRow(NamedTuple):
+@frozen(kw_only=True)
+class KeyRow:
     """A key as lists show it, never the key; ``left`` is seconds until a resting one is used again."""
 
     provider: str
@@ -147,7 +148,8 @@ class KeyRow(NamedTuple):
     uses: int = 0
 
 
-class BackendRow(NamedTuple):
+@frozen(kw_only=True)
+class BackendRow:
     """A place where commands can run: its ``plugin``, whether it is ``ready`` here, what it says of its ``wall``."""
 
     name: str

@@ -80,10 +80,10 @@ async def test_what_waits_is_played_one_after_another(ctx: PluginContext, provid
     assert [one.envelope and one.envelope.event_id for one in await turns.waiting("s")] == ["1", "2"]
     assert await turns.unplayed({(MIA, "pager", "p")}) == [("s", MIA)]
     assert await turns.unplayed({(BEN, "pager", "p")}) == []
-    [one] = await ended(turns.follow("s", owner=MIA))
-    [two] = await ended(turns.follow("s", owner=MIA))
+    [one] = await ended(ctx.turns.resume("s", only="waiting", owner=MIA))
+    [two] = await ended(ctx.turns.resume("s", only="waiting", owner=MIA))
     assert (one.answer, two.answer, await turns.waiting("s")) == ("One.", "Two.", [])
-    assert await ended(turns.follow("s", owner=MIA)) == []
+    assert await ended(ctx.turns.resume("s", only="waiting", owner=MIA)) == []
     assert "Be short." in str(provider.requests[0].messages)
     asked = await turns.asked_from("s", MIA)
     assert asked is not None
@@ -92,14 +92,15 @@ async def test_what_waits_is_played_one_after_another(ctx: PluginContext, provid
 
 async def test_nobody_plays_what_waits_for_another(ctx: PluginContext) -> None:
     await hear(ctx, "1")
-    [refused] = await ended(ctx.host.turns.follow("s", owner=BEN))
-    assert (refused.reason, refused.turn_id) == ("failed", "")
+    with pytest.raises(UnknownName):
+        await ended(ctx.turns.resume("s", only="waiting", owner=BEN))
+    assert len(await ctx.host.turns.waiting("s")) == 1
 
 
 async def test_to_resume_plays_what_was_cut_off_and_nothing_that_waits(ctx: PluginContext) -> None:
     await hear(ctx, "1")
     assert await ctx.host.turns.cut("s") is None
-    assert await ended(ctx.host.turns.resume("s", owner=MIA)) == []
+    assert await ended(ctx.turns.resume("s", only="cut", owner=MIA)) == []
     assert len(await ctx.host.turns.waiting("s")) == 1
 
 
@@ -111,11 +112,11 @@ async def test_nobody_goes_on_before_a_turn_that_was_cut_off(ctx: PluginContext,
     first, _ = await turns.waiting("s")
     begun: dict[str, Any] = {"turn_id": "t", "holder": "elsewhere", "provider": "scripted", "model": "scripted"}
     await store.journal.open_turn("s", first.message, waited=first.id, **begun)
-    assert await ended(turns.follow("s", owner=MIA)) == []  # who plays the first lives
+    assert await ended(ctx.turns.resume("s", only="waiting", owner=MIA)) == []  # who plays the first lives
     await store.journal.leave("elsewhere")
-    assert await ended(turns.follow("s", owner=MIA)) == []  # who played it died
-    [one] = await ended(turns.resume("s", owner=MIA))
-    [two] = await ended(turns.follow("s", owner=MIA))
+    assert await ended(ctx.turns.resume("s", only="waiting", owner=MIA)) == []  # who played it died
+    [one] = await ended(ctx.turns.resume("s", only="cut", owner=MIA))
+    [two] = await ended(ctx.turns.resume("s", only="waiting", owner=MIA))
     assert (one.turn_id, one.answer, two.answer) == ("t", "One.", "Two.")
 
 
@@ -162,7 +163,7 @@ async def test_the_end_of_a_turn_and_what_tells_of_it_are_one_commit(ctx: Plugin
         return work
 
     await hear(ctx, "1")
-    await ended(ctx.host.turns.follow("s", owner=MIA, ends=ends, effort="low"))
+    await ended(ctx.turns.resume("s", only="waiting", owner=MIA, ends=ends, effort="low"))
     assert told == ["Done."]
 
 
@@ -266,7 +267,7 @@ async def test_a_turn_that_another_process_plays_is_left_word(scripted: Any, her
     hermes.tmp_plugin(scripted("Done."), pre_llm_call)
     ctx = context(hermes, "host.serve", "turns.run")
     await hear(ctx, "1")
-    turn = asyncio.ensure_future(ended(ctx.host.turns.follow("s", owner=MIA)))
+    turn = asyncio.ensure_future(ended(ctx.turns.resume("s", only="waiting", owner=MIA)))
     await playing.wait()
     async with Bench(tmp_path / "home") as other:
         there = context(other, "host.serve", "turns.run")
