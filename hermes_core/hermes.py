@@ -89,7 +89,7 @@ class Hermes:
 
         It is stored when this returns. Raises HermesError.
         """
-        await self.runtime.turns.steer(session, message)
+        await self.runtime.turns.queue(session, message, mode="steer")
 
     async def queue(self, session: str, message: "str | Message") -> None:
         """Say something that has its turn after the running one. It is stored when this returns. Raises HermesError."""

@@ -33,7 +33,7 @@ def make_broker(runtime: "Runtime", name: str, installed: "Installed") -> object
         case "messages":
             return _Messages(runtime.mailbox, installed.label)
         case "history":
-            from hermes_core.agent.history import History
+            from hermes_core.agent.sessions import History
 
             return History(runtime, installed.label)
         case "turns":

@@ -1,4 +1,4 @@
-"""Past conversations, as a plugin may read and change them."""
+"""Past conversations, as a plugin may read and change them, and what a model is told of them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -9,12 +9,13 @@ from attrs import evolve
 from hermes_core.agent.forwarded import of_store
 from hermes_core.agent.runtime import Runtime
 from hermes_core.agent.session_state import new_session_id
+from hermes_core.brokers import HistoryBroker
 from hermes_core.codec import clean, to_openai
 from hermes_core.control import SessionsBroker
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.types import JSON, Message, MessageTrace, Principal, Session
 
-__all__ = ["Sessions"]
+__all__ = ["History", "Sessions"]
 
 
 class Sessions(SessionsBroker):
@@ -122,3 +123,20 @@ class Sessions(SessionsBroker):
                     await self.delete(owner, session_id)
                 gone.append(session_id)
         return gone
+
+
+class History(HistoryBroker):
+    """The contexts of one kernel. ``label`` is of the plugin whose they become."""
+
+    def __init__(self, runtime: Runtime, label: str) -> None:
+        self._runtime, self._label = runtime, label
+
+    async def read(self, owner: Principal, session_id: str) -> Sequence[Message]:
+        store = await self._runtime.store()
+        return await store.history.load((await store.sessions.get(session_id, owner)).id)
+
+    async def replace(self, owner: Principal, session_id: str, messages: Sequence[Message]) -> None:
+        store = await self._runtime.store()
+        session = await store.sessions.get(session_id, owner)
+        await self._runtime.memory.compacting(session, await store.history.load(session.id))
+        await store.history.replace(owner, session_id, messages, self._label)

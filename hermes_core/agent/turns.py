@@ -103,7 +103,9 @@ class Turns(TurnsBroker):
     async def steer(self, session: str, message: str | Message | Envelope, *, owner: Principal | None = None) -> None:
         owner = await self._checked(session, owner)
         envelope, origin = self._enveloped(message, owner)
-        await self._runtime.turns.steer(session, envelope.message, owner=owner, origin=origin, envelope=envelope)
+        await self._runtime.turns.queue(
+            session, envelope.message, owner=owner, origin=origin, envelope=envelope, mode="steer"
+        )
 
     async def interrupt(self, session: str, *, owner: Principal | None = None, elsewhere: bool = False) -> bool:
         owner = await self._checked(session, owner)
@@ -220,10 +222,15 @@ class Turns(TurnsBroker):
             session = (await runtime.sessions.fork(order.fork, owner, self._name)).id
         envelope, origin = self._enveloped(message, owner, order.event)
         envelope = evolve(envelope, order=None if order in (TurnOrder(), TurnOrder(session=session)) else order)
-        known = {"owner": owner, "origin": origin, "envelope": envelope}
         try:
             row = await runtime.turns.queue(
-                session, envelope.message, system=order.system, folder=order.folder, **known
+                session,
+                envelope.message,
+                owner=owner,
+                origin=origin,
+                envelope=envelope,
+                system=order.system,
+                folder=order.folder,
             )
         except Duplicate:  # another process was a moment earlier
             if order.fork:

@@ -293,8 +293,7 @@ async def test_a_listing_shows_them_with_why_one_is_hidden(hermes, scripted):
     shop.lacking["own_b"] = "a person switched it off"
     kit(hermes, scripted, shop, "one", **{"agent.disabled_tools": ["own_taken"]})
     await turn(hermes)
-    any_plugin = hermes.runtime.index.plugins[0]
-    rows = {row.name: (row.off, row.hidden) for row in await Plugins(hermes.runtime, any_plugin).tools()}
+    rows = {row.name: (row.off, row.hidden) for row in await Plugins(hermes.runtime).tools()}
     shown = {"make": (False, ""), "own_taken": (True, ""), "own_a": (False, "")}
     assert rows == {**shown, "own_b": (False, "a person switched it off")}
 
