@@ -1,14 +1,16 @@
 """The brokers of a plugin's context: what a plugin may do with the kernel, one class for each thing.
 
-Each holds its plugin to the manifest's ``[permissions] kernel`` list, and raises NotPermitted for what is not in it.
+What the manifest must have in ``[permissions] kernel`` is marked at each method, or at its class. Without it they raise
+NotPermitted.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from hermes_core import masking
 from hermes_core.errors import Conflict, UserError
+from hermes_core.permissions import free, needs
 from hermes_core.types import (
     JSON,
     Document,
@@ -47,6 +49,7 @@ __all__ = [
 ]
 
 
+@free
 class SecretsBroker(ABC):
     """Secrets by name; only those the manifest declares."""
 
@@ -63,8 +66,9 @@ class SecretsBroker(ABC):
         """A setting's value with ``env:NAME`` followed. Raises NotPermitted for an undeclared name."""
 
 
+@needs("llm.call", "called a model on your account")
 class LlmBroker(ABC):
-    """Model calls on the user's account. Needs ``llm.call``."""
+    """Model calls on the user's account."""
 
     @abstractmethod
     async def complete(self, request: Request, task: str = "", session: Session | None = None) -> Response:
@@ -84,8 +88,9 @@ class LlmBroker(ABC):
         raise UserError(f"Nobody can {verb} here.")
 
 
+@needs("history.rewrite", "reached for what a model is told")
 class HistoryBroker(ABC):
-    """What a model is told of a session's past, between its turns. Needs ``history.rewrite``."""
+    """What a model is told of a session's past, between its turns."""
 
     @abstractmethod
     async def read(self, owner: Principal, session_id: str) -> Sequence[Message]:
@@ -100,8 +105,9 @@ class HistoryBroker(ABC):
         """
 
 
+@needs("messages.send", "sent something in your name")
 class MessagesBroker(ABC):
-    """Messages to the chats of one owner. Needs ``messages.send``."""
+    """Messages to the chats of one owner."""
 
     @abstractmethod
     async def targets(self, owner: Principal) -> Sequence[Target]:
@@ -149,8 +155,9 @@ class Mailbox(MessagesBroker):
         """What went out of a trace or a turn, oldest first, with the state of its account; nothing that was said."""
 
 
+@needs("turns.run", "ran a turn")
 class TurnsBroker:
-    """Turns that a plugin orders, as durable as those a person asks for. Needs ``turns.run``.
+    """Turns that a plugin orders, as durable as those a person asks for.
 
     A message is written down with its order before anything is done. A process that dies leaves a turn that ``resume``,
     ``hermes resume`` or the gateway's next start plays to its end, within the same bounds. ``owner`` is whose turn it
@@ -158,14 +165,15 @@ class TurnsBroker:
 
     ``order`` says where a turn is, what it may do and what becomes of it; without one it is in a new session.
 
-    A host, which needs ``host.serve``, gives what it heard as the Envelope that it came in: the platform in it is the
+    A host, with ``host.serve`` too, gives what it heard as the Envelope that it came in: the platform in it is the
     origin of its session, and its event is known by it. With such a message ``run`` wants the session to be named.
     """
 
+    @needs("host.serve", "served people")
     async def take_up(
         self, session: str = "", *, owner: Principal | None = None, origin: str = "", system: str = ""
     ) -> Session:
-        """A session by its exact id, or a new one, which has no row until something is said. Needs ``host.serve``.
+        """A session by its exact id, or a new one, which has no row until something is said.
 
         ``system`` is added to the prompt of a new one.
         """
@@ -226,8 +234,15 @@ class TurnsBroker:
         owner: Principal | None = None,
         ask: "AskPerson | None" = None,
         ends: TurnEnds | None = None,
+        only: Literal["", "cut", "waiting"] = "",
+        model: str = "",
+        effort: str = "",
     ) -> AsyncGenerator[Event, None]:
-        """Play the turn that a death cut off in a session, else the message that waits there longest; or nothing."""
+        """Play the turn that a death cut off in a session, else the message that waits there longest; or nothing.
+
+        With ``only`` one of both: a turn that was ``cut`` off, or what is ``waiting``, which is not played while a turn
+        is open. ``model`` and ``effort`` are what the conversation chose. Closing it interrupts the turn.
+        """
         raise _no_turns()
 
     async def interrupted(self, *, owner: Principal | None = None) -> Sequence[str]:
@@ -242,10 +257,12 @@ class TurnsBroker:
         """What became of an ``event`` of this plugin; None when none was ordered."""
         raise _no_turns()
 
+    @needs("turns.run", "ran a turn")
+    @needs("sessions.write", "changed past conversations")
     async def forget(self, event: str, *, owner: Principal | None = None) -> bool:
         """Forget that an ``event`` was ordered; what was said stays in its session. One that waits is not played.
 
-        False when none was. Needs ``sessions.write``, too. Raises UserError while its turn runs.
+        False when none was. Raises UserError while its turn runs.
         """
         raise _no_turns()
 
@@ -254,8 +271,9 @@ def _no_turns() -> UserError:
     return UserError("No turn can be run from here.")
 
 
+@free
 class DocumentsBroker(ABC):
-    """Small JSON values of the plugin in the kernel's store. Needs no permission: no plugin sees another's.
+    """Small JSON values of the plugin in the kernel's store. No plugin sees another's.
 
     A document belongs to an ``owner``, to an owner's session (``session_id`` too), or, with neither, to the plugin
     alone. One of a session is deleted with it, and copied when the whole session is forked.
@@ -337,6 +355,7 @@ class TextStream(Protocol):
         """The rest."""
 
 
+@free
 class MasksBroker:
     """Takes secrets out of texts: the values that the kernel knows, and what the maskers of plugins find.
 

@@ -1,7 +1,7 @@
 """The brokers of who looks after a Hermes: past conversations, what waits for a yes, who answers, settings, tools.
 
-As those of ``hermes_core.brokers`` they are in a plugin's context, and hold it to its manifest's permissions. They are
-imported when something is first asked of them.
+As those of ``hermes_core.brokers`` they are in a plugin's context, and marked with the permissions that they need. They
+are imported when something is first asked of them.
 """
 
 from abc import ABC, abstractmethod
@@ -10,13 +10,15 @@ from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from hermes_core.errors import UnknownName, UserError
+from hermes_core.permissions import free, needs
 from hermes_core.types import (
     JSON,
     Approval,
-    Feature,
+    BackendRow,
     Grant,
     HistoryEntry,
     Hit,
+    KeyRow,
     Message,
     MessageTrace,
     ModelRow,
@@ -33,7 +35,6 @@ from hermes_core.types import (
     ToolRow,
     UsageRow,
     Verdict,
-    Wall,
 )
 
 if TYPE_CHECKING:
@@ -42,8 +43,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ApprovalsBroker",
-    "BackendRow",
-    "KeyRow",
     "ModelsBroker",
     "Package",
     "PluginsBroker",
@@ -52,8 +51,9 @@ __all__ = [
 ]
 
 
+@needs("sessions.read", "read past conversations")
 class SessionsBroker:
-    """Past conversations. Needs ``sessions.read``; what changes them needs ``sessions.write``.
+    """Past conversations.
 
     ``owner`` is whose they are. Every method but a list raises UnknownName for a session that is not theirs.
     """
@@ -132,6 +132,7 @@ class SessionsBroker:
         """
         raise _no_sessions()
 
+    @needs("sessions.write", "changed past conversations")
     async def create(
         self,
         owner: Principal,
@@ -147,18 +148,22 @@ class SessionsBroker:
         """
         raise _no_sessions()
 
+    @needs("sessions.write", "changed past conversations")
     async def fork(self, owner: Principal, session_id: str, *, upto: str = "", title: str = "") -> Session:
         """A new one with the same prompt and history, until the end of the turn ``upto`` when that is given."""
         raise _no_sessions()
 
+    @needs("sessions.write", "changed past conversations")
     async def rename(self, owner: Principal, session_id: str, title: str) -> Session:
         """Give one another title. Raises UserError when another one has it."""
         raise _no_sessions()
 
+    @needs("sessions.write", "changed past conversations")
     async def delete(self, owner: Principal, session_id: str) -> None:
         """Delete one with all it holds. Raises Busy while a turn runs in it."""
         raise _no_sessions()
 
+    @needs("sessions.write", "changed past conversations")
     async def prune(self, owner: Principal, *, before: float, dry_run: bool = False) -> Sequence[str]:
         """Delete those that were last used before an instant, and say which; ``dry_run`` only says it."""
         raise _no_sessions()
@@ -168,27 +173,46 @@ def _no_sessions() -> UserError:
     return UserError("There are no past conversations here.")
 
 
+@needs("approvals.settle", "answered for a person")
 class ApprovalsBroker(ABC):
-    """What waits for a person's yes, and what they allowed. Reading needs ``sessions.read``, else ``approvals.settle``.
+    """What waits for a person's yes, what else people are asked, and what they allowed.
 
-    ``owner`` is who reads or answers. The owner of this Hermes answers what is put to admins, too.
+    ``owner`` is who reads or answers. An ``admin`` does so for what is put to admins, too: the owner of this Hermes is
+    one always, others are where their host says so.
     """
 
+    @needs("host.serve", "asked a person")
     @abstractmethod
-    async def list(self, owner: Principal, *, closed: bool = False, limit: int = 20) -> Sequence[Approval]:
+    async def ask(self, session: Session, question: Approval) -> Approval:
+        """Write a question down before anybody is asked, or find it as it stands by now. StoreError for another's."""
+
+    @needs("sessions.read", "read what waits for a yes")
+    @needs("host.serve", "read what waits for admins", given="admin")
+    @abstractmethod
+    async def list(
+        self, owner: Principal, *, closed: bool = False, limit: int = 20, admin: bool = False
+    ) -> Sequence[Approval]:
         """The open questions that somebody may answer, newest first; settled ones too when ``closed``."""
 
+    @needs("sessions.read", "read what waits for a yes")
+    @needs("host.serve", "read what waits for admins", given="admin")
     @abstractmethod
-    async def find(self, owner: Principal, words: str) -> Approval:
+    async def find(self, owner: Principal, words: str, *, admin: bool = False) -> Approval:
         """One of them by its id or the start of it. Raises UnknownName, UserError when unclear."""
 
+    @needs("approvals.settle", "answered for a person")
+    @needs("host.serve", "answered for an admin", given="admin")
     @abstractmethod
-    async def settle(self, owner: Principal, approval_id: str, verdict: Verdict) -> Approval:
+    async def settle(
+        self, owner: Principal, approval_id: str, verdict: Verdict, *, admin: bool = False, expired: bool = False
+    ) -> Approval:
         """Answer one for a person, once, and keep what that grants; a choice that was not offered is a single yes.
 
-        Raises UnknownName, UserError when it was settled before: the first answer counts.
+        ``expired``: nobody answered in time. Raises UnknownName, UserError when it was settled before: the
+        first answer counts.
         """
 
+    @needs("sessions.read", "read what waits for a yes")
     @abstractmethod
     async def grants(self, owner: Principal) -> Sequence[Grant]:
         """What somebody allowed beyond single calls, in whatever session, oldest first."""
@@ -198,20 +222,9 @@ class ApprovalsBroker(ABC):
         """Take a grant back, at once, for running turns too; False when there is none of that number."""
 
 
-class KeyRow(NamedTuple):
-    """A key as lists show it, never the key; ``left`` is seconds until a resting one is used again."""
-
-    provider: str
-    source: str
-    fingerprint: str
-    state: Literal["ok", "resting", "dead", "missing"]
-    left: float = 0.0
-    reason: str = ""
-    uses: int = 0
-
-
+@needs("llm.call", "looked at your models")
 class ModelsBroker:
-    """Who answers, and what they are sent. Needs ``llm.call``."""
+    """Who answers, and what they are sent."""
 
     async def providers(self) -> Sequence[ProviderRow]:
         """The providers that are installed, in the order in which they are chosen."""
@@ -248,8 +261,9 @@ def _no_models() -> UserError:
     return UserError("No model can be looked at from here.")
 
 
+@needs("settings.write", "looked into the settings")
 class SettingsBroker(ABC):
-    """The settings of this Hermes, and of its plugins that are enabled. Needs ``settings.write``."""
+    """The settings of this Hermes, and of its plugins that are enabled."""
 
     @abstractmethod
     async def list(self) -> Sequence[Setting]:
@@ -309,16 +323,6 @@ def _not_here() -> UserError:
     return UserError("Nothing can be set up from here.")
 
 
-class BackendRow(NamedTuple):
-    """A place where commands can run: its ``plugin``, whether it is ``ready`` here, what it says of its ``wall``."""
-
-    name: str
-    plugin: str
-    ready: bool
-    features: frozenset[Feature]
-    wall: Wall | None = None
-
-
 class Package(NamedTuple):
     """A distribution that was asked for: in which words, and what came. ``digest`` is as ``Contents`` has it."""
 
@@ -329,11 +333,9 @@ class Package(NamedTuple):
     digest: str = ""
 
 
+@free
 class PluginsBroker(ABC):
-    """What plugins add to this Hermes. Looking needs no permission but where it is said.
-
-    To note what was installed needs ``plugins.install``.
-    """
+    """What plugins add to this Hermes."""
 
     @abstractmethod
     def list(self) -> Sequence[PluginRow]:
@@ -363,10 +365,12 @@ class PluginsBroker(ABC):
         """What was asked to be installed, by distribution."""
         return ()
 
+    @needs("plugins.install", "noted what was installed")
     def note(self, package: Package) -> None:
         """Write down what was asked to be installed and what came; it is not enabled by that. Raises UserError."""
         raise _not_here()
 
+    @needs("plugins.install", "took back what was allowed")
     def forget(self, distribution: str) -> None:
         """Take back a distribution's consent, and that it was wanted. Raises UserError."""
         raise _not_here()
@@ -375,8 +379,9 @@ class PluginsBroker(ABC):
         """Look again at what is installed, for the next start; how many plugins there are."""
         return 0
 
+    @needs("routes.serve", "asked for what plugins serve")
     def routes(self) -> Sequence[RouteRow]:
-        """What enabled plugins serve over HTTP, for a host that does so. Needs ``routes.serve``."""
+        """What enabled plugins serve over HTTP, for a host that does so."""
         return ()
 
     @abstractmethod

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias, T
 import attrs
 
 from hermes_core.errors import StoreError
+from hermes_core.permissions import needs
 from hermes_core.types import JSON
 
 if TYPE_CHECKING:
@@ -159,9 +160,11 @@ class TablesTransaction(ABC):
 Prepared: TypeAlias = Callable[[Transaction], T]  # a plugin's unit of work, to be run in a transaction of the kernel
 
 
+@needs("store.tables", "reached for tables of its own")
 class StoreBroker(ABC):
-    """The database of the kernel: own tables in it for ``store.tables``, its address for ``store.connect``."""
+    """The database of the kernel: own tables in it, and its address."""
 
+    @needs("store.connect", "asked for the address of the store")
     @abstractmethod
     def address(self) -> str:
         """The server's address, with its password: it never goes into a text. Empty when the store is a file.

@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import itertools
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -18,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.agent.runtime import Runtime
     from hermes_core.kinds.console import AskPerson
-    from hermes_core.plugins.index import Index, Installed
+    from hermes_core.plugins.index import Index
     from hermes_core.types import JSON, Event, Message, Principal
 
 __all__ = ["Answer", "Hermes"]
@@ -90,7 +89,7 @@ class Hermes:
 
         It is stored when this returns. Raises HermesError.
         """
-        await self.runtime.turns.steer(session, message)
+        await self.runtime.turns.queue(session, message, mode="steer")
 
     async def queue(self, session: str, message: "str | Message") -> None:
         """Say something that has its turn after the running one. It is stored when this returns. Raises HermesError."""
@@ -153,6 +152,7 @@ class Hermes:
             await runtime.close()
 
     def _assemble(self) -> "Runtime":
+        from hermes_core.agent.brokers import make_broker
         from hermes_core.agent.running_turns import started
         from hermes_core.agent.runtime import Runtime
         from hermes_core.config.settings import load_settings
@@ -172,35 +172,5 @@ class Hermes:
             owner=self._owner or Principal(profile=home.profile),
             **self._wishes,
         )
-        runtime.brokers = _brokers
+        runtime.brokers = make_broker
         return started(runtime)
-
-
-def _brokers(runtime: "Runtime", name: str, installed: "Installed") -> object:
-    """A broker of a plugin's context that needs the whole kernel, made when it is first used."""
-    if name == "turns":
-        from hermes_core.agent.turns import Turns
-
-        return Turns(runtime, installed)
-    if name == "sessions":
-        from hermes_core.agent.sessions import Sessions
-
-        return Sessions(runtime, installed)
-    if name == "settings":
-        from hermes_core.agent.settings import HomeSettings
-
-        did = "looked into the settings"
-        return HomeSettings(
-            runtime, partial(installed.require, "permissions", "kernel", "settings.write", did), installed
-        )
-    if name == "host":
-        from hermes_core.agent.host import Host
-
-        return Host(runtime, installed)
-    if name == "slash":
-        from hermes_core.agent.slash.registry import Slash
-
-        return Slash(runtime, installed)
-    from hermes_core.agent.control import Models, Plugins
-
-    return Models(runtime, installed) if name == "models" else Plugins(runtime, installed)

@@ -5,28 +5,23 @@ which is a great deal: whoever hosts says who a person is, and the kernel believ
 
     session = await ctx.turns.take_up(owner=owner, origin="pager")
     await ctx.turns.queue(envelope, owner=owner, order=TurnOrder(session=session.id))  # it lasts from here
-    for play in (ctx.host.turns.resume, ctx.host.turns.follow):  # what a death cut off comes first
-        async for event in play(session.id, owner=owner): ...
+    async for event in ctx.turns.resume(session.id, owner=owner): ...  # what a death cut off comes first
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Awaitable, Callable, Container, Sequence
+from collections.abc import Awaitable, Callable, Container, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hermes_core.brokers import TurnEnds
 from hermes_core.kinds import Platform, TurnQueue, Workspace
-from hermes_core.kinds.console import AskPerson
+from hermes_core.permissions import needs
 from hermes_core.types import (
     Account,
-    Approval,
     Envelope,
-    Event,
     Message,
     Principal,
     Serving,
     Session,
-    Verdict,
     Waiting,
 )
 
@@ -46,8 +41,9 @@ class Reach(NamedTuple):
     guarded: Sequence[Path]
 
 
+@needs("host.serve", "hosted conversations of anybody")
 class HostTurns(ABC):
-    """What waits in the sessions of whoever wrote to a host, and how it is played. ``ctx.turns`` orders and stops it.
+    """What waits in the sessions of whoever wrote to a host. ``ctx.turns`` orders, plays and stops it.
 
     Every method raises StoreError, and UnknownName for a session that is not the ``owner``'s.
     """
@@ -81,7 +77,7 @@ class HostTurns(ABC):
         """Where the tools of a session see a file among its ``outputs``: there, or a copy in their place. ToolError."""
 
     @abstractmethod
-    async def owner(self, session: str) -> Principal | None:
+    async def owner(self, session_id: str) -> Principal | None:
         """Whose a session is, for who is only given its id; None when there is none."""
 
     @abstractmethod
@@ -94,61 +90,32 @@ class HostTurns(ABC):
         """
 
     @abstractmethod
-    async def cut(self, session: str) -> Waiting | None:
+    async def cut(self, session_id: str) -> Waiting | None:
         """The message whose turn is open: it runs, or a death cut it off."""
 
     @abstractmethod
-    async def waiting(self, session: str) -> Sequence[Waiting]:
+    async def waiting(self, session_id: str) -> Sequence[Waiting]:
         """What waits for its turn, in the order it came."""
 
     @abstractmethod
-    def resume(
-        self,
-        session: str,
-        *,
-        owner: Principal,
-        ask: AskPerson | None = None,
-        ends: TurnEnds | None = None,
-        model: str = "",
-        effort: str = "",
-    ) -> AsyncGenerator[Event, None]:
-        """Play the turn that a death cut off to its end, and nothing else; yields nothing where who plays it lives.
-
-        ``ask`` puts questions to the person, ``ends`` prepares what is stored with the turn's end; ``model`` and
-        ``effort`` are what the conversation chose. Closing it interrupts the turn.
-        """
-
-    @abstractmethod
-    def follow(
-        self,
-        session: str,
-        *,
-        owner: Principal,
-        ask: AskPerson | None = None,
-        ends: TurnEnds | None = None,
-        model: str = "",
-        effort: str = "",
-    ) -> AsyncGenerator[Event, None]:
-        """Play the message that waits longest, as ``resume`` does; or nothing: none waits, or a turn is open."""
-
-    @abstractmethod
-    async def stop_wanted(self, session: str) -> bool:
+    async def stop_wanted(self, session_id: str) -> bool:
         """Whether another process left word to stop the turn of a session; told once."""
 
     @abstractmethod
-    async def asked_from(self, session: str, owner: Principal) -> Envelope | None:
+    async def asked_from(self, session_id: str, owner: Principal) -> Envelope | None:
         """Where a session's last turn was asked for, without what was said; None if nowhere that a host hears."""
 
     @abstractmethod
-    async def tell(self, session: str, key: str, told: Message, also: "Prepared[bool]") -> bool:
+    async def tell(self, session_id: str, key: str, told: Message, also: "Prepared[bool]") -> bool:
         """Let a session's model know of what was sent to its chat, in one commit with what ``also`` writes.
 
         False, and nothing is told, when ``also`` says so: it was there.
         """
 
 
+@needs("host.serve", "hosted conversations of anybody")
 class HostRecords(ABC):
-    """What a host writes down besides: commands that it heard, questions to people, and which accounts it serves."""
+    """What a host writes down besides: commands that it heard, and which accounts it serves."""
 
     @abstractmethod
     async def answers(self) -> None:
@@ -173,24 +140,6 @@ class HostRecords(ABC):
     @abstractmethod
     async def over(self, turns: Sequence[str], before: float) -> Sequence[str]:
         """Those of some turns that ended before an instant."""
-
-    @abstractmethod
-    async def ask(self, session: Session, question: Approval) -> Approval:
-        """Write a question down before anybody is asked, or find it as it stands by now."""
-
-    @abstractmethod
-    async def question(self, owner: Principal, name: str, *, admin: bool = False) -> Approval:
-        """A question by its id or the start of it; as an ``admin`` also one that is put to admins. UnknownName."""
-
-    @abstractmethod
-    async def questions(self, owner: Principal, *, admin: bool = False) -> Sequence[Approval]:
-        """The open ones that somebody may answer, newest first."""
-
-    @abstractmethod
-    async def settle(
-        self, owner: Principal, name: str, verdict: Verdict, *, expired: bool = False
-    ) -> tuple[Approval, bool]:
-        """Settle one by its exact id: how it stands now, and whether this did it. The first answer counts."""
 
     @abstractmethod
     async def accounts(self) -> Sequence[Account]:
@@ -228,8 +177,9 @@ class HostedService(NamedTuple):
     failed: Callable[[BaseException], None]
 
 
+@needs("host.serve", "hosted conversations of anybody")
 class HostBroker(ABC):
-    """A kernel that is hosted. Needs ``host.serve``. Slash commands are ``ctx.slash``'s."""
+    """A kernel that is hosted. Slash commands are ``ctx.slash``'s."""
 
     turns: HostTurns
     records: HostRecords

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from hermes_core.errors import UserError
+from hermes_core.permissions import needs
 from hermes_core.types import Choice, Envelope, Message, Session, SlashCommand, Wall
 
 if TYPE_CHECKING:
@@ -137,8 +138,9 @@ class SlashCommands(ABC):
         """Find who answers and open the store, which a first screen does not need. Raises HermesError."""
 
 
+@needs("host.serve", "served people")
 class SlashBroker:
-    """Slash commands for those whom a plugin serves. Needs ``host.serve``."""
+    """Slash commands for those whom a plugin serves."""
 
     def commands(self, place: Place, more: Sequence[SlashCommand] = ()) -> SlashCommands:
         """All that there are at a place, and ``more`` of a platform; plugins are imported for it.

@@ -32,10 +32,10 @@ async def hear(ctx, letter):
 
 async def play(ctx, session, owner, folder):
     """Finish the turn that a death cut off, then play what waits."""
-    turns = ctx.host.turns
-    for turn, letters in ((turns.resume, [await turns.cut(session)]), (turns.follow, await turns.waiting(session))):
+    waits = ctx.host.turns
+    for only, letters in (("cut", [await waits.cut(session)]), ("waiting", await waits.waiting(session))):
         for letter in filter(None, letters):
-            async for event in turn(session, owner=owner):
+            async for event in ctx.turns.resume(session, owner=owner, only=only):
                 if isinstance(event, Ended):
                     (folder / letter.envelope.event_id).with_suffix(".answer").write_text(event.answer)
 

@@ -7,13 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from hermes_core.agent.runtime import Runtime
-from hermes_core.control import BackendRow, KeyRow, ModelsBroker, Package, PluginsBroker
+from hermes_core.control import ModelsBroker, Package, PluginsBroker
 from hermes_core.errors import ContractError, HermesError, PluginError, UnknownName
 from hermes_core.kinds import Backend
 from hermes_core.plugins.fence import fenced
 from hermes_core.plugins.index import Installed, load_index
 from hermes_core.types import (
     ASGIApp,
+    BackendRow,
+    KeyRow,
     Message,
     Model,
     ModelRow,
@@ -34,37 +36,26 @@ _PATIENCE = 10.0  # seconds that a backend has to say whether it could work
 
 
 class Models(ModelsBroker):
-    """The models of one kernel, for one plugin."""
+    """The models of one kernel. ``origin`` is where a conversation would begin."""
 
-    def __init__(self, runtime: Runtime, installed: Installed) -> None:
-        self._runtime, self._installed = runtime, installed
-
-    def _require(self) -> None:
-        self._installed.require("permissions", "kernel", "llm.call", "looked at your models")
+    def __init__(self, runtime: Runtime, origin: str) -> None:
+        self._runtime, self._origin = runtime, origin
 
     async def providers(self) -> Sequence[ProviderRow]:
-        """See ModelsBroker."""
         from hermes_core.agent.route.catalogue import provider_rows
 
-        self._require()
         return await provider_rows(self._runtime)
 
     async def list(self, provider: str = "") -> Sequence[ModelRow]:
-        """See ModelsBroker."""
         from hermes_core.agent.route.catalogue import model_rows
 
-        self._require()
         return await model_rows(self._runtime, provider)
 
     async def current(self) -> ModelRow:
-        """See ModelsBroker."""
-        self._require()
         route = await self._runtime.routes.get()
         return ModelRow(provider=route.name, model=Model(name=route.model), notice=route.notice)
 
     async def keys(self, provider: str = "", *, reset: str = "") -> Sequence[KeyRow]:
-        """See ModelsBroker."""
-        self._require()
         settings = self._runtime.settings
         several = settings.config.providers
         if provider and provider not in several:
@@ -73,12 +64,10 @@ class Models(ModelsBroker):
         return await self._runtime.models.router.keys(given, reset=reset)
 
     async def opening(self, message: Message) -> tuple[Sequence[PromptBlock], Request]:
-        """See ModelsBroker."""
         from hermes_core.agent.offering import offered
         from hermes_core.agent.prompt import ordered, prompt_text
 
-        self._require()
-        session = await self._runtime.sessions.take_up(origin=self._installed.label.partition("/")[2])
+        session = await self._runtime.sessions.take_up(origin=self._origin)
         prompt, route = await self._runtime.prompt(session), await self._runtime.routes.get()
         told = Message(role="system", parts=(Text(text=prompt_text(prompt)),))
         tools, options = (await offered(self._runtime, session)).tools, self._runtime.routes.options()
@@ -86,23 +75,19 @@ class Models(ModelsBroker):
         return [block for block in ordered(prompt.blocks) if block.text], request
 
     async def body(self, request: Request) -> bytes:
-        """See ModelsBroker."""
-        self._require()
         return await (await self._runtime.routes.get()).provider.body(request)
 
 
 class Plugins(PluginsBroker):
     """The plugins of one kernel."""
 
-    def __init__(self, runtime: Runtime, installed: Installed) -> None:
-        self._runtime, self._installed = runtime, installed
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
 
     def list(self) -> Sequence[PluginRow]:
-        """See PluginsBroker."""
         return [self._row(one) for one in self._runtime.index.plugins]
 
     def find(self, words: str) -> PluginRow:
-        """See PluginsBroker."""
         return self._row(self._runtime.index.resolve(words))
 
     def _row(self, one: Installed) -> PluginRow:
@@ -119,28 +104,21 @@ class Plugins(PluginsBroker):
         )
 
     def wanted(self) -> Sequence[Package]:
-        """See PluginsBroker."""
         return [Package(*one) for one in self._runtime.consent.wanted()]
 
     def note(self, package: Package) -> None:
-        """See PluginsBroker."""
-        self._installed.require("permissions", "kernel", "plugins.install", "noted what was installed")
         name, requirement, only_binary, version, digest = package
         remember = self._runtime.consent.remember_request
         remember(name, requirement, only_binary=only_binary, version=version, digest=digest)
 
     def forget(self, distribution: str) -> None:
-        """See PluginsBroker."""
-        self._installed.require("permissions", "kernel", "plugins.install", "took back what was allowed")
         self._runtime.consent.forget(distribution)
 
     def rescan(self) -> int:
-        """See PluginsBroker."""
         home, first = self._runtime.home, self._runtime.consent.preferred()
         return len(load_index(home.cache / "plugins.json", home.plugins, rescan=True, first=first).plugins)
 
     async def tools(self, platform: str = "") -> Sequence[ToolRow]:
-        """See PluginsBroker."""
         from hermes_core.agent.offering import tool_rows
 
         runtime = self._runtime
@@ -152,17 +130,15 @@ class Plugins(PluginsBroker):
         return await tool_rows(runtime, begun, runtime.toolbox().every(begun), off)
 
     async def backends(self) -> Sequence[BackendRow]:
-        """See PluginsBroker."""
         found = self._backends()
         shielded = self._runtime.dispatch.shielded
         states = await asyncio.gather(*(shielded(label, "ready", one.ready, _PATIENCE) for label, one in found))
         return [
-            BackendRow(one.name, label, state is True, one.features, one.wall)
+            BackendRow(name=one.name, plugin=label, ready=state is True, features=one.features, wall=one.wall)
             for (label, one), state in zip(found, states, strict=True)
         ]
 
     async def open_backend(self, name: str, folder: str) -> None:
-        """See PluginsBroker."""
         found = {one.name: one for _, one in self._backends()}
         if name not in found:
             raise UnknownName("backend", name, found, hint=f"pip install hermes-backend-{name}")
@@ -173,12 +149,9 @@ class Plugins(PluginsBroker):
         return self._runtime.dispatch.contributions("register_backends")
 
     def offered(self, table: str) -> Sequence[str]:
-        """See PluginsBroker."""
         return sorted(self._runtime.index.offered(table))
 
     def routes(self) -> Sequence[RouteRow]:
-        """See PluginsBroker."""
-        self._installed.require("permissions", "kernel", "routes.serve", "asked for what plugins serve")
         self._runtime.loader.load_contributing("routes")
         return [self._route(label, one) for label, one in self._runtime.dispatch.contributions("register_routes")]
 
@@ -217,5 +190,4 @@ class Plugins(PluginsBroker):
             raise PluginError(label, "could not answer a request")
 
     def platforms(self) -> Sequence[str]:
-        """See PluginsBroker."""
         return sorted(self._runtime.index.offered("platforms") | {"oneshot", "embed"})

@@ -1,47 +1,28 @@
 """One kernel as a host has it."""
 
-from collections.abc import AsyncGenerator, Container, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from hermes_core import trace
+from hermes_core.agent.forwarded import of_store
 from hermes_core.agent.outputs import seen_in
 from hermes_core.agent.policy.guarded import guarded_paths, guarded_place, read_only, readable
 from hermes_core.agent.runtime import Runtime
-from hermes_core.agent.turn_origin import TurnOrigin
 from hermes_core.errors import OutOfReach, PluginError, UnknownName, UserError
 from hermes_core.host import HostBroker, HostedService, HostRecords, HostTurns, Reach
 from hermes_core.kinds import Platform, Service, TurnQueue, Workspace
 from hermes_core.plugins.fence import fenced, one_line
-from hermes_core.plugins.index import Installed
-from hermes_core.types import (
-    Account,
-    Approval,
-    Envelope,
-    Event,
-    Feature,
-    Message,
-    Principal,
-    Serving,
-    Session,
-    Verdict,
-    Waiting,
-)
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from hermes_core.database import Prepared
-    from hermes_core.store.store import Store
+from hermes_core.types import Envelope, Feature, Principal, Serving, Session
 
 __all__ = ["Host"]
 
 
 class Host(HostBroker):
-    """For one plugin, which is let at all of it or at nothing."""
+    """One kernel, hosted."""
 
-    def __init__(self, runtime: Runtime, installed: Installed) -> None:
-        installed.require("permissions", "kernel", "host.serve", "hosted conversations of anybody")
+    def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
         self.turns, self.records = _Turns(runtime), _Records(runtime)
 
@@ -149,88 +130,34 @@ class _Turns(HostTurns):
     async def seen(self, session: Session, path: Path) -> str:
         return await seen_in(await self._runtime.sessions.place(session), path)
 
-    async def owner(self, session: str) -> Principal | None:
-        return await (await self._runtime.store()).sessions.owner(session)
-
-    async def unplayed(
-        self, came: Container[tuple[Principal, str, str]], *, limit: int = 100
-    ) -> Sequence[tuple[str, Principal]]:
-        return await (await self._runtime.store()).journal.unplayed(came, limit=limit)
-
-    async def cut(self, session: str) -> Waiting | None:
-        return await (await self._runtime.store()).inbox.begun_by(session)
-
-    async def waiting(self, session: str) -> Sequence[Waiting]:
-        return await (await self._runtime.store()).inbox.waiting(session)
-
-    def resume(self, session: str, *, owner: Principal, **origin: Any) -> AsyncGenerator[Event, None]:
-        return self._runtime.turns.resume(session, owner=owner, turn_origin=TurnOrigin(**origin))
-
-    def follow(self, session: str, *, owner: Principal, **origin: Any) -> AsyncGenerator[Event, None]:
-        return self._runtime.turns.follow(session, owner=owner, turn_origin=TurnOrigin(**origin))
-
-    async def stop_wanted(self, session: str) -> bool:
-        return await (await self._runtime.store()).inbox.stop_wanted(session)
-
-    async def asked_from(self, session: str, owner: Principal) -> Envelope | None:
-        return await (await self._runtime.store()).inbox.asked_from(session, owner)
-
-    async def tell(self, session: str, key: str, told: Message, also: "Prepared[bool]") -> bool:
-        return await (await self._runtime.store()).notes.post(session, key, told, also)
+    owner = of_store(lambda store: store.sessions.owner)
+    unplayed = of_store(lambda store: store.journal.unplayed)
+    cut = of_store(lambda store: store.inbox.begun_by)
+    waiting = of_store(lambda store: store.inbox.waiting)
+    stop_wanted = of_store(lambda store: store.inbox.stop_wanted)
+    asked_from = of_store(lambda store: store.inbox.asked_from)
+    tell = of_store(lambda store: store.notes.post)
 
 
 class _Records(HostRecords):
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
 
-    async def _store(self) -> "Store":
-        return await self._runtime.store()
-
-    async def answers(self) -> None:
-        await (await self._store()).answers()
+    answers = of_store(lambda store: store.answers)
+    done = of_store(lambda store: store.inbox.done)
+    heard = of_store(lambda store: store.inbox.heard)
+    forget = of_store(lambda store: store.inbox.forget)
+    over = of_store(lambda store: store.journal.over)
+    accounts = of_store(lambda store: store.accounts.list)
+    keep_serving = of_store(lambda store: store.accounts.keep)
+    stop_serving = of_store(lambda store: store.accounts.stop)
 
     async def hear(self, owner: Principal, envelope: Envelope) -> int:
-        return await (await self._store()).commands.hear(owner, envelope, trace.current())
-
-    async def done(self, row: int, also: "Prepared[object] | None" = None) -> None:
-        await (await self._store()).commands.done(row, also)
-
-    async def heard(self, platform: str, account: str) -> Sequence[Waiting]:
-        return await (await self._store()).commands.waiting(platform, account)
-
-    async def forget(self, before: float) -> None:
-        await (await self._store()).commands.forget(before)
-
-    async def over(self, turns: Sequence[str], before: float) -> Sequence[str]:
-        return await (await self._store()).journal.over(turns, before)
-
-    async def ask(self, session: Session, question: Approval) -> Approval:
-        return await (await self._store()).approvals.ask(session, question)
-
-    async def question(self, owner: Principal, name: str, *, admin: bool = False) -> Approval:
-        return await (await self._store()).approvals.find(owner, name, admin=admin)
-
-    async def questions(self, owner: Principal, *, admin: bool = False) -> Sequence[Approval]:
-        return await (await self._store()).approvals.list(owner, admin=admin)
-
-    async def settle(
-        self, owner: Principal, name: str, verdict: Verdict, *, expired: bool = False
-    ) -> tuple[Approval, bool]:
-        store = await self._store()
-        return await store.approvals.settle(owner, name, verdict, state="expired" if expired else "answered")
-
-    async def accounts(self) -> Sequence[Account]:
-        return await (await self._store()).accounts.list()
+        return await (await self._runtime.store()).inbox.hear(owner, envelope, trace.current())
 
     async def serve(self, platform: str, account: str) -> Serving | None:
-        return await (await self._store()).accounts.serve(platform, account, holder=self._runtime.sessions.holder)
-
-    async def keep_serving(self, serving: Serving, state: str = "", error: str = "") -> None:
-        store = await self._store()
-        await (store.accounts.tell(serving, state, error) if state else store.accounts.keep(serving))
-
-    async def stop_serving(self, serving: Serving) -> None:
-        await (await self._store()).accounts.stop(serving)
+        holder = self._runtime.sessions.holder
+        return await (await self._runtime.store()).accounts.serve(platform, account, holder=holder)
 
     async def leave(self) -> None:
-        await (await self._store()).journal.leave(self._runtime.sessions.holder)
+        await (await self._runtime.store()).journal.leave(self._runtime.sessions.holder)

@@ -160,32 +160,23 @@ class RunningTurns:
         if work := self._playing.get(session):
             self._over.add(work)
 
-    async def steer(self, session: str, message: str | Message, **given: Any) -> None:
-        """Say something to the running turn: it reaches the model with the next tool result, else as the next message.
-
-        Stored when this returns. ``given`` are ``owner``, ``origin`` and ``envelope``, as for ``run``.
-        """
-        await self._wait("steer", session, message, **given)
-
-    async def queue(self, session: str, message: str | Message, **given: Any) -> int:
-        """Say something that is played after the running turn, by ``follow``; its row. As ``steer`` else.
-
-        ``given`` may also be ``system`` and ``folder``, for a new session.
-        """
-        return await self._wait("queue", session, message, **given)
-
-    async def _wait(
+    async def queue(
         self,
-        mode: Literal["steer", "queue"],
         session: str,
         message: str | Message,
         *,
+        mode: Literal["queue", "steer"] = "queue",
         owner: Principal | None = None,
         origin: str = "embed",
         envelope: Envelope | None = None,
         system: str = "",
         folder: str = "",
     ) -> int:
+        """Say something that is played after the running turn, by ``follow``; its row. Stored when this returns.
+
+        With the mode ``steer`` it is said to the running turn: it reaches the model with the next tool result, else as
+        the next message. ``system`` and ``folder`` are for a new session.
+        """
         owner = owner or self._runtime.owner
         original = envelope or enveloped(message, session, origin, owner)
         self._runtime.load_hooks()

@@ -33,7 +33,7 @@ from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.plugins.index import Index, Installed
 from hermes_core.plugins.loader import Loader, config_sections
 from hermes_core.plugins.maskers import find_maskers
-from hermes_core.types import Event, Principal, Prompt, PromptBlock, Session
+from hermes_core.types import Event, Migration, Principal, Prompt, PromptBlock, Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ class Runtime:
     async def store(self) -> "Store":
         """The open store. It is opened in a thread, so that a request that is under way is not held up."""
         if self._store is None or (self._store.done() and self._store.exception()):  # it may go well by now
-            url = address_of(self.settings)
+            url = self.address()
             driver = driver_for(url, self.index, self.loader, self.dispatch) if url else None
             self._store = asyncio.create_task(asyncio.to_thread(self._open_store, url, driver))
         return await asyncio.shield(self._store)
@@ -219,14 +219,7 @@ class Runtime:
         return make_context(
             installed,
             self.settings,
-            store=self.store,
-            address=lambda: address_of(self.settings),
-            migrations=lambda label: [m for by, m in self.dispatch.contributions("register_migrations") if by == label],
-            complete=self.routes.complete,
-            media=self.routes.media,
-            compacting=self.memory.compacting,
-            more=self.broker,
-            messages=self.mailbox,
+            brokers=partial(self.brokers, self),
             skills=skills,
             guarded=guarded,
             owner=self.owner,
@@ -271,9 +264,13 @@ class Runtime:
         made.brokers = self.brokers
         return made
 
-    def broker(self, name: str, installed: "Installed") -> object:
-        """A broker of a plugin's context that needs the whole kernel."""
-        return self.brokers(self, name, installed)
+    def address(self) -> str:
+        """Where the store's server is, with its password; empty for a file. Raises UserError."""
+        return address_of(self.settings)
+
+    def migrations(self, label: str) -> Sequence[Migration]:
+        """What a plugin registered for tables of its own."""
+        return [one for by, one in self.dispatch.contributions("register_migrations") if by == label]
 
     def reread(self) -> Sequence[str]:
         """Take over what the settings say now; what of it needs a new start. Raises HermesError; then nothing is."""

@@ -1,7 +1,7 @@
 """Settings as they are shown and changed: every class of options that is in use, one row for each field."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -36,13 +36,12 @@ _OF_MODEL = (
 
 
 class HomeSettings(SettingsBroker):
-    """The settings of one home. ``allowed`` raises NotPermitted."""
+    """The settings of one home. Who tries some is ``installed``."""
 
-    def __init__(self, runtime: Runtime, allowed: Callable[[], None], installed: Installed | None = None) -> None:
-        self._runtime, self._allowed, self._installed = runtime, allowed, installed
+    def __init__(self, runtime: Runtime, installed: Installed | None = None) -> None:
+        self._runtime, self._installed = runtime, installed
 
     async def list(self) -> Sequence[Setting]:
-        self._allowed()
         settings = self._runtime.settings.read_again()  # somebody else may have changed the file
         raw = written(settings.home)
         rows = [*self._rows(Config, "", settings, raw, _fields(settings.config))]
@@ -55,19 +54,16 @@ class HomeSettings(SettingsBroker):
         return rows
 
     async def set(self, key: str, text: str) -> Setting:
-        self._allowed()
         refuse_locked(self._runtime.home.brand, key, self._runtime.settings.locked)
         set_text(self._runtime.home, key, text, sections=self._sections())
         return await self.get(key)
 
     async def unset(self, key: str) -> Setting:
-        self._allowed()
         refuse_locked(self._runtime.home.brand, key, self._runtime.settings.locked)
         unset_value(self._runtime.home, key)
         return await self.get(key)
 
     async def change(self, settings: Mapping[str, JSON], secrets: Mapping[str, str]) -> None:
-        self._allowed()
         home, known = self._runtime.home, self._runtime.settings
         for key in settings:
             refuse_locked(home.brand, key, known.locked)
@@ -83,12 +79,10 @@ class HomeSettings(SettingsBroker):
                 known.secrets.set(name, value)
 
     async def has_secret(self, name: str) -> bool:
-        self._allowed()
         return bool(self._runtime.settings.secrets.get(name))
 
     @asynccontextmanager
     async def trial(self, settings: Mapping[str, JSON], secrets: Mapping[str, str]) -> AsyncIterator[PluginContext]:
-        self._allowed()
         assert self._installed, "only a plugin tries settings"
         for key in settings:
             refuse_locked(self._runtime.home.brand, key, self._runtime.settings.locked)
@@ -102,11 +96,9 @@ class HomeSettings(SettingsBroker):
             await beside.close()
 
     async def steps(self, name: str = "") -> Sequence[SetupStep]:
-        self._allowed()
         return [step for _, step in self._steps(name)]
 
     async def test(self, name: str, values: Mapping[str, str]) -> str:
-        self._allowed()
         ((owner, step),) = self._steps(name)
         whole = {one.name: values.get(one.name) or self._now(one.key, secret=one.secret) for one in step.fields}
         try:

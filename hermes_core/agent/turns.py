@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from functools import partial
 from math import inf
 from pathlib import Path
+from typing import Literal
 
 from attrs import evolve
 
@@ -33,8 +34,6 @@ class Turns(TurnsBroker):
     async def take_up(
         self, session: str = "", *, owner: Principal | None = None, origin: str = "", system: str = ""
     ) -> Session:
-        """See TurnsBroker."""
-        self._require_host()
         return await self._runtime.sessions.take_up(session, origin=origin or self._name, owner=owner, system=system)
 
     async def run(
@@ -48,12 +47,10 @@ class Turns(TurnsBroker):
         stored: Callable[[str], Awaitable[None]] | None = None,
         ends: TurnEnds | None = None,
     ) -> AsyncGenerator[Event, None]:
-        """See TurnsBroker."""
         if call is not None:
             said = message.message if isinstance(message, Envelope) else message
             from hermes_core.agent.below import Below
 
-            self._require()
             _refuse_unsound(order or TurnOrder())
             turn = Below(self._runtime, self._installed.label, call, order or TurnOrder(), ask).run(said)
         else:
@@ -100,18 +97,17 @@ class Turns(TurnsBroker):
     async def queue(
         self, message: str | Message | Envelope, *, owner: Principal | None = None, order: TurnOrder | None = None
     ) -> str:
-        """See TurnsBroker."""
         written = await self._write(message, owner or self._runtime.owner, order or TurnOrder())
         return written[0] if written else ""
 
     async def steer(self, session: str, message: str | Message | Envelope, *, owner: Principal | None = None) -> None:
-        """See TurnsBroker."""
         owner = await self._checked(session, owner)
         envelope, origin = self._enveloped(message, owner)
-        await self._runtime.turns.steer(session, envelope.message, owner=owner, origin=origin, envelope=envelope)
+        await self._runtime.turns.queue(
+            session, envelope.message, owner=owner, origin=origin, envelope=envelope, mode="steer"
+        )
 
     async def interrupt(self, session: str, *, owner: Principal | None = None, elsewhere: bool = False) -> bool:
-        """See TurnsBroker."""
         owner = await self._checked(session, owner)
         if (stopped := self._runtime.turns.interrupt(session)) or not elsewhere:
             return stopped
@@ -123,7 +119,6 @@ class Turns(TurnsBroker):
         return True
 
     async def busy(self, session: str, *, owner: Principal | None = None, elsewhere: bool = True) -> bool:
-        """See TurnsBroker."""
         await self._checked(session, owner)
         here = self._runtime.turns.busy(session)
         return here or (elsewhere and await (await self._runtime.store()).journal.is_held(session))
@@ -135,16 +130,19 @@ class Turns(TurnsBroker):
         owner: Principal | None = None,
         ask: AskPerson | None = None,
         ends: TurnEnds | None = None,
+        only: Literal["", "cut", "waiting"] = "",
+        model: str = "",
+        effort: str = "",
     ) -> AsyncGenerator[Event, None]:
-        """See TurnsBroker."""
         owner = await self._checked(session, owner)
         if await (await self._runtime.store()).sessions.is_free(session):
             return  # it was taken up, and nothing was said in it
-        for play in (self._runtime.turns.resume, self._runtime.turns.follow):
+        turns, origin = self._runtime.turns, TurnOrigin(ask=ask, ends=ends, model=model, effort=effort)
+        for what, play in {"cut": turns.resume, "waiting": turns.follow}.items():
+            if only not in ("", what):
+                continue
             played = False
-            async with contextlib.aclosing(
-                play(session, owner=owner, turn_origin=TurnOrigin(ask=ask, ends=ends))
-            ) as events:
+            async with contextlib.aclosing(play(session, owner=owner, turn_origin=origin)) as events:
                 async for one in events:
                     played = True
                     yield one
@@ -152,12 +150,9 @@ class Turns(TurnsBroker):
                 return
 
     async def interrupted(self, *, owner: Principal | None = None) -> Sequence[str]:
-        """See TurnsBroker."""
-        self._require()
         return await (await self._runtime.store()).journal.interrupted(owner or self._runtime.owner)
 
     async def drop(self, session: str, *, owner: Principal | None = None) -> tuple[str, int]:
-        """See TurnsBroker."""
         await self._checked(session, owner)
         store = await self._runtime.store()
         waited = await store.inbox.drop(session)
@@ -168,22 +163,14 @@ class Turns(TurnsBroker):
         return taken.turn.id, waited
 
     async def past(self, event: str, *, owner: Principal | None = None) -> PastTurn | None:
-        """See TurnsBroker."""
-        self._require()
         owner = owner or self._runtime.owner
         return await (await self._runtime.store()).traces.past_turn(owner, **self._event(event, owner))
 
     async def forget(self, event: str, *, owner: Principal | None = None) -> bool:
-        """See TurnsBroker."""
-        self._require()
-        self._installed.require("permissions", "kernel", "sessions.write", "changed past conversations")
         owner = owner or self._runtime.owner
         return await (await self._runtime.store()).traces.forget_event(owner, **self._event(event, owner))
 
     # --- how it is written down -----------------------------------------------------------------------------------
-
-    def _require(self) -> None:
-        self._installed.require("permissions", "kernel", "turns.run", "ran a turn")
 
     @property
     def _name(self) -> str:
@@ -194,7 +181,6 @@ class Turns(TurnsBroker):
 
     async def _checked(self, session: str, owner: Principal | None) -> Principal:
         """Whose session it is, which is theirs. Raises UnknownName."""
-        self._require()
         owner = owner or self._runtime.owner
         if not self._runtime.sessions.holds(session, owner):
             await (await self._runtime.store()).sessions.get(session, owner)
@@ -214,7 +200,6 @@ class Turns(TurnsBroker):
         self, message: str | Message | Envelope, owner: Principal, order: TurnOrder
     ) -> tuple[str, int] | None:
         """Store the message with its order; its session and row. None when it came before. Raises HermesError."""
-        self._require()
         runtime, store = self._runtime, await self._runtime.store()
         _refuse_unsound(order)
         if order.session and order.fork:
@@ -237,10 +222,15 @@ class Turns(TurnsBroker):
             session = (await runtime.sessions.fork(order.fork, owner, self._name)).id
         envelope, origin = self._enveloped(message, owner, order.event)
         envelope = evolve(envelope, order=None if order in (TurnOrder(), TurnOrder(session=session)) else order)
-        known = {"owner": owner, "origin": origin, "envelope": envelope}
         try:
             row = await runtime.turns.queue(
-                session, envelope.message, system=order.system, folder=order.folder, **known
+                session,
+                envelope.message,
+                owner=owner,
+                origin=origin,
+                envelope=envelope,
+                system=order.system,
+                folder=order.folder,
             )
         except Duplicate:  # another process was a moment earlier
             if order.fork:

@@ -11,7 +11,7 @@ from hermes_core.types import Endpoint, EndpointKey, Request, Response
 from hermes_core.values import frozen
 
 if TYPE_CHECKING:
-    from hermes_core.control import KeyRow
+    from hermes_core.types import KeyRow
 
 __all__ = ["Attempt", "ModelCall", "ModelRoute", "RetryLimits", "Router"]
 

@@ -1,11 +1,10 @@
 """Who finds secrets in texts: the maskers of the enabled plugins, for a kernel, and for a command that starts none."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, NoReturn, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from hermes_core.context import PluginContext
-from hermes_core.errors import UserError
 from hermes_core.masking.watched import SLOW, Hung, Watched
 from hermes_core.plugins.brokers import make_context
 from hermes_core.plugins.consent import Consent
@@ -70,12 +69,5 @@ def _in_time(label: str, dispatch: Dispatch) -> Callable[[Callable[[], T]], T]:
 def loader_alone(settings: "Settings", index: Index, consent: Consent) -> tuple[Loader, Dispatch]:
     """What loads plugins where there is no kernel: they reach neither the store nor a model there."""
     dispatch = Dispatch(masked=settings.masks.always)
-
-    def context(installed: Installed) -> PluginContext:
-        return make_context(installed, settings, store=_nothing, complete=_nothing)
-
-    return Loader(index, consent, dispatch, context=context, markers=settings.home.cache / "crash_markers"), dispatch
-
-
-async def _nothing(*_: object) -> NoReturn:
-    raise UserError("Nothing is kept, and no model answers, where a text is only masked.")
+    context, markers = partial(make_context, settings=settings), settings.home.cache / "crash_markers"
+    return Loader(index, consent, dispatch, context=context, markers=markers), dispatch

@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class PluginStore(StoreBroker):
-    """For one plugin, as far as its manifest says."""
+    """For one plugin."""
 
     def __init__(
         self,
@@ -33,7 +33,6 @@ class PluginStore(StoreBroker):
         self._tables: asyncio.Task[Tables] | None = None
 
     def address(self) -> str:
-        self._installed.require("permissions", "kernel", "store.connect", "asked for the address of the store")
         return self._address()
 
     async def transact(self, work: Callable[[TablesTransaction], T], begin: Begin = WRITE) -> T:
@@ -45,14 +44,9 @@ class PluginStore(StoreBroker):
     async def subscribe(self, name: str, call: Callable[[], None]) -> Callable[[], None]:
         from hermes_core.store.tables import prefix_of
 
-        self._require()
         return (await self._store()).database.subscribe(f"{prefix_of(self._installed.label)}{name}", call)
 
-    def _require(self) -> None:
-        self._installed.require("permissions", "kernel", "store.tables", "reached for tables of its own")
-
     async def _opened(self) -> "Tables":
-        self._require()
         opened = self._tables
         if opened is None or opened.cancelled() or (opened.done() and opened.exception()):  # it may go well by now
             opened = self._tables = asyncio.create_task(self._open())

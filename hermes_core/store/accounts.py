@@ -35,16 +35,12 @@ class Accounts(Stored):
         return serving
 
     @transaction()
-    def keep(self, tx: Transaction, serving: Serving) -> None:
-        """Extend the lease. Raises StaleAccount when another took it."""
+    def keep(self, tx: Transaction, serving: Serving, state: str = "", error: str = "") -> None:
+        """Extend the lease, and write down how it stands: connecting, connected, parked. Raises StaleAccount."""
         prove(tx, serving)
-
-    @transaction()
-    def tell(self, tx: Transaction, serving: Serving, state: str, error: str = "") -> None:
-        """Write down how it stands: connecting, connected, parked. Extends the lease. Raises StaleAccount."""
-        prove(tx, serving)
-        told = {"state": clean(state), "error": clean(error), "since": time.time()}
-        tx.change("account_tell", platform=serving.platform, account=serving.account, **told)
+        if state:
+            told = {"state": clean(state), "error": clean(error), "since": time.time()}
+            tx.change("account_tell", platform=serving.platform, account=serving.account, **told)
 
     @transaction()
     def stop(self, tx: Transaction, serving: Serving) -> None:

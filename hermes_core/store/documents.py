@@ -10,14 +10,14 @@ import sqlite3
 import time
 from collections.abc import Sequence
 
+from hermes_core.brokers import DocumentsBroker
 from hermes_core.codec import clean
 from hermes_core.database import READ, Transaction
 from hermes_core.errors import Conflict, UnknownName, UserError
-from hermes_core.store.transactions import Stored, owner_number, owner_row, transaction
+from hermes_core.store.transactions import Stored, Units, owner_number, owner_row, transaction
 from hermes_core.types import JSON, Document, Principal
-from hermes_core.values import frozen
 
-__all__ = ["LONGEST_NAME", "MOST", "SIZE", "Documents", "Scope", "encoded", "named"]
+__all__ = ["LONGEST_NAME", "MOST", "SIZE", "Documents", "check_place", "encoded", "named"]
 
 SIZE = 1_048_576  # bytes of one document
 MOST = 256  # documents of one plugin in one place: a session, an owner, or neither
@@ -26,79 +26,96 @@ _NOBODY = 0  # which no row of owners has
 _UNBEGUN = 30 * 86400.0  # seconds for which a session may be about to begin
 
 
-@frozen(kw_only=True)
-class Scope:
-    """Where a document is: the plugin's label, and whose it is. Raises UserError for a session of nobody."""
+class Documents(Stored, DocumentsBroker):
+    """What one plugin keeps as documents."""
 
-    plugin: str
-    owner: Principal | None = None
-    session_id: str = ""
-
-    def __attrs_post_init__(self) -> None:
-        if self.session_id and self.owner is None:
-            raise UserError("A document of a session needs its owner.", hint="Give owner=session.owner too.")
-        if self.session_id != clean(self.session_id):
-            raise UnknownName("session", self.session_id)
-
-
-class Documents(Stored):
-    """What plugins keep as documents."""
+    def __init__(self, database: Units, plugin: str) -> None:
+        super().__init__(database)
+        self._plugin = plugin
 
     @transaction(READ)
-    def get(self, tx: Transaction, scope: Scope, *, name: str) -> Document | None:
-        """One document, or None."""
-        row = tx.row("document_get", **_key(tx, scope), name=named(name))
+    def get(
+        self, tx: Transaction, name: str, *, owner: Principal | None = None, session_id: str = ""
+    ) -> Document | None:
+        row = tx.row("document_get", **self._key(tx, owner, session_id), name=named(name))
         return _document(row) if row else None
 
     @transaction()
-    def put(self, tx: Transaction, scope: Scope, *, name: str, value: JSON, version: int | None = None) -> Document:
-        """Write a document whole. Raises Conflict, UnknownName for a session of somebody else, and UserError."""
-        body, number = encoded(value), _NOBODY if scope.owner is None else owner_row(tx, scope.owner)
-        key, now = {"plugin": scope.plugin, "owner": number, "session_id": scope.session_id}, time.time()
-        tx.alone(f"document {scope.plugin} {number} {named(name)}")
+    def put(
+        self,
+        tx: Transaction,
+        name: str,
+        value: JSON,
+        *,
+        version: int | None = None,
+        owner: Principal | None = None,
+        session_id: str = "",
+    ) -> Document:
+        check_place(owner, session_id)
+        body, number = encoded(value), _NOBODY if owner is None else owner_row(tx, owner)
+        key, now = {"plugin": self._plugin, "owner": number, "session_id": session_id}, time.time()
+        tx.alone(f"document {self._plugin} {number} {named(name)}")
         row = tx.row("document_get", **key, name=name)
         _check(name, row, version)
         if row:
             tx.change("document_put", **key, name=name, body=body, updated=now)
         else:
-            self._make_room(tx, key, scope, now)
+            self._make_room(tx, key, session_id, now)
             version = random.getrandbits(48) + 1  # one that is made anew is not taken for the one before
             tx.change("document_add", **key, name=name, body=body, updated=now, version=version)
         return _document(tx.rows("document_get", **key, name=name)[0])
 
-    def _make_room(self, tx: Transaction, key: dict[str, JSON], scope: Scope, now: float) -> None:
-        if scope.session_id:
-            facts = tx.row("session_facts", id=scope.session_id)
+    def _make_room(self, tx: Transaction, key: dict[str, JSON], session_id: str, now: float) -> None:
+        if session_id:
+            facts = tx.row("session_facts", id=session_id)
             if facts and facts["owner"] != key["owner"]:
-                raise UnknownName("session", scope.session_id)
+                raise UnknownName("session", session_id)
             if facts is None:  # it may begin with the next message, or never
-                tx.change("documents_sweep", plugin=scope.plugin, owner=key["owner"], before=now - _UNBEGUN)
+                tx.change("documents_sweep", plugin=self._plugin, owner=key["owner"], before=now - _UNBEGUN)
         if tx.rows("document_count", **key)[0][0] >= MOST:
-            raise UserError(f"{scope.plugin} keeps {MOST} documents there already.", hint="It must delete one first.")
+            raise UserError(f"{self._plugin} keeps {MOST} documents there already.", hint="It must delete one first.")
 
     @transaction()
-    def delete(self, tx: Transaction, scope: Scope, *, name: str, version: int | None = None) -> bool:
-        """Delete a document; whether there was one. Raises Conflict."""
-        key = _key(tx, scope)
-        tx.alone(f"document {scope.plugin} {key['owner']} {named(name)}")
+    def delete(
+        self,
+        tx: Transaction,
+        name: str,
+        *,
+        version: int | None = None,
+        owner: Principal | None = None,
+        session_id: str = "",
+    ) -> bool:
+        key = self._key(tx, owner, session_id)
+        tx.alone(f"document {self._plugin} {key['owner']} {named(name)}")
         row = tx.row("document_get", **key, name=name)
         _check(name, row, version)
         return bool(tx.change("document_drop", **key, name=name).rowcount)
 
     @transaction(READ, long=True)
-    def list(self, tx: Transaction, scope: Scope) -> Sequence[Document]:
-        """The documents that are in one place, by name."""
-        return [_document(row) for row in tx.rows("documents_list", **_key(tx, scope))]
+    def list(self, tx: Transaction, *, owner: Principal | None = None, session_id: str = "") -> Sequence[Document]:
+        return [_document(row) for row in tx.rows("documents_list", **self._key(tx, owner, session_id))]
 
     @transaction(READ, long=True)
-    def export(self, tx: Transaction, plugin: str, owner: Principal) -> Sequence[Document]:
-        """Every document that a plugin has of an owner, those of their sessions included."""
-        return [_document(row) for row in tx.rows("documents_export", plugin=plugin, owner=owner_number(tx, owner))]
+    def export(self, tx: Transaction, owner: Principal) -> Sequence[Document]:
+        found = tx.rows("documents_export", plugin=self._plugin, owner=owner_number(tx, owner))
+        return [_document(row) for row in found]
 
     @transaction()
-    def erase(self, tx: Transaction, plugin: str, owner: Principal) -> int:
-        """Delete them; how many there were."""
-        return tx.change("documents_erase", plugin=plugin, owner=owner_number(tx, owner)).rowcount
+    def erase(self, tx: Transaction, owner: Principal) -> int:
+        return tx.change("documents_erase", plugin=self._plugin, owner=owner_number(tx, owner)).rowcount
+
+    def _key(self, tx: Transaction, owner: Principal | None, session_id: str) -> dict[str, JSON]:
+        check_place(owner, session_id)
+        number = _NOBODY if owner is None else owner_number(tx, owner)
+        return {"plugin": self._plugin, "owner": number, "session_id": session_id}
+
+
+def check_place(owner: Principal | None, session_id: str) -> None:
+    """Raises UserError for a session of nobody, UnknownName for what can be no session."""
+    if session_id and owner is None:
+        raise UserError("A document of a session needs its owner.", hint="Give owner=session.owner too.")
+    if session_id != clean(session_id):
+        raise UnknownName("session", session_id)
 
 
 def encoded(value: JSON) -> str:
@@ -122,11 +139,6 @@ def named(name: str) -> str:
     if not 0 < len(name) <= LONGEST_NAME or not name.isprintable():
         raise UserError(f"{name[:40]!r} is no name of a document: one line of 1 to {LONGEST_NAME} characters.")
     return name
-
-
-def _key(tx: Transaction, scope: Scope) -> dict[str, JSON]:
-    number = _NOBODY if scope.owner is None else owner_number(tx, scope.owner)
-    return {"plugin": scope.plugin, "owner": number, "session_id": scope.session_id}
 
 
 def _check(name: str, row: sqlite3.Row | None, version: int | None) -> None:

@@ -50,7 +50,7 @@ class History(Stored):
 
     @transaction(READ, long=True)
     def search(
-        self, tx: Transaction, owner: Principal, words: str, *, limit: int = 20, sort: str = "newest"
+        self, tx: Transaction, owner: Principal, words: str, *, limit: int = 10, sort: str = "newest"
     ) -> list[Hit]:
         """Messages of an owner that hold all the words, newest (or oldest) first."""
         number, words = owner_number(tx, owner), clean(words)
@@ -62,10 +62,10 @@ class History(Stored):
 
     @transaction(READ, long=True)
     def tool_calls(
-        self, tx: Transaction, owner: Principal, *, session_id: str = "", name: str = "", limit: int = 50
+        self, tx: Transaction, owner: Principal, session_id: str = "", *, tool: str = "", limit: int = 50
     ) -> list[HistoryEntry]:
         """Tool calls of an owner, newest first; of one session, or of one tool, if so asked."""
-        values = {"owner": owner_number(tx, owner), "name": clean(name), "limit": limit}
+        values = {"owner": owner_number(tx, owner), "name": clean(tool), "limit": limit}
         if session_id:
             rows = tx.rows("calls_of_session", **values, session_id=clean(session_id))
         else:

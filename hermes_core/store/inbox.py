@@ -6,14 +6,16 @@ moment loses and repeats nothing.
 
 import json
 import time
+from functools import partial
 from typing import Any
 
 from attrs import NOTHING, asdict, evolve, fields
 
 from hermes_core.codec import clean, dumps, message_from_json, message_to_json
-from hermes_core.database import READ, Transaction
+from hermes_core.database import READ, Prepared, Transaction
 from hermes_core.errors import Duplicate
-from hermes_core.store.transactions import Stored, get_session, session_facts, transaction
+from hermes_core.store.killpoints import die_at
+from hermes_core.store.transactions import Stored, get_session, owner_row, session_facts, transaction
 from hermes_core.types import (
     Blob,
     Effect,
@@ -74,6 +76,31 @@ class Inbox(Stored):
         get_session(tx, session_id, owner)
         row = tx.row("chat_asked", session_id=session_id)
         return address_from_json(row["envelope"], Message(role="user", parts=())) if row and row["envelope"] else None
+
+    # --- commands: each is written down before it is carried out -----------------------------------------------
+
+    @transaction()
+    def hear(self, tx: Transaction, owner: Principal, envelope: Envelope, trace: str) -> int:
+        """Write down a command before it is carried out; its row. Raises Duplicate."""
+        return wait(tx, envelope, owner_row(tx, owner), "", envelope.message, "command", trace)
+
+    @transaction()
+    def done(self, tx: Transaction, row: int, also: Prepared[object] | None = None) -> None:
+        """Write down that a command was carried out, and what somebody ``also`` writes of it. Raises Duplicate."""
+        take(tx, row, DONE)
+        if also:
+            also(tx)
+            tx.committed.append(partial(die_at, "stored"))
+
+    @transaction(READ)
+    def heard(self, tx: Transaction, platform: str, account: str) -> list[Waiting]:
+        """The commands of an account that were heard and not carried out."""
+        return [read(row) for row in tx.rows("commands_waiting", platform=platform, account=account)]
+
+    @transaction()
+    def forget(self, tx: Transaction, before: float) -> None:
+        """Forget what commands said that were carried out before an instant; that they came stays known."""
+        tx.change("commands_forget", before=before)
 
 
 def receive(tx: Transaction, envelope: Envelope, owner: int, turn_id: str, trace: str = "") -> None:

@@ -16,7 +16,7 @@ class Spending(Stored):
     """The half of the store that counts."""
 
     @transaction(READ)
-    def spent(self, tx: Transaction, *, owner: Principal, session_id: str = "", since: float = 0.0) -> Spent:
+    def spent(self, tx: Transaction, owner: Principal, *, session_id: str = "", since: float = 0.0) -> Spent:
         """What a session of an owner used, or all their turns since an instant, as far as it is booked."""
         where = {"session_id": session_id} if session_id else {"since": since}
         row = tx.row(
@@ -44,7 +44,7 @@ class Spending(Stored):
         book(tx, owner_row(tx, owner), usage, seconds, task=task, provider=provider, model=model, **where)
 
     @transaction(READ, long=True)
-    def usage(self, tx: Transaction, owner: Principal, *, days: int) -> list[UsageRow]:
+    def usage(self, tx: Transaction, owner: Principal, *, days: int = 30) -> list[UsageRow]:
         """What an owner used in the last days, newest day first, by provider, model and task."""
         found: dict[tuple[str, str, str, str], list[sqlite3.Row]] = {}
         for row in tx.rows("usage_by_quarter", owner=owner_number(tx, owner), since=time.time() - days * 86400):

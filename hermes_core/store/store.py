@@ -18,9 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.store.accounts import Accounts
     from hermes_core.store.approvals import Approvals
-    from hermes_core.store.command_log import CommandLog
     from hermes_core.store.cross_chat_notes import CrossChatNotes
-    from hermes_core.store.documents import Documents
     from hermes_core.store.traces import Traces
 
 __all__ = ["Store", "open_store"]
@@ -77,20 +75,6 @@ class Store:
         from hermes_core.store.approvals import Approvals
 
         return Approvals(self.database)
-
-    @cached_property
-    def commands(self) -> "CommandLog":
-        """Commands that came in."""
-        from hermes_core.store.command_log import CommandLog
-
-        return CommandLog(self.database)
-
-    @cached_property
-    def documents(self) -> "Documents":
-        """What plugins keep as documents."""
-        from hermes_core.store.documents import Documents
-
-        return Documents(self.database)
 
     @cached_property
     def notes(self) -> "CrossChatNotes":

@@ -3,10 +3,10 @@
 import json
 from collections.abc import Callable, Coroutine
 from functools import wraps
-from typing import Concatenate, ParamSpec, TypeAlias, TypeVar
+from typing import Concatenate, ParamSpec, Protocol, TypeAlias, TypeVar
 
 from hermes_core.codec import clean, message_from_json
-from hermes_core.database import WRITE, Begin, Database, Transaction, made
+from hermes_core.database import WRITE, Begin, Transaction, made
 from hermes_core.errors import UnknownName
 from hermes_core.store.validity import said
 from hermes_core.types import Message, Principal, Role, Session
@@ -18,10 +18,17 @@ Work: TypeAlias = Callable[Concatenate[S, Transaction, P], T]
 Step: TypeAlias = Callable[Concatenate[S, P], Coroutine[object, object, T]]
 
 
+class Units(Protocol):
+    """What runs units of work: a Database, or what opens one when the first comes."""
+
+    async def run(self, work: Callable[[Transaction], T], begin: Begin = WRITE, *, long: bool = False) -> T:
+        """See Database."""
+
+
 class Stored:
     """A part of what lasts. Every method is one transaction, sees what its owner may see, and raises StoreError."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Units) -> None:
         self._database = database
 
 

@@ -2,11 +2,11 @@
 
 import sys
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from hermes_core.config.schema import HOST, PLUGIN_SPACES, SHARED_KEYS, Config
 from hermes_core.context import PluginContext
-from hermes_core.errors import ConfigError, ContractError, PluginError, UserError
+from hermes_core.errors import ConfigError, ContractError, PluginError
 from hermes_core.plugins.brokers import make_context
 from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.plugins.fence import one_line
@@ -82,7 +82,7 @@ def _imported(installed: Installed) -> list[Finding]:
     with tempfile.TemporaryDirectory() as empty:
         try:
             settings = load_settings(Home.find(environ={"HERMES_HOME": empty}))
-            return _compared(installed, make_context(installed, settings, store=_nobody, complete=_nobody))
+            return _compared(installed, make_context(installed, settings))
         except ConfigError as error:
             text = f"its settings need a value, so its code was not compared: {one_line(error)}"
             return [Finding(level="warning", text=text, fix="Give every option a default, if there is a sensible one.")]
@@ -141,7 +141,3 @@ def inspect_plugin(installed: Installed) -> Any:
         text = f"{installed.distribution} has no entry point for {installed.module}"
         raise installed.error(ContractError, text)
     return import_plugin(installed)
-
-
-async def _nobody(*_: object) -> NoReturn:
-    raise UserError("There is no kernel behind a check.")

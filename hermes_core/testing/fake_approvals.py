@@ -8,7 +8,7 @@ from attrs import evolve
 
 from hermes_core.control import ApprovalsBroker
 from hermes_core.errors import NotPermitted, UnknownName, UserError
-from hermes_core.types import Approval, Grant, Principal, Verdict
+from hermes_core.types import Approval, Grant, Principal, Session, Verdict
 
 if TYPE_CHECKING:
     from hermes_core.plugins.manifest import Manifest
@@ -24,28 +24,37 @@ class FakeApprovals(ApprovalsBroker):
         self.rows = {row.id: row for row in rows}
         self.given = {grant.id: grant for grant in given}
 
-    async def list(self, owner: Principal, *, closed: bool = False, limit: int = 20) -> Sequence[Approval]:
+    async def ask(self, session: Session, question: Approval) -> Approval:
+        """Put it into ``rows``, unless it is there."""
+        self._require("host.serve")
+        return self.rows.setdefault(question.id, evolve(question, owner=session.owner, asked=time.time()))
+
+    async def list(
+        self, owner: Principal, *, closed: bool = False, limit: int = 20, admin: bool = False
+    ) -> Sequence[Approval]:
         """Those in ``rows``, newest first."""
         self._require("sessions.read")
-        found = [row for row in self.rows.values() if row.owner == owner and (closed or row.state == "open")]
+        found = [row for row in self._theirs(owner, admin=admin) if closed or row.state == "open"]
         return sorted(found, key=lambda row: row.asked, reverse=True)[:limit]
 
-    async def find(self, owner: Principal, words: str) -> Approval:
+    async def find(self, owner: Principal, words: str, *, admin: bool = False) -> Approval:
         """One of ``rows``."""
         self._require("sessions.read")
-        return self._find(owner, words)
+        return self._find(owner, words, admin=admin)
 
-    async def settle(self, owner: Principal, approval_id: str, verdict: Verdict) -> Approval:
+    async def settle(
+        self, owner: Principal, approval_id: str, verdict: Verdict, *, admin: bool = False, expired: bool = False
+    ) -> Approval:
         """Write the answer into ``rows``; it grants nothing."""
         self._require("approvals.settle")
-        found = self._find(owner, approval_id)
+        found = self._find(owner, approval_id, admin=admin)
         if found.state != "open":
             raise UserError(f"{found.id} is already {found.told}.")
         allowed = verdict.outcome == "allow"
         choice = (verdict.choice if verdict.choice in found.choices else "once") if allowed else "deny"
         settled = self.rows[found.id] = evolve(
             found,
-            state="answered",
+            state="expired" if expired else "answered",
             verdict="allow" if allowed else "deny",
             choice=choice,
             reason=verdict.reason,
@@ -64,8 +73,14 @@ class FakeApprovals(ApprovalsBroker):
         self._require("approvals.settle")
         return self.given.pop(grant_id, None) is not None
 
-    def _find(self, owner: Principal, words: str) -> Approval:
-        found = [row for row in self.rows.values() if row.owner == owner and row.id.startswith(words)] if words else []
+    def _theirs(self, owner: Principal, *, admin: bool) -> Sequence[Approval]:
+        if admin:
+            self._require("host.serve")
+        return [row for row in self.rows.values() if row.owner == owner or (admin and row.addressee == "admin")]
+
+    def _find(self, owner: Principal, words: str, *, admin: bool) -> Approval:
+        theirs = self._theirs(owner, admin=admin)
+        found = [row for row in theirs if row.id.startswith(words)] if words else []
         if len(found) > 1:
             raise UserError(f"{words!r} could be several approvals.")
         if not found:

@@ -86,9 +86,9 @@ class FakeDocuments(DocumentsBroker):
                 self.kept[owner, session_id] = dict(there)
 
     def _at(self, owner: Principal | None, session_id: str) -> dict[str, tuple[str, int, float]]:
-        from hermes_core.store.documents import Scope
+        from hermes_core.store.documents import check_place
 
-        Scope(plugin="fake", owner=owner, session_id=session_id)
+        check_place(owner, session_id)
         return self.kept.setdefault((owner, session_id), {})
 
     def _check(self, name: str, there: dict[str, tuple[str, int, float]], version: int | None) -> None:

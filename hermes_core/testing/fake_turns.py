@@ -1,7 +1,7 @@
 """Turns without a kernel behind them, for plugins under test."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from attrs import evolve
 
@@ -119,10 +119,13 @@ class FakeTurns(TurnsBroker):
         owner: Principal | None = None,
         ask: AskPerson | None = None,
         ends: TurnEnds | None = None,
+        only: Literal["", "cut", "waiting"] = "",
+        model: str = "",
+        effort: str = "",
     ) -> AsyncGenerator[Event, None]:
-        """Answer what waits longest in a session."""
+        """Answer what waits longest in a session. Nothing is ever cut off here."""
         self._check(session, owner)
-        if waiting := self.waiting.get(session):
+        if only != "cut" and (waiting := self.waiting.get(session)):
             async for one in self._play(waiting.pop(0), ends):
                 yield one
 

@@ -38,7 +38,7 @@ class Typist(HostSide):
         return self._runtime.turns.busy(session.id)
 
     async def steer(self, session: Session, text: str) -> str:
-        await self._runtime.turns.steer(session.id, text, owner=session.owner, origin=session.origin)
+        await self._runtime.turns.queue(session.id, text, owner=session.owner, origin=session.origin, mode="steer")
         return STEERED if await self.working(session) else ""
 
     async def queue(self, session: Session, text: str) -> str:

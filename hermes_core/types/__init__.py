@@ -97,9 +97,11 @@ from hermes_core.types.people import (
 )
 from hermes_core.types.turns import Limits, Spent, TurnBounds, TurnOrder
 from hermes_core.types.views import (
+    BackendRow,
     Choice,
     ConversationState,
     Job,
+    KeyRow,
     ModelRow,
     ProviderRow,
     Setting,
@@ -114,6 +116,7 @@ __all__ = [
     "Account",
     "Approval",
     "Asked",
+    "BackendRow",
     "Blob",
     "Button",
     "Buttons",
@@ -144,6 +147,7 @@ __all__ = [
     "HistoryEntry",
     "Hit",
     "Job",
+    "KeyRow",
     "Limits",
     "Location",
     "MediaRequest",

@@ -5,12 +5,15 @@ from typing import Literal
 
 from attrs import Factory
 
-from hermes_core.types.base import JSON, Effect
+from hermes_core.types.base import JSON, Effect, Feature
 from hermes_core.types.model import Model, Price, Usage
 from hermes_core.types.work import Wall
 from hermes_core.values import frozen
 
-__all__ = ["Choice", "ConversationState", "Job", "ModelRow", "ProviderRow", "Setting", "ToolRow", "UsageRow"]
+__all__ = [
+    "BackendRow", "Choice", "ConversationState", "Job", "KeyRow", "ModelRow", "ProviderRow", "Setting", "ToolRow",
+    "UsageRow",
+]  # fmt: skip
 
 
 @frozen
@@ -129,4 +132,28 @@ class ConversationState:
     window: int
     store: str
     services: Sequence[str] = ()
+    wall: Wall | None = None
+
+
+@frozen(kw_only=True)
+class KeyRow:
+    """A key as lists show it, never the key; ``left`` is seconds until a resting one is used again."""
+
+    provider: str
+    source: str
+    fingerprint: str
+    state: Literal["ok", "resting", "dead", "missing"]
+    left: float = 0.0
+    reason: str = ""
+    uses: int = 0
+
+
+@frozen(kw_only=True)
+class BackendRow:
+    """A place where commands can run: its ``plugin``, whether it is ``ready`` here, what it says of its ``wall``."""
+
+    name: str
+    plugin: str
+    ready: bool
+    features: frozenset[Feature]
     wall: Wall | None = None

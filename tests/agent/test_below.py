@@ -34,7 +34,7 @@ def below(hermes, scripted):
         @tool(effects={Effect.DELEGATE}, touches=lambda _params: ())
         async def go(context: ToolContext) -> str:
             """Go."""
-            found.append(await do(hermes.runtime.broker("turns", hermes.runtime.index.get(label)), context))
+            found.append(await do(hermes.runtime.plugin_context(hermes.runtime.index.get(label)).turns, context))
             return "gone"
 
         label = hermes.tmp_plugin(go, name="orders", manifest={"permissions": {"kernel": ["turns.run"]}})

@@ -115,7 +115,7 @@ async def said(hermes, **more):
 
 async def rows(hermes, name=""):
     store = await hermes.runtime.store()
-    return [(e.name, e.outcome, e.output) for e in await store.history.tool_calls(hermes.runtime.owner, name=name)][
+    return [(e.name, e.outcome, e.output) for e in await store.history.tool_calls(hermes.runtime.owner, tool=name)][
         ::-1
     ]
 
@@ -284,7 +284,7 @@ async def test_a_call_through_tool_call_is_one_of_the_tool_itself(hermes, script
     assert all(one.failed for one in shop.results[1:])
     assert ("send", [Effect.SEND]) in judged
     assert "tool_call" not in {name for name, _ in judged}
-    (row,) = await (await hermes.runtime.store()).history.tool_calls(hermes.runtime.owner, name="send")
+    (row,) = await (await hermes.runtime.store()).history.tool_calls(hermes.runtime.owner, tool="send")
     assert row.outcome == "ok"
 
 

@@ -35,7 +35,7 @@ def broker(hermes):
 
     def make(name, *kernel):
         label = hermes.tmp_plugin(on_session_start, name="desk", manifest={"permissions": {"kernel": [*kernel]}})
-        return hermes.runtime.broker(name, hermes.runtime.index.get(label))
+        return getattr(hermes.runtime.plugin_context(hermes.runtime.index.get(label)), name)
 
     return make
 

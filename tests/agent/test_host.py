@@ -14,7 +14,19 @@ from hermes_core.plugins.index import Installed
 from hermes_core.plugins.manifest import Manifest
 from hermes_core.store.leases import Busy
 from hermes_core.testing import Bench, FakePlatform
-from hermes_core.types import Approval, Ended, Envelope, Event, Message, Principal, Text, TurnOrder, TurnResult, Verdict
+from hermes_core.types import (
+    Approval,
+    Ended,
+    Envelope,
+    Event,
+    Message,
+    Principal,
+    Session,
+    Text,
+    TurnOrder,
+    TurnResult,
+    Verdict,
+)
 
 MIA, BEN = Principal(person="pager:mia"), Principal(person="pager:ben")
 
@@ -68,10 +80,10 @@ async def test_what_waits_is_played_one_after_another(ctx: PluginContext, provid
     assert [one.envelope and one.envelope.event_id for one in await turns.waiting("s")] == ["1", "2"]
     assert await turns.unplayed({(MIA, "pager", "p")}) == [("s", MIA)]
     assert await turns.unplayed({(BEN, "pager", "p")}) == []
-    [one] = await ended(turns.follow("s", owner=MIA))
-    [two] = await ended(turns.follow("s", owner=MIA))
+    [one] = await ended(ctx.turns.resume("s", only="waiting", owner=MIA))
+    [two] = await ended(ctx.turns.resume("s", only="waiting", owner=MIA))
     assert (one.answer, two.answer, await turns.waiting("s")) == ("One.", "Two.", [])
-    assert await ended(turns.follow("s", owner=MIA)) == []
+    assert await ended(ctx.turns.resume("s", only="waiting", owner=MIA)) == []
     assert "Be short." in str(provider.requests[0].messages)
     asked = await turns.asked_from("s", MIA)
     assert asked is not None
@@ -80,14 +92,15 @@ async def test_what_waits_is_played_one_after_another(ctx: PluginContext, provid
 
 async def test_nobody_plays_what_waits_for_another(ctx: PluginContext) -> None:
     await hear(ctx, "1")
-    [refused] = await ended(ctx.host.turns.follow("s", owner=BEN))
-    assert (refused.reason, refused.turn_id) == ("failed", "")
+    with pytest.raises(UnknownName):
+        await ended(ctx.turns.resume("s", only="waiting", owner=BEN))
+    assert len(await ctx.host.turns.waiting("s")) == 1
 
 
 async def test_to_resume_plays_what_was_cut_off_and_nothing_that_waits(ctx: PluginContext) -> None:
     await hear(ctx, "1")
     assert await ctx.host.turns.cut("s") is None
-    assert await ended(ctx.host.turns.resume("s", owner=MIA)) == []
+    assert await ended(ctx.turns.resume("s", only="cut", owner=MIA)) == []
     assert len(await ctx.host.turns.waiting("s")) == 1
 
 
@@ -99,11 +112,11 @@ async def test_nobody_goes_on_before_a_turn_that_was_cut_off(ctx: PluginContext,
     first, _ = await turns.waiting("s")
     begun: dict[str, Any] = {"turn_id": "t", "holder": "elsewhere", "provider": "scripted", "model": "scripted"}
     await store.journal.open_turn("s", first.message, waited=first.id, **begun)
-    assert await ended(turns.follow("s", owner=MIA)) == []  # who plays the first lives
+    assert await ended(ctx.turns.resume("s", only="waiting", owner=MIA)) == []  # who plays the first lives
     await store.journal.leave("elsewhere")
-    assert await ended(turns.follow("s", owner=MIA)) == []  # who played it died
-    [one] = await ended(turns.resume("s", owner=MIA))
-    [two] = await ended(turns.follow("s", owner=MIA))
+    assert await ended(ctx.turns.resume("s", only="waiting", owner=MIA)) == []  # who played it died
+    [one] = await ended(ctx.turns.resume("s", only="cut", owner=MIA))
+    [two] = await ended(ctx.turns.resume("s", only="waiting", owner=MIA))
     assert (one.turn_id, one.answer, two.answer) == ("t", "One.", "Two.")
 
 
@@ -150,7 +163,7 @@ async def test_the_end_of_a_turn_and_what_tells_of_it_are_one_commit(ctx: Plugin
         return work
 
     await hear(ctx, "1")
-    await ended(ctx.host.turns.follow("s", owner=MIA, ends=ends, effort="low"))
+    await ended(ctx.turns.resume("s", only="waiting", owner=MIA, ends=ends, effort="low"))
     assert told == ["Done."]
 
 
@@ -166,19 +179,39 @@ async def test_a_command_is_carried_out_once(ctx: PluginContext) -> None:
     assert await records.heard("pager", "p") == []
 
 
-async def test_a_question_is_settled_once(ctx: PluginContext) -> None:
-    records, session = ctx.host.records, await ctx.turns.take_up("s", owner=MIA, origin="pager")
+async def test_a_question_is_settled_once(hermes: Bench, provider: Any) -> None:
+    ctx = context(hermes, "host.serve", "turns.run", "sessions.read", "approvals.settle")
+    approvals, session = ctx.approvals, await ctx.turns.take_up("s", owner=MIA, origin="pager")
     await ctx.host.turns.keep(session)
-    await records.ask(session, Approval(id="q", session_id="s", turn_id="", subject="Which?", kind="text"))
-    assert [one.id for one in await records.questions(MIA)] == ["q"]
-    assert await records.questions(BEN) == []
-    settled, mine = await records.settle(MIA, "q", Verdict(outcome="allow", choice="blue", by="Mia"))
-    assert (settled.choice, mine) == ("blue", True)
-    again, mine = await records.settle(MIA, "q", Verdict(outcome="deny"), expired=True)
-    assert (again.choice, mine) == ("blue", False)
-    assert (await records.question(MIA, "q")).state == "answered"
+    await approvals.ask(session, Approval(id="q", session_id="s", turn_id="", subject="Which?", kind="text"))
+    assert [one.id for one in await approvals.list(MIA)] == ["q"]
+    assert await approvals.list(BEN) == []
+    assert (await approvals.settle(MIA, "q", Verdict(outcome="allow", choice="blue", by="Mia"))).choice == "blue"
+    with pytest.raises(UserError, match="already answered"):
+        await approvals.settle(MIA, "q", Verdict(outcome="deny"), expired=True)
+    assert (await approvals.find(MIA, "q")).state == "answered"
     with pytest.raises(UnknownName):
-        await records.question(BEN, "q")
+        await approvals.find(BEN, "q")
+
+
+async def test_who_is_an_admin_is_for_a_host_to_say(hermes: Bench, provider: Any) -> None:
+    kernel = ("sessions.read", "approvals.settle", "turns.run")
+    host, other = context(hermes, "host.serve", *kernel), context(hermes, *kernel)
+    await host.host.turns.keep(await host.turns.take_up("s", owner=MIA, origin="pager"))
+    asked = Approval(id="q", session_id="s", turn_id="", subject="rm x", choices=("once", "deny"), addressee="admin")
+    await host.approvals.ask(await host.turns.take_up("s", owner=MIA), asked)
+    yes = Verdict(outcome="allow", choice="once")
+    assert await host.approvals.list(BEN) == []
+    assert [one.id for one in await host.approvals.list(BEN, admin=True)] == ["q"]
+    with pytest.raises(UnknownName):
+        await host.approvals.settle(BEN, "q", yes)
+    for ask in (
+        other.approvals.list(BEN, admin=True), other.approvals.find(BEN, "q", admin=True),
+        other.approvals.settle(BEN, "q", yes, admin=True), other.approvals.ask(Session(id="s", origin="x"), asked),
+    ):  # fmt: skip
+        with pytest.raises(NotPermitted, match=r"host\.serve|admin|person"):
+            await ask
+    assert (await host.approvals.settle(BEN, "q", yes, admin=True)).choice == "once"
 
 
 async def test_one_process_serves_an_account(ctx: PluginContext) -> None:
@@ -234,7 +267,7 @@ async def test_a_turn_that_another_process_plays_is_left_word(scripted: Any, her
     hermes.tmp_plugin(scripted("Done."), pre_llm_call)
     ctx = context(hermes, "host.serve", "turns.run")
     await hear(ctx, "1")
-    turn = asyncio.ensure_future(ended(ctx.host.turns.follow("s", owner=MIA)))
+    turn = asyncio.ensure_future(ended(ctx.turns.resume("s", only="waiting", owner=MIA)))
     await playing.wait()
     async with Bench(tmp_path / "home") as other:
         there = context(other, "host.serve", "turns.run")

@@ -22,9 +22,9 @@ async def on_session_start(ctx: Any, session: Session) -> None:
 def sessions(hermes: Bench) -> Any:
     def made(*kernel: str) -> SessionsBroker:
         label = hermes.tmp_plugin(on_session_start, name="files", manifest={"permissions": {"kernel": [*kernel]}})
-        found = hermes.runtime.broker("sessions", hermes.runtime.index.get(label))
-        assert isinstance(found, SessionsBroker)
-        return found
+        found = hermes.runtime.index.get(label)
+        assert found
+        return hermes.runtime.plugin_context(found).sessions
 
     return made
 

@@ -101,7 +101,7 @@ async def test_a_made_tool_can_be_called_at_once_and_changes_nothing_that_was_se
     for before, after in zip(provider.requests, provider.requests[1:], strict=False):
         assert list(after.messages[: len(before.messages)]) == list(before.messages)
         assert after.tools == before.tools
-    history = await (await hermes.runtime.store()).history.tool_calls(hermes.runtime.owner, name="own_x")
+    history = await (await hermes.runtime.store()).history.tool_calls(hermes.runtime.owner, tool="own_x")
     assert [e.outcome for e in history] == ["ok"]
 
 
@@ -293,8 +293,7 @@ async def test_a_listing_shows_them_with_why_one_is_hidden(hermes, scripted):
     shop.lacking["own_b"] = "a person switched it off"
     kit(hermes, scripted, shop, "one", **{"agent.disabled_tools": ["own_taken"]})
     await turn(hermes)
-    any_plugin = hermes.runtime.index.plugins[0]
-    rows = {row.name: (row.off, row.hidden) for row in await Plugins(hermes.runtime, any_plugin).tools()}
+    rows = {row.name: (row.off, row.hidden) for row in await Plugins(hermes.runtime).tools()}
     shown = {"make": (False, ""), "own_taken": (True, ""), "own_a": (False, "")}
     assert rows == {**shown, "own_b": (False, "a person switched it off")}
 

@@ -67,7 +67,7 @@ def turns(hermes, scripted):
         hermes.tmp_plugin(provider)
         hermes.tmp_plugin(shout, post)
         label = hermes.tmp_plugin(on_session_start, name="nightly", manifest={"permissions": {"kernel": [*kernel]}})
-        made = hermes.runtime.broker("turns", hermes.runtime.index.get(label))
+        made = hermes.runtime.plugin_context(hermes.runtime.index.get(label)).turns
         made.provider = provider
         return made
 
@@ -282,7 +282,7 @@ async def test_tokens_and_money_end_a_turn_before_its_next_call(hermes, bounds) 
     hermes.tmp_plugin(provider)
     hermes.tmp_plugin(shout)
     label = hermes.tmp_plugin(on_session_start, name="nightly", manifest={"permissions": {"kernel": ["turns.run"]}})
-    broker = hermes.runtime.broker("turns", hermes.runtime.index.get(label))
+    broker = hermes.runtime.plugin_context(hermes.runtime.index.get(label)).turns
     events = await played(broker.run("go", order=TurnOrder(bounds=bounds)))
     assert ended(events).reason == "failed"
     assert "that it was given" in failure(events)

@@ -282,7 +282,7 @@ async def test_a_tool_that_does_not_say_that_it_delegates_cannot(hermes, scripte
     @tool
     async def sly(context: ToolContext) -> str:
         """Start a child without saying so."""
-        turns = hermes.runtime.broker("turns", hermes.runtime.index.get(label))
+        turns = hermes.runtime.plugin_context(hermes.runtime.index.get(label)).turns
         return "".join([str(event) async for event in turns.run("x", call=context)])
 
     hermes.tmp_plugin(scripted(Call("sly"), "no"))

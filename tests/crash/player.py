@@ -181,7 +181,7 @@ async def play(order: dict) -> None:
                 await tell(outside, hermes.catch_up(session))
             return
         if order.get("by") == "plugin":
-            turns = hermes.runtime.broker("turns", hermes.runtime.index.get(label))
+            turns = hermes.runtime.plugin_context(hermes.runtime.index.get(label)).turns
             bounded = TurnOrder(session="s", event=order["event"], bounds=TurnBounds(deny=["look"]))
             await tell(outside, turns.run(order["say"], order=bounded))
             return

@@ -8,7 +8,7 @@ from statement_deaths import stores_after
 
 from hermes_backend_postgresql.driver import PostgreSQL
 from hermes_core.errors import AuthError, RateLimited
-from hermes_core.plugins.brokers import KeptDocuments
+from hermes_core.store.documents import Documents
 from hermes_core.store.store import open_store
 from hermes_core.types import Endpoint, EndpointKey
 from hermes_provider_router.keys import Keys
@@ -22,11 +22,7 @@ GIVEN = {"acme": (ONE, TWO)}
 
 
 def keys_of(store) -> Keys:
-    async def opened():
-        return store
-
-    documents = KeptDocuments("provider/router", opened)
-    return Keys(documents, Path("/nowhere"), clock=lambda: NOW)
+    return Keys(Documents(store.database, "provider/router"), Path("/nowhere"), clock=lambda: NOW)
 
 
 async def play(store):

@@ -12,7 +12,7 @@ from statement_deaths import stores_after
 
 from hermes_backend_postgresql.driver import PostgreSQL
 from hermes_core.database import READ
-from hermes_core.store.documents import Scope
+from hermes_core.store.documents import Documents
 from hermes_core.store.store import open_store
 from hermes_core.store.tables import Tables, owners_of_tables
 from hermes_core.types import Migration, Principal
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.long
 FOLDER = Path(__file__).parents[2] / "docs" / "hello" / "tables" / "src" / "hermes_tool_notebook" / "migrations"
 MIGRATION = Migration(folder=FOLDER, head="0002")
 NOTES = sa.Table("tool_notebook__notes", sa.MetaData(), *(sa.Column(name, sa.Text) for name in ("owner", "text")))
-SCOPE = Scope(plugin="tool/notebook", owner=Principal(), session_id="s")
+WHERE = {"owner": Principal(), "session_id": "s"}
 
 
 async def play(store):
@@ -37,7 +37,7 @@ async def play(store):
     if not await tables.run(lambda tx: tx.execute(sa.select(NOTES))):
         await tables.run(both)
     for value in (1, 2):
-        await store.documents.put(SCOPE, name="plan", value=value)
+        await Documents(store.database, "tool/notebook").put("plan", value, **WHERE)
 
 
 async def look(store):
@@ -47,7 +47,7 @@ async def look(store):
     if there:
         assert store.database.transact(tables._revision) == "0002"
     rows = await tables.run(lambda tx: tx.execute(sa.select(NOTES))) if there else ()
-    document = await store.documents.get(SCOPE, name="plan")
+    document = await Documents(store.database, "tool/notebook").get("plan", **WHERE)
     return there, len(rows), document.value if document else 0
 
 

@@ -1,20 +1,22 @@
 """What a plugin can reach is what its manifest names."""
 
 import asyncio
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from attrs import evolve
 
-from hermes_core.agent.sessions import Sessions
+from hermes_core.agent.brokers import make_broker
+from hermes_core.brokers import LlmBroker
 from hermes_core.config.paths import Home
 from hermes_core.config.settings import load_settings
 from hermes_core.database import READ
 from hermes_core.errors import ContractError, NotPermitted, PluginError, UnknownName, UserError
 from hermes_core.plugins.at_hand import typed_into
 from hermes_core.plugins.brokers import make_context
-from hermes_core.plugins.brokers import none as without_a_kernel
+from hermes_core.plugins.brokers import none as none_there
 from hermes_core.plugins.index import load_index
 from hermes_core.store.leases import Busy
 from hermes_core.store.store import open_store
@@ -43,7 +45,7 @@ def context(site, store, monkeypatch):
     monkeypatch.setenv("A_TOKEN", "shown")
     monkeypatch.setenv("B_TOKEN", "hidden")
 
-    def make(*, migrations=(), **permissions):
+    def make(*, migrations=(), whole=True, **permissions):
         site.package("provider/board", tables={"permissions": permissions, "contributes": {"providers": ["board"]}})
         home = Home.find(environ={"HERMES_HOME": str(site.lock.parent)})
         home.config_file.write_text("providers:\n  board:\n    base_url: http://127.0.0.1:1\n")
@@ -51,20 +53,22 @@ def context(site, store, monkeypatch):
         async def opened():
             return store
 
-        async def complete(request, task, session):
-            return f"answer to {request.model}"
+        class Routes(LlmBroker):
+            async def complete(self, request, task="", session=None):
+                return f"answer to {request.model}"
+
+        async def compacting(session, messages):
+            pass
 
         settings = load_settings(home)
         none = SimpleNamespace(holds=lambda session_id: False, delete=store.sessions.delete)
-        kernel = SimpleNamespace(store=opened, settings=settings, owner=OWNER, sessions=none, mailbox=nobody_sends)
-
-        def whole(name, installed):
-            return Sessions(kernel, installed) if name == "sessions" else without_a_kernel(name, installed)
-
+        kernel = SimpleNamespace(
+            store=opened, settings=settings, owner=OWNER, sessions=none, mailbox=nobody_sends, routes=Routes(),
+            memory=SimpleNamespace(compacting=compacting), address=lambda: "postgresql://me:secret@db/hermes",
+            migrations=lambda _: migrations,
+        )  # fmt: skip
         installed = load_index(site.cache, None).get("provider/board")
-        address = "postgresql://me:secret@db/hermes"
-        more = {"address": lambda: address, "migrations": lambda _: migrations, "more": whole}
-        return make_context(installed, settings, store=opened, complete=complete, **more)
+        return make_context(installed, settings, brokers=partial(make_broker, kernel) if whole else none_there)
 
     return make
 
@@ -368,7 +372,7 @@ def test_a_conversation_is_at_hand_for_the_command_that_was_typed_into_it(contex
 
 
 async def test_what_needs_a_kernel_is_refused_where_there_is_none(context):
-    made = context(kernel=["turns.run", "llm.call"])
+    made = context(whole=False, kernel=["turns.run", "llm.call"])
     with pytest.raises(UserError, match="no kernel behind this context, so it has no models"):
         await made.models.body(Request(model="m", messages=()))
     with pytest.raises(UserError, match="no turns"):

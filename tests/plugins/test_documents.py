@@ -8,8 +8,8 @@ import pytest
 
 from hermes_core.brokers import DocumentsBroker
 from hermes_core.errors import Conflict, UserError
-from hermes_core.plugins.brokers import KeptDocuments
-from hermes_core.store.store import Store, open_store
+from hermes_core.store.documents import Documents
+from hermes_core.store.store import open_store
 from hermes_core.testing import FakeDocuments
 from hermes_core.types import JSON, Principal
 
@@ -22,11 +22,7 @@ async def documents(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIter
         yield FakeDocuments()
         return
     store = open_store(tmp_path / "state.db")
-
-    async def opened() -> Store:
-        return store
-
-    yield KeptDocuments("tool/tally", opened)
+    yield Documents(store.database, "tool/tally")
     store.close()
 
 

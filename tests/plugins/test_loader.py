@@ -65,7 +65,7 @@ class Kernel:
             self.index,
             self.consent,
             self.dispatch,
-            context=lambda installed: make_context(installed, made, store=nobody, complete=nobody),
+            context=lambda installed: make_context(installed, made),
             markers=site.crash_markers,
             **options,
         )

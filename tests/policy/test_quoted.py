@@ -39,7 +39,7 @@ async def test_what_is_steered_in_from_outside_marks_the_result_it_comes_with(he
     async def look(context: ToolContext) -> str:
         """Look."""
         said = Message(role="user", parts=(Text(text="Read this."),), untrusted=True)
-        await hermes.runtime.turns.steer(context.session.id, said)
+        await hermes.runtime.turns.queue(context.session.id, said, mode="steer")
         return "seen"
 
     hermes.tmp_plugin(scripted([Call("look")], "Done."))

@@ -70,7 +70,7 @@ async def test_who_died_on_this_machine_is_followed_at_once(
     second = await store.accounts.serve("demo", "bot", holder="two")
     assert first is not None
     assert second is not None
-    for write in (store.accounts.keep(first), store.accounts.tell(first, "connected")):
+    for write in (store.accounts.keep(first), store.accounts.keep(first, "connected")):
         with pytest.raises(StaleAccount, match="Another gateway serves demo bot now"):
             await write
     await store.accounts.keep(second)
@@ -92,7 +92,7 @@ async def test_how_an_account_stands_is_told(store: Store) -> None:
     assert serving
     [row] = await store.accounts.list()
     assert (row.platform, row.account, row.holder, row.state, row.served) == ("demo", "bot", "one", "connecting", True)
-    await store.accounts.tell(serving, "parked", "The token was refused.")
+    await store.accounts.keep(serving, "parked", "The token was refused.")
     [row] = await store.accounts.list()
     assert (row.state, row.error) == ("parked", "The token was refused.")
     await store.accounts.stop(serving)

@@ -184,31 +184,31 @@ async def test_a_stop_is_no_message_and_is_said_once_in_its_session(store: Store
 async def test_a_command_waits_for_its_account_until_it_was_carried_out(store: Store) -> None:
     rows, outbox = {}, rows_of(store).outbox
     for event, more in {"1": {}, "2": {}, "3": {"platform": "q"}, "4": {"account": "other"}}.items():
-        rows[event] = await store.commands.hear(ME, envelope(event, f"/{event}", **more), "trace")
+        rows[event] = await store.inbox.hear(ME, envelope(event, f"/{event}", **more), "trace")
     await waits(store, "5")
-    assert texts(await store.commands.waiting("p", "bot")) == ["/1", "/2"]
-    assert texts(await store.commands.waiting("q", "bot")) == ["/3"]
-    assert texts(await store.commands.waiting("p", "other")) == ["/4"]
+    assert texts(await store.inbox.heard("p", "bot")) == ["/1", "/2"]
+    assert texts(await store.inbox.heard("q", "bot")) == ["/3"]
+    assert texts(await store.inbox.heard("p", "other")) == ["/4"]
     answer = Outgoing(key="k", owner=ME, platform="p", account="bot", chat=Chat("c"), message=user("did it"))
-    await store.commands.done(rows["1"], await outbox.sending([answer]))
-    assert texts(await store.commands.waiting("p", "bot")) == ["/2"]
+    await store.inbox.done(rows["1"], await outbox.sending([answer]))
+    assert texts(await store.inbox.heard("p", "bot")) == ["/2"]
     with pytest.raises(Duplicate):
-        await store.commands.done(rows["1"], await outbox.sending([evolve(answer, key="again")]))
+        await store.inbox.done(rows["1"], await outbox.sending([evolve(answer, key="again")]))
     assert [row.outgoing.key for row in await rows_of(store).outbox.outbox_of()] == ["k"]
     with pytest.raises(Duplicate):
-        await store.commands.hear(ME, envelope("1", "/1"), "trace")
+        await store.inbox.hear(ME, envelope("1", "/1"), "trace")
 
 
 async def test_only_commands_that_were_carried_out_before_an_instant_are_forgotten(store: Store, sql: Sql) -> None:
     for event in ("old", "new", "undone"):
-        row = await store.commands.hear(ME, envelope(event, f"/{event}"), "trace")
+        row = await store.inbox.hear(ME, envelope(event, f"/{event}"), "trace")
         if event != "undone":
-            await store.commands.done(row)
+            await store.inbox.done(row)
     await waits(store, "said")
     await begun(store, waited=(await store.inbox.waiting(FIRST))[0].id)
     sql("UPDATE inbox SET received=99 WHERE event_id != 'new'")
     sql("UPDATE inbox SET received=100 WHERE event_id = 'new'")
-    await store.commands.forget(100.0)
+    await store.inbox.forget(100.0)
     assert table(sql) == {"old": ("command", "command", 0, 0), "new": ("command", "command", 1, 1),
                           "undone": ("", "command", 1, 1), "said": ("t1", "queue", 1, 1)}  # fmt: skip
 

@@ -182,7 +182,7 @@ async def test_tool_calls_and_usage_are_remembered(store: Store) -> None:
     newest, oldest = await store.history.tool_calls(ME)
     assert (newest.name, newest.output, newest.outcome, newest.seconds) == ("cat", "ran cat", "failed", 1.5)
     assert (oldest.arguments, oldest.turn_id, oldest.session_id) == ({"n": 1}, "t", "a")
-    assert [entry.name for entry in await store.history.tool_calls(ME, name="ls")] == ["ls"]
+    assert [entry.name for entry in await store.history.tool_calls(ME, tool="ls")] == ["ls"]
     assert len(await store.history.tool_calls(ME, session_id="a", limit=1)) == 1
     assert await store.history.tool_calls(ME, session_id="b") == []
     assert await store.history.tool_calls(OTHER) == []

@@ -6,6 +6,7 @@ import sys
 from types import ModuleType
 
 from hermes_core import kinds
+from hermes_core.permissions import needed
 from hermes_reference.markdown import block, code, joined, table
 from hermes_reference.source import class_node, decorators, doc, fields_of, header, methods_of, tree_of
 
@@ -71,7 +72,7 @@ def show_class(cls: type, level: str = "##") -> str:
         rows = [(code(f.name), code(f.type), code(f.default) or "required", f.comment) for f in attributes]
         parts.append(table(("attribute", "type", "default", "meaning"), rows))
     for _, node in methods_of(cls):
-        parts += [block(header(node)), f"{_duty(cls, node)}{doc(node)}"]
+        parts += [block(header(node)), f"{_duty(cls, node)}{_needs(cls, node.name)}{doc(node)}"]
     return joined(*parts)
 
 
@@ -90,6 +91,13 @@ def _duty(cls: type, node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
     if "pytest.fixture" in marks:
         return "*Fixture.* "
     return "*Default given.* " if inspect.isabstract(cls) else ""
+
+
+def _needs(cls: type, name: str) -> str:
+    """The permissions that a method's marks ask for."""
+    found = needed(cls, name) or ()
+    each = [f"{code(one.permission)}{f' with {code(one.given)}' if one.given else ''}" for one in found]
+    return f"*Needs {' and '.join(each)}.* " if each else ""
 
 
 def show_function(module: ModuleType, name: str, level: str = "###") -> str:

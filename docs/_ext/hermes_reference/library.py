@@ -23,6 +23,7 @@ from hermes_core import (
     testing,
     values,
 )
+from hermes_core import permissions as marks
 from hermes_core.testing import pytest_plugin
 from hermes_paths import places
 from hermes_reference.kinds import show_class, show_function
@@ -45,6 +46,9 @@ def context_page() -> str:
         "## KERNEL_PERMISSIONS",
         "The names that `[permissions] kernel` may list:",
         permissions,
+        "Each method says above what it needs: it, or its class, is marked with `hermes_core.permissions`.",
+        *(show_function(marks, name) for name in ("needs", "free", "needed")),
+        show_class(marks.Need, "###"),
         "## Options",
         doc(options).split("\n\n")[0],
         show_function(options, "settings"),

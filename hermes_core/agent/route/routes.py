@@ -9,6 +9,7 @@ from attrs import evolve
 
 from hermes_core.agent.route.calls import ModelCalls
 from hermes_core.agent.route.choice import choose
+from hermes_core.brokers import LlmBroker
 from hermes_core.config.settings import Settings
 from hermes_core.errors import HermesError
 from hermes_core.kinds import ModelRoute
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Routes"]
 
 
-class Routes:
+class Routes(LlmBroker):
     """``current`` is who answers usually, once somebody asked; ``calls`` carries the calls out."""
 
     def __init__(

@@ -125,7 +125,7 @@ class AtHand(Conversation):
         from hermes_core.agent.settings import HomeSettings
 
         self.need_person(admin=True)
-        row = await HomeSettings(self._runtime, lambda: None).set(key, text)
+        row = await HomeSettings(self._runtime).set(key, text)
         section, later = key.partition(".")[0], self._runtime.reread()
         when = "from the next start" if section in (*later, *PLUGIN_SPACES) else "from now on"
         return f"{key} is {'set' if row.secret or row.key != key else row.value}, {when}."

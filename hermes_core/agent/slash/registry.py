@@ -13,7 +13,6 @@ from hermes_core.kinds import Completer
 from hermes_core.kinds.console import AskPerson
 from hermes_core.plugins.at_hand import typed_into
 from hermes_core.plugins.fence import one_line
-from hermes_core.plugins.index import Installed
 from hermes_core.slash import HostSide, Place, SlashBroker, SlashCommands, named, usable
 from hermes_core.types import Button, Buttons, Choice, Fault, Message, Question, Session, SlashCommand, Text, Wall
 
@@ -25,13 +24,12 @@ _MOST, _MOST_FROM = "tool/commands", "hermes-tool-commands"
 
 
 class Slash(SlashBroker):
-    """The slash commands of one kernel, for one plugin."""
+    """The slash commands of one kernel."""
 
-    def __init__(self, runtime: Runtime, installed: Installed) -> None:
-        self._runtime, self._installed = runtime, installed
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
 
     def commands(self, place: Place, more: Sequence[SlashCommand] = ()) -> SlashCommands:
-        self._installed.require("permissions", "kernel", "host.serve", "served people")
         return Registry(self._runtime, place, more)
 
 

@@ -561,7 +561,7 @@ async def test_a_command_that_breaks_says_so_and_is_over(hermes, scripted):
             "Plugin tool/commands: /sessions failed: OverflowError: Python int too large to convert to SQLite INTEGER"
         )
         await room.until(words)
-        assert not await (await hermes.runtime.store()).commands.waiting("fake", "bot")
+        assert not await (await hermes.runtime.store()).inbox.heard("fake", "bot")
 
 
 async def test_what_stands_below_a_command_belongs_to_it(hermes, scripted):
@@ -627,7 +627,7 @@ async def test_words_for_a_question_that_were_heard_before_a_death_answer_it(her
     store = await hermes.runtime.store()
     words = Message(role="user", parts=(Text(text="blue"),))
     known = {"platform": "fake", "account": "bot", "event_id": "late", "chat": "c1", "sender": "anna"}
-    await store.commands.hear(Principal(person="fake:anna"), Envelope(**known, message=words), "")
+    await store.inbox.hear(Principal(person="fake:anna"), Envelope(**known, message=words), "")
     again, room = Bench(tmp_path / "home"), Room()
     again.tmp_plugin("hermes_tool_commands")
     again.configure(OPEN)
@@ -692,7 +692,7 @@ async def test_an_account_that_could_not_be_let_go_of_keeps_nobody_out(hermes, s
     hermes.tmp_plugin(scripted("Hello."))
     room, store = Room(), await hermes.runtime.store()
     monkeypatch.setattr(store.accounts, "stop", _away_once(store.accounts.stop))
-    monkeypatch.setattr(store.commands, "waiting", _away_once(store.commands.waiting))  # it falls when connected
+    monkeypatch.setattr(store.inbox, "heard", _away_once(store.inbox.heard))  # it falls when connected
     async with serving(hermes, room) as gateway:
         room.write("Hi.")
         async with asyncio.timeout(20):
@@ -734,7 +734,7 @@ async def test_what_was_begun_beside_before_a_death_is_begun_once(hermes, script
     provider = scripted("Found it.")
     hermes.tmp_plugin(provider)
     room, store = Room(), await hermes.runtime.store()
-    monkeypatch.setattr(store.commands, "done", _away_once(store.commands.done))
+    monkeypatch.setattr(store.inbox, "done", _away_once(store.inbox.done))
     async with serving(hermes, room):
         room.write("/background Find it.")
         await room.until("", "")

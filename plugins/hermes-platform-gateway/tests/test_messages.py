@@ -188,9 +188,9 @@ async def test_a_gateway_that_is_connected_is_known(house: House) -> None:
     await house.hears(heard("42"))
     serving = await house.store.accounts.serve("telegram", "bot", holder="h")
     assert serving
-    await house.store.accounts.tell(serving, "connecting")
+    await house.store.accounts.keep(serving, "connecting")
     assert not (await house.messages.targets(ME))[0].served
-    await house.store.accounts.tell(serving, "connected")
+    await house.store.accounts.keep(serving, "connected")
     assert (await house.messages.targets(ME))[0].served
 
 
@@ -201,7 +201,8 @@ async def test_the_end_of_a_turn_that_a_plugin_ordered_is_sent_with_the_commit_t
     may = Manifest(
         {"api": 1, "name": "nightly", "kind": "tool", "summary": "Looks.", "permissions": {"kernel": ["turns.run"]}}
     )
-    turns = runtime.broker("turns", Installed(label="tool/nightly", manifest=may, module="nightly", path=""))
+    nightly = Installed(label="tool/nightly", manifest=may, module="nightly", path="")
+    turns = runtime.plugin_context(nightly).turns
     house.provider.add("All is quiet.")
     ended = [event async for event in turns.run("How are things?", order=TurnOrder(deliver="mia", event="7 o'clock"))]
     assert await house.outbox() == [("42", "owner", "All is quiet.")]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hermes_core.agent.slash.registry import Registry
 from hermes_core.errors import UserError
 from hermes_core.hooks import hookimpl
-from hermes_core.plugins.brokers import KeptDocuments
+from hermes_core.store.documents import Documents
 from hermes_core.testing import FakeDocuments
 from hermes_core.types import Failed, Message, Noticed, Principal, Request, Session, SlashCommand, Text
 from hermes_tool_persona.config import Config
@@ -257,7 +257,7 @@ async def test_what_was_compacted_away_is_told_again(scene: Scene) -> None:
     await scene.say("hi")
     await scene.type("pirate")
     assert "change 1: pirate" in await scene.say("a")
-    documents = KeptDocuments("tool/persona", scene.hermes.runtime.store)
+    documents = Documents((await scene.hermes.runtime.store()).database, "tool/persona")
     overlays = Overlays(documents, scene.home / "nowhere", Principal())
     await overlays.heard("s1", [Message(role="user", parts=(Text(text="a summary"),))])
     assert "change 1: pirate" in await scene.say("b")

@@ -5,12 +5,14 @@ in a terminal, or, after a death, to the same question put again.
 """
 
 import asyncio
+import contextlib
 import hashlib
 from collections.abc import Callable
 
 from attrs import evolve
 
 from hermes_core.context import PluginContext
+from hermes_core.errors import UserError
 from hermes_core.types import Approval, Button, Buttons, Envelope, Message, Principal, Question, Verdict
 from hermes_core.values import frozen
 from hermes_platform_gateway.outward.outgoing import answer_to, said
@@ -21,6 +23,7 @@ from hermes_platform_gateway.turns import Turns
 __all__ = ["Asked", "Asks", "question_key"]
 
 _PLACE = ("platform", "account", "chat", "thread", "kind")
+_MOST = 50  # open questions of one person that are looked through
 _LOOK = 0.5  # seconds between two looks at whether it was answered
 _LABELS = {"once": "Yes, once", "session": "Yes, in this conversation", "always": "Yes, always", "deny": "No"}
 _LONGEST = 3000  # characters of what is asked about that are shown; all of it is in `hermes approvals show`
@@ -40,7 +43,7 @@ class Asks:
     """Puts the questions of turns into chats, and lets messages answer them."""
 
     def __init__(self, ctx: PluginContext, turns: Turns, wake: Callable[[Envelope], None]) -> None:
-        self._ctx, self._records, self._turns, self._wake = ctx, ctx.host.records, turns, wake
+        self._ctx, self._turns, self._wake = ctx, turns, wake
         self._seconds = ctx.host.section("policy").ask_seconds
 
     async def ask(self, of: Asked, question: Question) -> Verdict | None:
@@ -52,24 +55,25 @@ class Asks:
         question = evolve(question, id=number)
         session = await self._ctx.turns.take_up(of.session_id, owner=of.owner)
         wanted = Approval(id=number, session_id=session.id, turn_id=session.turn, subject=question.subject)
-        await self._records.ask(session, evolve(wanted, kind=question.kind, choices=tuple(question.choices)))
+        await self._ctx.approvals.ask(session, evolve(wanted, kind=question.kind, choices=tuple(question.choices)))
         await self._send(of, question)
         try:
             async with asyncio.timeout(self._seconds):
                 while True:
-                    row = await self._records.question(of.owner, number)
+                    row = await self._ctx.approvals.find(of.owner, number)
                     if row.state != "open":
                         return row.answer if row.state == "answered" else None
                     await asyncio.sleep(_LOOK)
         except TimeoutError:
-            await self._records.settle(of.owner, number, Verdict(outcome="deny"), expired=True)
+            with contextlib.suppress(UserError):  # somebody answered at the last moment
+                await self._ctx.approvals.settle(of.owner, number, Verdict(outcome="deny"), expired=True)
             return None
 
     async def waits(self, owner: Principal, session_id: str) -> Approval | None:
         """The question that waits for words in a session: of a turn that runs, or was cut off and is to go on."""
         if not await self._turns.busy(session_id, owner) and await self._ctx.host.turns.cut(session_id) is None:
             return None
-        open_ones = await self._records.questions(owner)
+        open_ones = await self._ctx.approvals.list(owner, limit=_MOST)
         rows = [row for row in open_ones if row.session_id == session_id and row.kind != "approval"]
         return rows[-1] if rows else None  # the one asked first
 
@@ -78,7 +82,8 @@ class Asks:
         number = int(text) if text.isdecimal() and len(text) < 4 else 0
         choice = row.choices[number - 1] if 0 < number <= len(row.choices) else text
         verdict = Verdict(outcome="allow", choice=choice, by=by)
-        await self._records.settle(owner, row.id, verdict)
+        with contextlib.suppress(UserError):  # the first answer counts
+            await self._ctx.approvals.settle(owner, row.id, verdict)
 
     async def _send(self, of: Asked, question: Question) -> None:
         key = question_key(of.address, question.id)

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Callable
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from hermes_core import trace
 from hermes_core.context import PluginContext
@@ -69,10 +69,10 @@ class TurnWorker:
         if owner is None:
             return
         cut = await turns.cut(session_id)
-        if cut is not None and not await self._one(session_id, owner, cut, turns.resume):
+        if cut is not None and not await self._one(session_id, owner, cut, "cut"):
             return  # whoever plays it lives
         while not self._resting and (waiting := await turns.waiting(session_id)):
-            if not await self._one(session_id, owner, waiting[0], turns.follow):
+            if not await self._one(session_id, owner, waiting[0], "waiting"):
                 return
 
     async def _one(
@@ -80,7 +80,7 @@ class TurnWorker:
         session_id: str,
         owner: Principal,
         waiting: Waiting,
-        play: Callable[..., AsyncGenerator[Event, None]],
+        only: Literal["cut", "waiting"],
     ) -> bool:
         """One turn; False when there was none to play, or somebody else plays it."""
         address = await self._address(session_id, owner, waiting)
@@ -92,7 +92,7 @@ class TurnWorker:
             try:
                 async with (
                     self._turns.stoppable(session_id, owner),
-                    contextlib.aclosing(play(session_id, owner=owner, **origin)) as turn,
+                    contextlib.aclosing(self._ctx.turns.resume(session_id, owner=owner, only=only, **origin)) as turn,
                     contextlib.aclosing(self._lively(session_id, owner, turn, asked)) as events,
                 ):
                     async for event in events:

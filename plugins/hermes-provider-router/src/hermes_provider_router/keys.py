@@ -12,10 +12,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from attrs import evolve
+
 from hermes_core.brokers import DocumentsBroker
-from hermes_core.control import KeyRow
 from hermes_core.errors import AuthError, HermesError, ProviderError, RateLimited, UnknownName
-from hermes_core.types import Endpoint, EndpointKey
+from hermes_core.types import Endpoint, EndpointKey, KeyRow
 
 __all__ = ["Keys", "fingerprint"]
 
@@ -146,5 +147,5 @@ def _row(provider: str, key: EndpointKey, known: Mapping[str, Mapping[str, Any]]
     )
     if row.get("dead") or left:
         why = row.get("reason", "")
-        shown = shown._replace(state="dead" if row.get("dead") else "resting", left=left, reason=why)
+        shown = evolve(shown, state="dead" if row.get("dead") else "resting", left=left, reason=why)
     return shown

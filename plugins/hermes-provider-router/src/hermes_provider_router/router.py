@@ -17,7 +17,7 @@ from hermes_provider_router.tries import Tries
 from hermes_provider_router.windows import Windows
 
 if TYPE_CHECKING:
-    from hermes_core.control import KeyRow
+    from hermes_core.types import KeyRow
     from hermes_provider_router.keys import Keys
 
 __all__ = ["Fallbacks"]

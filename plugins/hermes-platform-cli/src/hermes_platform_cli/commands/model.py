@@ -3,6 +3,7 @@
 import sys
 
 import click
+from attrs import asdict
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError, UnknownName
@@ -88,7 +89,7 @@ def make_keys(ctx: PluginContext) -> click.Command:
         if reset:
             used = resting if reset == "all" else resting & {reset}
             click.echo(f"{len(used)} keys are used again.", err=True)
-        rows = [row._asdict() for row in found]
+        rows = [asdict(row) for row in found]
         for row in rows:
             row["left"] = round(row["left"]) if as_json else _span(row["left"])
         columns = ("provider", "source", "fingerprint", "state", "left", "reason", "uses")

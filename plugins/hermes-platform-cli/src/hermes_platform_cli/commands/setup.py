@@ -9,10 +9,9 @@ from pathlib import Path
 import click
 
 from hermes_core.context import PluginContext
-from hermes_core.control import BackendRow
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.tables import emit
-from hermes_core.types import Feature, Wall
+from hermes_core.types import BackendRow, Feature, Wall
 from hermes_platform_cli.commands.provider import ProviderSetup
 from hermes_platform_cli.commands.questions import (
     Changes,

@@ -103,9 +103,8 @@ class ChatCommands:
         if found.state != "open":
             return f"That is already {found.told}."
         by = envelope.sender_name or envelope.sender
-        settled, mine = await self._ctx.host.records.settle(found.owner, found.id, evolve(said, by=by))
-        if not mine:
-            return f"That is already {settled.told}."
+        settle = self._ctx.approvals.settle
+        settled = await settle(session.owner, found.id, evolve(said, by=by), admin=here.role == "admin")
         told = "Denied."
         if settled.verdict == "allow":
             told = f"Allowed ({settled.choice})." + (
@@ -115,11 +114,11 @@ class ChatCommands:
 
     async def _question(self, conversation: Conversation, words: str) -> Approval:
         """The question that is meant: by its id, or the only one that is open here. Others' are for admins only."""
-        records, session = self._ctx.host.records, conversation.session
+        approvals, session = self._ctx.approvals, conversation.session
         admin = conversation.role == "admin"
         if words:
-            return await records.question(session.owner, words, admin=admin)
-        rows = await records.questions(session.owner, admin=admin)
+            return await approvals.find(session.owner, words, admin=admin)
+        rows = await approvals.list(session.owner, admin=admin, limit=50)
         rows = [row for row in rows if row.kind == "approval"]
         here = [row for row in rows if session.id in (row.session_id, row.root)] or rows
         if not here:
