@@ -12,10 +12,10 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 import attrs
 
-from hermes_core.agent.schemas import NAMES, misfits, shown
 from hermes_core.errors import ContractError, ToolError, nearest
 from hermes_core.kinds import Tool
 from hermes_core.types import JSON, ToolSpec
+from hermes_shapes.schema import NAMES, misfits, shown
 
 _SCALARS: dict[Any, str] = {str: "string", int: "integer", float: "number", bool: "boolean"}
 _HUGE = 10**300  # a larger whole number is no float

@@ -9,7 +9,7 @@ from attrs import asdict
 
 from hermes_core.agent.running_turns import started
 from hermes_core.agent.runtime import Runtime
-from hermes_core.config.describe import plain, settings_rows
+from hermes_core.config.describe import plain
 from hermes_core.config.draft import drafted
 from hermes_core.config.edit import overlap, refuse_locked, set_text, set_value, unset_value
 from hermes_core.config.schema import Config
@@ -21,6 +21,7 @@ from hermes_core.kinds import SetupStep
 from hermes_core.plugins.fence import one_line
 from hermes_core.plugins.index import Installed
 from hermes_core.types import JSON, Setting
+from hermes_shapes.describe import settings_rows
 
 __all__ = ["HomeSettings", "keep_to_own"]
 

@@ -1,15 +1,15 @@
-"""Whether a value has the shape that a JSON Schema of a plugin says.
+"""Whether a value has the shape that a JSON Schema says.
 
 Held are type, enum, const, required, properties, additionalProperties, items, anyOf, oneOf, allOf, and ``$ref`` within
-the schema. Formats, patterns and bounds say what a value means: that is the tool's to check.
+the schema. Formats, patterns and bounds say what a value means: that is to be checked by who knows.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-
-from hermes_core.errors import nearest
-from hermes_core.types import JSON
+from typing import Any, TypeAlias
 
 __all__ = ["NAMES", "misfits", "shown"]
+
+JSON: TypeAlias = Any
 
 _KINDS = {"string": str, "boolean": bool, "array": list, "object": Mapping, "null": type(None)}
 NAMES = {
@@ -92,13 +92,19 @@ def _of_object(
     more = True if "patternProperties" in schema else schema.get("additionalProperties", True)
     for name, one in value.items():
         if name not in known and more is False:
-            close = nearest(name[:100], known)
+            close = _nearest(name[:100], known)
             yield f"{front}{name[:100]}: no such argument" + (f"; did you mean {close}?" if close else "")
         else:
             yield from misfits(known.get(name, more), one, whole, front + name[:100], steps=steps)
     for name in schema.get("required", ()):
         if name not in value:
             yield f"{front}{name}: required, and missing"
+
+
+def _nearest(name: str, known: Mapping[str, JSON]) -> str:
+    from difflib import get_close_matches  # a name is seldom wrong
+
+    return next(iter(get_close_matches(name, known, n=1)), "")
 
 
 def _target(whole: JSON, reference: str) -> JSON:
