@@ -9,7 +9,7 @@ import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 
-from hermes_core.config.document import Document, read_document
+from hermes_core.config.document import parsed, read_document
 from hermes_core.config.files import explain, held, write_atomic
 from hermes_core.config.paths import Home
 from hermes_core.config.secrets import Secrets
@@ -17,6 +17,7 @@ from hermes_core.config.settings import find_problems, put
 from hermes_core.config.spellings import spelled_out
 from hermes_core.errors import ConfigError, UserError
 from hermes_core.types.base import JSON
+from hermes_yaml_edit.document import Document
 from hermes_yaml_edit.edit import Refused, removed, replaced
 
 _MISSING = object()
@@ -69,7 +70,7 @@ def set_text(home: Home, key: str, text: str, *, sections: Mapping[str, type] = 
     Raises what ``set_value`` raises.
     """
     try:
-        read = Document(f"x: {text}", "x").data["x"]
+        read = parsed(f"x: {text}", "x").data["x"]
     except ConfigError:
         read = text
     words = text.lower() in ("on", "off", "yes", "no")  # not what these mean to a person unless nothing else fits
@@ -125,7 +126,7 @@ def _write(home: Home, document: Document, wanted: JSON, keys: list[str], change
     path, name = home.config_file, document.name
     try:
         text = change()
-        if not _same(Document(text, name).data, wanted):
+        if not _same(parsed(text, name).data, wanted):
             raise Refused
     except (Refused, ConfigError):
         where = f"{name}:{document.line(keys) or 1}"
