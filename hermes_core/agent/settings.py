@@ -10,8 +10,7 @@ from attrs import asdict
 from hermes_core.agent.running_turns import started
 from hermes_core.agent.runtime import Runtime
 from hermes_core.config.describe import plain
-from hermes_core.config.draft import drafted
-from hermes_core.config.edit import overlap, refuse_locked, set_text, set_value, unset_value
+from hermes_core.config.edit import Edits, overlap, refuse_locked, set_text, unset_value
 from hermes_core.config.schema import Config
 from hermes_core.config.settings import Settings, get_value, written
 from hermes_core.context import PluginContext
@@ -72,16 +71,17 @@ class HomeSettings(SettingsBroker):
         home, known = self._runtime.home, self._runtime.settings
         for key in settings:
             refuse_locked(home.brand, key, known.locked)
-        with drafted(home) as draft:
-            so_far, model = known.config.model.provider, written(home).get("model")
-            if settings.get("model.provider", so_far) != so_far and isinstance(model, dict):
-                for key in model.keys() & _OF_MODEL:
-                    set_value(draft, f"providers.{so_far or 'custom'}.{key}", model[key])
-                    unset_value(draft, f"model.{key}")
-            for key, value in settings.items():
-                set_value(draft, key, value, sections=self._sections())
-            for name, value in secrets.items():  # first: a key without a use does no harm, a use without a key does
-                known.secrets.set(name, value)
+        edits = Edits(home, self._sections())
+        so_far, model = known.config.model.provider, written(home).get("model")
+        if settings.get("model.provider", so_far) != so_far and isinstance(model, dict):
+            for key in model.keys() & _OF_MODEL:
+                edits.set(f"providers.{so_far or 'custom'}.{key}", model[key])
+                edits.unset(f"model.{key}")
+        for key, value in settings.items():
+            edits.set(key, value)
+        for name, value in secrets.items():  # first: a key without a use does no harm, a use without a key does
+            known.secrets.set(name, value)
+        edits.write()
 
     async def has_secret(self, name: str) -> bool:
         self._allowed()

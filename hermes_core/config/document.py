@@ -9,17 +9,14 @@ from hermes_yaml_edit.document import Document, Unreadable
 __all__ = ["parsed", "read_document"]
 
 
-def parsed(text: str, name: str) -> Document:
-    """A text as a document. Raises ConfigError with every problem that keeps it from being a mapping of settings."""
+def parsed(data: bytes, name: str) -> Document:
+    """What a file holds as a document. Raises ConfigError with every problem that keeps it from being one."""
     try:
-        return Document(text, name)
+        return Document.read(data, name)
     except Unreadable as error:
         raise ConfigError(error.problems) from error
 
 
 def read_document(path: Path) -> Document:
     """The file as a document; an empty one when there is none. Raises ConfigError and UserError."""
-    try:
-        return Document.read(read_bytes(path) or b"", path.name)
-    except Unreadable as error:
-        raise ConfigError(error.problems) from error
+    return parsed(read_bytes(path) or b"", path.name)

@@ -31,6 +31,17 @@ def test_a_document_knows_its_values_and_their_lines() -> None:
     assert (Document("", "x").data, Document("", "x").node) == ({}, None)
 
 
+def test_a_changed_document_holds_exactly_what_was_wanted() -> None:
+    document = Document(TEXT, "x")
+    assert document.with_value(["a", "b"], 70).text == TEXT.replace("50", "70")
+    assert document.with_value(["a", "b"], 50) is document
+    assert document.with_value(["a", "b"], True).data["a"]["b"] is True
+    assert document.without(["d", "e"]).without(["d", "f"]).data == {"a": {"b": 50, "c": [1, 2]}}
+    assert document.without(["a", "none"]) is document.without(["a", "b", "deeper"]) is document
+    with pytest.raises(Refused):
+        Document("a: &x {n: 1}\nb: *x\n", "x").with_value(["b", "n"], 2)
+
+
 @pytest.mark.parametrize(
     ("data", "problem"),
     [

@@ -1,12 +1,19 @@
-"""A YAML text as a mapping and as positions, read strictly: what would be guessed, lost or endless is refused."""
+"""A YAML text as a mapping and as positions, read strictly: what would be guessed, lost or endless is refused.
 
-from collections.abc import Iterator, Sequence
+A changed one is read again, so that exactly the wanted mapping is in it, and every other character stays.
+"""
+
+import copy
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any
 
 import yaml
 
-__all__ = ["Document", "Unreadable", "entries"]
+from hermes_yaml_edit.edit import Refused, removed, replaced
+
+__all__ = ["Document", "Unreadable", "entries", "same"]
 
 _PLAIN = {f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "bool", "null", "seq", "map", "merge")}
 _DEEPEST = 50
@@ -77,6 +84,44 @@ class Document:
                 break
             line, node = _line(found[0][0]), found[0][1]
         return line
+
+    def with_value(self, keys: Sequence[str], value: Any) -> "Document":
+        """The document with a value in its place; itself where that stands there. Raises Refused."""
+        wanted = _put(self.data, keys, value)
+        return self if same(wanted, self.data) else self._sure(replaced(self.text, self.node, keys, value), wanted)
+
+    def without(self, keys: Sequence[str]) -> "Document":
+        """The document without an entry, and sections left empty by that; itself where it has none. Raises Refused."""
+        wanted, keys = copy.deepcopy(self.data), list(keys)
+        sections: list[Any] = [wanted]
+        for key in keys[:-1]:
+            sections.append(sections[-1].get(key) if isinstance(sections[-1], dict) else None)
+        if not isinstance(sections[-1], dict) or keys[-1] not in sections[-1]:
+            return self
+        while len(keys) > 1 and len(sections[-1]) == 1:
+            sections.pop()
+            keys.pop()
+        del sections[-1][keys[-1]]
+        return self._sure(removed(self.text, self.node, keys), wanted)
+
+    def _sure(self, text: str, wanted: Mapping[str, Any]) -> "Document":
+        try:
+            made = Document(text, self.name)
+        except Unreadable as error:
+            raise Refused from error
+        if not same(made.data, wanted):
+            raise Refused
+        return made
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two values are equal, also in kind: to Python true is 1."""
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
+def _put(data: Any, keys: Sequence[str], value: Any) -> dict[str, Any]:
+    there = data if isinstance(data, dict) else {}
+    return {**there, keys[0]: _put(there.get(keys[0]), keys[1:], value) if len(keys) > 1 else value}
 
 
 def _shallow(text: str) -> None:
