@@ -59,8 +59,8 @@ def misfits(
         yield from misfits(one, value, whole, path, seen, steps)
     for word in ("anyOf", "oneOf"):
         trials = [list(misfits(one, value, whole, path, seen, steps)) for one in schema.get(word, ())]
-        if trials and all(trials):
-            yield from min(trials, key=len)
+        if trials and all(trials):  # told is what it is most like: what is another thing altogether has one complaint
+            yield from min(trials, key=lambda told: (told[0].startswith(f"{where}: "), len(told)))
     if isinstance(value, Mapping):
         yield from _of_object(schema, value, whole, path, steps)
     if isinstance(value, list) and "items" in schema:
