@@ -16,7 +16,7 @@ import attrs
 from hermes_core.errors import ContractError, ToolError
 from hermes_core.kinds import Tool
 from hermes_core.types import JSON, ToolSpec
-from hermes_shapes.schema import misfits
+from hermes_shapes.build import types_of
 
 _SCALARS: dict[Any, str] = {str: "string", int: "integer", float: "number", bool: "boolean"}
 _MOST = 20  # problems told at once; a call with thousands of them is broken as a whole
@@ -39,7 +39,7 @@ def schema_of(cls: type) -> dict[str, JSON]:
     """The JSON Schema of an attrs class: as small as it can be."""
     properties: dict[str, JSON] = {}
     required = []
-    for item in _fields(cls):
+    for item in types_of(cls):
         described = _schema(item.type)
         if text := item.metadata.get("help"):
             described["description"] = text
@@ -62,6 +62,8 @@ def parse_arguments(
     Raises ToolError that lists every problem at once. ``odd`` is told of a schema that cannot be checked: then what was
     given passes.
     """
+    from hermes_shapes.schema import misfits
+
     problems: list[str] = []
     schema = tool.schema if tool.schema is not None else _exact(tool.params)
     try:
@@ -79,12 +81,6 @@ def parse_arguments(
             hint="Call it again with arguments that match its schema.",
         )
     return value
-
-
-def _fields(cls: type) -> Sequence["attrs.Attribute[Any]"]:
-    if any(isinstance(f.type, str) for f in attrs.fields(cls)):
-        attrs.resolve_types(cls)
-    return [f for f in attrs.fields(cls) if f.init]
 
 
 def _schema(kind: Any) -> dict[str, JSON]:
@@ -113,27 +109,14 @@ def _schema(kind: Any) -> dict[str, JSON]:
 @lru_cache(maxsize=1000)
 def _exact(kind: Any) -> dict[str, JSON]:
     """The schema that arguments are held to: it says more than a model needs to be told."""
-    origin, inner = get_origin(kind), get_args(kind)
-    if origin is Literal:
-        return {"enum": list(inner)}
-    if origin in (list, tuple, Sequence):
-        return {"type": "array", "items": _exact(inner[0])}
-    if origin in (dict, Mapping):
-        return {"type": "object", "additionalProperties": _exact(inner[1])}
-    if origin in (Union, UnionType):
-        return {"anyOf": [{"type": "null"} if one is NoneType else _exact(one) for one in inner]}
-    if not attrs.has(kind):
-        return _schema(kind)
-    fields = _fields(kind)
-    required = [field.name for field in fields if field.default is attrs.NOTHING]
-    types: dict[str, Any] = {field.name: field.type for field in fields}
-    properties = {name: _exact(one) for name, one in types.items()}
-    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+    from hermes_shapes.describe import type_schema
+
+    return type_schema(kind)
 
 
 def _object(cls: type, given: Mapping[str, JSON], path: str, problems: list[str]) -> Any:
     """What fits, as an instance of its class; None with the problems of what validators do not take."""
-    before, fields = len(problems), {field.name: field for field in _fields(cls)}
+    before, fields = len(problems), {field.name: field for field in types_of(cls)}
     try:
         values = {
             fields[name].alias or name: _value(fields[name].type, value, f"{path}.{name}" if path else name, problems)
@@ -150,6 +133,8 @@ def _value(kind: Any, value: JSON, path: str, problems: list[str]) -> Any:
     if kind in (int, float):
         return kind(value)
     if origin in (Union, UnionType):
+        from hermes_shapes.schema import misfits
+
         fits = (one for one in inner if one is not NoneType and not any(misfits(_exact(one), value, {})))
         return None if value is None and NoneType in inner else _value(next(fits), value, path, problems)
     if origin in (list, tuple, Sequence):

@@ -5,8 +5,6 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
-from attrs import asdict
-
 from hermes_core.agent.running_turns import started
 from hermes_core.agent.runtime import Runtime
 from hermes_core.config.describe import plain
@@ -45,13 +43,13 @@ class HomeSettings(SettingsBroker):
         self._allowed()
         settings = self._runtime.settings.read_again()  # somebody else may have changed the file
         raw = written(settings.home)
-        rows = [*self._rows(Config, "", settings, raw, _fields(settings.config))]
+        rows = [*self._rows(Config, "", settings, raw, settings.config)]
         for path, cls in self._sections().items():
             try:
                 section: Any = settings.section(path, cls)
             except HermesError:  # what is wrong in it is told by doctor, and mended by hand
                 continue
-            rows += self._rows(cls, path, settings, raw, {path: section})
+            rows += self._rows(cls, path, settings, raw, section)
         return rows
 
     async def set(self, key: str, text: str) -> Setting:
@@ -158,7 +156,7 @@ class HomeSettings(SettingsBroker):
         return self._runtime.config_sections()
 
     def _rows(
-        self, cls: Any, path: str, settings: Settings, raw: Mapping[str, JSON], values: Mapping[str, Any]
+        self, cls: Any, path: str, settings: Settings, raw: Mapping[str, JSON], section: Any
     ) -> Sequence[Setting]:
         return [
             Setting(
@@ -166,7 +164,7 @@ class HomeSettings(SettingsBroker):
                 type=row.type,
                 schema=row.schema,
                 default=plain(row.default),
-                value=plain(_value(values, path, row.key)),
+                value=plain(_value(section, row.key.removeprefix(f"{path}."))),
                 help=row.help,
                 secret=row.type == "Secret",
                 written=_holds(raw, row.key),
@@ -176,17 +174,10 @@ class HomeSettings(SettingsBroker):
         ]
 
 
-def _fields(config: Any) -> dict[str, Any]:
-    return asdict(config, recurse=False)
-
-
-def _value(values: Mapping[str, Any], path: str, key: str) -> Any:
-    value: Any = values
-    if path:
-        value, key = values[path], key[len(path) + 1 :]
+def _value(section: Any, key: str) -> Any:
     for step in key.split("."):
-        value = value[step] if isinstance(value, Mapping) else getattr(value, step)
-    return value
+        section = section[step] if isinstance(section, Mapping) else getattr(section, step)
+    return section
 
 
 def _holds(raw: Mapping[str, JSON], key: str) -> bool:

@@ -16,7 +16,7 @@ from hermes_core.config.settings import find_problems, put
 from hermes_core.config.spellings import spelled_out
 from hermes_core.errors import ConfigError, UserError
 from hermes_core.types.base import JSON
-from hermes_yaml_edit.document import Document, Unreadable, same
+from hermes_yaml_edit.document import Document, Unreadable
 from hermes_yaml_edit.edit import Refused
 
 __all__ = ["Edits", "overlap", "refuse_locked", "set_text", "set_value", "unset_value"]
@@ -66,10 +66,7 @@ class Edits:
                 keys, new = ["model"], {**spelled_out(data)["model"], keys[1]: value}
             elif keys[1] == "default" and isinstance(model, dict) and "model" in model:
                 keys = ["model", "model"]
-        wanted = put(data, keys, new)
-        if same(wanted, data):
-            return
-        secrets = Secrets(self._home.env_file)
+        secrets, wanted = Secrets(self._home.env_file), put(data, keys, new)
         old = find_problems(data, secrets, self._sections)  # what was wrong before may be mended one by one
         wrong = [f"{p.path}: {p.text}" for p in find_problems(wanted, secrets, self._sections) if p not in old]
         if wrong:

@@ -4,12 +4,13 @@ It accepts only what is exactly right. Whatever it refuses goes to ``check``, wh
 it was right in a way that is too rare to know here.
 """
 
+from collections.abc import Iterable
 from types import NoneType, UnionType
 from typing import Any, Literal, NamedTuple, TypeAlias, Union, get_args, get_origin
 
 import attrs
 
-__all__ = ["NAMES", "Keys", "Problem", "Refused", "build", "is_text", "types_of"]
+__all__ = ["NAMES", "Keys", "Problem", "Refused", "build", "is_text", "nearest", "types_of"]
 
 Keys: TypeAlias = tuple[str | int, ...]
 
@@ -52,6 +53,13 @@ def build(kind: Any, value: Any) -> Any:
     if origin in (Union, UnionType) and len(inner) == 2 and NoneType in inner:
         return None if value is None else build(inner[inner[0] is NoneType], value)
     raise Refused
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """The known name most like a wrong one, or nothing where none is close."""
+    from difflib import get_close_matches  # a name is seldom wrong
+
+    return next(iter(get_close_matches(name, list(known), n=1)), "")
 
 
 def is_text(kind: Any) -> bool:

@@ -1,7 +1,6 @@
 """Everything that is wrong with a mapping, in plain words; by cattrs: imported only when it is needed."""
 
 from collections.abc import Callable, Iterator, Sequence
-from difflib import get_close_matches
 from typing import Any, Literal, TypeAlias, get_args, get_origin
 
 import attrs
@@ -10,7 +9,7 @@ from cattrs.cols import is_mapping, is_sequence, list_structure_factory, mapping
 from cattrs.errors import ForbiddenExtraKeysError, StructureHandlerNotFoundError
 from cattrs.gen import make_dict_structure_fn, override
 
-from hermes_shapes.build import NAMES, Keys, Problem, Refused, build, is_text, types_of
+from hermes_shapes.build import NAMES, Keys, Problem, Refused, build, is_text, nearest, types_of
 from hermes_shapes.describe import in_words, limits, validators
 
 __all__ = ["check"]
@@ -77,7 +76,7 @@ def _shaped(shape: type, hook: Hook) -> Hook:
 
 def _refusal(value: Any, kind: Any) -> str:
     if choices := get_args(kind):
-        close = _nearest(value, [str(choice) for choice in choices if choice]) if isinstance(value, str) else ""
+        close = nearest(value, [str(choice) for choice in choices if choice]) if isinstance(value, str) else ""
         return f"must be one of {in_words(kind)}" + (f"; did you mean {close}?" if close else "")
     hint = ""
     if is_text(kind) and isinstance(value, bool):
@@ -87,10 +86,6 @@ def _refusal(value: Any, kind: Any) -> str:
     elif kind in (int, float, bool) and isinstance(value, str) and (value.isdigit() or value in ("true", "false")):
         hint = " (take the quotes away)"
     return f"must be {'text' if is_text(kind) else NAMES[kind]}, not {_said(value, kind)}{hint}"
-
-
-def _nearest(name: str, known: Sequence[str]) -> str:
-    return next(iter(get_close_matches(name, known, n=1)), "")
 
 
 def _said(value: Any, kind: Any = None) -> str:
@@ -149,7 +144,7 @@ def _problems(error: BaseException, keys: Keys, elsewhere: Elsewhere) -> Iterato
         names, others_have = elsewhere(error.cl, keys)
         known = [*(field.name for field in types_of(error.cl)), *names]
         for name in sorted(error.extra_fields):
-            close = _nearest(name, known)
+            close = nearest(name, known)
             there = f"did you mean {close}?" if close else f"there is {', '.join(known)}{others_have}"
             yield Problem((*keys, name), f"no such setting; {there}")
     elif isinstance(error, StructureHandlerNotFoundError):

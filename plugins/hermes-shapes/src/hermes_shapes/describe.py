@@ -8,9 +8,11 @@ import attrs
 
 from hermes_shapes.build import NAMES, is_text, types_of
 
-__all__ = ["Row", "in_words", "json_schema", "limits", "settings_rows", "validators"]
+__all__ = ["Row", "in_words", "json_schema", "limits", "settings_rows", "type_schema", "validators"]
 
-_TYPES = {int: "integer", float: "number", bool: "boolean", NoneType: "null", list: "array", dict: "object"}
+_LISTS: tuple[Any, ...] = (list, tuple, Sequence)
+_TYPES: dict[Any, str] = {int: "integer", float: "number", bool: "boolean", NoneType: "null"}
+_TYPES |= {**dict.fromkeys(_LISTS, "array"), dict: "object", Mapping: "object"}
 _BOUNDS = {">=": "minimum", ">": "exclusiveMinimum", "<=": "maximum", "<": "exclusiveMaximum"}
 
 
@@ -72,7 +74,7 @@ def limits(validator: Any, *, many: bool) -> dict[str, Any]:
 
 
 def _property(field: "attrs.Attribute[Any]") -> dict[str, Any]:
-    schema = _type_schema(field.type)
+    schema = type_schema(field.type)
     for part in validators(field):
         schema |= limits(part, many=schema.get("type") == "array")
     default, example = _default(field), field.metadata.get("example")
@@ -86,20 +88,22 @@ def _property(field: "attrs.Attribute[Any]") -> dict[str, Any]:
     return schema if example is None else {**schema, "examples": [example]}
 
 
-def _type_schema(kind: Any) -> dict[str, Any]:
+def type_schema(kind: Any) -> dict[str, Any]:
+    """The JSON Schema of a type that a field may have."""
     origin, inner = get_origin(kind) or kind, get_args(kind)
     if attrs.has(origin):
         return json_schema(origin)
     if origin is Literal:
         return {"enum": list(inner)}
     if origin in (Union, UnionType):
-        parts = [_type_schema(part) for part in inner]
+        parts = [type_schema(part) for part in inner]
         plain = all(set(part) == {"type"} for part in parts)
         return {"type": [part["type"] for part in parts]} if plain else {"anyOf": parts}
     name = "string" if is_text(origin) else _TYPES.get(origin)
     schema: dict[str, Any] = {"type": name} if name else {}
     if inner:
-        schema["items" if origin is list else "additionalProperties"] = _type_schema(inner[-1]) or True
+        word, of = ("items", inner[0]) if origin in _LISTS else ("additionalProperties", inner[-1])
+        schema[word] = type_schema(of) or True
     return schema
 
 

@@ -7,6 +7,8 @@ the schema. Formats, patterns and bounds say what a value means: that is to be c
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from hermes_shapes.build import nearest
+
 __all__ = ["NAMES", "misfits", "shown"]
 
 JSON: TypeAlias = Any
@@ -92,19 +94,13 @@ def _of_object(
     more = True if "patternProperties" in schema else schema.get("additionalProperties", True)
     for name, one in value.items():
         if name not in known and more is False:
-            close = _nearest(name[:100], known)
+            close = nearest(name[:100], known)
             yield f"{front}{name[:100]}: no such argument" + (f"; did you mean {close}?" if close else "")
         else:
             yield from misfits(known.get(name, more), one, whole, front + name[:100], steps=steps)
     for name in schema.get("required", ()):
         if name not in value:
             yield f"{front}{name}: required, and missing"
-
-
-def _nearest(name: str, known: Mapping[str, JSON]) -> str:
-    from difflib import get_close_matches  # a name is seldom wrong
-
-    return next(iter(get_close_matches(name, known, n=1)), "")
 
 
 def _target(whole: JSON, reference: str) -> JSON:

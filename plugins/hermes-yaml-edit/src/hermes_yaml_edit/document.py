@@ -13,7 +13,7 @@ import yaml
 
 from hermes_yaml_edit.edit import Refused, removed, replaced
 
-__all__ = ["Document", "Unreadable", "entries", "same"]
+__all__ = ["Document", "Unreadable", "entries"]
 
 _PLAIN = {f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "bool", "null", "seq", "map", "merge")}
 _DEEPEST = 50
@@ -88,7 +88,7 @@ class Document:
     def with_value(self, keys: Sequence[str], value: Any) -> "Document":
         """The document with a value in its place; itself where that stands there. Raises Refused."""
         wanted = _put(self.data, keys, value)
-        return self if same(wanted, self.data) else self._sure(replaced(self.text, self.node, keys, value), wanted)
+        return self if _same(wanted, self.data) else self._sure(replaced(self.text, self.node, keys, value), wanted)
 
     def without(self, keys: Sequence[str]) -> "Document":
         """The document without an entry, and sections left empty by that; itself where it has none. Raises Refused."""
@@ -109,12 +109,12 @@ class Document:
             made = Document(text, self.name)
         except Unreadable as error:
             raise Refused from error
-        if not same(made.data, wanted):
+        if not _same(made.data, wanted):
             raise Refused
         return made
 
 
-def same(one: Any, other: Any) -> bool:
+def _same(one: Any, other: Any) -> bool:
     """Whether two values are equal, also in kind: to Python true is 1."""
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
