@@ -12,9 +12,10 @@ ask        ask a person               first answer wins        recorded; no answ
 
 Name only the arguments you want; ``ctx`` is your plugin's own. ``contribute`` hooks are plain ``def`` without I/O,
 all others ``async def``.
-``may_end`` is the one gate whose failure allows, and ``judge_command`` the one whose failure asks. A transform of a
-plugin that may call a model (``llm.call``) has 330 seconds. The order is ``plugins.order``, else alphabetical by
-plugin; ``tryfirst`` and ``trylast`` work for observe and transform. Wrappers, ``historic``, ``firstresult`` do not.
+``may_end`` is the one gate whose failure allows; that of ``judge_command`` and ``second_opinion`` asks. The latter, and
+transforms, have 330 seconds where their plugin may call a model (``llm.call``). The order is ``plugins.order``, else
+alphabetical by plugin; ``tryfirst`` and ``trylast`` work for observe and transform. Wrappers, ``historic``,
+``firstresult`` do not.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,29 +23,12 @@ from functools import cache
 
 from hermes_core.brokers import Mailbox
 from hermes_core.context import PluginContext
-from hermes_core.kinds import (
-    Backend,
-    Completer,
-    ConsoleDriver,
-    Jobs,
-    Masker,
-    Memory,
-    Opening,
-    Platform,
-    Provider,
-    Purse,
-    Resource,
-    Router,
-    Service,
-    SetupStep,
-    StoreDriver,
-    Tool,
-    ToolSource,
-    TurnQueue,
-    Workspace,
-)  # fmt: skip
 from hermes_core.modes import Mode, ask, contribute, decide, hookimpl, mode_of, observe, transform
 
+from hermes_core.kinds import (  # isort: skip
+    Backend, Completer, ConsoleDriver, Jobs, Masker, Memory, Opening, Platform, Provider, Purse, Resource, Router,
+    Service, SetupStep, StoreDriver, Tool, ToolSource, TurnQueue, Workspace,
+)  # fmt: skip
 from hermes_core.types import (  # isort: skip
     Check, Command, Effect, Envelope, Fault, Message, Migration, Offer, Principal, Prompt, Protected, Question,
     Request, Response, Routes, Session, SessionEnd, SlashCommand, ToolCall, ToolResult, TurnEnd, Usage, Verdict,
@@ -355,6 +339,15 @@ async def judge_command(
     workspace there is none. An allow without ``effects`` says nothing more, and all else counts as a gate's word.
     Where no plugin says what the ``commands`` are, or one that should fails, the call needs a person's yes each time,
     and in mode ``off``, where nobody is asked, it is refused.
+    """
+
+
+@decide
+async def second_opinion(ctx: PluginContext, session: Session, command: str, folder: str, risk: str) -> Verdict | None:
+    """May this command run? Asked in mode ``smart`` before a person is, while the turn may spend more.
+
+    It is not asked of a call that a hard block, a rule, a grant or a gate decided, nor of one that a text from outside
+    may have asked for. ``risk`` says why a person would be asked. With ask, or where nobody says anything, they are.
     """
 
 

@@ -145,8 +145,8 @@ class SlashBroker:
     def commands(self, place: Place, more: Sequence[SlashCommand] = ()) -> SlashCommands:
         """All that there are at a place, and ``more`` of a platform; plugins are imported for it.
 
-        The kernel's come first, then those of the program's own plugins, ``more``, those of other plugins, and what the
-        person wrote into the settings. None takes a name that is taken.
+        Those of the program's own plugins come first, then ``more``, those of other plugins, and what the person wrote
+        into the settings. None takes a name that is taken.
         """
         raise UserError("Nobody can be served from here.")
 

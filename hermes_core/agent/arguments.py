@@ -7,18 +7,18 @@ integral float is an int, as in JSON Schema.
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from itertools import islice
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
 import attrs
 
-from hermes_core.agent.schemas import NAMES, misfits, shown
-from hermes_core.errors import ContractError, ToolError, nearest
+from hermes_core.errors import ContractError, ToolError
 from hermes_core.kinds import Tool
 from hermes_core.types import JSON, ToolSpec
+from hermes_shapes.build import types_of
 
 _SCALARS: dict[Any, str] = {str: "string", int: "integer", float: "number", bool: "boolean"}
-_HUGE = 10**300  # a larger whole number is no float
 _MOST = 20  # problems told at once; a call with thousands of them is broken as a whole
 
 
@@ -39,7 +39,7 @@ def schema_of(cls: type) -> dict[str, JSON]:
     """The JSON Schema of an attrs class: as small as it can be."""
     properties: dict[str, JSON] = {}
     required = []
-    for item in _fields(cls):
+    for item in types_of(cls):
         described = _schema(item.type)
         if text := item.metadata.get("help"):
             described["description"] = text
@@ -62,28 +62,25 @@ def parse_arguments(
     Raises ToolError that lists every problem at once. ``odd`` is told of a schema that cannot be checked: then what was
     given passes.
     """
+    from hermes_shapes.schema import misfits
+
     problems: list[str] = []
-    value = given if tool.schema is not None else _object(tool.params, given, "", problems)
+    schema = tool.schema if tool.schema is not None else _exact(tool.params)
     try:
-        problems += misfits(tool.schema, given, tool.schema) if tool.schema is not None else ()
+        problems += islice(misfits(schema, given, schema), _MOST)
     except RecursionError:
         problems.append("arguments: nested too deeply")
     except OverflowError as error:
         problems.append(f"arguments: {error}")
     except Exception as error:  # noqa: BLE001 - a schema may be anything
         odd(tool, ContractError(tool.name, f"its schema cannot be checked, so any arguments pass: {error}"))
+    value = given if problems or tool.schema is not None else _object(tool.params, given, "", problems)
     if problems:
         raise ToolError(
             f"{tool.name} was not run; its arguments are wrong:\n- " + "\n- ".join(problems[:_MOST]),
             hint="Call it again with arguments that match its schema.",
         )
     return value
-
-
-def _fields(cls: type) -> Sequence["attrs.Attribute[Any]"]:
-    if any(isinstance(f.type, str) for f in attrs.fields(cls)):
-        attrs.resolve_types(cls)
-    return [f for f in attrs.fields(cls) if f.init]
 
 
 def _schema(kind: Any) -> dict[str, JSON]:
@@ -109,27 +106,23 @@ def _schema(kind: Any) -> dict[str, JSON]:
     raise TypeError(f"{kind!r} has no JSON Schema; use str, int, float, bool, Literal, list, dict or an attrs class")
 
 
-def _object(cls: type, given: JSON, path: str, problems: list[str]) -> Any:
-    if not isinstance(given, Mapping):
-        problems.append(f"{path or 'arguments'}: expected an object, got {shown(given)}")
-        return None
-    before = len(problems)
-    fields = {f.name: f for f in _fields(cls)}
-    values: dict[str, Any] = {}
-    for name, value in given.items():
-        where = f"{path}.{name[:100]}" if path else name[:100]
-        if name not in fields:
-            close = nearest(name[:100], fields) if len(problems) < _MOST else ""
-            problems.append(f"{where}: no such argument" + (f"; did you mean {close}?" if close else ""))
-            continue
-        values[fields[name].alias or name] = _value(fields[name].type, value, where, problems)
-    for name, item in fields.items():
-        if item.default is attrs.NOTHING and name not in given:
-            problems.append(f"{f'{path}.' if path else ''}{name}: required, and missing")
-    if len(problems) > before:
-        return None
+@lru_cache(maxsize=1000)
+def _exact(kind: Any) -> dict[str, JSON]:
+    """The schema that arguments are held to: it says more than a model needs to be told."""
+    from hermes_shapes.describe import type_schema
+
+    return type_schema(kind)
+
+
+def _object(cls: type, given: Mapping[str, JSON], path: str, problems: list[str]) -> Any:
+    """What fits, as an instance of its class; None with the problems of what validators do not take."""
+    before, fields = len(problems), {field.name: field for field in types_of(cls)}
     try:
-        return cls(**values)
+        values = {
+            fields[name].alias or name: _value(fields[name].type, value, f"{path}.{name}" if path else name, problems)
+            for name, value in given.items()
+        }
+        return cls(**values) if len(problems) == before else None
     except Exception as error:  # noqa: BLE001 - a validator may raise anything; it is the model's mistake all the same
         problems.append(f"{path or 'arguments'}: {error.args[0] if error.args else error}")
         return None
@@ -137,49 +130,16 @@ def _object(cls: type, given: JSON, path: str, problems: list[str]) -> Any:
 
 def _value(kind: Any, value: JSON, path: str, problems: list[str]) -> Any:
     origin, inner = get_origin(kind), get_args(kind)
-    if kind is Any:
-        return value
-    if kind in _SCALARS:
-        return _scalar(kind, value, path, problems)
-    if origin is Literal:
-        if value not in inner:
-            problems.append(f"{path}: expected one of {', '.join(map(str, inner))}, got {shown(value)}")
-        return value
+    if kind in (int, float):
+        return kind(value)
     if origin in (Union, UnionType):
-        return _union(inner, value, path, problems)
+        from hermes_shapes.schema import misfits
+
+        fits = (one for one in inner if one is not NoneType and not any(misfits(_exact(one), value, {})))
+        return None if value is None and NoneType in inner else _value(next(fits), value, path, problems)
     if origin in (list, tuple, Sequence):
-        if not isinstance(value, list):
-            problems.append(f"{path}: expected a list, got {shown(value)}")
-            return None
-        items = [_value(inner[0], v, f"{path}[{i}]", problems) for i, v in enumerate(value)]
+        items = [_value(inner[0], one, f"{path}[{place}]", problems) for place, one in enumerate(value)]
         return tuple(items) if origin is tuple else items
     if origin in (dict, Mapping):
-        if not isinstance(value, Mapping):
-            problems.append(f"{path}: expected an object, got {shown(value)}")
-            return None
-        return {k: _value(inner[1], v, f"{path}.{k}", problems) for k, v in value.items()}
-    return _object(kind, value, path, problems)
-
-
-def _scalar(kind: Any, value: JSON, path: str, problems: list[str]) -> Any:
-    if kind is int and isinstance(value, float) and value.is_integer():
-        return int(value)
-    if kind is float and isinstance(value, int) and not isinstance(value, bool) and abs(value) < _HUGE:
-        return float(value)
-    if type(value) is not kind:
-        problems.append(f"{path}: expected {NAMES[_SCALARS[kind]]}, got {shown(value)}")
-    return value
-
-
-def _union(inner: Sequence[Any], value: JSON, path: str, problems: list[str]) -> Any:
-    if value is None and NoneType in inner:
-        return None
-    best: list[str] | None = None
-    for kind in (i for i in inner if i is not NoneType):
-        trial: list[str] = []
-        result = _value(kind, value, path, trial)
-        if not trial:
-            return result
-        best = trial if best is None or len(trial) < len(best) else best
-    problems.extend(best or ())
-    return None
+        return {key: _value(inner[1], one, f"{path}.{key}", problems) for key, one in value.items()}
+    return _object(kind, value, path, problems) if attrs.has(kind) else value

@@ -108,8 +108,9 @@ class Runtime:
         self._yolo = yolo
         self.models = ModelCalls(settings, index, self.loader, self.dispatch)
         self.routes = Routes(
-            settings, index, self.loader, self.dispatch, self.models, self.store, owner=owner, wanted=(provider, model)
-        )
+            settings, index, self.loader, self.dispatch, self.models, self.store, owner=owner, wanted=(provider, model),
+            count=lambda session, usage: self.sessions.count(session, usage),  # noqa: PLW0108 - they are set later
+        )  # fmt: skip
         self.workspaces = Workspaces(settings, self.guests, self.loader, self.dispatch)
         self.sessions: OpenSessions  # these are set by who made this
         self.turns: RunningTurns

@@ -4,7 +4,7 @@ import asyncio
 import json
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from weakref import WeakValueDictionary
 
@@ -20,7 +20,7 @@ from hermes_core.closed import wide
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.kinds import Workspace
 from hermes_core.patterns import pattern
-from hermes_core.types import Message, Principal, Session, SessionEnd, ToolSpec, TurnBounds
+from hermes_core.types import Message, Principal, Session, SessionEnd, ToolSpec, TurnBounds, Usage
 from hermes_core.values import define
 
 TYPE_CHECKING = False
@@ -52,6 +52,7 @@ class SessionState:
     stored: bool  # whether its prompt has one too, and says what they are told of now
     left: int = 0  # the token of a turn that ended, but could not be closed
     closing: "asyncio.Task[str] | None" = None  # an interrupted turn whose end is not stored yet
+    count: Callable[[Usage], None] | None = None  # of the turn that runs: what was used for it beside its replies
     ran: set[str] = field(factory=set)
     workspace: Workspace | None = None
     permitted: dict[str, Permitted] = field(factory=dict)  # the same, as each tool may use it
@@ -169,6 +170,12 @@ class OpenSessions:
         begun = _read_specs(stored[1]) if stored else state.specs
         state.specs, state.came = tuple((await offered(self.runtime, session, begun)).tools), came
         state.stored = stored is not None and begun == state.specs
+
+    def count(self, session: Session, usage: Usage) -> None:
+        """A plugin had a model work for the turn that runs in a session: it counts for that turn."""
+        state = self._open.get(session.id)
+        if state and state.count and session.turn == state.session.turn:
+            state.count(usage)
 
     def holds(self, session_id: str, owner: Principal | None = None) -> bool:
         """Whether a session is taken up here, and is the ``owner``'s."""

@@ -5,13 +5,10 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
-from attrs import asdict
-
 from hermes_core.agent.running_turns import started
 from hermes_core.agent.runtime import Runtime
-from hermes_core.config.describe import plain, settings_rows
-from hermes_core.config.draft import drafted
-from hermes_core.config.edit import overlap, refuse_locked, set_text, set_value, unset_value
+from hermes_core.config.describe import plain
+from hermes_core.config.edit import Edits, overlap, refuse_locked, set_text, unset_value
 from hermes_core.config.schema import Config
 from hermes_core.config.settings import Settings, get_value, written
 from hermes_core.context import PluginContext
@@ -21,6 +18,7 @@ from hermes_core.kinds import SetupStep
 from hermes_core.plugins.fence import one_line
 from hermes_core.plugins.index import Installed
 from hermes_core.types import JSON, Setting
+from hermes_shapes.describe import settings_rows
 
 __all__ = ["HomeSettings", "keep_to_own"]
 
@@ -44,13 +42,13 @@ class HomeSettings(SettingsBroker):
     async def list(self) -> Sequence[Setting]:
         settings = self._runtime.settings.read_again()  # somebody else may have changed the file
         raw = written(settings.home)
-        rows = [*self._rows(Config, "", settings, raw, _fields(settings.config))]
+        rows = [*self._rows(Config, "", settings, raw, settings.config)]
         for path, cls in self._sections().items():
             try:
                 section: Any = settings.section(path, cls)
             except HermesError:  # what is wrong in it is told by doctor, and mended by hand
                 continue
-            rows += self._rows(cls, path, settings, raw, {path: section})
+            rows += self._rows(cls, path, settings, raw, section)
         return rows
 
     async def set(self, key: str, text: str) -> Setting:
@@ -67,16 +65,17 @@ class HomeSettings(SettingsBroker):
         home, known = self._runtime.home, self._runtime.settings
         for key in settings:
             refuse_locked(home.brand, key, known.locked)
-        with drafted(home) as draft:
-            so_far, model = known.config.model.provider, written(home).get("model")
-            if settings.get("model.provider", so_far) != so_far and isinstance(model, dict):
-                for key in model.keys() & _OF_MODEL:
-                    set_value(draft, f"providers.{so_far or 'custom'}.{key}", model[key])
-                    unset_value(draft, f"model.{key}")
-            for key, value in settings.items():
-                set_value(draft, key, value, sections=self._sections())
-            for name, value in secrets.items():  # first: a key without a use does no harm, a use without a key does
-                known.secrets.set(name, value)
+        edits = Edits(home, self._sections())
+        so_far, model = known.config.model.provider, written(home).get("model")
+        if settings.get("model.provider", so_far) != so_far and isinstance(model, dict):
+            for key in model.keys() & _OF_MODEL:
+                edits.set(f"providers.{so_far or 'custom'}.{key}", model[key])
+                edits.unset(f"model.{key}")
+        for key, value in settings.items():
+            edits.set(key, value)
+        for name, value in secrets.items():  # first: a key without a use does no harm, a use without a key does
+            known.secrets.set(name, value)
+        edits.write()
 
     async def has_secret(self, name: str) -> bool:
         return bool(self._runtime.settings.secrets.get(name))
@@ -149,7 +148,7 @@ class HomeSettings(SettingsBroker):
         return self._runtime.config_sections()
 
     def _rows(
-        self, cls: Any, path: str, settings: Settings, raw: Mapping[str, JSON], values: Mapping[str, Any]
+        self, cls: Any, path: str, settings: Settings, raw: Mapping[str, JSON], section: Any
     ) -> Sequence[Setting]:
         return [
             Setting(
@@ -157,7 +156,7 @@ class HomeSettings(SettingsBroker):
                 type=row.type,
                 schema=row.schema,
                 default=plain(row.default),
-                value=plain(_value(values, path, row.key)),
+                value=plain(_value(section, row.key.removeprefix(f"{path}."))),
                 help=row.help,
                 secret=row.type == "Secret",
                 written=_holds(raw, row.key),
@@ -167,17 +166,10 @@ class HomeSettings(SettingsBroker):
         ]
 
 
-def _fields(config: Any) -> dict[str, Any]:
-    return asdict(config, recurse=False)
-
-
-def _value(values: Mapping[str, Any], path: str, key: str) -> Any:
-    value: Any = values
-    if path:
-        value, key = values[path], key[len(path) + 1 :]
+def _value(section: Any, key: str) -> Any:
     for step in key.split("."):
-        value = value[step] if isinstance(value, Mapping) else getattr(value, step)
-    return value
+        section = section[step] if isinstance(section, Mapping) else getattr(section, step)
+    return section
 
 
 def _holds(raw: Mapping[str, JSON], key: str) -> bool:

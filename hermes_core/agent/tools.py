@@ -20,7 +20,6 @@ from hermes_core.agent.calls import Made, Waits, failure, overlap
 from hermes_core.agent.capabilities import Permitted
 from hermes_core.agent.meter import Meter
 from hermes_core.agent.outputs import MOST, kept_of
-from hermes_core.agent.policy.secondopinion import advice_in, request_for
 from hermes_core.agent.policy.taint import Seen
 from hermes_core.agent.runtime import Runtime
 from hermes_core.codec import canonical
@@ -150,27 +149,6 @@ class CallRunner:
             self.session, evolve(question, subject=shown(question.subject), risk=shown(question.risk))
         )
 
-    async def advise(self, command: str, folder: str, risk: str) -> str:
-        """What the model for approvals says of a command; a person decides when it cannot, or nothing is left for it.
-
-        What it used counts for the turn.
-        """
-        request = request_for(command, folder, risk)
-        if request is None or (await self.meter.left()).exhausted:
-            return "escalate"
-        began = time.monotonic()
-        try:
-            response, route = await self.runtime.models.complete(await self.runtime.routes.get(), request, "approval")
-        except HermesError as error:
-            log.warning("no second opinion came: %s", error.text)
-            return "escalate"
-        used, seconds = response.usage, time.monotonic() - began
-        await self.store.journal.spend(
-            self.turn, used, calls=[(route.name, route.model, used, seconds)], task="approval"
-        )
-        self.meter.book(used)
-        return advice_in(response)
-
     def _first(self, calls: Sequence[ToolCall]) -> list[int]:
         """For each call the one that is run for it: the first that is the same, when its tool only looks."""
         seen: dict[str, int] = {}
@@ -258,7 +236,7 @@ class CallRunner:
             result = failure(call, params)
         else:
             ask = self.asker.permit(self.session, self.turn, call.id)
-            judged = (self.session, call, tool, params, self.workspace, ask, self.advise, self.seen)
+            judged = (self.session, call, tool, params, self.workspace, ask, self.meter.left, self.seen)
             verdict = await self.runtime.policy.judge(*judged)
             if verdict.outcome == "allow":
                 outside = self.runtime.policy.brings_in(self.session, tool, params, self.workspace, verdict)

@@ -1,148 +1,23 @@
-"""Everything that is wrong with a mapping, in plain words; by cattrs, which is imported only when it is needed."""
+"""Everything that is wrong with a section of the settings; imported only when something is."""
 
-from collections.abc import Callable, Iterator
-from typing import Any, Literal, TypeAlias, get_args, get_origin
+from collections.abc import Sequence
+from typing import Any
 
-import attrs
-from cattrs import AttributeValidationNote, ClassValidationError, Converter, IterableValidationError
-from cattrs.cols import is_mapping, is_sequence, list_structure_factory, mapping_structure_factory
-from cattrs.errors import ForbiddenExtraKeysError, StructureHandlerNotFoundError
-from cattrs.gen import make_dict_structure_fn, override
-
-from hermes_core.config.build import NAMES, Keys, Problem, Refused, build, types_of
-from hermes_core.config.describe import in_words, limits, validators
 from hermes_core.config.schema import HOST, KERNEL_KEYS, PLUGIN_SPACES, Config, EndpointSettings
-from hermes_core.errors import nearest
-from hermes_core.options import Secret
+from hermes_shapes import check as shapes
+from hermes_shapes.build import Keys, Problem
 
-Hook: TypeAlias = Callable[[Any, Any], Any]
-
-_LIMITS = {
-    "minimum": "must be at least {}, not {}",
-    "exclusiveMinimum": "must be more than {}, not {}",
-    "maximum": "must be at most {}, not {}",
-    "exclusiveMaximum": "must be less than {}, not {}",
-    "enum": "must be one of {}",
-    "pattern": "does not have the right form (pattern {})",
-    "minLength": "must have at least {} characters",
-    "maxLength": "must have at most {} characters",
-    "minItems": "must have at least {} items",
-    "maxItems": "must have at most {} items",
-}
+__all__ = ["check"]
 
 
 def check(cls: Any, data: Any, keys: Keys) -> tuple[Any, list[Problem]]:
     """The object, or None and every problem, each under ``keys``."""
-    try:
-        return _converter().structure(data, cls), []
-    except Exception as error:  # noqa: BLE001 - a plugin's validator may raise anything
-        return None, list(dict.fromkeys(_problems(error, keys)))
+    return shapes.check(cls, data, keys, elsewhere=_elsewhere)
 
 
-def _converter() -> Converter:
-    converter = Converter(forbid_extra_keys=True, detailed_validation=True)
-    register = converter.register_structure_hook_factory
-    register(attrs.has, lambda cls: _class_hook(cls, converter))
-    register(is_mapping, lambda kind: _shaped(dict, mapping_structure_factory(kind, converter)))
-    register(is_sequence, lambda kind: _shaped(list, list_structure_factory(kind, converter)))
-    register(lambda kind: str(get_origin(kind)) == str(Literal), lambda _: _leaf)
-    for kind in NAMES:
-        converter.register_structure_hook(kind, _leaf)
-    return converter
-
-
-def _leaf(value: Any, kind: Any) -> Any:
-    try:
-        return build(kind, value)
-    except Refused:
-        raise ValueError(_refusal(value, kind)) from None
-
-
-def _shaped(shape: type, hook: Hook) -> Hook:
-    def structure(value: Any, kind: Any) -> Any:
-        if not isinstance(value, shape):
-            raise ValueError(_refusal(value, shape))
-        return hook(value, kind)
-
-    return structure
-
-
-def _refusal(value: Any, kind: Any) -> str:
-    if choices := get_args(kind):
-        close = nearest(value, [str(choice) for choice in choices if choice]) if isinstance(value, str) else ""
-        return f"must be one of {in_words(kind)}" + (f"; did you mean {close}?" if close else "")
-    hint = ""
-    if kind in (str, Secret) and isinstance(value, bool):
-        hint = " (YAML reads a bare yes, no, on and off so; put it in quotes)"
-    elif kind in (str, Secret) and isinstance(value, int | float):
-        hint = " (put it in quotes)"
-    elif kind in (int, float, bool) and isinstance(value, str) and (value.isdigit() or value in ("true", "false")):
-        hint = " (take the quotes away)"
-    return f"must be {NAMES[kind]}, not {_said(value, kind)}{hint}"
-
-
-def _said(value: Any, kind: Any = None) -> str:
-    """What the value is, but never a text: it may be a secret in the wrong place."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, int | float) and kind is not Secret:
-        return str(value)
-    return NAMES.get(type(value), type(value).__name__)
-
-
-def _class_hook(cls: Any, converter: Converter) -> Hook:
-    checked: dict[str, Any] = {f.name: override(struct_hook=_validated(f, converter)) for f in types_of(cls)}
-    hook = _shaped(dict, make_dict_structure_fn(cls, converter, **checked))
-    return lambda value, kind: hook({} if value is None else value, kind)
-
-
-def _validated(field: "attrs.Attribute[Any]", converter: Converter) -> Hook:
-    """Run a field's validators at once, so that their complaint does not wait until all other fields are right."""
-
-    def structure(value: Any, kind: Any) -> Any:
-        made = converter.structure(value, kind)
-        for part in validators(field):
-            try:
-                part(None, field, made)
-            except AttributeError:
-                pass  # it looks at the whole object: asked again when that is made
-            except (ValueError, TypeError) as error:
-                raise ValueError(_plain(part, made) or _words(error)) from error
-        return made
-
-    return structure
-
-
-def _plain(validator: Any, value: Any) -> str:
-    """A validator's complaint without Python in it; empty for one that is not known."""
-    for key, limit in limits(validator, many=not isinstance(value, str)).items():
-        return _LIMITS[key].format(", ".join(map(str, limit)) if key == "enum" else limit, _said(value))
-    return ""
-
-
-def _words(error: BaseException) -> str:
-    return str(error.args[0]) if error.args else type(error).__name__
-
-
-def _problems(error: BaseException, keys: Keys) -> Iterator[Problem]:
-    if isinstance(error, ClassValidationError | IterableValidationError):
-        noted, others = error.group_exceptions()
-        for part, note in noted:
-            step = note.name if isinstance(note, AttributeValidationNote) else note.index
-            missing = isinstance(part, KeyError)
-            yield from [Problem((*keys, step), "is required")] if missing else _problems(part, (*keys, step))
-        for part in others:
-            yield from _problems(part, keys)
-    elif isinstance(error, ForbiddenExtraKeysError):
-        known = [f.name for f in types_of(error.cl)] + [*PLUGIN_SPACES] * (error.cl is Config)
-        whole = error.cl is not EndpointSettings and len(keys) == (1 if keys[:1] == (HOST,) else 2)
-        known += KERNEL_KEYS.get(str(keys[0]), ()) if whole else ()
-        for name in sorted(error.extra_fields):
-            close = nearest(name, known)
-            there = f"did you mean {close}?" if close else f"there is {', '.join(known)}"
-            there += ", and what installed plugins have" if error.cl is Config and not close else ""
-            yield Problem((*keys, name), f"no such setting; {there}")
-    elif isinstance(error, StructureHandlerNotFoundError):
-        yield Problem(keys, "its class asks for something that a settings file cannot hold")
-    else:
-        yield Problem(keys, _words(error))
+def _elsewhere(cls: type, keys: Keys) -> tuple[Sequence[str], str]:
+    """The names that may stand in a section beside those of its class, and who has more of them."""
+    if cls is Config:
+        return PLUGIN_SPACES, ", and what installed plugins have"
+    whole = cls is not EndpointSettings and len(keys) == (1 if keys[:1] == (HOST,) else 2)
+    return KERNEL_KEYS.get(str(keys[0]), ()) if whole else (), ""

@@ -3,23 +3,25 @@
 The changed text is parsed again: it is written only when exactly the wanted mapping comes out.
 """
 
-import copy
 import json
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 
-from hermes_core.config.document import Document, read_document
-from hermes_core.config.files import explain, held, write_atomic
+from hermes_core.config.document import parsed
+from hermes_core.config.files import explain, held, read_bytes, write_atomic
 from hermes_core.config.paths import Home
 from hermes_core.config.secrets import Secrets
 from hermes_core.config.settings import find_problems, put
 from hermes_core.config.spellings import spelled_out
 from hermes_core.errors import ConfigError, UserError
 from hermes_core.types.base import JSON
-from hermes_yaml_edit.edit import Refused, removed, replaced
+from hermes_yaml_edit.document import Document, Unreadable
+from hermes_yaml_edit.edit import Refused
 
-_MISSING = object()
+__all__ = ["Edits", "overlap", "refuse_locked", "set_text", "set_value", "unset_value"]
+
+_MARK = b"\xef\xbb\xbf"  # with which some editors begin a text
 
 
 def overlap(key: str, other: str) -> bool:
@@ -34,33 +36,84 @@ def refuse_locked(name: str, key: str, locked: Iterable[str]) -> None:
             raise UserError(f"{name} has locked {one}; it cannot be set.")
 
 
+class Edits:
+    """Changes to the settings of a home: made in the text of its file, and written together or not at all.
+
+    ``sections`` are plugins' classes by path.
+    """
+
+    def __init__(self, home: Home, sections: Mapping[str, type] = {}) -> None:
+        """Raises ConfigError and UserError when the file cannot be read."""
+        home.create()
+        self._home, self._sections = home, sections
+        self._before = read_bytes(home.config_file)
+        self._document = self._read = parsed(self._before or b"", home.config_file.name)
+
+    def set(self, key: str, value: JSON) -> None:
+        """Set one, and create its section if need be.
+
+        Raises ConfigError when the value is not allowed there, UserError when the text cannot be changed.
+        """
+        try:
+            json.dumps(value)
+        except (TypeError, ValueError):
+            wrong = [f"{key}: a settings file cannot hold {type(value).__name__}"]
+            raise ConfigError(wrong, hint="Nothing was changed.") from None
+        keys, new, data = _keys(key), value, self._document.data
+        if keys[0] == "model" and len(keys) == 2:
+            model = data.get("model")
+            if isinstance(model, str):
+                keys, new = ["model"], {**spelled_out(data)["model"], keys[1]: value}
+            elif keys[1] == "default" and isinstance(model, dict) and "model" in model:
+                keys = ["model", "model"]
+        secrets, wanted = Secrets(self._home.env_file), put(data, keys, new)
+        old = find_problems(data, secrets, self._sections)  # what was wrong before may be mended one by one
+        wrong = [f"{p.path}: {p.text}" for p in find_problems(wanted, secrets, self._sections) if p not in old]
+        if wrong:
+            raise ConfigError(wrong, hint="Nothing was changed.")
+        self._change(keys, lambda: self._document.with_value(keys, new))
+
+    def unset(self, key: str) -> bool:
+        """Remove one, and sections left empty by that; whether it was there. Raises UserError."""
+        keys, before = _keys(key), self._document
+        self._change(keys, lambda: before.without(keys))
+        return self._document is not before
+
+    def _change(self, keys: list[str], change: Callable[[], Document]) -> None:
+        try:
+            self._document = change()
+        except Refused:
+            raise UserError(
+                f"{self._document.name}:{self._document.line(keys) or 1} is written in a way that cannot be changed "
+                "safely; nothing was changed.",
+                hint=f"Open the file and change {'.'.join(keys)} by hand.",
+            ) from None
+
+    def write(self) -> None:
+        """Write them. Raises UserError when that fails, or somebody else changed the file in the meantime."""
+        with _locked(self._home):
+            if read_bytes(self._home.config_file) != self._before:
+                text = f"{self._home.config_file} was changed meanwhile; nothing was written."
+                raise UserError(text, hint="Run it again.")
+            self.write_locked()
+
+    def write_locked(self) -> None:
+        """The same for who keeps everybody else from changing the file. Raises OSError."""
+        if self._document is not self._read:
+            path, before = self._home.config_file, self._before
+            mode = 0o600 if before is None else stat.S_IMODE(path.stat().st_mode)
+            mark = _MARK if (before or b"").startswith(_MARK) else b""
+            write_atomic(path, mark + self._document.text.encode(), mode=mode)
+
+
 def set_value(home: Home, key: str, value: JSON, *, sections: Mapping[str, type] = {}) -> None:
     """Write one setting, creating file and section if need be. ``sections`` are plugins' classes by path.
 
     Raises ConfigError when the value is not allowed there, UserError when it cannot be written; nothing is changed
     then.
     """
-    try:
-        json.dumps(value)
-    except (TypeError, ValueError):
-        wrong = [f"{key}: a settings file cannot hold {type(value).__name__}"]
-        raise ConfigError(wrong, hint="Nothing was changed.") from None
-    with _open(home, key) as (document, asked):
-        keys, new, data = asked, value, document.data
-        if keys[0] == "model" and len(keys) == 2:
-            if isinstance(data.get("model"), str):
-                keys, new = ["model"], {**spelled_out(data)["model"], keys[1]: value}
-            elif keys[1] == "default" and _at(data, ["model", "model"]) is not _MISSING:
-                keys = ["model", "model"]
-        wanted = put(data, keys, new)
-        if _same(wanted, data):
-            return
-        secrets = Secrets(home.env_file)
-        old = find_problems(data, secrets, sections)  # what was wrong before may be mended one by one
-        wrong = [f"{p.path}: {p.text}" for p in find_problems(wanted, secrets, sections) if p not in old]
-        if wrong:
-            raise ConfigError(wrong, hint="Nothing was changed.")
-        _write(home, document, wanted, keys, lambda: replaced(document.text, document.node, keys, new))
+    with _changing(home, sections) as edits:
+        edits.set(key, value)
 
 
 def set_text(home: Home, key: str, text: str, *, sections: Mapping[str, type] = {}) -> None:
@@ -68,10 +121,9 @@ def set_text(home: Home, key: str, text: str, *, sections: Mapping[str, type] = 
 
     Raises what ``set_value`` raises.
     """
-    try:
+    read: JSON = text
+    with suppress(Unreadable):
         read = Document(f"x: {text}", "x").data["x"]
-    except ConfigError:
-        read = text
     words = text.lower() in ("on", "off", "yes", "no")  # not what these mean to a person unless nothing else fits
     for value in (text, read) if words else (read, text):
         with suppress(ConfigError):
@@ -85,55 +137,29 @@ def unset_value(home: Home, key: str) -> bool:
 
     Raises UserError when it cannot be removed; nothing is changed then.
     """
-    with _open(home, key) as (document, keys):
-        wanted = copy.deepcopy(document.data)
-        if _at(wanted, keys) is _MISSING:
-            return False
-        while len(keys) > 1 and len(_at(wanted, keys[:-1])) == 1:
-            keys.pop()
-        del _at(wanted, keys[:-1])[keys[-1]]
-        _write(home, document, wanted, keys, lambda: removed(document.text, document.node, keys))
-    return True
+    with _changing(home) as edits:
+        return edits.unset(key)
 
 
 @contextmanager
-def _open(home: Home, key: str) -> Iterator[tuple[Document, list[str]]]:
-    """The file, which nobody else changes until the block ends, and the parts of the key."""
-    keys = key.split(".")
-    if not all(keys):
-        raise UserError(f"{key!r} is not a setting's name.", hint="Write it as section.name.")
+def _changing(home: Home, sections: Mapping[str, type] = {}) -> Iterator[Edits]:
+    """Changes to the file, which nobody else changes until the block ends; they are written when it ends well."""
     home.create()
+    with _locked(home):
+        yield (edits := Edits(home, sections))
+        edits.write_locked()
+
+
+@contextmanager
+def _locked(home: Home) -> Iterator[None]:
     try:
         with held(home.root):
-            yield read_document(home.config_file), keys
+            yield
     except OSError as error:
         raise explain(error, "write", home.config_file) from error
 
 
-def _at(data: JSON, keys: list[str]) -> JSON:
-    for key in keys:
-        data = data.get(key, _MISSING) if isinstance(data, dict) else _MISSING
-    return data
-
-
-def _same(one: JSON, other: JSON) -> bool:
-    """Equal also in kind: to Python true is 1."""
-    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
-
-
-def _write(home: Home, document: Document, wanted: JSON, keys: list[str], change: Callable[[], str]) -> None:
-    path, name = home.config_file, document.name
-    try:
-        text = change()
-        if not _same(Document(text, name).data, wanted):
-            raise Refused
-    except (Refused, ConfigError):
-        where = f"{name}:{document.line(keys) or 1}"
-        raise UserError(
-            f"{where} is written in a way that cannot be changed safely; nothing was changed.",
-            hint=f"Open the file and change {'.'.join(keys)} by hand.",
-        ) from None
-    there = path.exists()
-    mode = stat.S_IMODE(path.stat().st_mode) if there else 0o600
-    mark = b"\xef\xbb\xbf" if there and path.read_bytes().startswith(b"\xef\xbb\xbf") else b""
-    write_atomic(path, mark + text.encode(), mode=mode)
+def _keys(key: str) -> list[str]:
+    if not all(keys := key.split(".")):
+        raise UserError(f"{key!r} is not a setting's name.", hint="Write it as section.name.")
+    return keys

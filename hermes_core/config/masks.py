@@ -163,14 +163,13 @@ class Masks:
         return key
 
 
-def known_values(secrets: Secrets, config: Any = None, environ: Mapping[str, str] | None = None) -> list[str]:
+def known_values(secrets: Secrets, config: Any = None) -> list[str]:
     """The values of ``.env``, of secret variables of the environment, and of secret settings."""
     try:
         kept = [secrets.get(name) for name in secrets.names()]
     except UserError:  # said elsewhere; what else is known is still hidden
         kept = []
-    environ = os.environ if environ is None else environ
-    inherited = [value for name, value in environ.items() if len(value) >= 6 and is_secret(name, value)]
+    inherited = [value for name, value in os.environ.items() if len(value) >= 6 and is_secret(name, value)]
     return [*kept, *filter(None, inherited), *_secret_settings(config)]
 
 

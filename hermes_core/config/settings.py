@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 from attrs import asdict, fields, has
 
 from hermes_core import __version__
-from hermes_core.config.build import Problem, Refused, build
 from hermes_core.config.files import explain, write_atomic
 from hermes_core.config.paths import Home
 from hermes_core.config.schema import (
@@ -32,6 +31,7 @@ from hermes_core.options import Secret
 from hermes_core.platforms import PlatformSettings
 from hermes_core.types.base import JSON
 from hermes_core.types.model import Endpoint, EndpointKey
+from hermes_shapes.build import Problem, Refused, build
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,9 +2,9 @@
 
 import re
 
-from hermes_core.config.build import Keys, Problem
 from hermes_core.config.secrets import Secrets
 from hermes_core.types.base import JSON
+from hermes_shapes.build import Keys, Problem
 
 _VARIABLE = r"\$(\$?)\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}"
 

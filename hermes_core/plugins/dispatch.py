@@ -233,7 +233,7 @@ class Dispatch:
             return None, None
         began = time.perf_counter()
         seconds = self._deadlines[one.mode]
-        if one.mode == "transform" and one.installed.may("llm.call"):
+        if (one.mode == "transform" or one.hook == "second_opinion") and one.installed.may("llm.call"):
             seconds = max(seconds, MODEL_DEADLINE)
         call = (lambda: _timely(one, arguments, seconds)) if one.mode == "decide" else (lambda: one.call(arguments))
         answer, error = await call_in_time(call, seconds, self.entered(one.label, one.hook), self._left_behind)

@@ -177,8 +177,6 @@ def _precedence(one: Installed) -> tuple[int, bool, str]:
 
 
 def _keep_one(winner: Installed, loser: Installed) -> str:
-    if not winner.manifest:  # the kernel
-        return f"Its author chooses another name, or: hermes plugins disable {loser.label}"
     if loser.distribution:
         return f"hermes plugins remove {loser.distribution}   (or {winner.owner})"
     return f"Remove {loser.path}, or disable {winner.owner}."

@@ -20,7 +20,6 @@ from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.plugins.fence import log, one_line
 from hermes_core.plugins.implementation import declared
 from hermes_core.plugins.index import Index, Installed, owners
-from hermes_core.plugins.records import SLASH
 from hermes_core.types import Fault, Phase
 
 
@@ -193,8 +192,7 @@ def import_plugin(installed: Installed) -> Any:
 def slash_clashes(index: Index, consent: Consent) -> Sequence[Fault]:
     """The slash commands and other names that enabled plugins declare in vain; none is imported for it."""
     claims = [(p, p.manifest.contributes["slash"]) for p in index.plugins if p.manifest and consent.state(p).usable]
-    kernel = Installed(label="", manifest=None, module="", path="", distribution="hermes-core", rank=-1)
-    return owners("slash", [(kernel, SLASH), *claims])[1]
+    return owners("slash", claims)[1]
 
 
 def config_sections(index: Index, consent: Consent) -> dict[str, type]:

@@ -31,7 +31,7 @@ HOOKS = (
     "post_llm_call", "post_tool_call", "on_fault",
     "transform_incoming", "transform_prompt", "offer_tools", "pre_llm_call", "redirect_tool_call",
     "transform_tool_result", "transform_outgoing",
-    "admit", "pre_tool_call", "begin_tool_call", "judge_command", "next_step", "may_end", "approve",
+    "admit", "pre_tool_call", "begin_tool_call", "judge_command", "second_opinion", "next_step", "may_end", "approve",
 )  # fmt: skip
 KERNEL = (
     "sessions.read", "sessions.write", "turns.run", "llm.call", "messages.send", "history.rewrite",

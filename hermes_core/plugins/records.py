@@ -7,11 +7,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-__all__ = ["GROUPS", "KERNEL", "SLASH", "WHO", "CommandRecord", "for_a_person", "grouped"]
+__all__ = ["GROUPS", "KERNEL", "WHO", "CommandRecord", "for_a_person", "grouped"]
 
 WHO = ("everyone", "person")
-# The slash commands of the kernel, whose bodies cost an import; a test holds them equal.
-SLASH = ("new", "reset", "stop", "quit", "exit")
 # In this order; groups of plugins that are not among them follow, then what names none.
 GROUPS = ("Talk", "Serve", "Look back", "Decide", "Set up", "Extend", "Check")
 REST = "More"

@@ -7,11 +7,12 @@ from typing import ClassVar
 import pytest
 
 from hermes_core.errors import NotPermitted, Unavailable
+from hermes_core.hooks import hookimpl
 from hermes_core.kinds import Console
 from hermes_core.testing.bench import Bench
 from hermes_core.testing.fakes import FakePlatform
 from hermes_core.testing.scripted import Fail, ScriptedProvider
-from hermes_core.types import Ended, Envelope, Feature
+from hermes_core.types import Ended, Envelope, Feature, Session, SlashCommand
 
 __all__ = ["ConsoleDriverContract"]
 
@@ -133,12 +134,21 @@ class ConsoleDriverContract:
 
         If this fails: give it to ``ctx.slash.commands("terminal").run``, and send the words of a HermesError.
         """
+
+        async def greet(_session: Session, rest: str) -> str:
+            return f"Good day, {rest}."
+
+        @hookimpl
+        def register_slash_commands() -> list[SlashCommand]:
+            return [SlashCommand(name="greet", summary="Greet somebody.", run=greet)]
+
         provider = ScriptedProvider([])
         hermes.tmp_plugin(provider)
+        hermes.tmp_plugin(register_slash_commands, name="greeter", manifest={"contributes": {"slash": ["greet"]}})
         platform = _Closing()
-        await self._served(hermes, platform, ("ada", "/new"), ("ada", "/nonsense"))
-        begun, refused = await platform.service.seen()
-        assert begun.startswith("New session")
+        await self._served(hermes, platform, ("ada", "/greet Ada"), ("ada", "/nonsense"))
+        greeted, refused = await platform.service.seen()
+        assert greeted == "Good day, Ada."
         assert "/nonsense" in refused
         assert (provider.requests, platform.acked) == ([], ["e1", "e2"])
 

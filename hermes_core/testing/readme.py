@@ -29,7 +29,7 @@ def with_block(readme: str, block: str) -> str:
 
 def settings_block(cls: Any, section: str = "") -> str:
     """What belongs between the markers for a config class and its section: a Markdown table of its settings."""
-    from hermes_core.config.describe import settings_rows
+    from hermes_shapes.describe import settings_rows
 
     lines = ["| Setting | Type | Default | Meaning |", "|---|---|---|---|"]
     for row in settings_rows(cls, section, named=True):

@@ -133,3 +133,27 @@ def test_options_of_a_tool_are_kept() -> None:
 
     assert isinstance(named, Tool)
     assert (named.name, named.toolset, named.after, named.idempotent) == ("other", "own", ["sample"], True)
+
+
+@settings
+class Shape:
+    side: Inner | list[int] | None = option("One of several.")
+
+
+@tool
+async def draws(params: Shape) -> str:
+    """Draw."""
+    return ""
+
+
+@pytest.mark.parametrize(
+    ("given_", "made"), [(None, None), ({"name": "n"}, Inner("n")), ([1, 2.0], [1, 2])], ids=["none", "class", "list"]
+)
+def test_what_may_be_several_things_becomes_the_one_that_it_is(given_: object, made: object) -> None:
+    assert parse_arguments(draws, {"side": given_}).side == made
+
+
+def test_what_is_none_of_several_things_is_told_as_the_one_that_it_is_most_like() -> None:
+    with pytest.raises(ToolError) as caught:
+        parse_arguments(draws, {"side": [1, "x"]})
+    assert "- side[1]: expected a whole number, got 'x' (text)" in caught.value.text

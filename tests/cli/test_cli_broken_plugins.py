@@ -226,11 +226,13 @@ from hermes_core.types import SlashCommand
 @hookimpl
 def register_slash_commands():
     async def run(session, rest): return "mine"
-    return [SlashCommand(name="zzz", summary="Mine.", run=run, who="everyone", aliases=("stop",))]
+    return [SlashCommand(name="{0}", summary="Mine.", run=run, who="everyone", aliases=("halt",))]
 """
-    cli.plugin("tool/bad", HEAD + code, contributes={"slash": ["zzz", "stop"]})
-    lost = r"hermes-core and \S*bad.py both add 'stop'; hermes-core is used"
-    assert not re.search(lost, cli("doctor").out), "it is not enabled"
+    cli.plugin("tool/able", HEAD + code.format("aaa"), contributes={"slash": ["aaa", "halt"]})
+    cli.plugin("tool/bad", HEAD + code.format("zzz"), contributes={"slash": ["zzz", "halt"]})
+    cli("plugins", "enable", "able", "--yes")
+    lost = r"\S*able.py and \S*bad.py both add 'halt'; \S*able.py is used"
+    assert not re.search(rf"Plugin tool/bad failed \(discover\): {lost}", cli.process("-z", "hello").err), "it is off"
     cli("plugins", "enable", "bad", "--yes")
     assert re.search(f"fault +tool/bad +discover: {lost}", cli("doctor").out)
     done = cli.process("-z", "hello")

@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from hermes_core.config.draft import drafted
-from hermes_core.config.edit import set_value
+from hermes_core.config.edit import Edits
 from hermes_core.config.paths import Home
 from hermes_core.errors import ConfigError, UserError
 
@@ -326,19 +325,21 @@ def test_another_provider_leaves_the_old_ones_address_behind(first):
 
 def test_several_settings_are_written_together_or_not_at_all(tmp_path):
     home = Home(tmp_path / "home")
-    with drafted(home) as draft:
-        set_value(draft, "model.provider", "offline")
-        set_value(draft, "terminal.backend", "local")
-        assert not home.config_file.exists()
+    edits = Edits(home)
+    edits.set("model.provider", "offline")
+    edits.set("terminal.backend", "local")
+    assert not home.config_file.exists()
+    edits.write()
     assert home.config_file.read_text() == "model:\n  provider: offline\nterminal:\n  backend: local\n"
     before = home.config_file.read_bytes()
-    with pytest.raises(ConfigError), drafted(home) as draft:  # noqa: PT012
-        set_value(draft, "model.provider", "other")
-        set_value(draft, "agent.max_calls", 0)
+    wrong = Edits(home)
+    wrong.set("model.provider", "other")
+    with pytest.raises(ConfigError):
+        wrong.set("agent.max_calls", 0)
     assert home.config_file.read_bytes() == before
-    with pytest.raises(UserError, match="changed meanwhile"), drafted(home) as draft:  # noqa: PT012
-        set_value(draft, "model.provider", "other")
-        home.config_file.write_bytes(before + b"# somebody else\n")
+    home.config_file.write_bytes(before + b"# somebody else\n")
+    with pytest.raises(UserError, match="changed meanwhile"):
+        wrong.write()
     assert home.config_file.read_bytes() == before + b"# somebody else\n"
     assert [path.name for path in home.root.iterdir()] == ["config.yaml"]
 

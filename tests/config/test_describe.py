@@ -5,12 +5,13 @@ from typing import Literal
 
 from attrs import NOTHING
 
-from hermes_core.config.describe import full_schema, json_schema, settings_rows
+from hermes_core.config.describe import full_schema
 from hermes_core.config.paths import Home
 from hermes_core.config.schema import Config
 from hermes_core.config.settings import get_value, load_settings
 from hermes_core.options import Secret, gt, max_len, option, settings
 from hermes_core.testing.readme import settings_block
+from hermes_shapes.describe import json_schema, settings_rows
 
 
 @settings

@@ -10,12 +10,12 @@ from hypothesis import HealthCheck, example, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from hermes_core.config.document import Document
 from hermes_core.config.edit import set_text, set_value, unset_value
 from hermes_core.config.paths import Home
 from hermes_core.config.settings import get_value, load_settings
 from hermes_core.errors import ConfigError, UnknownName, UserError
 from hermes_core.options import Secret, gt, option, settings
+from hermes_yaml_edit.document import Document
 
 WRITTEN = """\
 # My settings.

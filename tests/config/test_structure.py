@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from hermes_core.config.build import Refused, build
 from hermes_core.config.check import check
 from hermes_core.config.settings import structure
 from hermes_core.options import Secret, ge, in_, le, matches_re, max_len, min_len, option, settings
+from hermes_shapes.build import Refused, build
 
 
 @settings

@@ -5,11 +5,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hermes_core import context, hooks
-from hermes_core.agent.slash.own import own_commands
 from hermes_core.errors import Incompatible, ManifestError, PluginError
 from hermes_core.plugins import manifest as subject
 from hermes_core.plugins.manifest import parse_manifest, read_manifest
-from hermes_core.plugins.records import SLASH
 
 GOOD = {"api": 1, "name": "echo", "kind": "provider", "summary": "Repeats."}
 
@@ -116,7 +114,6 @@ def test_the_cheap_lists_repeat_the_ground_floor_exactly():
     specs = {name: hooks.mode_of(f) for name, f in vars(hooks).items() if hasattr(f, "hermes_mode")}
     assert set(subject.HOOKS) == {name for name, mode in specs.items() if mode != "contribute"}
     assert subject.KERNEL == context.KERNEL_PERMISSIONS
-    assert list(SLASH) == [name for one in own_commands() for name in (one.name, *one.aliases)]
 
 
 LEAVES = st.one_of(

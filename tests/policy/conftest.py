@@ -149,8 +149,9 @@ class Room:
 
 @pytest.fixture
 def hermes(hermes: Any) -> Any:
-    """What is never run, and what the parts of commands are, says the guard that Hermes comes with."""
-    hermes.tmp_plugin(hermes_tool_guard.judge_command, name="guard")
+    """What is never run, what the parts of commands are, and second opinions say the guard that Hermes comes with."""
+    hooks, may = (hermes_tool_guard.judge_command, hermes_tool_guard.second_opinion), {"kernel": ["llm.call"]}
+    hermes.tmp_plugin(*hooks, name="guard", manifest={"permissions": may})
     return hermes
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from hermes_core.agent.meter import Meter
 from hermes_core.agent.policy import judge
 from hermes_core.agent.policy.judge import Policy
 from hermes_core.errors import OutOfReach, StoreError, Unavailable, UserError
@@ -79,7 +80,7 @@ def fault_where_it_is_written_down(_room: Any, patch: pytest.MonkeyPatch) -> Non
 
 def fault_in_the_second_opinion(room: Any, patch: pytest.MonkeyPatch) -> None:
     room.hermes.configure({"policy.mode": "smart"})
-    patch.setattr(judge, "_second_opinion", breaks_later)
+    patch.setattr(Meter, "left", breaks_later)
 
 
 FAULTS = [

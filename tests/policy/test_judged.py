@@ -16,7 +16,7 @@ from hermes_core.errors import OutOfReach
 from hermes_core.kinds import Tool
 from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.testing import FakeWorkspace
-from hermes_core.types import Effect, Feature, Principal, Question, Session, ToolCall, Verdict
+from hermes_core.types import Effect, Feature, Limits, Principal, Question, Session, ToolCall, Verdict
 from hermes_tool_guard.gate import look
 
 YES, NO = Verdict(outcome="allow", by="person"), Verdict(outcome="deny", by="person", reason="no")
@@ -34,11 +34,15 @@ class Gate(Dispatch):
 
     def __init__(self, verdict: Verdict) -> None:
         super().__init__()
-        self.verdict, self.told = verdict, dict[str, Any]()
+        self.verdict, self.told, self.advice = verdict, dict[str, Any](), ""
+        self.advised: tuple[str, str, str] = ("", "", "")
 
     async def decide(self, name: str, **told: Any) -> Verdict:  # type: ignore[override]
         if name == "judge_command":
             return await look(told["call"], told["workspace"], told["protected"])
+        if name == "second_opinion":
+            self.advised = (told["command"], told["folder"], told["risk"])
+            return Verdict(outcome=self.advice or "allow", by="tool/guard" if self.advice else "")
         self.told = {"hook": name, **told}
         return self.verdict
 
@@ -88,13 +92,13 @@ class Court:
             self.asked.append((question, lasting))
             return answer
 
-        async def adviser(command: str, folder: str, risk: str) -> str:
-            self.advised = (command, folder, risk)
-            return advice
+        async def left() -> Limits:
+            return Limits()
 
+        self.gate.advice = advice
         return await self.policy.judge(
             session or Session(id="s", origin="test"), ToolCall(id="1", name="t", arguments=arguments), tool, None,
-            self.place, person if ask else None, adviser if advice else None,
+            self.place, person if ask else None, left,
         )  # fmt: skip
 
     @property
@@ -122,17 +126,17 @@ async def test_what_each_mode_makes_of_a_call(court) -> None:
         ("off", asks, [RUNS], "", ("allow", "mode off"), []),
         ("ask", None, [READS], "", ("allow", "harmless"), []),
         ("ask", None, [RUNS], "", ("allow", "person"), [HERE]),
-        ("ask", None, [RUNS], "approve", ("allow", "person"), [HERE]),
+        ("ask", None, [RUNS], "allow", ("allow", "person"), [HERE]),
         ("ask", allow, [RUNS], "", ("allow", "gate"), []),
         ("ask", asks, [RUNS], "", ("allow", "person"), ["is odd"]),
         ("ask", Verdict(outcome="ask"), [READS], "", ("allow", "person"), ["a plugin wants a person to decide"]),
         ("ask", evolve(NO, by="gate"), [READS], "", ("deny", "gate"), []),
         ("smart", None, [RUNS], "", ("allow", "person"), [HERE]),
-        ("smart", None, [RUNS], "approve", ("allow", "second opinion"), []),
+        ("smart", None, [RUNS], "allow", ("allow", "second opinion"), []),
         ("smart", None, [RUNS], "deny", ("deny", "second opinion"), []),
-        ("smart", None, [RUNS], "escalate", ("allow", "person"), [HERE]),
+        ("smart", None, [RUNS], "ask", ("allow", "person"), [HERE]),
         ("smart", None, [READS], "deny", ("allow", "harmless"), []),
-        ("smart", None, [SENDS], "approve", ("allow", "person"), ["sends something in your name"]),
+        ("smart", None, [SENDS], "allow", ("allow", "person"), ["sends something in your name"]),
     ]
     wrong = []
     for mode, gate, effects, advice, outcome, asked in rows:
@@ -142,8 +146,8 @@ async def test_what_each_mode_makes_of_a_call(court) -> None:
             wrong.append((mode, effects, advice, outcome, asked, said(verdict), made.risks))
     assert wrong == []
     smart = court(mode="smart")
-    await smart(RUNS, advice="approve", command="make", workdir="/srv")
-    assert smart.advised == ("make", "/srv", HERE)
+    await smart(RUNS, advice="allow", command="make", workdir="/srv")
+    assert smart.gate.advised == ("make", "/srv", HERE)
 
 
 async def test_what_a_gate_is_told_and_what_it_says_of_effects_is_kept(court) -> None:

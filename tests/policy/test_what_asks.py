@@ -16,7 +16,7 @@ from hermes_core.kinds import Tool
 from hermes_core.options import option, settings
 from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.testing import FakeWorkspace
-from hermes_core.types import Effect, Feature, Question, Session, ToolCall, Verdict, Wall
+from hermes_core.types import Effect, Feature, Limits, Outcome, Question, Session, ToolCall, Verdict, Wall
 from hermes_tool_guard.gate import judge, look
 
 TABLE = """
@@ -77,11 +77,19 @@ async def _run(*_: object) -> str:
 
 
 class Guards(Dispatch):
-    """The guard, and no other plugin."""
+    """The guard, and no other plugin. What its model would say is put in; what that was asked is kept."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.model: Outcome = "ask"
+        self.models: list[str] = []
 
     async def decide(self, name: str, **told: Any) -> Verdict:  # type: ignore[override]
         if name == "judge_command":
             return await look(told["call"], told["workspace"], told["protected"])
+        if name == "second_opinion":
+            self.models.append(told["command"])
+            return Verdict(outcome=self.model, by="tool/guard")
         found = await judge(told["call"], told["workspace"], "/home/me/.hermes", walled=told["walled"])
         return evolve(found, by="tool/guard") if found else Verdict(outcome="allow")
 
@@ -93,13 +101,14 @@ class Cell:
         self._place = FakeWorkspace(folder=folder)
         self._place.features = frozenset({Feature.LOCAL, *(() if wall == "none" else (Feature.WALLED,))})
         self._place.wall = Wall(name=wall)
-        self._policy = Policy(Guards(), mode=mode, deny=(), allow=(), guarded=GUARDED)
+        self._guards = Guards()
+        self._policy = Policy(self._guards, mode=mode, deny=(), allow=(), guarded=GUARDED)
         self._session = Session(id="s", origin="test", untrusted=text == "outside")
         self._crosses = what.startswith("crossing")
         self.persons: list[Question] = []
-        self.models: list[str] = []
+        self.models = self._guards.models
 
-    async def __call__(self, command: str, *, person: str = "", model: str = "escalate") -> Verdict:
+    async def __call__(self, command: str, *, person: str = "", model: Outcome = "ask") -> Verdict:
         """The verdict; ``person`` is what one says, empty where nobody is there, and ``model`` what the second says."""
         self.persons.clear()
         self.models.clear()
@@ -108,15 +117,16 @@ class Cell:
             self.persons.append(question)
             return Verdict(outcome="allow" if person == "yes" else "deny", by="person")
 
-        async def advise(line: str, folder: str, risk: str) -> str:
-            self.models.append(line)
-            return model
+        async def left() -> Limits:
+            return Limits()
+
+        self._guards.model = model
 
         given = {"command": command, **({"wall": False} if self._crosses else {})}
         call = ToolCall(id="1", name="t", arguments=given)
         tool = Tool(name="t", description="x", params=Command, run=_run, effects=frozenset({Effect.EXECUTE}))
         permit = ask if person else None
-        judged = (self._session, call, tool, Command(**given), self._place, permit, advise, Seen())
+        judged = (self._session, call, tool, Command(**given), self._place, permit, left, Seen())
         return await self._policy.judge(*judged)
 
 
@@ -145,13 +155,13 @@ async def verdict_of(cell: Cell, command: str, expected: str) -> None:
         assert "Nobody is here to ask" in alone.reason
         outside = "holds text from outside" in alone.reason
         assert ("isolated workspace" if outside else "policy.allow") in alone.reason, "it says what would allow it"
-        approved = await cell(command, model="approve")
+        approved = await cell(command, model="allow")
         assert (approved.outcome == "allow") is (expected == "model"), "a model says yes only where the table says so"
         assert bool(cell.models) is (expected == "model")
     if expected == "model":
         refused = await cell(command, person="yes", model="deny")
         assert (refused.outcome, bool(cell.persons)) == ("deny", False), "its no needs nobody"
-        unclear = await cell(command, person="yes", model="maybe")
+        unclear = await cell(command, person="yes", model="ask")
         assert (unclear.outcome, bool(cell.persons)) == ("allow", True), "what is unclear a person decides"
 
 

@@ -5,13 +5,13 @@ import tomllib
 from collections.abc import Iterator
 from functools import cache
 
-from hermes_core.config.describe import settings_rows
 from hermes_core.config.schema import PLUGIN_SPACES, SHARED_KEYS, Config
 from hermes_core.platforms import PlatformSettings
 from hermes_core.plugins.manifest import Manifest, read_manifest
 from hermes_core.testing.readme import settings_block
 from hermes_reference.markdown import block, code, joined, table
 from hermes_reference.source import REPOSITORY
+from hermes_shapes.describe import settings_rows
 
 
 def manifests() -> list[Manifest]:

@@ -25,19 +25,19 @@ from hermes_core.errors import OutOfReach, UserError
 from hermes_core.kinds import Tool, Workspace
 from hermes_core.plugins.dispatch import Dispatch, stricter
 from hermes_core.plugins.records import KERNEL, CommandRecord
-from hermes_core.types import Effect, Feature, Principal, Protected, Question, Session, ToolCall, Verdict
+from hermes_core.types import Effect, Feature, Limits, Principal, Protected, Question, Session, ToolCall, Verdict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.store.store import Store
 
-__all__ = ["MODES", "Advise", "AskPerson", "Permit", "Policy"]
+__all__ = ["MODES", "AskPerson", "Left", "Permit", "Policy"]
 
 MODES = ("ask", "smart", "off")
 _NEVER = ". This is never allowed, in any mode."
 AskPerson: TypeAlias = Callable[[Question], Awaitable[Verdict | None]]
 Permit: TypeAlias = Callable[[Question, Offer], Awaitable[Verdict | None]]  # the same, kept and settled once
-Advise: TypeAlias = Callable[[str, str, str], Awaitable[str]]  # command, folder, risk: "approve", "deny", or ask
+Left: TypeAlias = Callable[[], Awaitable[Limits]]  # what the turn may still spend
 
 
 class Policy:
@@ -111,12 +111,15 @@ class Policy:
         params: object,
         workspace: Workspace,
         ask: Permit | None,
-        advise: Advise | None = None,
+        left: Left | None = None,
         seen: Seen = Seen(),  # noqa: B008 - it is frozen
     ) -> Verdict:
-        """May this call run? Never raises; what cannot be decided is denied. ``seen`` is what its model knows."""
+        """May this call run? Never raises; what cannot be decided is denied.
+
+        ``left`` is asked before somebody gives a second opinion, ``seen`` is what its model knows.
+        """
         try:
-            return await self._judge(session, call, tool, params, workspace, ask, advise, seen)
+            return await self._judge(session, call, tool, params, workspace, ask, left, seen)
         except OutOfReach as error:
             return Verdict(outcome="deny", reason=error.text, by="policy")
         except Exception as error:  # noqa: BLE001 - a policy that fails must deny, whatever the reason
@@ -130,7 +133,7 @@ class Policy:
         params: object,
         workspace: Workspace,
         ask: Permit | None,
-        advise: Advise | None,
+        left: Left | None,
         seen: Seen,
     ) -> Verdict:
         keys = tuple(tool.touches(params)) if tool.touches else ()
@@ -179,7 +182,7 @@ class Policy:
             told_more = f"; {verdict.reason}" if verdict.outcome == "ask" and verdict.reason else ""
             decided = await self._despite(session, case, f"{risk}{told_more}", ask)
         else:
-            decided = await self._by_mode(session, case, verdict, parts, ask, advise)
+            decided = await self._by_mode(session, case, verdict, parts, ask, left)
         return evolve(decided, effects=verdict.effects)
 
     def brings_in(self, session: Session, tool: Tool, params: object, workspace: Workspace, verdict: Verdict) -> bool:
@@ -221,7 +224,7 @@ class Policy:
         verdict: Verdict,
         parts: Sequence[tuple[str, bool]],
         ask: Permit | None,
-        advise: Advise | None,
+        left: Left | None,
     ) -> Verdict:
         mode = self.mode_of(session)
         if mode == "off":
@@ -235,10 +238,18 @@ class Policy:
             return verdict  # a gate knows this call better than the effect it belongs to
 
         risk = risk or "a plugin wants a person to decide"
-        if mode == "smart" and advise and (advised := await _second_opinion(case, risk, advise)):
+        if mode == "smart" and (advised := await self._second_opinion(session, case, risk, left)):
             return advised
         here = f"Run it in `{self._brand}`, or allow it with --yolo or policy.allow"
         return await self._ask_person(session, case, risk, offer(case), ask, here)
+
+    async def _second_opinion(self, session: Session, case: Case, risk: str, left: Left | None) -> Verdict | None:
+        """What plugins think of a command; None leaves it to a person."""
+        if case.command is None or left is None or (await left()).exhausted:
+            return None
+        asked = {"session": session, "command": case.command, "folder": case.folder, "risk": risk}
+        word = await self._dispatch.decide("second_opinion", failing="ask", **asked)
+        return evolve(word, by="second opinion") if word.by and word.outcome != "ask" else None
 
     async def _word(
         self, session: Session, call: ToolCall, workspace: Workspace, guarded: Sequence[Path], opened: Sequence[str]
@@ -306,13 +317,3 @@ def _closed(
         return ""
     to_read = () if tool.effects & {Effect.WRITE_FILES, Effect.EXECUTE} else opened
     return next(filter(None, (guarded_place(place, workspace.cwd, guarded, to_read) for place in places)), "")
-
-
-async def _second_opinion(case: Case, risk: str, advise: Advise) -> Verdict | None:
-    """What the model for approvals decides; None leaves it to a person."""
-    advice = "escalate" if case.command is None else await advise(case.command, case.folder, risk)
-    if advice == "approve":
-        return Verdict(outcome="allow", by="second opinion")
-    if advice == "deny":
-        return Verdict(outcome="deny", reason="the model that gives a second opinion refused it", by="second opinion")
-    return None

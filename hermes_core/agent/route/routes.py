@@ -36,11 +36,13 @@ class Routes(LlmBroker):
         calls: ModelCalls,
         store: "Callable[[], Awaitable[Store]]",
         *,
+        count: Callable[[Session, Usage], None],
         owner: Principal,
         wanted: tuple[str, str],
     ) -> None:
+        """``count`` is told what a call beside a turn used that works for it."""
         self._kernel, self._settings = (settings, index, loader, dispatch), settings
-        self._calls, self._store, self._owner, self._wanted = calls, store, owner, wanted
+        self._calls, self._store, self._count, self._owner, self._wanted = calls, store, count, owner, wanted
         self.current: ModelRoute | None = None
         self._others: dict[tuple[str, str], ModelRoute] = {}  # by the provider and model asked for
 
@@ -108,6 +110,8 @@ class Routes(LlmBroker):
         store, owner = await self._store(), session.owner if session else self._owner
         where = {"session_id": session.id, "turn_id": session.turn} if session else {}
         await store.spending.add(owner, usage, seconds=time.monotonic() - began, **who, **where)
+        if session:
+            self._count(session, usage)
 
     def options(self) -> dict[str, JSON]:
         """How the user wants models to be asked."""

@@ -12,9 +12,9 @@ from hermes_core.config.schema import PLUGIN_SPACES
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.kinds import Conversation, ConversationQueue, ConversationTurn
 from hermes_core.slash import HostSide
-from hermes_core.types import ConversationState, Message, Principal, Session, SlashCommand, ToolRow
+from hermes_core.types import ConversationState, Message, Session, SlashCommand, ToolRow
 
-__all__ = ["AtHand", "need_owner"]
+__all__ = ["AtHand"]
 
 _BUSY = ("queue", "steer", "interrupt")
 
@@ -154,10 +154,3 @@ class AtHand(Conversation):
             services=self._side.services(),
             wall=place.wall if place else self._runtime.workspaces.wall(own.owner),
         )
-
-
-def need_owner(here: Conversation) -> None:
-    """Raises UserError for anybody but the owner of this Hermes, in a conversation of their own."""
-    here.need_person(admin=True)
-    if here.session.owner.person != Principal().person:
-        raise UserError("Only the owner of this Hermes does this, and in their own conversations.")

@@ -4,12 +4,11 @@ from collections.abc import Iterator
 
 from attrs import evolve
 
-from hermes_core.agent.slash.at_hand import need_owner
 from hermes_core.config.schema import QuickSettings
 from hermes_core.errors import UserError
 from hermes_core.plugins.at_hand import at_hand
 from hermes_core.slash import named
-from hermes_core.types import ExecRequest, Message, Session, SlashCommand
+from hermes_core.types import ExecRequest, Message, Principal, Session, SlashCommand
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +27,9 @@ def quick_commands(registry: "Registry") -> Iterator[SlashCommand]:
 
 def _shell(registry: "Registry", name: str, one: QuickSettings) -> SlashCommand:
     async def run(session: Session, _rest: str) -> str:
-        need_owner(at_hand(session))  # it is the owner's own command, written where no tool can write: that is the yes
+        at_hand(session).need_person(admin=True)
+        if session.owner.person != Principal().person:  # they wrote it, where no tool can write: that is the yes
+            raise UserError("Only the owner of this Hermes does this, and in their own conversations.")
         workspace = await registry.runtime.sessions.place(session)
         result = await workspace.run(ExecRequest(argv=("sh", "-c", one.command), cwd=session.cwd, limit=_MOST))
         text = registry.runtime.settings.masks.text(result.output.decode(errors="replace").rstrip())

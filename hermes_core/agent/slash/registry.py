@@ -40,24 +40,23 @@ class Registry(SlashCommands):
         self.runtime, self.place, self._more = runtime, place, more
         self._table: dict[str, SlashCommand] = {}
         self._owners: dict[str, str] = {}
+        self._filled = False
 
     @property
     def table(self) -> dict[str, SlashCommand]:  # type: ignore[override]
         """See SlashCommands; made when it is first wanted."""
-        if not self._owners:
+        if not self._filled:
+            self._filled = True
             self._fill()
         return self._table
 
     def _fill(self) -> None:
-        from hermes_core.agent.slash.own import own_commands
-
         runtime = self.runtime
         runtime.loader.load_contributing("slash")
         given = runtime.dispatch.contributions("register_slash_commands")
         ours = [(label, command) for label, command in given if runtime.loader.is_own(label)]
         theirs = [(label, command) for label, command in given if not runtime.loader.is_own(label)]
-        mine = [("", command) for command in own_commands()]
-        for label, command in (*mine, *ours, *(("", command) for command in self._more), *theirs):
+        for label, command in (*ours, *(("", command) for command in self._more), *theirs):
             self._add(command, label)
         if runtime.settings.config.quick_commands:
             from hermes_core.agent.slash.quick import quick_commands
@@ -192,9 +191,9 @@ class Registry(SlashCommands):
 
                 return evolve(one, run=run)
         close = nearest(name, mine)
-        rest = "/help lists all." if "help" in mine else f"There are /{', /'.join(mine)}."
+        rest = "/help lists all." if "help" in mine else f"There is: /{', /'.join(mine)}." if mine else ""
         more = f"Did you mean /{close}?" if close else rest
-        raise UserError(f"There is no command /{name}. {more}", hint=self._missing(name))
+        raise UserError(f"There is no command /{name}. {more}".strip(), hint=self._missing(name))
 
     def _missing(self, name: str) -> str:
         """How a command comes to be there, where its plugin is not enabled, or the one with most of them is missing."""

@@ -255,6 +255,7 @@ def test_the_tool_costs_little(desk: Desk) -> None:
 async def test_a_conversation_keeps_its_plan_and_shows_it(hermes: Any, scripted: Any) -> None:
     hermes.tmp_plugin(scripted([Call("todo", {"todos": STEPS}), Call("todo")], "Planned."))
     hermes.tmp_plugin("hermes_tool_todo")
+    hermes.tmp_plugin("hermes_tool_commands")
     platform = FakePlatform(features=())
     for line in ("plan it", "/todo", "/new", "/todo"):
         await platform.service.say(line)

@@ -9,6 +9,11 @@ from hermes_core.types import Session
 from hermes_tool_commands.words import number, short, whole
 
 
+async def new(ctx: PluginContext, session: Session, _rest: str) -> str:
+    """Go on in a new session."""
+    return f"New session {(await ctx.conversation(session).switch()).id}."
+
+
 async def resume(ctx: PluginContext, session: Session, rest: str) -> str:
     """Go on in an earlier session, and say how it ended."""
     found = await ctx.sessions.find(session.owner, rest or "latest")

@@ -17,6 +17,8 @@ _LEVELS = f"[{'|'.join(EFFORTS)}|show|hide] [--global]"
 _MODEL = "[[provider:]model|default] [--provider NAME] [--global|--session|--once]"
 # name and other names, what may follow, what it does, and where that is written
 _ALL = (
+    ("new reset", "", "start a new session; this one stays", "past:new"),
+    ("stop", "", "stop the running turn", "turns:stop"),
     ("help start", "[COMMAND]", "list the commands, or explain one", "help:help"),
     ("commands", "[PAGE]", "list the commands, a page at a time", "help:commands"),
     ("resume", "ID|title|latest", "go on in an earlier session", "past:resume"),
@@ -54,8 +56,8 @@ _ALL = (
 # Those that need not wait for the end of a turn, as they change nothing that it works with.
 _AT_ONCE = {
     "background", "busy", "commands", "debug", "help", "history", "insights", "jobs", "permission", "plugins",
-    "profile", "queue", "search", "sessions", "status", "steer", "tools", "toolsets", "usage", "version", "whoami",
-    "why",
+    "profile", "queue", "search", "sessions", "status", "steer", "stop", "tools", "toolsets", "usage", "version",
+    "whoami", "why",
 }  # fmt: skip
 _ADMIN = {"config", "debug", "plugins", "profile", "reload"}
 _HERE: Sequence[_Place] = ("terminal",)

@@ -6,6 +6,14 @@ from hermes_core.types import Message, Session
 from hermes_tool_commands.words import short
 
 
+async def stop(ctx: PluginContext, session: Session, _rest: str) -> str:
+    """Stop the running turn."""
+    here = ctx.conversation(session)
+    if not await here.turn.interrupt():
+        return "Nothing runs."
+    return "Stopped." if here.place == "chat" else ""  # in a terminal the turn itself says so
+
+
 async def steer(ctx: PluginContext, session: Session, rest: str) -> str | Message:
     """Say something to the running turn."""
     if not rest:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from hermes_core import hookimpl
 from hermes_core.context import PluginContext
 from hermes_core.kinds import Workspace
-from hermes_core.types import Command, Effect, Protected, ToolCall, Verdict
+from hermes_core.types import Command, Effect, Protected, Session, ToolCall, Verdict
 
 
 @hookimpl
@@ -26,6 +26,14 @@ async def pre_tool_call(
     from hermes_tool_guard.gate import judge
 
     return await judge(call, workspace, str(ctx.paths.home), walled=walled)
+
+
+@hookimpl
+async def second_opinion(ctx: PluginContext, session: Session, command: str, folder: str, risk: str) -> Verdict | None:
+    """Let a model look at a command that a person would be asked about."""
+    from hermes_tool_guard.opinion import verdict_of
+
+    return await verdict_of(ctx, session, command, folder, risk)
 
 
 @hookimpl

@@ -2,12 +2,10 @@
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any
 from uuid import uuid4
-
-from attrs import evolve
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import UnknownName, UserError
@@ -15,6 +13,7 @@ from hermes_core.kinds import Platform
 from hermes_core.slash import SlashCommands, named, usable
 from hermes_core.types import (
     Chat,
+    Choice,
     Ended,
     Envelope,
     Event,
@@ -57,14 +56,23 @@ class TypedCommands:
     @cached_property
     def slash(self) -> SlashCommands:
         """The commands as the kernel has them."""
-        return self._ctx.slash.commands("terminal", self._platform.commands())
+        leaving = SlashCommand(
+            name="quit",
+            aliases=("exit",),
+            usage="[--delete]",
+            summary="leave; with --delete this session is deleted",
+            run=self._quit,
+            who="everyone",
+            where=("terminal",),
+            confirm=_deleting,
+            options=_leaving,
+        )
+        return self._ctx.slash.commands("terminal", (leaving, *self._platform.commands()))
 
     @cached_property
     def table(self) -> Mapping[str, SlashCommand]:
         """All commands, made when one is first wanted: plugins are imported for it."""
-        table = self.slash.table
-        table["quit"] = evolve(table["quit"], run=self._quit)
-        return usable(table, "admin", "terminal")
+        return usable(self.slash.table, "admin", "terminal")
 
     def need_person(self) -> None:
         """Raises UserError where a tool of this program types."""
@@ -95,7 +103,6 @@ class TypedCommands:
             return await self._platform.ask(Chat(chat), question)
 
         asks = ask if Feature.LIVE in self._platform.features else None
-        assert self.table, "this host's own are in it"
         work = asyncio.ensure_future(self.slash.run(self._chats[chat], name.casefold(), rest.strip(), asks))
         (working := self.working.setdefault(chat, [])).append(work)
         try:
@@ -145,6 +152,14 @@ class TypedCommands:
                 await self._ctx.sessions.delete(session.owner, session.id)
         self.left.set()
         return f"{session.id} is deleted." if rest else ""
+
+
+def _deleting(rest: str) -> str:
+    return "This session would be deleted, with all that was said in it." if rest == "--delete" else ""
+
+
+async def _leaving(_session: Session, rest: str) -> Sequence[Choice]:
+    return [Choice("--delete", "", len(rest))] if rest in "--delete" else ()
 
 
 def outcome(event: Event, answer: str, failure: str) -> tuple[str, str]:

@@ -3,12 +3,13 @@
 import pytest
 from attrs import frozen
 
-from hermes_core.agent.policy.secondopinion import request_for
 from hermes_core.errors import Unavailable
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import tool
 from hermes_core.testing import Call, Fail, Say
 from hermes_core.types import Effect, Ended, Feature, Returned, Text, Verdict
+from hermes_tool_guard import judge_command, second_opinion
+from hermes_tool_guard.opinion import request_for
 
 
 @frozen
@@ -48,6 +49,8 @@ class Kit:
         hermes.configure({"policy.mode": "smart", **settings})
         hermes.tmp_plugin(self.model)
         hermes.tmp_plugin(shell, send, name="tools")
+        may = {"kernel": ["llm.call"]}
+        hermes.tmp_plugin(judge_command, second_opinion, name="guard", manifest={"permissions": may})
 
     async def play(self) -> list[str]:
         self.events = [event async for event in self.hermes.turn("go", session="s")]
@@ -162,3 +165,18 @@ async def test_what_it_costs_counts_for_the_turn(hermes, scripted) -> None:
 async def test_where_nothing_is_left_to_spend_a_person_is_asked(hermes, scripted) -> None:
     kit = Kit(hermes, scripted, Call("shell", {"command": "make"}), "report", **{"agent.max_calls": 1})
     assert await kit.play() == ["shell was not run: the person said no"]
+
+
+async def test_without_a_plugin_that_gives_one_a_person_decides(hermes, scripted) -> None:
+    asked = []
+
+    async def no(question):
+        asked.append(question.subject)
+        return Verdict(outcome="deny", reason="the person said no")
+
+    hermes._ask = no
+    hermes.configure({"policy.mode": "smart"})
+    hermes.tmp_plugin(scripted(Call("shell", {"command": "make"}), "ok"))
+    hermes.tmp_plugin(shell)
+    await hermes.run("go")
+    assert asked == ["$ make"]

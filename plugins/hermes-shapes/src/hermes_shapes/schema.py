@@ -1,15 +1,17 @@
-"""Whether a value has the shape that a JSON Schema of a plugin says.
+"""Whether a value has the shape that a JSON Schema says.
 
 Held are type, enum, const, required, properties, additionalProperties, items, anyOf, oneOf, allOf, and ``$ref`` within
-the schema. Formats, patterns and bounds say what a value means: that is the tool's to check.
+the schema. Formats, patterns and bounds say what a value means: that is to be checked by who knows.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
 
-from hermes_core.errors import nearest
-from hermes_core.types import JSON
+from hermes_shapes.build import nearest
 
 __all__ = ["NAMES", "misfits", "shown"]
+
+JSON: TypeAlias = Any
 
 _KINDS = {"string": str, "boolean": bool, "array": list, "object": Mapping, "null": type(None)}
 NAMES = {
@@ -59,8 +61,8 @@ def misfits(
         yield from misfits(one, value, whole, path, seen, steps)
     for word in ("anyOf", "oneOf"):
         trials = [list(misfits(one, value, whole, path, seen, steps)) for one in schema.get(word, ())]
-        if trials and all(trials):
-            yield from min(trials, key=len)
+        if trials and all(trials):  # told is what it is most like: what is another thing altogether has one complaint
+            yield from min(trials, key=lambda told: (told[0].startswith(f"{where}: "), len(told)))
     if isinstance(value, Mapping):
         yield from _of_object(schema, value, whole, path, steps)
     if isinstance(value, list) and "items" in schema:

@@ -1,19 +1,20 @@
-"""The quick way from a plain mapping to a settings class: no message, no heavy import.
+"""The quick way from a plain mapping to a class of options: no message, no heavy import.
 
 It accepts only what is exactly right. Whatever it refuses goes to ``check``, which says what is wrong or finds that
 it was right in a way that is too rare to know here.
 """
 
+from collections.abc import Iterable
 from types import NoneType, UnionType
 from typing import Any, Literal, NamedTuple, TypeAlias, Union, get_args, get_origin
 
 import attrs
 
-from hermes_core.options import Secret
+__all__ = ["NAMES", "Keys", "Problem", "Refused", "build", "is_text", "nearest", "types_of"]
 
 Keys: TypeAlias = tuple[str | int, ...]
 
-NAMES = {str: "text", Secret: "text", int: "a whole number", float: "a number", bool: "true or false"}
+NAMES: dict[Any, str] = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
 NAMES |= {NoneType: "empty", list: "a list", dict: "a section"}
 _SWITCH = {False: "off", True: "on"}  # a bare off in YAML 1.1 is false; a choice may still be called off
 
@@ -38,7 +39,7 @@ def build(kind: Any, value: Any) -> Any:
     """The value as ``kind``. Raises Refused, or what a validator raises."""
     if kind is Any or type(value) is kind:
         return value
-    if (kind is Secret and isinstance(value, str)) or (kind is float and type(value) is int):
+    if (kind is float and type(value) is int) or (isinstance(value, str) and is_text(kind)):
         return kind(value)
     if attrs.has(kind):
         return _build_class(kind, value)
@@ -52,6 +53,18 @@ def build(kind: Any, value: Any) -> Any:
     if origin in (Union, UnionType) and len(inner) == 2 and NoneType in inner:
         return None if value is None else build(inner[inner[0] is NoneType], value)
     raise Refused
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """The known name most like a wrong one, or nothing where none is close."""
+    from difflib import get_close_matches  # a name is seldom wrong
+
+    return next(iter(get_close_matches(name, list(known), n=1)), "")
+
+
+def is_text(kind: Any) -> bool:
+    """Whether a type is a text: ``str``, or a class made of it."""
+    return isinstance(kind, type) and issubclass(kind, str)
 
 
 def types_of(cls: type) -> "tuple[attrs.Attribute[Any], ...]":

@@ -1,0 +1,103 @@
+"""Classes of options without any Hermes: what is taken, what is refused in which words, what is described."""
+
+from typing import Literal
+
+import attrs
+import pytest
+
+from hermes_shapes.build import Refused, build
+from hermes_shapes.check import check
+from hermes_shapes.describe import json_schema, settings_rows
+from hermes_shapes.schema import misfits
+
+
+class Key(str):
+    """A text of its own kind."""
+
+    __slots__ = ()
+
+
+@attrs.frozen(kw_only=True)
+class Poll:
+    seconds: float = attrs.field(default=25.0, validator=attrs.validators.gt(0), metadata={"help": "How long."})
+    mode: Literal["short", "long"] = "short"
+    key: Key = attrs.field(factory=Key)
+
+
+@attrs.frozen(kw_only=True)
+class Whole:
+    poll: Poll = attrs.field(factory=Poll)
+    names: list[str] = attrs.field(factory=list)
+
+
+def problems(data: object, cls: type = Whole) -> list[str]:
+    made, found = check(cls, data)
+    assert (made is None) == bool(found)
+    return [f"{one.path}: {one.text}" for one in found]
+
+
+def test_the_quick_way_and_the_thorough_one_make_the_same() -> None:
+    data = {"poll": {"seconds": 5, "key": "k"}, "names": ["a"]}
+    made = build(Whole, data)
+    assert made == check(Whole, data)[0] == Whole(poll=Poll(seconds=5.0, key=Key("k")), names=["a"])
+    assert type(made.poll.key) is Key
+
+
+@pytest.mark.parametrize(
+    "data", [{"poll": {"seconds": 0}}, {"poll": {"mode": "lon"}}, {"nams": []}, {"names": "a"}, []]
+)
+def test_what_one_way_refuses_the_other_says(data: object) -> None:
+    with pytest.raises((Refused, ValueError)):
+        build(Whole, data)
+    assert problems(data)
+
+
+def test_every_problem_is_said_with_its_place() -> None:
+    assert problems({"poll": {"seconds": 0, "mode": "lon"}, "names": [1], "nams": []}) == [
+        "poll.seconds: must be more than 0, not 0.0",
+        "poll.mode: must be one of short, long; did you mean long?",
+        "names[0]: must be text, not 1 (put it in quotes)",
+        "nams: no such setting; did you mean names?",
+    ]
+
+
+def test_what_stands_in_the_place_of_a_text_of_its_own_kind_is_not_repeated() -> None:
+    assert problems({"key": 12345}, Poll) == ["key: must be text, not a whole number (put it in quotes)"]
+
+
+def test_names_that_are_elsewhere_are_told_too() -> None:
+    found = check(Poll, {"intervall": 1, "x": 1}, elsewhere=lambda _cls, _keys: (["interval"], ", and more"))[1]
+    assert [one.text for one in found] == [
+        "no such setting; did you mean interval?",
+        "no such setting; there is seconds, mode, key, interval, and more",
+    ]
+
+
+def test_a_class_is_described_for_programs_and_for_people() -> None:
+    poll = json_schema(Whole)["properties"]["poll"]
+    assert poll["properties"]["seconds"] == {
+        "type": "number", "exclusiveMinimum": 0, "description": "How long.", "default": 25.0
+    }  # fmt: skip
+    assert poll["properties"]["key"]["type"] == "string"
+    assert [(row.key, row.type, row.default, row.help) for row in settings_rows(Whole)] == [
+        ("poll.seconds", "number", 25.0, "How long."),
+        ("poll.mode", "short, long", "short", ""),
+        ("poll.key", "Key", "", ""),
+        ("names", "list of text", [], ""),
+    ]
+
+
+def test_a_json_schema_is_held_and_references_are_followed() -> None:
+    schema = {
+        "$defs": {"n": {"type": "integer"}},
+        "type": "object",
+        "properties": {"n": {"$ref": "#/$defs/n"}, "to": {"anyOf": [{"type": "null"}, {"type": "string"}]}},
+        "required": ["n"],
+        "additionalProperties": False,
+    }
+    assert list(misfits(schema, {"n": 1, "to": None}, schema)) == []
+    assert list(misfits(schema, {"n": "five", "too": 1}, schema)) == [
+        "n: expected a whole number, got 'five' (text)",
+        "too: no such argument; did you mean to?",
+    ]
+    assert list(misfits(schema, {}, schema)) == ["n: required, and missing"]
