@@ -83,6 +83,27 @@ class Host(HostBroker):
         sections = settings.raw.get("platforms") or ()  # an empty section is a wish, too
         return name in sections or (bool(secrets) and all(settings.secrets.get(secret) for secret in secrets[:1]))
 
+    def interfaces(self, name: str = "") -> tuple[Sequence[Platform], str]:
+        runtime, usual = self._runtime, self._runtime.interfaces
+        names = [name] if name else usual
+        declared = [one for said in names for one in runtime.index.contributing("platforms", said)]
+        for one in declared:
+            runtime.loader.load(one, named=bool(name))
+        found = {p.name: p for _, p in runtime.dispatch.contributions("register_platforms")}
+        if not (there := [found[one] for one in names if one in found]):
+            missing, program = names[-1], runtime.home.brand
+            package = f", or pip install hermes-platform-{missing}" if missing in usual else ""
+            hint = f"Try `{program} -z TEXT`{package}."
+            raise UnknownName("platform", missing, runtime.index.offered("platforms"), hint=hint)
+        labels = {one.label for one in declared}
+        faults = (fault for fault in runtime.dispatch.faults if fault.plugin in labels)
+        return there, "\n".join(f"{f.plugin} is left out: {f.error}. See: {f.hint}" for f in faults)
+
+    async def converse(self, platform: Platform, session: str = "") -> None:
+        from hermes_core.agent.console import serve
+
+        await serve(self._runtime, platform, session)
+
     def services(self) -> Sequence[HostedService]:
         self._runtime.loader.load_contributing("services")
         found = self._runtime.dispatch.contributions("register_services")

@@ -36,10 +36,10 @@ class Routes:
         store: "Callable[[], Awaitable[Store]]",
         *,
         owner: Principal,
-        wanted: tuple[str, str],
     ) -> None:
         self._kernel, self._settings = (settings, index, loader, dispatch), settings
-        self._calls, self._store, self._owner, self._wanted = calls, store, owner, wanted
+        self._calls, self._store, self._owner = calls, store, owner
+        self.wanted = "", ""  # provider and model that this run is to begin with
         self.current: ModelRoute | None = None
         self._others: dict[tuple[str, str], ModelRoute] = {}  # by the provider and model asked for
 
@@ -48,7 +48,7 @@ class Routes:
         if words:
             return await self._chosen("", words)
         if self.current is None:
-            self.current = await self._choose(*self._wanted)
+            self.current = await self._choose(*self.wanted)
         return self.current
 
     async def get_for(self, words: str, effort: str) -> ModelRoute:
@@ -118,7 +118,7 @@ class Routes:
         """Choose anew at the next call: the settings say something else."""
         if self.current:
             self._others["replaced", str(len(self._others))] = self.current  # closed with the rest
-            self.current, self._wanted = None, ("", "")
+            self.current, self.wanted = None, ("", "")
 
     async def close(self) -> None:
         """Let go of providers."""
