@@ -1,8 +1,10 @@
 """One kernel as a host has it."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Container, Sequence
 from functools import partial
 from pathlib import Path
+from signal import SIGTERM
 from typing import Any
 
 from hermes_core import trace
@@ -102,6 +104,8 @@ class Host(HostBroker):
     async def converse(self, platform: Platform, session: str = "") -> None:
         from hermes_core.agent.console import serve
 
+        # It is the platform's, which puts the terminal right first: nothing is cancelled under it.
+        asyncio.get_running_loop().remove_signal_handler(SIGTERM)
         await serve(self._runtime, platform, session)
 
     def services(self) -> Sequence[HostedService]:
