@@ -66,7 +66,9 @@ def test_an_api_that_is_no_number_is_refused(api):
 
 
 def test_what_runs_without_a_command_is_one_word():
-    found = parse_manifest({**GOOD, "commands": {"talk": {"summary": "Talk.", "default": True}, "be": {"summary": "Be."}}}, where="x")
+    found = parse_manifest(
+        {**GOOD, "commands": {"talk": {"summary": "Talk.", "default": True}, "be": {"summary": "Be."}}}, where="x"
+    )
     assert found.commands["talk"].default
     assert not any(one.default for words, one in found.commands.items() if words != "talk")
     for words, value in (("talk now", True), ("talk", "yes"), ("talk", 1)):
