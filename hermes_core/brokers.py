@@ -166,7 +166,7 @@ class TurnsBroker:
     ``order`` says where a turn is, what it may do and what becomes of it; without one it is in a new session.
 
     A host, with ``host.serve`` too, gives what it heard as the Envelope that it came in: the platform in it is the
-    origin of its session, and its event is known by it. With such a message ``run`` wants the session to be named.
+    origin of its session, and its event is known by it. Where ``run`` is to tell it ``stored``, the session is named.
     """
 
     @needs("host.serve", "served people")
@@ -265,6 +265,13 @@ class TurnsBroker:
         False when none was. Raises UserError while its turn runs.
         """
         raise _no_turns()
+
+    def notices(self) -> Sequence[str]:
+        """What a person should know after turns here: that no model is connected, rules fit no tool, plugins failed.
+
+        Once the kernel is closed it says what failed then, too.
+        """
+        return ()
 
 
 def _no_turns() -> UserError:

@@ -1,8 +1,6 @@
 """A running Hermes: a product, its home and its settings, put together to a kernel that answers."""
 
 import asyncio
-import contextlib
-import itertools
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -53,7 +51,7 @@ class Hermes:
         self._ask, self._owner, self._safe_mode, self._index = ask, owner, safe_mode, index
         self._wishes: dict[str, Any] = {
             "provider": provider, "model": model, "toolsets": tuple(toolsets), "tools": tuple(tools), "yolo": yolo,
-            "strict": strict or switched_on("HERMES_STRICT"),
+            "strict": strict or switched_on("HERMES_STRICT"), "interfaces": distribution.interfaces,
         }  # fmt: skip
         self._runtime: Runtime | None = None
 
@@ -102,18 +100,6 @@ class Hermes:
     def resume(self, session: str) -> "AsyncGenerator[Event, None]":
         """Finish the turn of a session that a dead process left open; yields as ``turn`` does, or nothing."""
         return self.runtime.turns.resume(session, ask=self._ask)
-
-    async def catch_up(self, session: str) -> "AsyncGenerator[Event, None]":
-        """``resume``, then ``follow`` until nothing waits: several turns, or none."""
-        from hermes_core.types import Ended
-
-        for turn in itertools.chain([self.resume], itertools.repeat(self.follow)):
-            last: Event | None = None
-            async with contextlib.aclosing(turn(session)) as events:
-                async for last in events:
-                    yield last
-            if turn == self.follow and not (isinstance(last, Ended) and last.turn_id):
-                return
 
     async def interrupted(self) -> "list[str]":
         """The sessions with such a turn, oldest first; then those in which a message waits."""

@@ -159,7 +159,7 @@ def register_migrations(ctx: PluginContext) -> Iterable[Migration]:  # type: ign
 
 @contribute
 def register_checks(ctx: PluginContext) -> Iterable[Check]:  # type: ignore[empty-body]
-    """What ``hermes doctor --deep`` may ask you."""
+    """What ``hermes doctor --deep`` may ask you, and what ``hermes doctor`` asks every time: see ``Check``."""
 
 
 # --- observe: something happened ----------------------------------------------------------------------------------

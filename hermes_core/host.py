@@ -203,6 +203,17 @@ class HostBroker(ABC):
         """
 
     @abstractmethod
+    def interfaces(self, name: str = "") -> tuple[Sequence[Platform], str]:
+        """The platforms of a name, or those of this program, on which whoever started it talks; what is left out.
+
+        The first that fits comes first. Raises UnknownName when none is there; of a ``name`` what is wrong with it.
+        """
+
+    @abstractmethod
+    async def converse(self, platform: Platform, session: str = "") -> None:
+        """Let the console driver of this home carry a platform until those on it leave. UserError where none is."""
+
+    @abstractmethod
     def services(self) -> Sequence[HostedService]:
         """The services of all enabled plugins. A plugin that cannot say what it has is recorded, and has none."""
 

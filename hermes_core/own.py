@@ -2,9 +2,10 @@
 # fmt: off
 # ruff: noqa: E501
 
-__all__ = ["COMMANDS", "MOST", "OWN"]
+__all__ = ["COMMANDS", "DEFAULT", "MOST", "OWN"]
 
 MOST = "hermes-core[standard]"  # what most people want
+DEFAULT = "chat"  # what runs where no command is named
 OWN = (
     "hermes-backend-bubblewrap",
     "hermes-backend-docker",
@@ -54,7 +55,7 @@ COMMANDS = {  # their first words; of those below a heading of the kernel all
     "hermes-backend-local": ("walls",),
     "hermes-memory-files": ("memory",),
     "hermes-platform-api": ("api",),
-    "hermes-platform-cli": ("approvals", "config show", "grants", "insights", "logs", "model", "plugins install", "plugins remove", "plugins sync", "prompt-size", "resume", "sessions", "setup", "status", "tools"),
+    "hermes-platform-cli": ("approvals", "chat", "config show", "grants", "insights", "logs", "model", "plugins install", "plugins remove", "plugins sync", "prompt-size", "resume", "sessions", "setup", "status", "tools"),
     "hermes-platform-gateway": ("gateway",),
     "hermes-platform-tui": ("web",),
     "hermes-tool-authoring": ("plugins audit", "plugins check", "plugins new"),

@@ -1,8 +1,10 @@
 """One kernel as a host has it."""
 
+import asyncio
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from signal import SIGTERM
 from typing import Any
 
 from hermes_core import trace
@@ -63,6 +65,29 @@ class Host(HostBroker):
         secrets = [secret for one in plugins if one.manifest for secret in one.manifest.secrets]
         sections = settings.raw.get("platforms") or ()  # an empty section is a wish, too
         return name in sections or (bool(secrets) and all(settings.secrets.get(secret) for secret in secrets[:1]))
+
+    def interfaces(self, name: str = "") -> tuple[Sequence[Platform], str]:
+        runtime, usual = self._runtime, self._runtime.interfaces
+        names = [name] if name else usual
+        declared = [one for said in names for one in runtime.index.contributing("platforms", said)]
+        for one in declared:
+            runtime.loader.load(one, named=bool(name))
+        found = {p.name: p for _, p in runtime.dispatch.contributions("register_platforms")}
+        if not (there := [found[one] for one in names if one in found]):
+            missing, program = names[-1], runtime.home.brand
+            package = f", or pip install hermes-platform-{missing}" if missing in usual else ""
+            hint = f"Try `{program} -z TEXT`{package}."
+            raise UnknownName("platform", missing, runtime.index.offered("platforms"), hint=hint)
+        labels = {one.label for one in declared}
+        faults = (fault for fault in runtime.dispatch.faults if fault.plugin in labels)
+        return there, "\n".join(f"{f.plugin} is left out: {f.error}. See: {f.hint}" for f in faults)
+
+    async def converse(self, platform: Platform, session: str = "") -> None:
+        from hermes_core.agent.console import serve
+
+        # It is the platform's, which puts the terminal right first: nothing is cancelled under it.
+        asyncio.get_running_loop().remove_signal_handler(SIGTERM)
+        await serve(self._runtime, platform, session)
 
     def services(self) -> Sequence[HostedService]:
         self._runtime.loader.load_contributing("services")

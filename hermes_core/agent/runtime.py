@@ -68,9 +68,14 @@ class Runtime:
         yolo: bool = False,
         tools: Sequence[Tool] = (),
         strict: bool = False,
+        interfaces: Sequence[str] = (),
     ) -> None:
-        """``owner`` is whose machine this is, and whose sessions these are where nobody says so."""
+        """``owner`` is whose machine this is, and whose sessions these are where nobody says so.
+
+        ``interfaces`` are the platforms on which they talk, by name, the one that is tried first in front.
+        """
         self.settings = settings
+        self.interfaces = interfaces
         self.home = settings.home
         self.index, self.consent = index, consent
         settings.require_claims(index.config_sections)
@@ -82,7 +87,6 @@ class Runtime:
             trusted=tuple(listed(gateway.trusted_with_shell)),
             asks_admin=gateway.approvals == "admin",
         )
-        self._toolsets = tuple(toolsets) or tuple(settings.config.toolsets)
         self._own_tools = tuple(tools)
         order = settings.config.plugins.order
         trace = None
@@ -105,12 +109,12 @@ class Runtime:
         self.maskers = partial(find_maskers, index, consent, self.loader, self.dispatch)
         settings.masks.use(self.maskers)
         self.memory = Remembering(settings, index, self.loader, self.dispatch)
-        self._yolo = yolo
         self.models = ModelCalls(settings, index, self.loader, self.dispatch)
         self.routes = Routes(
-            settings, index, self.loader, self.dispatch, self.models, self.store, owner=owner, wanted=(provider, model),
+            settings, index, self.loader, self.dispatch, self.models, self.store, owner=owner,
             count=lambda session, usage: self.sessions.count(session, usage),  # noqa: PLW0108 - they are set later
         )  # fmt: skip
+        self.choose(provider=provider, model=model, toolsets=toolsets, yolo=yolo)
         self.workspaces = Workspaces(settings, self.guests, self.loader, self.dispatch)
         self.sessions: OpenSessions  # these are set by who made this
         self.turns: RunningTurns
@@ -118,6 +122,11 @@ class Runtime:
         self._toolbox: Toolbox | None = None
         self._store: asyncio.Task[Store] | None = None
         self._hooks_loaded = False
+
+    def choose(self, *, provider: str = "", model: str = "", toolsets: Sequence[str] = (), yolo: bool = False) -> None:
+        """Take over what is said for this run alone. It is said before anybody answered, or is not heard any more."""
+        self.routes.wanted = provider, model
+        self._toolsets, self._yolo = tuple(toolsets) or tuple(self.settings.config.toolsets), yolo
 
     def asker(self, turn_origin: TurnOrigin, emit: Callable[[Event], None]) -> "Asker":
         """Who puts the questions of one turn to its person. The turn that one works for sets the time."""

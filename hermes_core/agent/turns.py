@@ -10,6 +10,7 @@ from typing import Literal
 from attrs import evolve
 
 from hermes_core.agent.incoming import enveloped
+from hermes_core.agent.policy.rules import idle
 from hermes_core.agent.runtime import Runtime
 from hermes_core.agent.session_state import new_session_id
 from hermes_core.agent.turn_origin import TurnOrigin
@@ -19,6 +20,7 @@ from hermes_core.errors import Duplicate, UserError
 from hermes_core.kinds import ToolContext
 from hermes_core.kinds.console import AskPerson
 from hermes_core.plugins.index import Installed
+from hermes_core.plugins.loader import slash_clashes
 from hermes_core.plugins.soundness import unsound
 from hermes_core.types import Envelope, Event, Message, PastTurn, Principal, Session, TurnBounds, TurnOrder
 
@@ -82,7 +84,8 @@ class Turns(TurnsBroker):
         """The turn of a message that a host heard; one commit writes it down and begins its turn."""
         self._require_host()
         _refuse_unsound(order)
-        if not order.session or evolve(order, session="", model="", effort="") != TurnOrder():
+        named = order.session or not stored
+        if not named or evolve(order, session="", model="", effort="") != TurnOrder():
             raise UserError("What a host heard is answered in a session that it took up, by a model and effort.")
         return self._runtime.turns.run(
             envelope.message,
@@ -169,6 +172,20 @@ class Turns(TurnsBroker):
     async def forget(self, event: str, *, owner: Principal | None = None) -> bool:
         owner = owner or self._runtime.owner
         return await (await self._runtime.store()).traces.forget_event(owner, **self._event(event, owner))
+
+    def notices(self) -> Sequence[str]:
+        """See TurnsBroker."""
+        runtime, route = self._runtime, self._runtime.routes.current
+        rules, program = runtime.settings.config.policy, runtime.home.brand
+        found = [*slash_clashes(runtime.index, runtime.consent), *runtime.dispatch.faults]
+        # What fell over an answer was told with it.
+        failed = {fault.plugin: fault for fault in found if fault.where != "transform_outgoing"}
+        return [
+            *([route.notice] if route and route.notice else []),
+            *runtime.models.told,
+            *idle([*rules.deny, *rules.allow], runtime.index.tools),
+            *(f"Plugin {f.plugin} failed ({f.phase}): {f.error}. See `{program} doctor`." for f in failed.values()),
+        ]
 
     # --- how it is written down -----------------------------------------------------------------------------------
 

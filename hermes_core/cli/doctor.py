@@ -1,12 +1,12 @@
 """``hermes doctor``: everything that can be wrong, each with its mend."""
 
 import asyncio
+import gc
 import json
 import platform
 import signal
 import subprocess
 import sys
-import sysconfig
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -17,8 +17,7 @@ from hermes_core import __version__, hooks
 from hermes_core.cli.config import config_problems, idle_rules
 from hermes_core.cli.plugin_commands import PACKAGES
 from hermes_core.cli.scope import Scope
-from hermes_core.cli.screen import terminal_findings
-from hermes_core.contents import RUN_AT_START, installed_contents
+from hermes_core.contents import installed_contents
 from hermes_core.errors import HermesError, UnknownName
 from hermes_core.own import MOST
 from hermes_core.plugins.crash_markers import CrashMarkers
@@ -60,13 +59,14 @@ class _Doctor(click.Command):
 @click.pass_obj
 def doctor(scope: Scope, /, deep: bool, fix: bool, only: str, probe: str, as_json: bool, **named: bool) -> int:
     """Check home, settings, secrets, store, plugins and the model. Exit 1 when there is a fault."""
+    gc.enable()  # it may take long
     if probe:
         click.echo(json.dumps(_working(scope, probe)))
         return 0
     full = {name.replace("_", "-") for name, wanted in named.items() if wanted}
     rows = asyncio.run(_in_full(scope, full)) if full else []
     rows += list(_house(scope, fix=fix)) if not only and not full else []
-    rows += _plugins(scope, deep=deep, only=only) if not full else []
+    rows += [*asyncio.run(_cheap(scope, only)), *_plugins(scope, deep=deep, only=only)] if not full else []
     if not only and not full and all(row["who"] != "settings" or row["level"] != "fault" for row in rows):
         rows += asyncio.run(_at_work(scope, deep=deep))
     rows = [{**row, "fix": _here(scope, row["fix"])} for row in rows]
@@ -136,8 +136,6 @@ def _house(scope: Scope, *, fix: bool) -> Iterable[Row]:
     for text in idle_rules(scope):
         yield _row("asks", "policy", text, "hermes config edit")
     yield from _guards(scope)
-    yield from _startup_files()
-    yield from (_row(level, who, text, fix) for level, who, text, fix in terminal_findings(scope))
 
 
 def _secrets(path: Path, *, fix: bool) -> Iterable[Row]:
@@ -208,20 +206,6 @@ def _guards(scope: Scope) -> Iterable[Row]:
     there.sort(key=lambda plugin: not consent.builtin(plugin))
     fix = f"hermes plugins enable {there[0].label}" if there else "hermes plugins install hermes-tool-guard"
     yield _row("missing", "policy", "no plugin says what commands do: each one needs a person's yes, every time", fix)
-
-
-def _startup_files() -> Iterable[Row]:
-    """A ``.pth`` file that imports runs code at every start of Python: a favorite of malicious packages."""
-    for folder in {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}:
-        for file in sorted(Path(folder).glob("*.pth")):
-            text = file.read_text(encoding="utf-8", errors="replace")
-            code = [line for line in text.splitlines() if line.startswith(("import ", "import\t"))]
-            known = file.name.startswith(("_virtualenv", "distutils-precedence", "__editable__", "a1_coverage"))
-            if code and not known:
-                yield _row("asks", "environment", f"{file} runs code at every start of Python", "look into it")
-        for name in RUN_AT_START:
-            if (file := Path(folder, name)).exists():
-                yield _row("asks", "environment", f"{file} is run at every start of Python", "look into it")
 
 
 def _plugins(scope: Scope, *, deep: bool, only: str) -> list[Row]:
@@ -315,9 +299,30 @@ def _working(scope: Scope, label: str) -> list[Row]:
 
     async def run() -> None:
         for _, check in runtime.dispatch.contributions("register_checks"):
-            rows.extend(_found(plugin.label, finding) for finding in await check.run())
+            if not (check.cheap and runtime.loader.is_own(label)):  # those were run beside this process
+                rows.extend(_found(label, finding) for finding in await check.run())
 
     asyncio.run(run())
+    return rows
+
+
+async def _cheap(scope: Scope, only: str) -> list[Row]:
+    """Run the cheap checks of our own plugins. Those of others are run in their trials: importing them may do harm."""
+    consent, wanted = scope.consent(), [scope.index.resolve(only)] if only else scope.index.plugins
+    owners = [p for p in wanted if p.manifest and p.manifest.contributes["checks"] and consent.builtin(p)]
+    rows = []
+    try:
+        async with scope.hermes() as hermes:
+            dispatch = hermes.runtime.dispatch
+            for plugin in owners:
+                hermes.runtime.loader.load(plugin)
+            for label, check in dispatch.contributions("register_checks"):
+                if check.cheap:
+                    found = await dispatch.shielded(label, f"the check {check.name}", check.run, _PATIENCE) or ()
+                    rows += [_found(check.name, finding) for finding in found]
+            rows += [_row("fault", f.plugin, f.error, f.hint, f.phase) for f in dispatch.faults]
+    except HermesError:
+        return []  # why no kernel can be made is told by now
     return rows
 
 

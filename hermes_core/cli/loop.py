@@ -2,6 +2,7 @@
 
 import asyncio
 import concurrent.futures
+import gc
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
@@ -10,6 +11,7 @@ from hermes_core.plugins.fence import in_threads, keep_thread, log
 __all__ = ["run_loop"]
 
 T = TypeVar("T")
+STARTED = 1.0  # seconds after which garbage is collected again: what starts is imported by then
 _GRACE = 0.3  # seconds for what is left to put things down
 _WRITES = 1.5  # seconds for threads of our own: one may be writing a file
 
@@ -40,10 +42,16 @@ def run_loop(work: Coroutine[Any, Any, T]) -> T:
         loop = runner.get_loop()
         loop.set_default_executor(_Threads())
         loop.set_exception_handler(_log)
+        loop.call_later(STARTED, _collect)
         try:
             return runner.run(work)
         finally:
             loop.run_until_complete(_end_all())
+
+
+def _collect() -> None:
+    gc.freeze()  # what a start made stays: to look at it again and again would hold up turns
+    gc.enable()
 
 
 def _log(_: asyncio.AbstractEventLoop, told: dict[str, Any]) -> None:

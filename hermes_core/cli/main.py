@@ -5,13 +5,14 @@ import gc
 import io
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
 import click
 
 from hermes_core.agent.policy.itself import run_by_tool, widens
+from hermes_core.cli.flags import kernel_options
 from hermes_core.cli.scope import Scope
 from hermes_core.environment import switched_on
 from hermes_core.errors import HermesError, PluginError, UnknownName, UserError
@@ -112,7 +113,8 @@ class LazyGroup(click.Group):
         if cmd_name not in _RECORDS:
             from hermes_core.cli.plugin_commands import find_command
 
-            gc.enable()  # whatever it does, it may take long
+            if cmd_name != _scope(ctx).default_command():
+                gc.enable()  # whatever it does, it may take long
             return find_command(_scope(ctx), cmd_name)
         module = import_module(f"hermes_core.cli.{_RECORDS[cmd_name].module}")
         command: click.Command = getattr(module, cmd_name.replace("-", "_"))
@@ -135,12 +137,17 @@ class LazyGroup(click.Group):
         scope = _scope(ctx)
         scope.flags.update(ctx.params)  # which command there is depends on the profile and on safe mode
         name, *rest = args
-        if name != "chat":  # which heads nothing
-            _refuse_tools(scope.name, args, scope.plugin_commands())
+        _refuse_tools(scope.name, args, scope.plugin_commands())
         command = self.get_command(ctx, name)
         if command is None:
             raise UnknownName("command", name, self.list_commands(ctx), hint="`hermes --help` lists all commands.")
-        return name, command, rest
+        return name, command, [*_passed(ctx.params), *rest] if name == scope.default_command() else rest
+
+
+def _passed(said: Mapping[str, Any]) -> list[str]:
+    """What stood before a command and is for the one that runs where none is named, as words behind it."""
+    flags = [word for word, name in (("--continue", "continue_"), ("--json", "as_json")) if said[name]]
+    return [*flags, *(f"--{n}={said[n]}" for n in ("oneshot", "resume", "interface") if said[n] is not None)]
 
 
 def _scope(ctx: click.Context) -> Scope:
@@ -156,15 +163,11 @@ def _scope(ctx: click.Context) -> Scope:
 @click.option("-z", "--oneshot", metavar="TEXT", help="Answer TEXT, print only the answer, and end.")
 @click.option("-c", "--continue", "continue_", is_flag=True, help="Go on with the last session.")
 @click.option("-r", "--resume", metavar="ID|TITLE", help="Go on with a session: its id, the start of it, or its title.")
-@click.option("-m", "--model", metavar="[PROVIDER:]MODEL", default="", help="The model that answers.")
-@click.option("--provider", default="", help="The provider of the model.")
-@click.option("-t", "--toolsets", metavar="A,B", default="", help="Offer only these toolsets.")
 @click.option("--json", "as_json", is_flag=True, help="With -z or chat -q: one JSON object per event, a line each.")
 @click.option("-p", "--profile", default=None, help="Use another profile (its own settings, keys, memory, sessions).")
-@click.option("--yolo", is_flag=True, help="Ask nothing: everything but the hard blocks is allowed.")
 @click.option("--trust", is_flag=True, help="For this run, the folder is known: its notes for agents are followed.")
 @click.option("--safe-mode", is_flag=True, help="Start with the distribution's own plugins only.")
-@click.option("--interface", default="", help="The platform to talk through (display.interface).")
+@click.option("--interface", help="The platform to talk through (display.interface).")
 @click.option("--tui", "interface", flag_value="tui", help="Talk on the full screen.")
 @click.option("--cli", "interface", flag_value="cli", help="Talk line by line.")
 @click.option("-V", "--version", is_flag=True, help="Print the version.")
@@ -179,11 +182,14 @@ def root(context: click.Context, /, **flags: Any) -> int:
         context.exit()
     if context.invoked_subcommand is not None:
         return 0
-    from hermes_core.cli.chat import converse, oneshot
+    from hermes_core.cli.plugin_commands import default_command
 
-    if flags["oneshot"] is not None:
-        return oneshot(scope, flags["oneshot"], quiet=True)
-    return converse(scope)
+    name, command = default_command(scope)
+    with command.make_context(name, _passed(flags), parent=context) as talking:
+        return int(command.invoke(talking) or 0)
+
+
+root.params[3:3] = kernel_options()  # where help shows them
 
 
 @click.command()

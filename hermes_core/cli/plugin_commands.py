@@ -13,10 +13,11 @@ from typing import Any
 import click
 
 from hermes_core.cli.bare import require_somebody
+from hermes_core.cli.flags import kernel_options
 from hermes_core.cli.loop import run_loop
 from hermes_core.cli.scope import Scope
 from hermes_core.errors import ContractError, HermesError, PluginError, UserError
-from hermes_core.own import COMMANDS
+from hermes_core.own import COMMANDS, DEFAULT
 from hermes_core.plugins.fence import log, one_line
 from hermes_core.plugins.records import CommandRecord
 
@@ -24,11 +25,22 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.plugins.dispatch import Dispatch
 
-__all__ = ["PACKAGES", "awaited", "find_command", "why_not"]
+__all__ = ["PACKAGES", "awaited", "default_command", "find_command", "why_not"]
 
 COMMANDLINE = click.core.ParameterSource.COMMANDLINE
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
 PACKAGES = {words: package for package, found in COMMANDS.items() for words in found}
+
+
+def default_command(scope: Scope) -> tuple[str, click.Command]:
+    """What runs where no command is named, and its name. Raises as ``find_command``, UserError where there is none."""
+    require_somebody(scope)
+    name = scope.default_command()
+    if not name:
+        why_not(scope, DEFAULT)
+    if command := find_command(scope, name):
+        return name, command
+    raise UserError("No plugin here talks with a person.", hint=f"{scope.name} plugins install {PACKAGES[DEFAULT]}")
 
 
 def find_command(scope: Scope, name: str) -> click.Command | None:
@@ -44,7 +56,10 @@ def find_command(scope: Scope, name: str) -> click.Command | None:
     loader, dispatch = scope.loading(labels)
     for label in sorted(labels):
         loader.load(scope.index.resolve(label), named=True)
-    return _built(name, records, labels, dispatch, partial(_in_kernel, scope))
+    command = _built(name, records, labels, dispatch, partial(_in_kernel, scope))
+    if any(one.default for one in records):
+        command.params = [*command.params, *kernel_options()]
+    return command
 
 
 def _built(

@@ -1,7 +1,6 @@
 """What the root flags mean for a command: which home, which settings, which Hermes."""
 
 import contextlib
-import gc
 from functools import cached_property
 from typing import Any
 
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
     from hermes_core.product import Product
 
 __all__ = ["Scope"]
-
-STARTED = 1.0  # seconds after which garbage is collected again: what starts is imported by then
 
 
 class Scope:
@@ -113,29 +110,34 @@ class Scope:
 
     def hermes(self) -> "Hermes":
         """A Hermes with this command's flags."""
-        import asyncio
-
         from hermes_core.cli.log import start_logging
         from hermes_core.hermes import Hermes
 
-        flags = self.flags
-        try:
-            asyncio.get_running_loop().call_later(STARTED, _collect)
-        except RuntimeError:  # no loop runs: this one only wants to look something up
-            gc.enable()
         start_logging(self.home, self.settings)
         self._hermes = Hermes(
             self.distribution,
             home=self.home.base,
             profile=self.home.profile,
-            provider=flags.get("provider") or "",
-            model=flags.get("model") or "",
-            toolsets=[t.strip() for t in (flags.get("toolsets") or "").split(",") if t.strip()],
-            yolo=flags.get("yolo") or switched_on("HERMES_YOLO"),
             safe_mode=self.safe_mode,
             index=self.index,
+            **self._wishes(),
         )
         return self._hermes
+
+    def wish(self, name: str, value: object) -> None:
+        """Take note of a flag that says what a kernel is put together of, also where it is there already."""
+        self.flags[name] = value
+        if self._hermes is not None:
+            self._hermes.runtime.choose(**self._wishes())
+
+    def _wishes(self) -> dict[str, Any]:
+        flags = self.flags
+        return {
+            "provider": flags.get("provider") or "",
+            "model": flags.get("model") or "",
+            "toolsets": [t.strip() for t in (flags.get("toolsets") or "").split(",") if t.strip()],
+            "yolo": flags.get("yolo") or switched_on("HERMES_YOLO"),
+        }
 
     @property
     def kernel(self) -> "Hermes":
@@ -155,6 +157,11 @@ class Scope:
             for one in p.manifest.commands.values()
         ]
 
+    def default_command(self) -> str:
+        """The command that runs where none is named, of the plugin that is preferred; empty where there is none."""
+        found = [(self.index.resolve(one.owner).rank, one.words) for one in self.plugin_commands() if one.default]
+        return min(found)[1] if found else ""
+
     def loading(self, owners: set[str]) -> "tuple[Loader, Dispatch]":
         """What loads the plugins of a command. Where a person cleans a text no kernel is needed, nor a sound home."""
         from hermes_core.plugins.maskers import owners_of_maskers
@@ -163,8 +170,3 @@ class Scope:
             return self._alone
         runtime = self.kernel.runtime
         return runtime.loader, runtime.dispatch
-
-
-def _collect() -> None:
-    gc.freeze()  # what a start made stays: to look at it again and again would hold up turns
-    gc.enable()

@@ -50,8 +50,8 @@ _SHAPE: "dict[str, dict[str, type]]" = {
     "config": {"section": str, "class": str},
     "permissions": dict.fromkeys(PERMISSIONS, list),
 }  # fmt: skip
-_COMMAND: "dict[str, type]" = {"summary": str, "group": str, "who": str}  # of each table in [commands]
-_TYPES = {int: "a whole number", str: "a text", list: "a list of texts", dict: "a table"}
+_COMMAND: "dict[str, type]" = {"summary": str, "group": str, "who": str, "default": bool}  # each table in [commands]
+_TYPES = {int: "a whole number", bool: "true or false", str: "a text", list: "a list of texts", dict: "a table"}
 _CHOICES: "dict[str, tuple[str, ...]]" = {"kind": KINDS, "hooks.use": HOOKS, "permissions.kernel": KERNEL, "who": WHO}
 _PATTERNS = {
     "name": (r"[a-z0-9][a-z0-9_-]*", "must be lower-case letters, digits, - and _"),
@@ -92,8 +92,8 @@ class Manifest:
         for words in (*self.contributes["commands"], *told):
             row, heading = told.get(words, {}), told.get(words.partition(" ")[0], {})
             group = row.get("group") or heading.get("group", "")
-            who = row.get("who", "everyone")
-            found[words] = CommandRecord(words, row.get("summary", self.summary), group, who=who, owner=self.label)
+            more = {"who": row.get("who", "everyone"), "default": row.get("default", False), "owner": self.label}
+            found[words] = CommandRecord(words, row.get("summary", self.summary), group, **more)
         return found
 
     @property
@@ -190,6 +190,8 @@ def _command_problems(words: str, row: "JSON") -> "Iterator[str]":
         return
     if "summary" not in row:
         yield f"{path}.summary is missing: one sentence that says what the command does"
+    if row.get("default") and " " in words:
+        yield f"{path}.default is for a command of one word"
     for key, value in row.items():
         yield from _key_problems(f"{path}.{key}", key, value, _COMMAND)
 

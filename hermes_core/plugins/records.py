@@ -20,7 +20,7 @@ class CommandRecord:
 
     ``words`` are what a person types behind the program's name, ``owner`` is the label of its plugin, empty for the
     kernel's own, and ``module`` where the kernel has it. ``who`` is ``person`` for what no tool may run: what changes
-    what may be done, or answers for a person.
+    what may be done, or answers for a person. One that is ``default`` runs where no command is named.
     """
 
     def __init__(
@@ -32,9 +32,10 @@ class CommandRecord:
         who: str = "everyone",
         owner: str = "",
         module: str = "",
+        default: bool = False,
     ) -> None:
         self.words, self.summary, self.group = words, summary, group
-        self.who, self.owner, self.module = who, owner, module
+        self.who, self.owner, self.module, self.default = who, owner, module, default
 
     @property
     def first(self) -> str:
@@ -98,7 +99,6 @@ def grouped(records: "Iterable[CommandRecord]") -> "Mapping[str, list[CommandRec
 
 def _kernel() -> "Iterator[CommandRecord]":
     for words, module, group, summary in (
-        ("chat", "chat", "Talk", "Talk, or answer one message (-q)."),
         ("config", "config", "Set up", "Show, read, change and check settings."),
         ("profile", "profile", "Set up", "Separate settings, keys, memory and sessions."),
         ("completion", "main", "Set up", "Shell completion for bash, zsh and fish."),

@@ -166,7 +166,8 @@ class PluginContract:
         """Each command is described in the manifest, and can be made; only single commands are ``async def``.
 
         If this fails: write [commands."its words"] with a summary into the manifest: help and the policy read it there.
-        Give the click function a docstring, and keep a group of commands a plain ``def``.
+        Give the click function a docstring, and keep a group of commands a plain ``def``. One that is the default takes
+        --oneshot TEXT.
         """
         import click
 
@@ -176,6 +177,9 @@ class PluginContract:
             made = command.build()
             assert isinstance(made, click.Command), f"build of {command.name} gives {made!r}, not a click command"
             assert made.help, f"{command.name} has no docstring, which is its --help"
+            takes = {word for option in made.params for word in option.opts}
+            mute = described[command.name].get("default", False) and "--oneshot" not in takes
+            assert not mute, f"{command.name} is the default, and has no option --oneshot: `-z TEXT` is given to it so"
             waits = isinstance(made, click.Group) and inspect.iscoroutinefunction(made.callback)
             assert not waits, f"the group {command.name} is an 'async def'; only its commands may be"
 

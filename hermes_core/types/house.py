@@ -118,12 +118,14 @@ class Finding:
 class Check:
     """Something doctor may ask a plugin. ``full`` is the same with all there is to try, for ``doctor --NAME``.
 
-    That one stands in the manifest under ``[contributes] checks``.
+    That one stands in the manifest under ``[contributes] checks``; so does one that is ``cheap``, which plain
+    ``doctor`` runs too, for the program's own plugins: it starts nothing, and needs no network.
     """
 
     name: str
     run: Callable[[], Awaitable[Sequence[Finding]]]
     full: Callable[[], Awaitable[Sequence[Finding]]] | None = None
+    cheap: bool = False
 
 
 Phase = Literal["discover", "declare", "consent", "import", "register", "call"]

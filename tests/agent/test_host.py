@@ -10,6 +10,7 @@ from hermes_core.context import PluginContext
 from hermes_core.database import Transaction
 from hermes_core.errors import Duplicate, NotPermitted, OutOfReach, UnknownName, UserError
 from hermes_core.hooks import hookimpl
+from hermes_core.kinds import ConsoleDriver
 from hermes_core.plugins.index import Installed
 from hermes_core.plugins.manifest import Manifest
 from hermes_core.store.leases import Busy
@@ -282,3 +283,37 @@ async def test_a_turn_that_another_process_plays_is_left_word(scripted: Any, her
     stopped.set()
     assert [end.answer for end in await turn] == ["Done."]
     assert not await ctx.turns.interrupt("s", owner=MIA, elsewhere=True)
+
+
+async def test_what_was_heard_may_begin_a_session_of_its_own(ctx: PluginContext, provider: Any) -> None:
+    provider.add("Hello.", "Hello again.")
+    [first] = await ended(ctx.turns.run(envelope("1"), owner=MIA))
+    [second] = await ended(ctx.turns.run(envelope("2"), owner=MIA))
+    assert first.session_id != second.session_id
+    assert (await ctx.turns.take_up(first.session_id, owner=MIA)).origin == "pager"
+
+    async def stored(session: str) -> None:
+        raise AssertionError(session)
+
+    with pytest.raises(UserError, match="took up"):
+        await ended(ctx.turns.run(envelope("3"), owner=MIA, stored=stored))  # it would not know which
+
+
+async def test_who_is_talked_through_is_found_and_carried(hermes: Bench) -> None:
+    told: list[str] = []
+
+    class Carries(ConsoleDriver):
+        name = "carries"
+
+        async def serve(self, platform: Any, session: str, require: Any) -> None:
+            told.append(f"{platform.name} {session}")
+
+    hermes.tmp_plugin(FakePlatform(name="cli"))
+    hermes.tmp_plugin(Carries())
+    host = context(hermes, "host.serve").host
+    [found], left_out = host.interfaces()
+    assert (found.name, left_out) == ("cli", "")
+    await host.converse(found, "s")
+    assert told == ["cli s"]
+    with pytest.raises(UnknownName, match="'tui'"):
+        host.interfaces("tui")

@@ -7,15 +7,14 @@ import sys
 import pytest
 
 from hermes_core import __main__ as entry
-from hermes_core.cli import main, scope
+from hermes_core.cli import loop, main
 
 
 @pytest.fixture
-def starting(monkeypatch, tmp_path):
-    monkeypatch.setenv("HERMES_HOME", str(tmp_path))
-    monkeypatch.setattr(scope, "STARTED", 0.0)
+def starting(monkeypatch):
+    monkeypatch.setattr(loop, "STARTED", 0.0)
     gc.disable()
-    yield scope.Scope()
+    yield
     gc.enable()
 
 
@@ -30,13 +29,28 @@ def test_a_command_starts_without_collecting(monkeypatch):
     assert seen == [False]
 
 
-async def test_what_goes_on_is_collected_again(starting):
-    starting.hermes()
-    assert not gc.isenabled()
-    await asyncio.sleep(0.01)
+@pytest.mark.usefixtures("starting")
+def test_what_goes_on_is_collected_again():
+    async def work():
+        before = gc.isenabled()
+        await asyncio.sleep(0.01)
+        return before, gc.isenabled()
+
+    assert loop.run_loop(work()) == (False, True)
+
+
+@pytest.mark.usefixtures("starting")
+@pytest.mark.parametrize("words", [["sessions", "list"], ["logs"], ["doctor"]], ids=" ".join)
+def test_what_is_no_talk_is_collected_at_once(cli, words):
+    cli(*words)
     assert gc.isenabled()
 
 
-def test_what_has_no_loop_is_collected_at_once(starting):
-    starting.hermes()
-    assert gc.isenabled()
+@pytest.mark.parametrize("words", [["-z", "hello"], ["chat", "-q", "hello"]], ids=" ".join)
+def test_a_talk_starts_without_collecting(cli, monkeypatch, starting, words):
+    began = []
+    monkeypatch.setattr(
+        "hermes_core.cli.plugin_commands.run_loop", lambda work: (began.append(gc.isenabled()), work.close())
+    )
+    cli(*words)
+    assert began == [False]

@@ -507,13 +507,13 @@ def test_a_person_switches_tools_by_their_numbers(cli):
     ],
 )
 def test_doctor_looks_at_the_terminal(cli, monkeypatch, name, coding, size, level, said):
-    from hermes_core.cli import screen
+    from hermes_platform_cli import checks
 
     for variable in ("COLORTERM", "NO_COLOR"):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("TERM", name)
-    monkeypatch.setattr(screen.locale, "getpreferredencoding", lambda _=False: coding)
-    monkeypatch.setattr(screen, "get_terminal_size", lambda: os.terminal_size(size))
+    monkeypatch.setattr(checks.locale, "getpreferredencoding", lambda _=False: coding)
+    monkeypatch.setattr(checks, "get_terminal_size", lambda: os.terminal_size(size))
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     (row,) = [r for r in cli("doctor", "--json").row["findings"] if r["who"] == "terminal"]
     assert row["level"] == level
@@ -587,3 +587,39 @@ def test_status_says_who_answers_and_which_wall_holds(cli, wall, shown):
     lines = cli("status").out.splitlines()
     assert f"Wall:     {shown}" in lines
     assert f"          not kept: {row['missing'][0]}" in lines
+
+
+def test_doctor_tells_what_runs_whenever_python_starts(cli, monkeypatch):
+    from hermes_platform_cli import checks
+
+    (cli.work / "evil.pth").write_text("import evil\n")
+    (cli.work / "paths.pth").write_text("/somewhere\n")
+    (cli.work / "sitecustomize.py").touch()
+    monkeypatch.setattr(checks.sysconfig, "get_path", lambda _: str(cli.work))
+    rows = [r for r in cli("doctor", "--json").row["findings"] if r["who"] == "environment"]
+    assert [r["level"] for r in rows] == ["asks", "asks"]
+    assert "evil.pth runs code" in rows[0]["text"]
+    assert "sitecustomize.py is run" in rows[1]["text"]
+
+
+PID = """
+import os
+from hermes_core import hookimpl
+from hermes_core.types import Check, Finding
+
+
+@hookimpl
+def register_checks():
+    async def run():
+        return [Finding(level="ok", text=f"in process {os.getpid()}")]
+
+    return [Check(name="where", run=run, cheap=True)]
+"""
+
+
+def test_a_cheap_check_of_somebody_else_is_run_apart(cli):
+    cli.plugin("tool/where", PID, contributes={"checks": ["where"]})
+    cli("plugins", "enable", "where", "--yes")
+    (row,) = [r for r in cli("doctor", "--json").row["findings"] if r["text"].startswith("in process")]
+    assert row["who"] == "tool/where"
+    assert row["text"] != f"in process {os.getpid()}"

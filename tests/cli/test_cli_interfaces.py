@@ -11,8 +11,7 @@ from hermes_core.testing.fakes import FakePlatform
 
 
 async def test_a_platform_that_does_not_fit_is_passed_over(hermes: Bench) -> None:
-    from hermes_core.cli.chat import fitting
-    from hermes_core.cli.scope import Scope
+    from hermes_platform_cli.commands.interfaces import fitting
 
     class Wide(FakePlatform):
         def unfit(self) -> str:
@@ -20,15 +19,14 @@ async def test_a_platform_that_does_not_fit_is_passed_over(hermes: Bench) -> Non
 
     hermes.tmp_plugin(Wide(name="tui"))
     hermes.tmp_plugin(FakePlatform(name="cli"))
-    scope = Scope()
-    assert fitting(scope, hermes.runtime, "").name == "cli"
+    ctx = hermes.context("hermes_platform_cli")
+    assert fitting(ctx).name == "cli"
     with pytest.raises(UserError, match="too small"):
-        fitting(scope, hermes.runtime, "tui")
+        fitting(ctx, "tui")
 
 
 async def test_a_platform_whose_settings_are_wrong_says_so(hermes: Bench, capsys: pytest.CaptureFixture[str]) -> None:
-    from hermes_core.cli.chat import fitting
-    from hermes_core.cli.scope import Scope
+    from hermes_platform_cli.commands.interfaces import fitting
 
     @hookimpl
     def register_platforms(ctx: Any) -> list[FakePlatform]:
@@ -36,19 +34,20 @@ async def test_a_platform_whose_settings_are_wrong_says_so(hermes: Bench, capsys
 
     hermes.tmp_plugin(register_platforms, manifest={"contributes": {"platforms": ["tui"]}})
     hermes.tmp_plugin(FakePlatform(name="cli"))
+    ctx = hermes.context("hermes_platform_cli")
     with pytest.raises(UserError, match="mouse: must be"):
-        fitting(Scope(), hermes.runtime, "tui")
-    assert fitting(Scope(), hermes.runtime, "").name == "cli"
+        fitting(ctx, "tui")
+    assert fitting(ctx).name == "cli"
     assert "mouse: must be" in capsys.readouterr().err
 
 
 async def test_one_that_is_not_installed_is_named_with_its_package(hermes: Bench) -> None:
-    from hermes_core.cli.chat import fitting
-    from hermes_core.cli.scope import Scope
+    from hermes_platform_cli.commands.interfaces import fitting
 
+    ctx = hermes.context("hermes_platform_cli")
     with pytest.raises(UnknownName) as raised:
-        fitting(Scope(), hermes.runtime, "tui")
+        fitting(ctx, "tui")
     assert "pip install hermes-platform-tui" in raised.value.hint
     with pytest.raises(UnknownName) as raised:
-        fitting(Scope(), hermes.runtime, "telegraph")
+        fitting(ctx, "telegraph")
     assert "pip install" not in raised.value.hint

@@ -118,7 +118,7 @@ class Alone(Distribution):
         return Index(())
 
 
-OF_THE_TERMINAL = ["sessions", "insights", "logs", "approvals", "tools", "why", "resume", "prompt-size"]
+OF_THE_TERMINAL = ["chat", "sessions", "insights", "logs", "approvals", "tools", "why", "resume", "prompt-size"]
 OF_THE_TERMINAL += ["setup", "model", "plugins install", "plugins sync"]
 
 
@@ -257,3 +257,79 @@ def test_a_plugin_adds_commands_below_a_heading_of_the_kernel(cli, monkeypatch):
     monkeypatch.setenv("HERMES_RUN", "1")
     done = cli("profile", "keep")
     assert (done.status, "started by a tool" in done.err) == (2, True)
+
+
+TALKER = """
+import click
+from hermes_core import hookimpl
+from hermes_core.types import Command, TurnOrder
+
+@hookimpl
+def register_cli_commands(ctx):
+    @click.command()
+    @click.option("--oneshot")
+    @click.option("--json", "as_json", is_flag=True)
+    async def talk(oneshot, as_json):
+        "Talk."
+        if oneshot is None:
+            click.echo("Nobody said anything.")
+            return 5
+        async for event in ctx.turns.run(oneshot):
+            if type(event).__name__ in ("Started", "Failed"):
+                click.echo(f"{as_json} {event}")
+        return 4
+    return [Command(name="talk", build=lambda: talk)]
+"""
+
+
+@pytest.fixture
+def talker(cli):
+    """A plugin of somebody else that has a command which runs where none is named."""
+    cli.plugin(
+        "tool/talker",
+        TALKER,
+        **{"commands.talk": {"summary": "Talk.", "default": True}},
+        permissions={"kernel": ["turns.run"]},
+    )
+    cli("plugins", "enable", "talker", "--yes")
+    return cli
+
+
+def test_another_plugin_may_have_what_runs_without_a_command(talker):
+    assert talker("-z", "hello").status == 0  # our own comes first
+    talker("plugins", "disable", "platform/cli")
+    assert (talker().status, talker().out) == (5, "Nobody said anything.\n")
+    done = talker("--json", "-z", "hello")
+    assert done.status == 4
+    assert "provider='offline'" in done.out
+    assert done.out.startswith("True ")
+    assert talker("--json", "talk", "--oneshot", "hello").out.startswith("True ")
+    refused = talker("-c", "-z", "hello")
+    assert (refused.status, "--continue" in refused.err) == (2, True)
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_what_a_kernel_is_made_of_may_stand_on_either_side_of_it(talker, before):
+    talker("plugins", "disable", "platform/cli")
+    flags = ["--provider", "nosuch"]
+    done = talker(*flags, "talk", "--oneshot", "hi") if before else talker("talk", *flags, "--oneshot", "hi")
+    assert "nosuch" in done.err + done.out
+    assert "provider='offline'" not in done.out
+
+
+def test_without_one_it_says_what_to_install_or_enable(cli, monkeypatch):
+    cli("plugins", "disable", "platform/cli")
+    for words in ([], ["-z", "hello"], ["chat", "-q", "hello"]):
+        done = cli(*words)
+        assert (done.status, done.out) == (2, "")
+        assert "hermes plugins enable platform/cli" in done.err
+    whole = Distribution.installed
+
+    def fewer(*given, **more):
+        return Index([one for one in whole(*given, **more).plugins if one.label != "platform/cli"])
+
+    monkeypatch.setattr("hermes_core.product.Product.installed", fewer)
+    for words in ([], ["-z", "hello"], ["chat", "-q", "hello"]):
+        done = cli(*words)
+        assert (done.status, done.out) == (2, "")
+        assert "pip install hermes-platform-cli" in done.err

@@ -263,13 +263,14 @@ def test_an_interface_that_is_not_installed_is_refused(cli):
     assert "cli" in done.err
 
 
-def test_ctrl_c_interrupts_and_leaves_a_session_that_goes_on(cli):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda one: one.name)
+def test_an_interrupt_leaves_a_session_that_goes_on(cli, number):
     command = [sys.executable, "-m", "hermes_core", "--yolo", "--json", "-z", "run `sleep 60`"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as work:
         for line in work.stdout:
             if json.loads(line)["type"] == "called":
                 break
-        work.send_signal(signal.SIGINT)
+        work.send_signal(number)
         _, err = work.communicate(timeout=20)
     assert work.returncode == 130
     assert "Traceback" not in err

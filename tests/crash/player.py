@@ -178,7 +178,7 @@ async def play(order: dict) -> None:
         outside.runtime = hermes.runtime
         if order["resume"]:
             for session in await hermes.interrupted():
-                await tell(outside, hermes.catch_up(session))
+                await catch_up(outside, hermes, session)
             return
         if order.get("by") == "plugin":
             turns = hermes.runtime.plugin_context(hermes.runtime.index.get(label)).turns
@@ -191,15 +191,25 @@ async def play(order: dict) -> None:
         options = {"envelope": envelope, "stored": outside.ack, "ask": hermes._ask}
         await tell(outside, hermes.runtime.turns.run(message, session="s", **options))
         if "adds" in order:
-            await tell(outside, hermes.catch_up("s"))
+            await catch_up(outside, hermes, "s")
 
 
-async def tell(outside: Outside, turn) -> None:
+async def catch_up(outside: Outside, hermes: Bench, session: str) -> None:
+    """What was cut off is finished, and then what waits is played."""
+    await tell(outside, hermes.resume(session))
+    while await tell(outside, hermes.follow(session)):
+        pass
+
+
+async def tell(outside: Outside, turn) -> bool:
+    """Note what a turn brings; whether one was played."""
+    event = None
     async for event in turn:
         if isinstance(event, Failed):
             outside.note("failed", event.kind, event.text)
         elif isinstance(event, Ended) and event.answer:
             outside.note("answer", event.answer)
+    return isinstance(event, Ended) and bool(event.turn_id)
 
 
 def rehearsal(folder: Path) -> dict:

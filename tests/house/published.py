@@ -60,24 +60,27 @@ def _with_sources(root: str) -> str:
 def _own() -> str:
     lines = "".join(f'    "{plugin.name}",\n' for plugin in PLUGINS if _said(plugin).get("own"))
     words: dict[str, list[str]] = {}
-    for word, name in sorted(_commands()):
-        words.setdefault(name, []).append(word)
+    kernel = {record.first for record in KERNEL}
+    for word, name, _ in sorted(_commands(), key=lambda one: one[:2]):
+        if (first := word.partition(" ")[0]) in kernel or word == first:
+            words.setdefault(name, []).append(word)
     commands = "".join(f'    "{name}": {tuple(found)!r},\n'.replace("'", '"') for name, found in sorted(words.items()))
     about = '"""What this repository has: plugins that need no question, commands. Made by tests/house/published.py."""'
     most = 'MOST = "hermes-core[standard]"  # what most people want'
-    head = f'{about}\n# fmt: off\n# ruff: noqa: E501\n\n__all__ = ["COMMANDS", "MOST", "OWN"]\n\n{most}\n'
+    talks = next(word for word, _, row in _commands() if row.get("default"))
+    default = f'DEFAULT = "{talks}"  # what runs where no command is named'
+    names = '["COMMANDS", "DEFAULT", "MOST", "OWN"]'
+    head = f"{about}\n# fmt: off\n# ruff: noqa: E501\n\n__all__ = {names}\n\n{most}\n{default}\n"
     rest = "# their first words; of those below a heading of the kernel all"
     return f"{head}OWN = (\n{lines})\nCOMMANDS = {{  {rest}\n{commands}}}\n"
 
 
-def _commands() -> Iterator[tuple[str, str]]:
-    """The words that plugins' commands begin with, and the distribution of each."""
-    kernel = {record.first for record in KERNEL}
+def _commands() -> Iterator[tuple[str, str, dict[str, object]]]:
+    """The words of plugins' commands, the distribution of each, and what its manifest says of it."""
     for plugin in PLUGINS:
         for manifest in plugin.glob("src/*/hermes-plugin.toml"):
-            for words in tomllib.loads(manifest.read_text("utf-8")).get("commands", {}):
-                if (first := words.partition(" ")[0]) in kernel or words == first:
-                    yield words, plugin.name
+            for words, row in tomllib.loads(manifest.read_text("utf-8")).get("commands", {}).items():
+                yield words, plugin.name, row
 
 
 def _with_common_facts(text: str, root: dict[str, dict[str, object]]) -> str:

@@ -83,7 +83,10 @@ def test_what_tools_do_is_imported_when_one_is_called(start: Start) -> None:
 
 def test_a_one_shot_loads_no_platform(start: Start) -> None:
     loaded = start.modules("-z", "hello")
-    assert not {m for m in loaded if m.startswith("hermes_platform_")}
+    talks = "hermes_platform_cli"  # has the command; of its platform and console nothing is loaded
+    parts = {f"{talks}.commands", f"{talks}.commands.chat", f"{talks}.commands.shown", f"{talks}.config"}
+    assert {m for m in loaded if m.startswith("hermes_platform_")} == {talks, *parts}
+    assert not forbidden(loaded, "prompt_toolkit rich pygments markdown_it")
 
 
 def test_settings_of_a_warm_home_need_no_yaml(tmp_path: Path) -> None:

@@ -63,6 +63,17 @@ def test_an_api_that_is_no_number_is_refused(api):
         parse_manifest({**GOOD, "api": api}, where="some.toml")
 
 
+def test_what_runs_without_a_command_is_one_word():
+    found = parse_manifest(
+        {**GOOD, "commands": {"talk": {"summary": "Talk.", "default": True}, "be": {"summary": "Be."}}}, where="x"
+    )
+    assert found.commands["talk"].default
+    assert not any(one.default for words, one in found.commands.items() if words != "talk")
+    for words, value in (("talk now", True), ("talk", "yes"), ("talk", 1)):
+        with pytest.raises(ManifestError, match="default"):
+            parse_manifest({**GOOD, "commands": {words: {"summary": "Talk.", "default": value}}}, where="x")
+
+
 def test_skills_stay_beside_the_manifest():
     for folder in ("../other", "/etc"):
         with pytest.raises(ManifestError, match="folder beside the manifest"):

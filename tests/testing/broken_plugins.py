@@ -240,6 +240,12 @@ BASE = [
         manifest=("[contributes]", DESCRIBED),
     ),
     provider(
+        "test_its_commands_explain_themselves",
+        "@hookimpl",
+        COMMAND,
+        manifest=("[contributes]", DESCRIBED.replace("\n[contributes]", "default = true\n[contributes]")),
+    ),
+    provider(
         "test_its_settings_are_sound",
         "class Echo(Provider):",
         "from hermes_core import settings\n" + CLASS.format("1.0"),

@@ -5,7 +5,6 @@ from typing import get_args
 
 import attrs
 
-from hermes_core.cli.chat import event_json
 from hermes_core.types import (
     Asked,
     Called,
@@ -26,6 +25,7 @@ from hermes_core.types import (
     Used,
     Verdict,
 )
+from hermes_platform_cli.commands.shown import event_json
 from hermes_reference.markdown import block, code, joined, table
 from hermes_reference.source import doc, fields_of
 

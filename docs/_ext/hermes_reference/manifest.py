@@ -24,7 +24,7 @@ MEANINGS = {
     "contributes.routes": "What is served over HTTP, that `register_routes` gives.",
     "contributes.jobs": "Work beside conversations that `register_jobs` gives.",
     "contributes.openings": "What `register_openings` asks before a new conversation begins in a folder.",
-    "contributes.checks": "Checks of `register_checks` that `hermes doctor --NAME` runs in full.",
+    "contributes.checks": "Checks of `register_checks` that `hermes doctor --NAME` runs in full, and cheap ones.",
     "contributes.completers": "Ways to go on typing that `register_completers` gives.",
     "contributes.mailboxes": "Who sends to chats, that `register_mailboxes` gives.",
     "contributes.purses": "Who limits what turns use, that `register_purses` gives.",
@@ -35,6 +35,7 @@ MEANINGS = {
     "commands.WORDS.summary": 'What the `hermes` command of these words does: `[commands."telegram login"]`.',
     "commands.WORDS.group": "Under which heading of `hermes --help` it stands.",
     "commands.WORDS.who": "Who may run it; `person`: no tool of Hermes.",
+    "commands.WORDS.default": "Whether `hermes` without a command runs it, and `hermes -z TEXT`.",
     "contributes.slash": "Slash commands, without the slash.",
     "contributes.skills": "Folders beside the manifest.",
     "hooks.use": "Hooks that need the plugin during a session: every hook that is not `register_*`.",
@@ -47,7 +48,7 @@ MEANINGS = {
     "permissions.processes": "Disclosed. Programs it starts.",
     "permissions.files": "Disclosed. Files and folders of yours it opens.",
 }
-TYPES = {int: "whole number", str: "text", list: "list of texts", dict: "table"}
+TYPES = {int: "whole number", bool: "true or false", str: "text", list: "list of texts", dict: "table"}
 
 
 def keys() -> dict[str, type]:

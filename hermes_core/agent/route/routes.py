@@ -38,11 +38,11 @@ class Routes(LlmBroker):
         *,
         count: Callable[[Session, Usage], None],
         owner: Principal,
-        wanted: tuple[str, str],
     ) -> None:
         """``count`` is told what a call beside a turn used that works for it."""
         self._kernel, self._settings = (settings, index, loader, dispatch), settings
-        self._calls, self._store, self._count, self._owner, self._wanted = calls, store, count, owner, wanted
+        self._calls, self._store, self._count, self._owner = calls, store, count, owner
+        self.wanted = "", ""  # provider and model that this run is to begin with
         self.current: ModelRoute | None = None
         self._others: dict[tuple[str, str], ModelRoute] = {}  # by the provider and model asked for
 
@@ -51,7 +51,7 @@ class Routes(LlmBroker):
         if words:
             return await self._chosen("", words)
         if self.current is None:
-            self.current = await self._choose(*self._wanted)
+            self.current = await self._choose(*self.wanted)
         return self.current
 
     async def get_for(self, words: str, effort: str) -> ModelRoute:
@@ -123,7 +123,7 @@ class Routes(LlmBroker):
         """Choose anew at the next call: the settings say something else."""
         if self.current:
             self._others["replaced", str(len(self._others))] = self.current  # closed with the rest
-            self.current, self._wanted = None, ("", "")
+            self.current, self.wanted = None, ("", "")
 
     async def close(self) -> None:
         """Let go of providers."""

@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from hermes_core import hookimpl
 from hermes_core.context import PluginContext
 from hermes_core.kinds import ConsoleDriver, Platform
-from hermes_core.types import Command
+from hermes_core.types import Check, Command
 
-__all__ = ["register_cli_commands", "register_consoles", "register_platforms"]
+__all__ = ["register_checks", "register_cli_commands", "register_consoles", "register_platforms"]
 
 
 @hookimpl
@@ -29,7 +29,15 @@ def register_consoles(ctx: PluginContext) -> Iterable[ConsoleDriver]:
 
 @hookimpl
 def register_cli_commands(ctx: PluginContext) -> Iterable[Command]:
-    """Those that look back (``sessions``, ``why``, …), and those that answer and take back."""
+    """``chat``, those that look back (``sessions``, …), and those that answer and take back."""
     from hermes_platform_cli.commands import commands
 
     return commands(ctx)
+
+
+@hookimpl
+def register_checks(ctx: PluginContext) -> Iterable[Check]:
+    """The terminal, what opens in it, and what runs whenever Python starts."""
+    from hermes_platform_cli.checks import checks
+
+    return checks(ctx)

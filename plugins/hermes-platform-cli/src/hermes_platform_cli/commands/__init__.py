@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 # words -> where it is made, below this package
 _MADE = {
+    "chat": "chat:make_chat",
     "resume": "resume:make_resume",
     "sessions list": "sessions:make_list",
     "sessions show": "sessions:make_show",

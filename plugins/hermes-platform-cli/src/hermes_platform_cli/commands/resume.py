@@ -1,14 +1,13 @@
 """``hermes resume``: what was begun when the process died is finished, without new input."""
 
 import contextlib
-import sys
 
 import click
 
 from hermes_core.context import PluginContext
 from hermes_core.tables import emit, json_option
-from hermes_core.types import Ended, Event, Failed, Noticed
-from hermes_platform_cli.clean import clean
+from hermes_core.types import Ended, Failed
+from hermes_platform_cli.commands.shown import Answers
 
 __all__ = ["make_resume"]
 
@@ -56,23 +55,10 @@ async def _finish(ctx: PluginContext, session: str, quiet: bool) -> list[dict[st
                     )
                     error, more = "", bool(event.turn_id)  # what could not even begin is not tried again
                 if not quiet:
-                    _show(event)
+                    Answers().answer(event)
     if rows and not quiet:
         click.echo(f"session {session}", err=True)
     return rows
-
-
-def _show(event: Event) -> None:
-    """Only the answer; what a model says between its tool calls is not part of it."""
-    if isinstance(event, Ended) and event.answer:
-        # A page that a model repeats must not drive the terminal.
-        click.echo((clean(event.answer) if sys.stdout.isatty() else event.answer).removesuffix("\n"))
-        if event.note:
-            click.echo(event.note, err=True)
-    elif isinstance(event, Noticed):
-        click.echo(event.text, err=True)
-    elif isinstance(event, Failed):
-        click.echo(f"{event.text}\n{event.hint}".strip(), err=True)
 
 
 async def _drop(ctx: PluginContext, session: str, quiet: bool) -> list[dict[str, str]]:

@@ -1,0 +1,93 @@
+"""What the events of a turn print: the answer on stdout, all else on stderr, or each of them as JSON."""
+
+import contextlib
+import json
+import os
+import sys
+from collections.abc import Iterator
+from typing import TextIO
+
+import click
+from attrs import asdict
+
+from hermes_core.types import Called, Ended, Event, Failed, Noticed, Returned, Said
+
+__all__ = ["Answers", "event_json", "stdout_for_answers"]
+
+
+class Answers:
+    """Prints turns to ``out``, which is stdout where nothing else is said."""
+
+    def __init__(self, out: TextIO | None = None) -> None:
+        self._out = out or sys.stdout
+
+    def answer(self, event: Event) -> None:
+        """Print only the answer; what a model says between its tool calls is not part of it."""
+        if isinstance(event, Ended) and event.answer:
+            self._say(event.answer if event.answer.endswith("\n") else f"{event.answer}\n")
+            if event.note:
+                click.echo(event.note, err=True)
+        elif isinstance(event, Noticed):
+            click.echo(event.text, err=True)
+        elif isinstance(event, Failed):
+            click.echo(f"{event.text}\n{event.hint}".strip(), err=True)
+
+    def verbose(self, event: Event) -> None:
+        """Print the text as it comes, and what happens meanwhile on stderr."""
+        if isinstance(event, Said):
+            self._say(event.text)
+        elif isinstance(event, Called):
+            arguments = json.dumps(event.call.arguments, ensure_ascii=False)
+            click.echo(f"  ┊ {event.call.name} {arguments[:160]}", err=True)
+        elif isinstance(event, Returned):
+            mark = "✗" if event.result.failed else "✓"
+            click.echo(f"  ┊ {event.call.name} {mark} {event.seconds:.1f}s", err=True)
+        elif isinstance(event, Ended) and event.answer:
+            self._say("\n")
+            click.echo(f"{event.note}\nsession {event.session_id}".strip(), err=True)
+        else:
+            self.answer(event)
+
+    def json(self, event: Event) -> None:
+        """Print the event as one line."""
+        self._say(event_json(event) + "\n")
+
+    def _say(self, text: str) -> None:
+        if self._out.isatty():  # a page that a model repeats must not drive the terminal
+            from hermes_platform_cli.clean import clean
+
+            text = clean(text)
+        self._out.write(text)
+        self._out.flush()
+
+
+def event_json(event: Event) -> str:
+    """One event as one line: its fields, and ``type``, the class name in lower case."""
+
+    def plain(value: object) -> object:
+        return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+    return json.dumps({"type": type(event).__name__.lower(), **asdict(event)}, ensure_ascii=False, default=plain)
+
+
+@contextlib.contextmanager
+def stdout_for_answers() -> Iterator[Answers]:
+    """Let only answers reach stdout; what plugins print, and programs they start, goes to stderr."""
+    out, kept = sys.stdout, -1
+    with contextlib.suppress(OSError, ValueError):  # stdout is no file, or stderr is closed
+        if sys.stdout.fileno() == 1:
+            sys.stdout.flush()
+            kept = os.dup(1)
+            out = open(kept, "w", encoding=sys.stdout.encoding, errors="replace", closefd=False)  # noqa: SIM115
+            os.dup2(2, 1)
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            yield Answers(out)
+    finally:
+        if kept >= 0:
+            with contextlib.suppress(OSError):  # who read the answer left; that is told where it is written
+                out.flush()
+            with contextlib.suppress(OSError):
+                sys.stdout.flush()  # what was written to it past us
+            os.dup2(kept, 1)
+            os.close(kept)
