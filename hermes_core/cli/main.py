@@ -172,7 +172,7 @@ def _scope(ctx: click.Context) -> Scope:
 @click.option("--cli", "interface", flag_value="cli", help="Talk line by line.")
 @click.option("-V", "--version", is_flag=True, help="Print the version.")
 @click.pass_context
-def root(context: click.Context, /, **flags: Any) -> int:
+def root(context: click.Context, /, **flags: Any) -> Any:
     """An agent that lives on your machine: it answers, runs tools, remembers, and can be extended by plugins."""
     scope: Scope = context.obj
     scope.flags.update(flags)
@@ -186,7 +186,7 @@ def root(context: click.Context, /, **flags: Any) -> int:
 
     name, command = default_command(scope)
     with command.make_context(name, _passed(flags), parent=context) as talking:
-        return int(command.invoke(talking) or 0)
+        return command.invoke(talking)
 
 
 root.params[3:3] = kernel_options()  # where help shows them

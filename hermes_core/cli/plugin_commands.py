@@ -48,7 +48,7 @@ def find_command(scope: Scope, name: str) -> click.Command | None:
 
     Raises PluginError when they cannot be used, UserError when the plugin that has it is not enabled or installed.
     """
-    records = [one for one in scope.plugin_commands() if one.first == name]
+    records = scope.plugin_commands(lambda one: one.first == name)
     if not records:
         why_not(scope, name)
         return None

@@ -10,7 +10,7 @@ from hermes_core.product import OURS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from hermes_core.config.paths import Home
     from hermes_core.config.settings import Settings
@@ -144,23 +144,21 @@ class Scope:
         """The Hermes of this command, the same each time."""
         return self._hermes or self.hermes()
 
-    def plugin_commands(self) -> "list[CommandRecord]":
-        """What enabled plugins add, from their manifests: nothing is imported, and a broken home has none."""
+    def plugin_commands(self, wanted: "Callable[[CommandRecord], bool] | None" = None) -> "list[CommandRecord]":
+        """What enabled plugins add, or what of it is ``wanted``: nothing is imported, and a broken home has none."""
         try:
             consent, plugins = self.consent(), self.index.plugins
         except HermesError:
             return []  # help must work there too
-        return [
-            one
-            for p in plugins
-            if p.manifest and p.manifest.commands and not p.problem and consent.state(p).usable
-            for one in p.manifest.commands.values()
-        ]
+        told = (
+            (p, list(filter(wanted, p.manifest.commands.values()))) for p in plugins if p.manifest and not p.problem
+        )
+        return [one for p, found in told if found and consent.state(p).usable for one in found]
 
     def default_command(self) -> str:
         """The command that runs where none is named, of the plugin that is preferred; empty where there is none."""
-        found = [(self.index.resolve(one.owner).rank, one.words) for one in self.plugin_commands() if one.default]
-        return min(found)[1] if found else ""
+        found = self.plugin_commands(lambda one: one.default)
+        return min((self.index.resolve(one.owner).rank, one.words) for one in found)[1] if found else ""
 
     def loading(self, owners: set[str]) -> "tuple[Loader, Dispatch]":
         """What loads the plugins of a command. Where a person cleans a text no kernel is needed, nor a sound home."""
