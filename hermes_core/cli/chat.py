@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, TextIO
 
 import click
@@ -13,11 +14,12 @@ from attrs import asdict
 
 from hermes_core.agent.policy.rules import idle
 from hermes_core.cli.bare import require_somebody
-from hermes_core.cli.loop import run_loop
+from hermes_core.cli.loop import end_soon, run_loop
 from hermes_core.cli.scope import Scope
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.hermes import Hermes
 from hermes_core.kinds import Platform
+from hermes_core.plugins.fence import Late
 from hermes_core.plugins.loader import slash_clashes
 from hermes_core.types import Called, Ended, Event, Failed, Noticed, Returned, Said
 
@@ -103,16 +105,28 @@ async def _oneshot(scope: Scope, text: str, *, quiet: bool) -> int:
                 show(event)
                 if isinstance(event, Failed):
                     status = 2 if event.kind in _MENDABLE else 3 if event.kind in _PLUGINS else 1
-                elif isinstance(event, Ended) and event.reason == "interrupted":
-                    status = 130
-        runtime, dispatch = hermes.runtime, hermes.runtime.dispatch
-        notices, clashes = _notices(runtime), slash_clashes(runtime.index, runtime.consent)
-    # After the end, as plugins hear of that too; what fell over the answer was told with it.
-    failed = {f.plugin: f for f in (*clashes, *dispatch.faults) if f.where != "transform_outgoing"}
-    notices += [f"Plugin {f.plugin} failed ({f.phase}): {f.error}. See `hermes doctor`." for f in failed.values()]
-    for line in notices:
-        print(line, file=sys.stderr)
+                elif isinstance(event, Ended):
+                    status = 130 if event.reason == "interrupted" else status
+                    end_soon(partial(_leave, hermes.runtime), status)
+        runtime = hermes.runtime
+    _tell(runtime)  # after the end, as plugins hear of that too
     return status
+
+
+def _leave(runtime: "Runtime", label: str, where: str) -> None:
+    """Name the plugin that the process ends without."""
+    runtime.dispatch.failed(label, where, Late("held everything up after the answer, and nobody waited for it"))
+    runtime.keep_faults()
+    _tell(runtime)
+
+
+def _tell(runtime: "Runtime") -> None:
+    """Say what a person should know after a turn. What fell over the answer was told with it."""
+    found = (*slash_clashes(runtime.index, runtime.consent), *runtime.dispatch.faults)
+    failed = {f.plugin: f for f in found if f.where != "transform_outgoing"}
+    told = [f"Plugin {f.plugin} failed ({f.phase}): {f.error}. See `hermes doctor`." for f in failed.values()]
+    for line in [*_notices(runtime), *told]:
+        print(line, file=sys.stderr)
 
 
 async def _finish_interrupted(scope: Scope, hermes: Hermes, session: str) -> None:

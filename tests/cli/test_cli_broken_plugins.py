@@ -148,10 +148,27 @@ def test_builtins_that_are_replaced_are_put_back(asked):
     assert "replaces Python's own open, print when it is imported" in done.err
 
 
+@pytest.mark.parametrize("name", ["on_turn_end", "on_session_end"])
+@pytest.mark.few(1)
+def test_who_holds_up_everything_after_the_answer_is_named_and_left_behind(cli, name):
+    cli.plugin("tool/bad", HEAD + hook(name, "    time.sleep(30)"), hooks={"use": [name]})
+    cli("plugins", "enable", "bad", "--yes")
+    began = time.monotonic()
+    done = cli.process("-z", "hello")
+    assert time.monotonic() - began < 6  # two after the answer, and what a start takes here
+    assert (done.status, bool(done.out)) == (0, True)
+    failed = [line for line in done.err.splitlines() if line.startswith("Plugin ")]
+    said = "held everything up after the answer, and nobody waited for it"
+    assert failed == [f"Plugin tool/bad failed (call): {said}. See `hermes doctor`."], "and nobody else is blamed"
+    assert re.search(f"fault +tool/bad +call: {name}:? .*{said}", cli("doctor").out), cli("doctor").out
+
+
 @pytest.mark.long
-def test_who_holds_up_everything_is_named(asked):
-    done = asked(hook("on_turn_end", "    time.sleep(5.2)"), hooks={"use": ["on_turn_end"]})
-    assert "Plugin tool/bad failed (call): held everything up for 5 s" in done.err
+def test_who_holds_up_everything_before_the_answer_is_named_alone(asked):
+    done = asked(hook("on_turn_start", "    time.sleep(5.2)"), hooks={"use": ["on_turn_start"]})
+    assert done.out
+    failed = [line for line in done.err.splitlines() if line.startswith("Plugin ")]
+    assert failed == ["Plugin tool/bad failed (call): held everything up for 5 s. See `hermes doctor`."]
 
 
 @pytest.mark.long
