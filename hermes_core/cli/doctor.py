@@ -18,6 +18,7 @@ from hermes_core.cli.config import config_problems, idle_rules
 from hermes_core.cli.plugin_commands import PACKAGES
 from hermes_core.cli.scope import Scope
 from hermes_core.cli.screen import terminal_findings
+from hermes_core.config.schema import PLUGIN_SPACES
 from hermes_core.contents import RUN_AT_START, installed_contents
 from hermes_core.errors import HermesError, UnknownName
 from hermes_core.own import MOST
@@ -131,7 +132,8 @@ def _house(scope: Scope, *, fix: bool) -> Iterable[Row]:
     yield from _secrets(home.env_file, fix=fix)
     yield from asyncio.run(_store(scope))
     yield from _fallbacks(scope)
-    for section in scope.settings.idle_sections(scope.index.config_sections):
+    names = {f"{space}.{name}" for space in PLUGIN_SPACES for name in scope.index.offered(space)}
+    for section in scope.settings.idle_sections(names | scope.index.config_sections):
         yield _row("idle", "settings", f"section {section} belongs to no installed plugin; it is kept")
     for text in idle_rules(scope):
         yield _row("asks", "policy", text, "hermes config edit")
