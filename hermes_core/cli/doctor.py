@@ -21,6 +21,7 @@ from hermes_core.cli.screen import terminal_findings
 from hermes_core.config.schema import PLUGIN_SPACES
 from hermes_core.contents import RUN_AT_START, installed_contents
 from hermes_core.errors import HermesError, UnknownName
+from hermes_core.kinds import Backend
 from hermes_core.own import MOST
 from hermes_core.plugins.crash_markers import CrashMarkers
 from hermes_core.plugins.index import Installed
@@ -316,6 +317,11 @@ def _working(scope: Scope, label: str) -> list[Row]:
     rows = [_row("slow" if seconds > _SLOW else "ok", who, f"imported in {seconds * 1000:.0f} ms")]
 
     async def run() -> None:
+        for _, one in runtime.dispatch.contributions("register_backends"):
+            if not await runtime.dispatch.shielded(label, "ready", one.ready, _PATIENCE):
+                fix = "" if type(one).ready is not Backend.ready else "Its author has to define ready()."
+                used = runtime.settings.config.terminal.backend == one.name
+                rows.append(_row("fault" if fix or used else "idle", who, f"the backend {one.name} is not ready", fix))
         for _, check in runtime.dispatch.contributions("register_checks"):
             rows.extend(_found(plugin.label, finding) for finding in await check.run())
 

@@ -224,6 +224,58 @@ def test_what_falls_over_an_answer_is_told_once_wherever_one_talks(cli, words):
     assert "did not change the answer: ZeroDivisionError" in said[0]
 
 
+BACKEND = """
+from hermes_core import Backend, Workspace
+from hermes_core.types import ExecResult
+class Place(Workspace):
+    def __init__(self, folder):
+        self.cwd = folder
+    async def run(self, request):
+        environ = {ENVIRON}
+        pipe = asyncio.subprocess.PIPE
+        child = await asyncio.create_subprocess_exec(*request.argv, cwd=self.cwd, env=environ, stdin=pipe, stdout=pipe)
+        output, _ = await child.communicate(request.stdin)
+        return ExecResult(status=child.returncode, output=output)
+class Bad(Backend):
+    name = "bad"
+    async def open(self, key):
+        return Place(key)
+@hookimpl
+def register_backends():
+    return [Bad()]
+"""
+SEES, LACKS = "its commands see the secrets of this process", "its commands lack HERMES_RUN"
+
+
+@pytest.mark.parametrize(
+    ("environ", "said"),
+    [("{**os.environ, **request.env}", SEES), ("{'PATH': os.environ['PATH']}", LACKS), ("request.environment", "")],
+)
+@pytest.mark.few(1)
+def test_a_backend_that_passes_a_wrong_environment_is_named_and_not_used(cli, monkeypatch, environ, said):
+    monkeypatch.setenv("FOO_API_KEY", "planted-for-nobody-123")
+    cli.plugin("backend/bad", HEAD + BACKEND.replace("{ENVIRON}", environ), contributes={"backends": ["bad"]})
+    cli("plugins", "enable", "bad", "--yes")
+    cli("config", "set", "terminal.backend", "bad")
+    done = cli.process("chat", "-q", "list the files here", "--yolo")
+    if said:
+        assert f"Plugin backend/bad failed (call): {said}" in done.err
+        assert "Its commands are not run" in done.out + done.err
+        assert said in cli("doctor").out
+    else:
+        assert "failed" not in done.err
+
+
+def test_a_backend_that_never_says_it_is_ready_is_named(cli):
+    cli.plugin(
+        "backend/bad", HEAD + BACKEND.replace("{ENVIRON}", "request.environment"), contributes={"backends": ["bad"]}
+    )
+    cli("plugins", "enable", "bad", "--yes")
+    done = cli("doctor", "--plugin", "backend/bad")
+    assert re.search("fault +backend/bad +the backend bad is not ready", done.out), done.out
+    assert "Its author has to define ready()." in done.out
+
+
 @pytest.mark.parametrize("name", ["on_turn_end", "on_session_end", "post_llm_call"])
 @pytest.mark.few(1)
 def test_an_observer_that_will_not_end_is_named_and_holds_nobody_up(cli, name):
