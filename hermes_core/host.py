@@ -159,6 +159,10 @@ class HostRecords(ABC):
         """Write down a command before it is carried out; its row. Raises Duplicate."""
 
     @abstractmethod
+    async def refuse(self, owner: Principal, envelope: Envelope, why: str) -> None:
+        """Write down that a message could not be taken, and why, for who asks what became of it. Raises Duplicate."""
+
+    @abstractmethod
     async def done(self, row: int, also: "Prepared[object] | None" = None) -> None:
         """Write down that it was carried out, and what somebody ``also`` writes of it. Raises Duplicate."""
 

@@ -62,17 +62,19 @@ class Host(HostBroker):
             if name not in offered:
                 raise UnknownName("platform", name, offered, hint=f"pip install hermes-platform-{name}")
         wanted = list(names) or [name for name in offered if self._is_set_up(name)]
+        gone = [] if names else sorted(self.section("platforms").keys() - offered)
+        there = [name for name in gone if runtime.settings.platform(name).enabled is not False]
+        problems = [f"Platform {name} is not installed: pip install hermes-platform-{name}" for name in there]
         if not wanted:
-            return [], ""
+            return [], "\n".join(problems)
         runtime.loader.load_contributing("platforms", wanted)
         found = {p.name: p for _, p in runtime.dispatch.contributions("register_platforms")}
-        problem = ""
         if missing := [name for name in wanted if name not in found]:
             faults = "; ".join(fault.error for fault in runtime.dispatch.faults) or "it is not enabled"
-            problem = f"Platform {', '.join(sorted(missing))} cannot be served: {faults}"
+            problems.append(f"Platform {', '.join(sorted(missing))} cannot be served: {faults}")
             if names or len(missing) == len(wanted):
-                raise UserError(problem)
-        return [found[n] for n in wanted if n in found and Feature.LIVE not in found[n].features], problem
+                raise UserError("\n".join(problems))
+        return [found[n] for n in wanted if n in found and Feature.LIVE not in found[n].features], "\n".join(problems)
 
     def _is_set_up(self, name: str) -> bool:
         settings = self._runtime.settings
@@ -191,6 +193,9 @@ class _Records(HostRecords):
 
     async def hear(self, owner: Principal, envelope: Envelope) -> int:
         return await (await self._store()).commands.hear(owner, envelope, trace.current())
+
+    async def refuse(self, owner: Principal, envelope: Envelope, why: str) -> None:
+        await (await self._store()).commands.refuse(owner, envelope, why, trace.current())
 
     async def done(self, row: int, also: "Prepared[object] | None" = None) -> None:
         await (await self._store()).commands.done(row, also)

@@ -2,12 +2,13 @@
 
 from functools import partial
 
+from hermes_core.codec import clean
 from hermes_core.database import READ, Prepared, Transaction
 from hermes_core.store import inbox
-from hermes_core.store.inbox import DONE
+from hermes_core.store.inbox import DONE, REFUSED
 from hermes_core.store.killpoints import die_at
 from hermes_core.store.transactions import Stored, owner_row, transaction
-from hermes_core.types import Envelope, Principal, Waiting
+from hermes_core.types import Envelope, Message, Principal, Waiting
 
 __all__ = ["CommandLog"]
 
@@ -19,6 +20,12 @@ class CommandLog(Stored):
     def hear(self, tx: Transaction, owner: Principal, envelope: Envelope, trace: str) -> int:
         """Write down a command before it is carried out; its row. Raises Duplicate."""
         return inbox.wait(tx, envelope, owner_row(tx, owner), "", envelope.message, "command", trace)
+
+    @transaction()
+    def refuse(self, tx: Transaction, owner: Principal, envelope: Envelope, why: str, trace: str) -> None:
+        """Write down that a message came and could not be taken, without what it said. Raises Duplicate."""
+        nothing = Message(role="user", parts=())
+        inbox.take(tx, inbox.wait(tx, envelope, owner_row(tx, owner), "", nothing, clean(why), trace), REFUSED)
 
     @transaction()
     def done(self, tx: Transaction, row: int, also: Prepared[object] | None = None) -> None:

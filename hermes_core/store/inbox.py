@@ -28,6 +28,7 @@ from hermes_core.types import (
 )
 
 DONE = "command"  # stands for the turn of a command that was carried out
+REFUSED = "refused"  # of a message that could not be taken; its mode says why
 OPEN, CLOSE = "<note-from-user>", "</note-from-user>"
 
 

@@ -587,3 +587,13 @@ def test_status_says_who_answers_and_which_wall_holds(cli, wall, shown):
     lines = cli("status").out.splitlines()
     assert f"Wall:     {shown}" in lines
     assert f"          not kept: {row['missing'][0]}" in lines
+
+
+def test_a_platform_with_a_section_that_is_not_installed_is_named_with_its_package(cli):
+    cli.configure("platforms: {lines: {}, letters: {enabled: false}}\n")
+    done = cli("gateway", "run")
+    assert done.status == 2
+    assert done.err.startswith(
+        "Platform lines is not installed: pip install hermes-platform-lines\nThere is no platform"
+    )
+    assert "letters" not in done.err
