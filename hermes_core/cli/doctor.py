@@ -27,7 +27,7 @@ from hermes_core.plugins.crash_markers import CrashMarkers
 from hermes_core.plugins.index import Installed
 from hermes_core.plugins.loader import slash_clashes
 from hermes_core.tables import ago, json_option
-from hermes_core.types import Finding
+from hermes_core.types import Finding, Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -349,8 +349,20 @@ async def _at_work(scope: Scope, *, deep: bool) -> list[Row]:
         try:
             async with scope.hermes() as hermes:
                 rows.append(await look(hermes.runtime, deep=deep))
+                rows += await _besides(hermes.runtime) if look is _backend else ()
         except HermesError as error:
             rows.append(_row("fault", look.__name__[1:], error.text, error.hint))
+    return rows
+
+
+async def _besides(runtime: "Runtime") -> list[Row]:
+    """Which tools lack something, and what services did last."""
+    runtime.loader.load_contributing("services")
+    unmet = runtime.toolbox().unmet(Session(id="", origin="doctor", owner=runtime.owner))
+    rows, dispatch = [_row("idle", "tools", f"{n} is hidden: {why}") for n, why in unmet.items()], runtime.dispatch
+    for label, one in dispatch.contributions("register_services"):
+        if text := await dispatch.shielded(label, f"register_services: {one.name}", one.status, _PATIENCE):
+            rows.append(_row("ok", label, f"service {one.name}: {text}"))
     return rows
 
 

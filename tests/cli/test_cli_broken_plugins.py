@@ -224,6 +224,28 @@ def test_what_falls_over_an_answer_is_told_once_wherever_one_talks(cli, words):
     assert "did not change the answer: ZeroDivisionError" in said[0]
 
 
+def test_a_tool_that_lacks_something_is_hidden_and_doctor_says_why(cli):
+    needs = '@tool(needs=lambda session: "there is no rope")'
+    cli.plugin("tool/bad", HEAD + tools("    return 'x'", needs), contributes={"tools": ["bad_one"]})
+    cli("plugins", "enable", "bad", "--yes")
+    assert re.search("idle +tools +bad_one is hidden: there is no rope", cli("doctor").out)
+
+
+def test_what_a_service_did_last_is_told_by_doctor(cli):
+    code = """
+from hermes_core.kinds import Service
+class Ticks(Service):
+    name = "ticks"
+    async def run(self): pass
+    async def status(self): return "ticked at noon"
+@hookimpl
+def register_services(): return [Ticks()]
+"""
+    cli.plugin("tool/bad", HEAD + code, contributes={"services": ["ticks"]})
+    cli("plugins", "enable", "bad", "--yes")
+    assert re.search("ok +tool/bad +service ticks: ticked at noon", cli("doctor").out)
+
+
 BACKEND = """
 from hermes_core import Backend, Workspace
 from hermes_core.types import ExecResult
