@@ -59,6 +59,7 @@ class Workspaces:
         if label not in self._wrong:
             self._wrong[label] = await self._tried(label, place)
         if wrong := self._wrong[label]:
+            await place.close()
             raise PluginError(label, wrong, hint="Its commands are not run. Tell its author.")
         return place
 
