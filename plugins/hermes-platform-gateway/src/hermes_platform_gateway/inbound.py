@@ -101,9 +101,9 @@ class Inbound:
             log.info("message %s of %s came again", envelope.event_id, platform.name)
         except HermesError as error:
             log.warning("message %s of %s was not taken: %s", envelope.event_id, platform.name, error)
+            await self._tell(envelope, str(error))  # first: where that cannot be stored, the message comes again
             with contextlib.suppress(Duplicate):  # it fell after it had its row
                 await self._ctx.host.records.refuse(self._sender(envelope), envelope, mask_of(self._ctx)(error.text))
-            await self._tell(envelope, str(error))
         except Exception:  # one that is never acknowledged keeps those behind it from being heard
             log.exception("message %s of %s could not be taken", envelope.event_id, platform.name)
             await self._tell(envelope, "This message could not be taken. The log of the gateway says why.")
