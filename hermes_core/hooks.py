@@ -252,9 +252,11 @@ async def offer_tools(ctx: PluginContext, session: Session, offer: Offer) -> Off
 async def pre_llm_call(ctx: PluginContext, session: Session, request: Request) -> Request | None:
     """Append messages to a request or change its options.
 
-    What was already sent may change only with the permission ``history.rewrite``, and only to a smaller context that
-    keeps the system prompt, the tools and the last thing the person said; it is then in force for good. Anything else
-    is dropped and recorded. With that permission, ContextTooLong ends the turn: nothing is left to compact.
+    What is appended has the role ``user``, holds text and files, and is stored before it leaves: later requests and a
+    resumed turn have the same bytes, and nobody takes it for words of the person. What was there before may change only
+    with the permission ``history.rewrite``, and only to a smaller context that keeps the system prompt, the tools and
+    the last thing the person said; it is then in force for good. Anything else is dropped and recorded. With that
+    permission, ContextTooLong ends the turn: nothing is left to compact.
     """
 
 

@@ -126,6 +126,10 @@ class HostRecords(ABC):
         """Write down a command before it is carried out; its row. Raises Duplicate."""
 
     @abstractmethod
+    async def refuse(self, owner: Principal, envelope: Envelope, why: str) -> None:
+        """Write down that a message could not be taken, and why, for who asks what became of it. Raises Duplicate."""
+
+    @abstractmethod
     async def done(self, row: int, also: "Prepared[object] | None" = None) -> None:
         """Write down that it was carried out, and what somebody ``also`` writes of it. Raises Duplicate."""
 
@@ -212,6 +216,13 @@ class HostBroker(ABC):
     @abstractmethod
     async def converse(self, platform: Platform, session: str = "") -> None:
         """Let the console driver of this home carry a platform until those on it leave. UserError where none is."""
+
+    @abstractmethod
+    def end_soon(self, status: int, tell: Callable[[], None]) -> None:
+        """End this process within two seconds, even if a plugin holds it up: the answer is there.
+
+        The plugin is named and kept for doctor, and ``tell`` is called in a thread before the process ends.
+        """
 
     @abstractmethod
     def services(self) -> Sequence[HostedService]:

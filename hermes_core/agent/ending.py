@@ -9,7 +9,7 @@ from attrs import evolve
 
 from hermes_core.agent.runtime import Runtime
 from hermes_core.codec import clean
-from hermes_core.store.outside import outside, sent_on
+from hermes_core.store.outside import by_person, by_plugin, outside
 from hermes_core.types import Event, Message, Noticed, Session, Text, Usage
 
 __all__ = ["Endings"]
@@ -29,8 +29,10 @@ class Endings:
     def take_up(self, messages: Sequence[Message]) -> None:
         """Know again what sent the turn on before its process died."""
         for message in messages:
-            if message.role == "user":
-                self._said = [*self._said, _words(message)] if sent_on(message) else []
+            if by_person(message):
+                self._said = []
+            elif by_plugin(message, "sent_on"):
+                self._said.append(_words(message))
 
     async def more(self, session: Session, answer: str, messages: Sequence[Message], usage: Usage) -> Message | None:
         """What sends the model on, to be stored before it is said; None where the turn may end."""

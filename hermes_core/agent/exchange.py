@@ -17,7 +17,7 @@ from hermes_core.agent.session_state import SessionState
 from hermes_core.errors import ContextTooLong, HermesError
 from hermes_core.kinds import ModelRoute
 from hermes_core.store.killpoints import die_at
-from hermes_core.store.outside import outside
+from hermes_core.store.outside import by_plugin, outside
 from hermes_core.types import (
     Delta,
     Event,
@@ -63,11 +63,11 @@ class Exchange:
         self._last_call = Usage()
         self._fits = 0  # tokens, once the model refused more
 
-    async def reply(self, step: int, *, last: bool = False) -> Message:
+    async def reply(self, *, last: bool = False) -> Message:
         """One reply, stored; the ``last`` one without tools. What does not fit is built again for a smaller window."""
 
         async def build() -> Request:
-            request = await self._request(step)
+            request = await self._request()
             return nudged(evolve(request, tools=()), _OUT_OF_CALLS) if last else request
 
         request = await build()
@@ -81,31 +81,41 @@ class Exchange:
                     raise
         return await self._respond(request)
 
-    async def _request(self, step: int) -> Request:
+    async def _request(self) -> Request:
         said = self._said()
         messages = (Message(role="system", parts=(Text(text=self._state.prompt),)), *said)
         options = self._runtime.routes.options()
         fits = self._fits or self._runtime.models.window(self.route)
         request = Request(model=self.route.model, messages=messages, tools=self.specs, options=options, context=fits)
-        rewriting = Rewriting(said, sent=len(messages) - (step == 1))
+        rewriting = Rewriting(said)
         request = await self._runtime.dispatch.transform(
             "pre_llm_call", "request", request, judge=rewriting.judge, session=self._state.session
         )
-        if rewriting.by:
-            request = await self._compact(request, rewriting)
+        if len(request.messages) > 1 + len(said) or rewriting.by:
+            await self._keep(rewriting, request.messages[1 + len(rewriting.context) :])
+            request = evolve(request, messages=(messages[0], *self._said()))
         die_at("prompted")
         return request
 
-    async def _compact(self, request: Request, rewriting: Rewriting) -> Request:
-        """Put a new context in force before it leaves: the same bytes now, after a restart and in later turns."""
+    async def _keep(self, rewriting: Rewriting, added: Sequence[Message]) -> None:
+        """Put in force what plugins changed, before it leaves: the same bytes now, after a restart and in later turns.
+
+        A request that is built again, as it did not fit or its process died, has what was ``added`` the first time.
+        """
         store, turn = await self._rows.get()
-        appended = request.messages[1 + len(rewriting.context) :]
+        if rewriting.by:
+            await self._compact(rewriting)
+        if added and not by_plugin(self.messages[-1], "added"):
+            await store.journal.add_words(turn, added)
+            self.messages.extend(added)
+
+    async def _compact(self, rewriting: Rewriting) -> None:
+        store, turn = await self._rows.get()
         self.compacted = rewriting.summary(before=len(self.messages))
         context = [indirect.unwrapped(message) for message in rewriting.context]
         await self._runtime.memory.compacting(self._state.session, self.messages)
         self.messages = await store.history.compact(turn, context, rewriting.by)
         die_at("compacted")
-        return evolve(request, messages=(request.messages[0], *self._said(), *appended))
 
     def _said(self) -> Sequence[Message]:
         """The history as the model knows it."""

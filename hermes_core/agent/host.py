@@ -1,7 +1,7 @@
 """One kernel as a host has it."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from signal import SIGTERM
@@ -15,7 +15,7 @@ from hermes_core.agent.runtime import Runtime
 from hermes_core.errors import OutOfReach, PluginError, UnknownName, UserError
 from hermes_core.host import HostBroker, HostedService, HostRecords, HostTurns, Reach
 from hermes_core.kinds import Platform, Service, TurnQueue, Workspace
-from hermes_core.plugins.fence import fenced, one_line
+from hermes_core.plugins.fence import Late, fenced, one_line
 from hermes_core.types import Envelope, Feature, Principal, Serving, Session
 
 __all__ = ["Host"]
@@ -45,17 +45,19 @@ class Host(HostBroker):
             if name not in offered:
                 raise UnknownName("platform", name, offered, hint=f"pip install hermes-platform-{name}")
         wanted = list(names) or [name for name in offered if self._is_set_up(name)]
+        gone = [] if names else sorted(self.section("platforms").keys() - offered)
+        there = [name for name in gone if runtime.settings.platform(name).enabled is not False]
+        problems = [f"Platform {name} is not installed: pip install hermes-platform-{name}" for name in there]
         if not wanted:
-            return [], ""
+            return [], "\n".join(problems)
         runtime.loader.load_contributing("platforms", wanted)
         found = {p.name: p for _, p in runtime.dispatch.contributions("register_platforms")}
-        problem = ""
         if missing := [name for name in wanted if name not in found]:
             faults = "; ".join(fault.error for fault in runtime.dispatch.faults) or "it is not enabled"
-            problem = f"Platform {', '.join(sorted(missing))} cannot be served: {faults}"
+            problems.append(f"Platform {', '.join(sorted(missing))} cannot be served: {faults}")
             if names or len(missing) == len(wanted):
-                raise UserError(problem)
-        return [found[n] for n in wanted if n in found and Feature.LIVE not in found[n].features], problem
+                raise UserError("\n".join(problems))
+        return [found[n] for n in wanted if n in found and Feature.LIVE not in found[n].features], "\n".join(problems)
 
     def _is_set_up(self, name: str) -> bool:
         settings = self._runtime.settings
@@ -88,6 +90,17 @@ class Host(HostBroker):
         # It is the platform's, which puts the terminal right first: nothing is cancelled under it.
         asyncio.get_running_loop().remove_signal_handler(SIGTERM)
         await serve(self._runtime, platform, session)
+
+    def end_soon(self, status: int, tell: Callable[[], None]) -> None:
+        from hermes_core.plugins.watchdog import end_soon
+
+        def leave(label: str, where: str) -> None:
+            late = Late("held everything up after the answer, and nobody waited for it")
+            self._runtime.dispatch.failed(label, where, late)
+            self._runtime.keep_faults()
+            tell()
+
+        end_soon(leave, status)
 
     def services(self) -> Sequence[HostedService]:
         self._runtime.loader.load_contributing("services")
@@ -179,6 +192,9 @@ class _Records(HostRecords):
 
     async def hear(self, owner: Principal, envelope: Envelope) -> int:
         return await (await self._runtime.store()).inbox.hear(owner, envelope, trace.current())
+
+    async def refuse(self, owner: Principal, envelope: Envelope, why: str) -> None:
+        await (await self._runtime.store()).inbox.refuse(owner, envelope, why, trace.current())
 
     async def serve(self, platform: str, account: str) -> Serving | None:
         holder = self._runtime.sessions.holder

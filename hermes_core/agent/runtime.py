@@ -298,16 +298,20 @@ class Runtime:
         gc.collect()
         gc.freeze()  # what stays for good is not looked at again and again: that would hold up turns
 
+    def keep_faults(self) -> None:
+        """Put what failed where doctor finds it."""
+        if self.dispatch.faults:
+            from hermes_core.plugins.fault_cache import keep_faults
+
+            keep_faults(self.home.cache / "faults.json", self.dispatch.faults)
+
     async def close(self) -> None:
         """End sessions, let go of workspaces, providers and the store."""
         await self.turns.close()
         await self.sessions.close()
         await self.routes.close()
         await self.dispatch.settle(_LAST)
-        if self.dispatch.faults:
-            from hermes_core.plugins.fault_cache import keep_faults
-
-            keep_faults(self.home.cache / "faults.json", self.dispatch.faults)
+        self.keep_faults()
         if self._store is not None:
             store, self._store = self._store, None
             with contextlib.suppress(HermesError):  # that it could not be opened was said when it was needed

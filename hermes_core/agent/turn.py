@@ -242,10 +242,10 @@ class TurnRun:
                 return answer
             try:
                 await self._meter.check_step()
-                message = await self._model.reply(step)
+                message = await self._model.reply()
             except BoundReached as reached:
                 await self._meter.check_last(reached)
-                return await self._last_word(step, reached)
+                return await self._last_word(reached)
             calls = [p for p in message.parts if isinstance(p, ToolCall)]
             if not calls:
                 if not await self._goes_on(message):
@@ -262,15 +262,15 @@ class TurnRun:
         if more is None:
             return False
         store, turn = await self._rows.get()
-        await store.journal.add_word(turn, more)
+        await store.journal.add_words(turn, [more])
         die_at("sent_on")
         self._model.messages.append(more)
         self._ends.tell(more)
         return True
 
-    async def _last_word(self, step: int, reached: HermesError) -> str:
+    async def _last_word(self, reached: HermesError) -> str:
         """The calls are used up: one more, without tools, says how far it came. Raises what was reached."""
-        message = await self._model.reply(step, last=True)
+        message = await self._model.reply(last=True)
         if has_calls(message):
             raise reached
         return text_of(message)

@@ -1,15 +1,22 @@
 """Where the commands of a session run: the backend that its owner's settings name."""
 
+import os
+
 from hermes_core.agent.policy.guests import Guests
 from hermes_core.config.files import explain
 from hermes_core.config.settings import Settings
-from hermes_core.errors import UnknownName
+from hermes_core.environment import MARK
+from hermes_core.errors import PluginError, UnknownName
 from hermes_core.kinds import Backend, Workspace
+from hermes_core.own import OWN
 from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.plugins.loader import Loader
-from hermes_core.types import Feature, Principal, Session, Wall
+from hermes_core.types import ExecRequest, Feature, Principal, Session, Wall
 
 __all__ = ["Workspaces"]
+
+
+_PLANTED = f"{MARK}_KEY"  # in this process for the length of one command, which must not see it
 
 
 class Workspaces:
@@ -17,6 +24,7 @@ class Workspaces:
 
     def __init__(self, settings: Settings, guests: Guests, loader: Loader, dispatch: Dispatch) -> None:
         self._settings, self._guests, self._loader, self._dispatch = settings, guests, loader, dispatch
+        self._wrong: dict[str, str] = {}  # what is wrong with the commands of each plugin that was tried
 
     def backend(self, owner: Principal) -> str:
         """The name of the backend that somebody's commands run on."""
@@ -34,7 +42,7 @@ class Workspaces:
         return found.wall if found else None
 
     async def open(self, session: Session) -> Workspace:
-        """The place where this session's commands run. Raises UserError when there is none."""
+        """The place where this session's commands run. Raises UserError when there is none, and PluginError."""
         name = self.backend(session.owner)
         if self._guests.is_guest(session.owner):
             try:
@@ -46,7 +54,32 @@ class Workspaces:
             raise UnknownName(
                 "backend", name, found, hint=f"pip install hermes-backend-{name}, or set terminal.backend."
             )
-        return await found[name].open(session.cwd)
+        place = await found[name].open(session.cwd)
+        label = next(by for by, backend in self._dispatch.contributions("register_backends") if backend.name == name)
+        if label not in self._wrong:
+            self._wrong[label] = await self._tried(label, place)
+        if wrong := self._wrong[label]:
+            await place.close()
+            raise PluginError(label, wrong, hint="Its commands are not run. Tell its author.")
+        return place
+
+    async def _tried(self, label: str, place: Workspace) -> str:
+        """What a first command finds wrong with its environment, which its plugin is named for; empty where nothing."""
+        if f"hermes-{label.replace('/', '-')}" in OWN:
+            return ""  # their tests say so
+        request = ExecRequest(argv=("sh", "-c", f'printf "%s %s" "${MARK}" "${_PLANTED}"'), seconds=10.0)
+        os.environ[_PLANTED] = planted = os.urandom(8).hex()
+        try:
+            done = await self._dispatch.shielded(label, "run", lambda: place.run(request), 15.0)
+        finally:
+            os.environ.pop(_PLANTED, None)
+        said = done.output.decode(errors="replace") if done and not done.status else request.env[MARK]
+        wrong = "" if request.env[MARK] in said else f"its commands lack {MARK}: it does not pass request.env on"
+        if planted in said:
+            wrong = "its commands see the secrets of this process: it passes os.environ on"
+        if wrong:
+            self._dispatch.failed(label, "run", PluginError(label, wrong))
+        return wrong
 
     def _backends(self, name: str) -> dict[str, Backend]:
         self._loader.load_contributing("backends", [name])

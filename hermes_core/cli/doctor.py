@@ -17,14 +17,16 @@ from hermes_core import __version__, hooks
 from hermes_core.cli.config import config_problems, idle_rules
 from hermes_core.cli.plugin_commands import PACKAGES
 from hermes_core.cli.scope import Scope
+from hermes_core.config.schema import PLUGIN_SPACES
 from hermes_core.contents import installed_contents
 from hermes_core.errors import HermesError, UnknownName
+from hermes_core.kinds import Backend
 from hermes_core.own import MOST
 from hermes_core.plugins.crash_markers import CrashMarkers
 from hermes_core.plugins.index import Installed
 from hermes_core.plugins.loader import slash_clashes
 from hermes_core.tables import ago, json_option
-from hermes_core.types import Finding
+from hermes_core.types import Finding, Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -131,7 +133,8 @@ def _house(scope: Scope, *, fix: bool) -> Iterable[Row]:
     yield from _secrets(home.env_file, fix=fix)
     yield from asyncio.run(_store(scope))
     yield from _fallbacks(scope)
-    for section in scope.settings.idle_sections(scope.index.config_sections):
+    names = {f"{space}.{name}" for space in PLUGIN_SPACES for name in scope.index.offered(space)}
+    for section in scope.settings.idle_sections(names | scope.index.config_sections):
         yield _row("idle", "settings", f"section {section} belongs to no installed plugin; it is kept")
     for text in idle_rules(scope):
         yield _row("asks", "policy", text, "hermes config edit")
@@ -298,6 +301,11 @@ def _working(scope: Scope, label: str) -> list[Row]:
     rows = [_row("slow" if seconds > _SLOW else "ok", who, f"imported in {seconds * 1000:.0f} ms")]
 
     async def run() -> None:
+        for _, one in runtime.dispatch.contributions("register_backends"):
+            if not await runtime.dispatch.shielded(label, "ready", one.ready, _PATIENCE):
+                fix = "" if type(one).ready is not Backend.ready else "Its author has to define ready()."
+                used = runtime.settings.config.terminal.backend == one.name
+                rows.append(_row("fault" if fix or used else "idle", who, f"the backend {one.name} is not ready", fix))
         for _, check in runtime.dispatch.contributions("register_checks"):
             if not (check.cheap and runtime.loader.is_own(label)):  # those were run beside this process
                 rows.extend(_found(label, finding) for finding in await check.run())
@@ -346,8 +354,20 @@ async def _at_work(scope: Scope, *, deep: bool) -> list[Row]:
         try:
             async with scope.hermes() as hermes:
                 rows.append(await look(hermes.runtime, deep=deep))
+                rows += await _besides(hermes.runtime) if look is _backend else ()
         except HermesError as error:
             rows.append(_row("fault", look.__name__[1:], error.text, error.hint))
+    return rows
+
+
+async def _besides(runtime: "Runtime") -> list[Row]:
+    """Which tools lack something, and what services did last."""
+    runtime.loader.load_contributing("services")
+    unmet = runtime.toolbox().unmet(Session(id="", origin="doctor", owner=runtime.owner))
+    rows, dispatch = [_row("idle", "tools", f"{n} is hidden: {why}") for n, why in unmet.items()], runtime.dispatch
+    for label, one in dispatch.contributions("register_services"):
+        if text := await dispatch.shielded(label, f"register_services: {one.name}", one.status, _PATIENCE):
+            rows.append(_row("ok", label, f"service {one.name}: {text}"))
     return rows
 
 

@@ -115,7 +115,7 @@ class Settings:
         return made
 
     def endpoint(self, provider: str, fallback: FallbackSettings | None = None) -> Endpoint | None:
-        """Where the user says that provider is reached, secrets filled in; None when nothing is said.
+        """Where the user says that provider is reached, secrets filled in; None when nothing is said of that.
 
         A ``fallback`` may say it otherwise for itself. Raises UserError when the provider is the chosen one, or a
         fallback, and its key refers to a secret that is not set.
@@ -125,7 +125,9 @@ class Settings:
         named = self.config.providers.get(provider)
         over = fallback or FallbackSettings()
         own = model.base_url or model.api_key or model.protocol or model.context_length
-        if named is None and not (own or over.base_url or over.api_key or over.key_env):
+        section = _at(self.raw, f"providers.{provider}")  # it may hold nothing but its plugin's own settings
+        theirs = isinstance(section, dict) and section and section.keys().isdisjoint(KERNEL_KEYS["providers"])
+        if (named is None or theirs) and not (own or over.base_url or over.api_key or over.key_env):
             return None
         place = named or EndpointSettings()
         url = over.base_url or model.base_url or place.base_url

@@ -41,6 +41,7 @@ class Entered(NamedTuple):
 _entered: ContextVar[Entered | None] = ContextVar("entered", default=None)  # tasks and threads begun here have it too
 in_threads: dict[Future[Any], Entered] = {}  # the work that plugin code has begun in threads of a command's loop
 _waited = 0.0  # seconds that code has waited here for what was ``finished`` elsewhere
+_held = 0.0  # seconds in which code of plugins let nobody else go on
 
 
 def keep_thread(work: Future[Any]) -> None:
@@ -109,10 +110,13 @@ async def call_in_time(
     A task, because code that swallows its cancellation would outlive ``asyncio.timeout`` around a plain await. What
     is late is cancelled and ``left_behind``, where it is kept until it ends.
     """
+    before = _held
     task = begun(fenced(function, entered))
     try:
         if not task.done():
             await asyncio.wait({task}, timeout=seconds)
+        if not task.done() and _held > before:  # that was not its time; once, as it may be the one who held the loop
+            await asyncio.wait({task}, timeout=min(_held - before, seconds))
     except asyncio.CancelledError:
         task.cancel()
         raise
@@ -122,6 +126,14 @@ async def call_in_time(
         task.cancel()
         return None, Late(f"no answer within {seconds:g} s")
     return (None, asyncio.CancelledError()) if task.cancelled() else task.result()
+
+
+def holder(thread: int) -> Entered | None:
+    """Which plugin's code holds the event loop of a thread at this moment, if one's does."""
+    frame = sys._current_frames().get(thread)
+    while frame and frame.f_code is not _stepped.__code__:
+        frame = frame.f_back
+    return frame.f_locals["entered"] if frame else None
 
 
 def begun(work: Coroutine[Any, Any, T]) -> "asyncio.Task[T]":
@@ -159,6 +171,7 @@ def _typed(error: KeyboardInterrupt) -> bool:
 @types.coroutine
 def _stepped(coroutine: Coroutine[Any, Any, Any], entered: Entered) -> Generator[Any, Any, Any]:
     # One step, from one suspension to the next, is exactly how long this code holds the event loop.
+    global _held
     step: Callable[[Any], Any] = coroutine.send
     value: Any = None
     while True:
@@ -170,6 +183,7 @@ def _stepped(coroutine: Coroutine[Any, Any, Any], entered: Entered) -> Generator
         finally:
             held = perf_counter() - _waited - began  # who waits for another plugin does not hold it
             if held > BLOCKING:
+                _held += held
                 entered.held(entered.label, entered.where, held)
         try:
             step, value = coroutine.send, (yield waiting)

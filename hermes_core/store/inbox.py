@@ -30,6 +30,7 @@ from hermes_core.types import (
 )
 
 DONE = "command"  # stands for the turn of a command that was carried out
+REFUSED = "refused"  # of a message that could not be taken; its mode says why
 OPEN, CLOSE = "<note-from-user>", "</note-from-user>"
 
 
@@ -83,6 +84,12 @@ class Inbox(Stored):
     def hear(self, tx: Transaction, owner: Principal, envelope: Envelope, trace: str) -> int:
         """Write down a command before it is carried out; its row. Raises Duplicate."""
         return wait(tx, envelope, owner_row(tx, owner), "", envelope.message, "command", trace)
+
+    @transaction()
+    def refuse(self, tx: Transaction, owner: Principal, envelope: Envelope, why: str, trace: str) -> None:
+        """Write down that a message came and could not be taken, without what it said. Raises Duplicate."""
+        nothing = Message(role="user", parts=())
+        take(tx, wait(tx, envelope, owner_row(tx, owner), "", nothing, clean(why), trace), REFUSED)
 
     @transaction()
     def done(self, tx: Transaction, row: int, also: Prepared[object] | None = None) -> None:

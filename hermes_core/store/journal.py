@@ -197,10 +197,11 @@ class Journal(Stored):
         return row["outcome"], next(found, None)
 
     @transaction()
-    def add_word(self, tx: Transaction, turn: Turn, message: Message) -> int:
-        """Store what a model is told within a turn besides results; the row's id. Raises StaleLease."""
+    def add_words(self, tx: Transaction, turn: Turn, messages: Sequence[Message]) -> None:
+        """Store what a model is told within a turn besides results. Raises StaleLease."""
         leases.hold(tx, turn)
-        return append(tx, turn.session_id, message, turn.id)
+        for message in messages:
+            append(tx, turn.session_id, message, turn.id)
 
     @transaction()
     def start_call(self, tx: Transaction, turn: Turn, call_id: str, *, again: bool = False) -> int:

@@ -1,12 +1,13 @@
 """Which messages of a context hold what comes from outside: text that nobody here wrote, and that may hold orders."""
 
 from collections.abc import Iterable, Sequence
+from typing import Literal
 
 from attrs import evolve
 
 from hermes_core.types import Message, ToolResult
 
-__all__ = ["by_person", "carried", "outside", "result_of", "sent_on"]
+__all__ = ["by_person", "by_plugin", "carried", "outside", "result_of"]
 
 
 def outside(messages: Iterable[Message]) -> bool:
@@ -14,14 +15,15 @@ def outside(messages: Iterable[Message]) -> bool:
     return any(message.untrusted for message in messages)
 
 
-def sent_on(message: Message) -> bool:
-    """Whether it is what a plugin said to a model whose turn might not end yet."""
-    return message.role == "user" and "sent_on" in (message.meta.get("hermes") or {})
+def by_plugin(message: Message, *ways: Literal["added", "sent_on"]) -> bool:
+    """Whether a plugin said it: appended to what a model is told, or said as its turn might not end yet."""
+    marks = message.meta.get("hermes") or {}
+    return message.role == "user" and any(way in marks for way in ways or ("added", "sent_on"))
 
 
 def by_person(message: Message) -> bool:
     """Whether a person said it, or whoever the turn is for."""
-    return message.role == "user" and not sent_on(message)
+    return message.role == "user" and not by_plugin(message)
 
 
 def result_of(result: ToolResult) -> Message:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from attrs import evolve
 
 from hermes_core.codec import dumps, message_to_json
+from hermes_core.store.outside import by_person, by_plugin
 from hermes_core.types import Message, Part, Role, Text, ToolCall, ToolResult
 
 INTERRUPTED = "(This turn was interrupted before an answer was given.)"
@@ -31,7 +32,7 @@ def result_message(call_id: str, name: str, text: str) -> Message:
 
 
 def valid(messages: Iterable[Message]) -> list[Message]:
-    """Roles alternate; every call has one result, right after its reply and in its order; no message is empty."""
+    """Roles alternate, but for words of plugins; calls have one result each, after their reply; none is empty."""
     mended: list[Message] = []
     open_calls: dict[str, ToolCall] = {}
     results: dict[str, Message] = {}
@@ -53,7 +54,7 @@ def valid(messages: Iterable[Message]) -> list[Message]:
         untrusted = row.untrusted
         role: Role = "assistant" if row.role == "assistant" else "user"
         before = mended[-1].role if mended else "assistant"
-        if role == "user" and before != "assistant":
+        if role == "user" and before != "assistant" and not by_plugin(row):
             mended.append(said("assistant", INTERRUPTED))
         elif role == "assistant" and not mended:
             mended.append(said("user", CONTINUED))
@@ -71,7 +72,7 @@ def misfit(before: Sequence[Message], after: Sequence[Message]) -> str:
     """Why a context may not take the place of another; empty when it may. It loses no request and invents no call."""
     if list(after) != valid(after):
         return "it is not valid for every provider: roles must alternate, and each call needs its one result"
-    request, kept = (next((m for m in reversed(list(of)) if m.role == "user"), None) for of in (before, after))
+    request, kept = (next((m for m in reversed(list(of)) if by_person(m)), None) for of in (before, after))
     if request is None or kept is None or _body(kept) != _body(request):
         return "the last thing the person said is not there, word for word"
     if strange := _calls(after) - _calls(before):

@@ -16,7 +16,10 @@ from hermes_core.plugins.loader import import_plugin
 from hermes_core.plugins.manifest import FILE, Manifest, read_manifest
 from hermes_core.types import Finding
 
-_PLACES = f"Write {', '.join(f'{space}.NAME' for space in (*PLUGIN_SPACES, 'providers'))}, or a new word of its own."
+_PLACES = (
+    f"Write {', '.join(f'{space}.NAME' for space in (*PLUGIN_SPACES, 'providers'))}, where NAME is the plugin's or "
+    "that of something it contributes, or a new word of its own."
+)
 
 
 def check_plugin(path: Path, *, imports: bool = False) -> list[Finding]:
@@ -35,7 +38,8 @@ def check_plugin(path: Path, *, imports: bool = False) -> list[Finding]:
     skills = manifest.contributes["skills"]
     space, dot, own = (section := manifest.config_section).partition(".")
     spaces, kernels = (*PLUGIN_SPACES, "providers"), {*Config.__annotations__, *PLUGIN_SPACES} - {HOST}
-    homeless = not own or space not in spaces if dot else section in kernels
+    names = {manifest.name.replace("-", "_"), manifest.name, *manifest.contributes.get(space, ())}
+    homeless = space not in spaces or own not in names if dot else section in kernels
     return [
         Finding(level="ok", text=f"{manifest.label}: {found}"),
         *(

@@ -97,7 +97,7 @@ async def test_in_the_middle_of_a_turn_the_steps_go_on(stage):
     assert await stage.history() == ["a", "ToolCall", "ToolResult", "done"]
 
 
-async def test_what_other_plugins_appended_leaves_with_the_request_and_is_not_kept(stage):
+async def test_what_other_plugins_appended_stays_behind_a_new_context(stage):
     @hookimpl(tryfirst=True)
     async def pre_llm_call(request):
         return evolve(request, messages=(*request.messages, said("user", "(by the way)")))
@@ -106,7 +106,88 @@ async def test_what_other_plugins_appended_leaves_with_the_request_and_is_not_ke
     requests = await stage.play(lambda old: [old[0], old[-2], old[-1]])
     assert stage.faults == []
     assert requests[-1] == ["c", "(by the way)"]
-    assert await stage.history() == ["c", "three"]
+    assert await stage.history() == ["c", "(by the way)", "three"]
+
+
+class Chatty:
+    """A kernel with a plugin that appends to every request; no two times the same."""
+
+    def __init__(self, hermes, scripted, *steps, **message):
+        self.hermes, self.provider, self.times = hermes, scripted(*steps), 0
+
+        @hookimpl
+        async def pre_llm_call(request):
+            self.times += 1
+            added = said("user", f"(by the way {self.times})")
+            return evolve(request, messages=(*request.messages, evolve(added, **message)))
+
+        hermes._wishes["strict"] = False
+        hermes.tmp_plugin(self.provider)
+        hermes.tmp_plugin(pre_llm_call, look, name="chatty")
+
+    async def say(self, text):
+        return [event async for event in self.hermes.turn(text, session="s")][-1]
+
+    @property
+    def requests(self):
+        return [list(request.messages) for request in self.provider.requests]
+
+
+async def test_what_a_plugin_appends_is_in_later_requests_to_the_byte(hermes, scripted):
+    chatty = Chatty(hermes, scripted, Call("look"), "one", "two")
+    await chatty.say("a")
+    await chatty.say("b")
+    first, second, third = chatty.requests
+    assert texts(third[1:]) == [
+        *("a", "(by the way 1)", "ToolCall", "ToolResult", "(by the way 2)", "one"),
+        *("b", "(by the way 3)"),
+    ]
+    assert second[: len(first)] == first
+    assert third[: len(second)] == second
+    assert (await (await hermes.runtime.store()).history.load("s"))[:-1] == third[1:]
+
+
+async def test_what_a_plugin_appends_is_no_word_of_the_person(hermes, scripted):
+    from hermes_core.store.outside import by_person
+
+    chatty = Chatty(hermes, scripted, "one", untrusted=True)
+    await chatty.say("a")
+    rows = await (await hermes.runtime.store()).history.load("s")
+    assert [by_person(message) for message in rows] == [True, False, False]
+    assert rows[2].untrusted, "a model that read it was told what comes from outside"
+
+
+async def test_a_request_that_is_built_again_has_what_was_appended_first(hermes, scripted):
+    from hermes_core.errors import ContextTooLong
+    from hermes_core.testing import Fail
+
+    chatty = Chatty(hermes, scripted, Fail(ContextTooLong("Too long.", window=8_000)), "fits")
+    assert (await chatty.say("a")).reason == "failed", "nothing made it smaller"
+    assert texts(chatty.requests[-1][1:]) == ["a", "(by the way 1)"]
+    chatty.provider.check = lambda: None
+
+
+APPENDED = {
+    "an answer": said("assistant", "yes"),
+    "a system prompt": said("system", "obey"),
+    "a call": Message(role="user", parts=(ToolCall(id="x", name="look", arguments={}),)),
+    "nothing": Message(role="user", parts=()),
+}
+
+
+@pytest.mark.parametrize("case", APPENDED)
+async def test_only_text_and_files_are_appended(stage, case):
+    requests = await stage.play(lambda old: [*old, APPENDED[case]], says=("a",), steps=("one",), at=1, manifest={})
+    assert requests == [["a"]]
+    assert "what it appended was not used" in stage.faults[0]
+
+
+async def test_the_message_of_a_person_cannot_be_changed_on_its_way(stage):
+    requests = await stage.play(
+        lambda old: [old[0], said("user", "a!")], says=("a",), steps=("one",), at=1, manifest={}
+    )
+    assert requests == [["a"]]
+    assert "changed what a model was told" in stage.faults[0]
 
 
 BAD = {

@@ -148,10 +148,27 @@ def test_builtins_that_are_replaced_are_put_back(asked):
     assert "replaces Python's own open, print when it is imported" in done.err
 
 
+@pytest.mark.parametrize("name", ["on_turn_end", "on_session_end"])
+@pytest.mark.few(1)
+def test_who_holds_up_everything_after_the_answer_is_named_and_left_behind(cli, name):
+    cli.plugin("tool/bad", HEAD + hook(name, "    time.sleep(30)"), hooks={"use": [name]})
+    cli("plugins", "enable", "bad", "--yes")
+    began = time.monotonic()
+    done = cli.process("-z", "hello")
+    assert time.monotonic() - began < 6  # two after the answer, and what a start takes here
+    assert (done.status, bool(done.out)) == (0, True)
+    failed = [line for line in done.err.splitlines() if line.startswith("Plugin ")]
+    said = "held everything up after the answer, and nobody waited for it"
+    assert failed == [f"Plugin tool/bad failed (call): {said}. See `hermes doctor`."], "and nobody else is blamed"
+    assert re.search(f"fault +tool/bad +call: {name}:? .*{said}", cli("doctor").out), cli("doctor").out
+
+
 @pytest.mark.long
-def test_who_holds_up_everything_is_named(asked):
-    done = asked(hook("on_turn_end", "    time.sleep(5.2)"), hooks={"use": ["on_turn_end"]})
-    assert "Plugin tool/bad failed (call): held everything up for 5 s" in done.err
+def test_who_holds_up_everything_before_the_answer_is_named_alone(asked):
+    done = asked(hook("on_turn_start", "    time.sleep(5.2)"), hooks={"use": ["on_turn_start"]})
+    assert done.out
+    failed = [line for line in done.err.splitlines() if line.startswith("Plugin ")]
+    assert failed == ["Plugin tool/bad failed (call): held everything up for 5 s. See `hermes doctor`."]
 
 
 @pytest.mark.long
@@ -205,6 +222,80 @@ def test_what_falls_over_an_answer_is_told_once_wherever_one_talks(cli, words):
     said = [line for line in (done.out + done.err).splitlines() if "tool/bad" in line]
     assert len(said) == 1, said
     assert "did not change the answer: ZeroDivisionError" in said[0]
+
+
+def test_a_tool_that_lacks_something_is_hidden_and_doctor_says_why(cli):
+    needs = '@tool(needs=lambda session: "there is no rope")'
+    cli.plugin("tool/bad", HEAD + tools("    return 'x'", needs), contributes={"tools": ["bad_one"]})
+    cli("plugins", "enable", "bad", "--yes")
+    assert re.search("idle +tools +bad_one is hidden: there is no rope", cli("doctor").out)
+
+
+def test_what_a_service_did_last_is_told_by_doctor(cli):
+    code = """
+from hermes_core.kinds import Service
+class Ticks(Service):
+    name = "ticks"
+    async def run(self): pass
+    async def status(self): return "ticked at noon"
+@hookimpl
+def register_services(): return [Ticks()]
+"""
+    cli.plugin("tool/bad", HEAD + code, contributes={"services": ["ticks"]})
+    cli("plugins", "enable", "bad", "--yes")
+    assert re.search("ok +tool/bad +service ticks: ticked at noon", cli("doctor").out)
+
+
+BACKEND = """
+from hermes_core import Backend, Workspace
+from hermes_core.types import ExecResult
+class Place(Workspace):
+    def __init__(self, folder):
+        self.cwd = folder
+    async def run(self, request):
+        environ = {ENVIRON}
+        pipe = asyncio.subprocess.PIPE
+        child = await asyncio.create_subprocess_exec(*request.argv, cwd=self.cwd, env=environ, stdin=pipe, stdout=pipe)
+        output, _ = await child.communicate(request.stdin)
+        return ExecResult(status=child.returncode, output=output)
+class Bad(Backend):
+    name = "bad"
+    async def open(self, key):
+        return Place(key)
+@hookimpl
+def register_backends():
+    return [Bad()]
+"""
+SEES, LACKS = "its commands see the secrets of this process", "its commands lack HERMES_RUN"
+
+
+@pytest.mark.parametrize(
+    ("environ", "said"),
+    [("{**os.environ, **request.env}", SEES), ("{'PATH': os.environ['PATH']}", LACKS), ("request.environment", "")],
+)
+@pytest.mark.few(1)
+def test_a_backend_that_passes_a_wrong_environment_is_named_and_not_used(cli, monkeypatch, environ, said):
+    monkeypatch.setenv("FOO_API_KEY", "planted-for-nobody-123")
+    cli.plugin("backend/bad", HEAD + BACKEND.replace("{ENVIRON}", environ), contributes={"backends": ["bad"]})
+    cli("plugins", "enable", "bad", "--yes")
+    cli("config", "set", "terminal.backend", "bad")
+    done = cli.process("chat", "-q", "list the files here", "--yolo")
+    if said:
+        assert f"Plugin backend/bad failed (call): {said}" in done.err
+        assert "Its commands are not run" in done.out + done.err
+        assert said in cli("doctor").out
+    else:
+        assert "failed" not in done.err
+
+
+def test_a_backend_that_never_says_it_is_ready_is_named(cli):
+    cli.plugin(
+        "backend/bad", HEAD + BACKEND.replace("{ENVIRON}", "request.environment"), contributes={"backends": ["bad"]}
+    )
+    cli("plugins", "enable", "bad", "--yes")
+    done = cli("doctor", "--plugin", "backend/bad")
+    assert re.search("fault +backend/bad +the backend bad is not ready", done.out), done.out
+    assert "Its author has to define ready()." in done.out
 
 
 @pytest.mark.parametrize("name", ["on_turn_end", "on_session_end", "post_llm_call"])

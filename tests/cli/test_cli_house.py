@@ -623,3 +623,13 @@ def test_a_cheap_check_of_somebody_else_is_run_apart(cli):
     (row,) = [r for r in cli("doctor", "--json").row["findings"] if r["text"].startswith("in process")]
     assert row["who"] == "tool/where"
     assert row["text"] != f"in process {os.getpid()}"
+
+
+def test_a_platform_with_a_section_that_is_not_installed_is_named_with_its_package(cli):
+    cli.configure("platforms: {lines: {}, letters: {enabled: false}}\n")
+    done = cli("gateway", "run")
+    assert done.status == 2
+    assert done.err.startswith(
+        "Platform lines is not installed: pip install hermes-platform-lines\nThere is no platform"
+    )
+    assert "letters" not in done.err

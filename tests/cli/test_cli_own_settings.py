@@ -71,6 +71,25 @@ def test_its_keys_and_the_kernels_are_each_read_by_their_owner(acme):
     assert {"region", "retries", "base_url", "api_key"} <= schema.keys()
 
 
+def test_its_own_keys_alone_ask_it_for_no_address(acme):
+    code = ACME.replace("    def at(self, endpoint):\n        return self\n", "")
+    assert "def at" not in code
+    (acme.home / "plugins" / "acme.py").write_text(code)
+    assert acme("config", "set", "providers.acme.region", "south").status == 0
+    assert acme("--provider", "acme", "-z", "where").out == "south 1 nowhere\n"
+    assert acme("config", "set", "providers.acme.base_url", "http://127.0.0.1:9").status == 0
+    assert "takes no address or key" in acme("--provider", "acme", "-z", "where").err
+
+
+def test_a_section_of_a_platform_without_settings_of_its_own_is_its_plugins(cli):
+    code = "from hermes_core import hookimpl\n@hookimpl\ndef register_platforms(): return []\n"
+    cli.plugin("platform/lines", code, contributes={"platforms": ["lines"]})
+    (cli.home / "config.yaml").write_text("platforms: {lines: {}, letters: {}}\n")
+    out = cli("doctor").out
+    assert "section platforms.letters belongs to no installed plugin" in out
+    assert "platforms.lines" not in out
+
+
 def test_a_wrong_name_or_value_is_told_by_whoever_reads_it(acme):
     assert "retries: must be a whole number" in acme("config", "set", "providers.acme.retries", "many").err
     assert "did you mean region?" in acme("config", "set", "providers.acme.regoin", "x").err

@@ -36,12 +36,12 @@ class Stage:
         self.url = url
         self._player, self.home, self.truth_file = player, folder / "home", folder / "truth"
         self.said: dict[str, str] = {}
-        self.compacts = self.goes_on = False
+        self.compacts = self.goes_on = self.appends = False
         self.calls = 0  # of a model that a session may make; 0: as many as it likes
 
     def play(self, die_at: str = "", **order) -> bool:
         """Play an order in a process of its own; whether it was killed."""
-        hooks = {"compacts": self.compacts, "goes_on": self.goes_on}
+        hooks = {"compacts": self.compacts, "goes_on": self.goes_on, "appends": self.appends}
         usual = {"resume": False, "patient": False, "person": "", "calls": self.calls, **hooks, "url": self.url}
         wanted = {**usual, "die_at": die_at, **order}
         status = self._player.play({"home": str(self.home), "truth": str(self.truth_file), **wanted})

@@ -9,6 +9,7 @@ import json
 import os
 import signal
 import sys
+import time
 from pathlib import Path
 
 from attrs import evolve, frozen
@@ -110,6 +111,9 @@ class Outside:
 
         @hookimpl
         async def pre_llm_call(request):
+            if self.order["appends"]:
+                aside = Message(role="user", parts=(Text(text=f"(by the way {time.time_ns()})"),))
+                return evolve(request, messages=(*request.messages, aside))
             *old, asked = (i for i, m in enumerate(request.messages) if m.role == "user")
             if len(old) < 2 or len(request.messages) < asked + 3:  # in the middle of a turn, while there is a past
                 return None
@@ -121,8 +125,9 @@ class Outside:
             outside.note("may end", answer, times)
             return None if times else Verdict(outcome="deny", reason="look again 0")
 
-        hooks = {"compacts": pre_llm_call, "goes_on": may_end}
-        return [Planned(self), add, look, both, *(hook for wish, hook in hooks.items() if self.order[wish])]
+        hooks = {pre_llm_call: ("compacts", "appends"), may_end: ("goes_on",)}
+        wanted = [hook for hook, wishes in hooks.items() if any(self.order[wish] for wish in wishes)]
+        return [Planned(self), add, look, both, *wanted]
 
 
 class Planned(Provider):
@@ -141,7 +146,8 @@ class Planned(Provider):
         return self
 
     async def stream(self, request):
-        said = max(i for i, m in enumerate(request.messages) if m.role == "user")
+        asked = (m.role == "user" and "added" not in m.meta.get("hermes", {}) for m in request.messages)
+        said = max(i for i, asks in enumerate(asked) if asks)
         text = request.messages[said].parts[0].text
         step = sum(m.role == "assistant" for m in request.messages[said:])
         resumed = self._outside.order["resume"]
@@ -220,6 +226,7 @@ def rehearsal(folder: Path) -> dict:
         "person": "",
         "compacts": False,
         "goes_on": False,
+        "appends": False,
         "calls": 0,
         "url": "",
         "die_at": "",

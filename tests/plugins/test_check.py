@@ -76,7 +76,10 @@ def test_what_is_no_plugin_says_so(tmp_path):
 
 @pytest.mark.parametrize(
     ("place", "said"),
-    [(bad, [f"[config] section {bad} is no place for settings"]) for bad in ("model", "toolz.now", "platforms")]
+    [
+        (bad, [f"[config] section {bad} is no place for settings"])
+        for bad in ("model", "toolz.now", "platforms", "tools.other")
+    ]
     + [(good, []) for good in ("tools.now", "providers.now", "agent", "acme")],
 )
 def test_settings_at_a_place_that_is_nobodys_are_named(site, place, said):

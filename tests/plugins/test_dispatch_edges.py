@@ -87,6 +87,22 @@ async def test_a_transform_that_may_call_models_has_the_time_of_one(kernel, foun
     assert told(made) == ([] if found else [("tool/a", "no answer within 0 s")])
 
 
+@pytest.mark.parametrize(("wait", "late"), [(0.1, False), (60, True)])
+async def test_a_deadline_that_ran_out_while_another_held_the_loop_is_longer_by_that(wait, late):
+    slow = f"@hookimpl\nasync def on_turn_end():\n    await asyncio.sleep(0.1)\n    await asyncio.sleep({wait})\n"
+    holds = "@hookimpl\nasync def transform_prompt():\n    import time; time.sleep(0.4)\n"
+    made = dispatch(
+        plugin("tool/a", slow, uses=["on_turn_end"]),
+        plugin("tool/b", holds, uses=["transform_prompt"]),
+        deadlines={"observe": 0.3, "transform": 5.0},
+    )
+    await made.observe("on_turn_end", session=SESSION, end=None)
+    await asyncio.sleep(0.05)
+    await prompted(made)
+    await made.settle()
+    assert told(made) == ([("tool/a", "no answer within 0.3 s")] if late else [])
+
+
 async def test_a_gate_that_may_call_models_has_not_the_time_of_one():
     code = f"@hookimpl\nasync def pre_tool_call(call):\n    {STEPS}return Verdict(outcome='allow')\n"
     made = dispatch(plugin("tool/a", code, uses=["pre_tool_call"], kernel=["llm.call"]), deadlines={"decide": 0.0})

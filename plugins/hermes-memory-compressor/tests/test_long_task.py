@@ -197,6 +197,33 @@ async def test_when_it_would_overflow_a_list_stands_in_for_the_summary(hermes: A
     assert "Wish number 1." in text
 
 
+async def test_what_another_plugin_appends_is_compacted_with_what_it_stands_behind(
+    hermes: Any, provider: Forgetful
+) -> None:
+    from attrs import evolve
+
+    from hermes_core.hooks import hookimpl
+    from hermes_core.types import Message, Text
+
+    @hookimpl
+    async def pre_llm_call(request: Request) -> Request:
+        aside = Message(role="user", parts=(Text(text=f"(aside {len(provider.requests)})"),))
+        return evolve(request, messages=(*request.messages, aside))
+
+    provider = Forgetful(note="empty")
+    provider.step = PAGES + 1
+    hermes.tmp_plugin(pre_llm_call, name="chatty")
+    put_in(hermes, provider, **{"memories.compressor.protect_first": 0, "plugins.order": ["chatty", "compressor"]})
+    for number in range(9):
+        ended = [event async for event in hermes.turn(f"Wish number {number}. " + "word " * 1_000, session="s")][-1]
+        assert ended.reason == "done"
+    assert not hermes.runtime.dispatch.faults
+    asked, aside = provider.requests[-1].messages[-2:]
+    assert asked.parts[0].text.startswith("Wish number 8.")
+    assert aside.parts[0].text == "(aside 8)"
+    assert "made by rule" in words_of(provider.requests[-1])
+
+
 async def test_what_does_not_fit_at_all_stops_the_turn_with_a_way_out(hermes: Any, provider: Forgetful) -> None:
     from attrs import evolve
 

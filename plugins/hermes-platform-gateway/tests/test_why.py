@@ -54,6 +54,24 @@ async def look() -> str:
     return "nothing here"
 
 
+async def test_a_message_that_nobody_can_answer_is_found_with_the_reason(hermes, capsys) -> None:
+    from hermes_tool_commands.why import make_why
+
+    hermes.configure(OPEN)
+    room = Room()
+    async with serving(hermes, room):
+        room.write("my secret wish", event="lost-event")
+        [told] = await room.until(1)
+    assert "No provider can answer." in told
+    for word in ("latest", "lost-event", "m1"):
+        assert await make_why(context_of(hermes)).callback(message=word, as_json=False) == 1
+        out = capsys.readouterr().out
+        assert "fake dm from" in out
+        assert "not taken" in out
+        assert "It was not taken, and the person was told so: No provider can answer." in out
+        assert "my secret wish" not in out
+
+
 async def test_a_person_asks_for_their_own_last_message(hermes, scripted) -> None:
     hermes.configure(OPEN)
     hermes.tmp_plugin(scripted("For Anna.", Call("look"), "For Ben."))

@@ -36,10 +36,11 @@ class Plan:
 
 
 def groups_of(messages: Sequence[Message]) -> list[Group]:
-    """Messages with the tool results that belong to them."""
+    """Messages with the tool results, and the words of other plugins, that belong to them."""
     groups: list[list[Message]] = []
     for message in messages:
-        if message.role == "tool" and groups:
+        plugins = {"added", "sent_on"} & message.meta.get("hermes", {}).keys()
+        if groups and (plugins or message.role == "tool"):
             groups[-1].append(message)
         else:
             groups.append([message])

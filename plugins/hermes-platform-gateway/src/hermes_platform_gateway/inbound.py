@@ -101,7 +101,9 @@ class Inbound:
             log.info("message %s of %s came again", envelope.event_id, platform.name)
         except HermesError as error:
             log.warning("message %s of %s was not taken: %s", envelope.event_id, platform.name, error)
-            await self._tell(envelope, str(error))
+            await self._tell(envelope, str(error))  # first: where that cannot be stored, the message comes again
+            with contextlib.suppress(Duplicate):  # it fell after it had its row
+                await self._ctx.host.records.refuse(self._sender(envelope), envelope, mask_of(self._ctx)(error.text))
         except Exception:  # one that is never acknowledged keeps those behind it from being heard
             log.exception("message %s of %s could not be taken", envelope.event_id, platform.name)
             await self._tell(envelope, "This message could not be taken. The log of the gateway says why.")
@@ -214,10 +216,13 @@ class Inbound:
             return False
         return True
 
+    def _sender(self, envelope: Envelope) -> Principal:
+        return Principal(profile=self._ctx.owner.profile, person=f"{envelope.platform}:{envelope.sender}")
+
     async def _tell(self, envelope: Envelope, text: str, owner: Principal | None = None, mark: str = "failed") -> None:
         """Say something to whoever wrote a message, once."""
         key = f"{envelope.platform}:{envelope.account}:{envelope.event_id}:{mark}"
-        owner = owner or Principal(profile=self._ctx.owner.profile, person=f"{envelope.platform}:{envelope.sender}")
+        owner = owner or self._sender(envelope)
         text = mask_of(self._ctx)(text)
         message = answer_to(envelope, owner, said(text), key=key, trace=trace.current())
         await rows_of(self._ctx).outbox.send_later(message)

@@ -39,7 +39,12 @@ def _received(row: Row) -> TraceStep:
     sender = address.get("sender_name") or address.get("sender", "")
     kind = address.get("kind", "dm") if row["account"] else ""
     what = " ".join(filter(None, (row["platform"], kind, f"from {sender}" if sender else "")))
-    became = {"": f"waits ({row['mode'] or 'queue'})", "dropped": "given up", "command": "carried out"}
+    became = {
+        "": f"waits ({row['mode'] or 'queue'})",
+        "dropped": "given up",
+        "command": "carried out",
+        "refused": "not taken",
+    }
     return TraceStep(at=row["received"], step="received", what=what, outcome=became.get(row["turn_id"], "let in"))
 
 
@@ -117,6 +122,8 @@ def _before_turn(row: Row, program: str) -> str:
     """Why a message has no turn; empty when it has."""
     if row["turn_id"] == "dropped":
         return "It was given up before it had its turn: what waited in its conversation was cleared. Say it again."
+    if row["turn_id"] == "refused":
+        return f"It was not taken, and the person was told so: {row['mode']} Mend that, and let them say it again."
     if row["turn_id"]:
         return ""
     if row["alive"]:

@@ -46,6 +46,9 @@ class Local(Backend):
     async def open(self, key):
         return Here(key)
 
+    async def ready(self):
+        return True
+
 
 @hookimpl
 def register_backends():

@@ -66,8 +66,9 @@ async def _answer(ctx: PluginContext, text: str, session: str, answers: Answers,
             show(event)
             if isinstance(event, Failed):
                 status = 2 if event.kind in _MENDABLE else 3 if event.kind in _PLUGINS else 1
-            elif isinstance(event, Ended) and event.reason == "interrupted":
-                status = 130
+            elif isinstance(event, Ended):
+                status = 130 if event.reason == "interrupted" else status
+                ctx.host.end_soon(status, partial(_tell_notices, ctx))
     click.get_current_context().call_on_close(partial(_tell_notices, ctx))  # plugins hear of the end, too
     return status
 

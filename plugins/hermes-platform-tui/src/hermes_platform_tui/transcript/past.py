@@ -62,7 +62,7 @@ class Past:
                 case Reasoning() if part.text.strip():
                     yield Thought(number=number, said=Speech.of("model", part.text))
                 case Text() if part.text.strip() or (blobs and who == "person"):
-                    if message.role == "system":
+                    if message.role == "system" or (who == "person" and "hermes" in message.meta):  # a plugin's words
                         yield Remark(kind="note", number=number, text=Speech.of("house", part.text).text)
                         continue
                     yield Speech.of("person" if who == "person" else "model", part.text, blobs, number=number)
