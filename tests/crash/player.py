@@ -75,8 +75,7 @@ class Outside:
             text, event = self.order["adds"], f"event of {self.order['adds']}"
             message = Message(role="user", parts=(Text(text=text),))
             key = {"platform": "test", "account": "", "event_id": event, "chat": "c", "sender": "owner"}
-            put = self.runtime.turns.steer if how == "steer" else self.runtime.turns.queue
-            await put("s", message, envelope=Envelope(**key, message=message))
+            await self.runtime.turns.queue("s", message, envelope=Envelope(**key, message=message), mode=how)
             self.note("ack", event)
 
     async def person(self, question: Question) -> Verdict:

@@ -120,7 +120,7 @@ async def test_everything_but_the_model_sees_the_real_name(hermes, scripted) -> 
     assert [name for name, *_ in seen] == ["mcp__tracker__open_1"] * 2
     assert seen[0][2] == {Effect.SEND}
     assert [words.text for _, words in ran] == ["a"]
-    history = await (await hermes.runtime.store()).history.tool_calls(hermes.runtime.owner, name="mcp__tracker__open_1")
+    history = await (await hermes.runtime.store()).history.tool_calls(hermes.runtime.owner, tool="mcp__tracker__open_1")
     assert sorted(e.outcome for e in history) == ["failed", "ok", "refused"]
 
 

@@ -291,7 +291,7 @@ async def test_a_session_writes_uses_breaks_rolls_back_and_uses(hermes, scripted
     assert "+    return 100 // number - 1 + 1" in person.asked[1].risk
     names = [[s.name for s in r.tools] for r in provider.requests]
     assert names == [["tool_write", "tool_call"]] * 10
-    history = await (await hermes.runtime.store()).history.tool_calls(hermes.runtime.owner, name="own_fragile")
+    history = await (await hermes.runtime.store()).history.tool_calls(hermes.runtime.owner, tool="own_fragile")
     assert sorted(e.outcome for e in history) == ["failed"] * 3 + ["ok"] * 3
     assert dict(history[0].arguments) == {"number": 2}
 
@@ -477,7 +477,7 @@ async def test_its_code_calls_tools_which_are_judged_on_their_own(hermes, script
     assert "own_total" in [s.name for s in provider.requests[2].tools]
     assert ran == ["ab", "a", "abc"], "each is made once, however often the code is run"
     assert "<untrusted from='own_total'>\n4\n" in said[-1]
-    history = await (await hermes.runtime.store()).history.tool_calls(hermes.runtime.owner, name="number")
+    history = await (await hermes.runtime.store()).history.tool_calls(hermes.runtime.owner, tool="number")
     assert [e.outcome for e in history] == ["ok", "refused", "ok", "ok"]
 
 
