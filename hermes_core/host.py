@@ -17,18 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from hermes_core.brokers import TurnEnds
 from hermes_core.kinds import Platform, TurnQueue, Workspace
 from hermes_core.kinds.console import AskPerson
-from hermes_core.types import (
-    Account,
-    Approval,
-    Envelope,
-    Event,
-    Message,
-    Principal,
-    Serving,
-    Session,
-    Verdict,
-    Waiting,
-)
+from hermes_core.types import Account, Approval, Envelope, Event, Message, Principal, Serving, Session, Verdict, Waiting
 
 if TYPE_CHECKING:
     from hermes_core.database import Prepared

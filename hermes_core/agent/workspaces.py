@@ -3,6 +3,7 @@
 from hermes_core.agent.policy.guests import Guests
 from hermes_core.config.files import explain
 from hermes_core.config.settings import Settings
+from hermes_core.environment import hide_memory
 from hermes_core.errors import UnknownName
 from hermes_core.kinds import Backend, Workspace
 from hermes_core.plugins.dispatch import Dispatch
@@ -35,6 +36,7 @@ class Workspaces:
 
     async def open(self, session: Session) -> Workspace:
         """The place where this session's commands run. Raises UserError when there is none."""
+        hide_memory()  # from here on something runs that a model chose
         name = self.backend(session.owner)
         if self._guests.is_guest(session.owner):
             try:

@@ -96,16 +96,7 @@ from hermes_core.types.people import (
     Waiting,
 )
 from hermes_core.types.turns import Limits, Spent, TurnBounds, TurnOrder
-from hermes_core.types.views import (
-    Choice,
-    ConversationState,
-    Job,
-    ModelRow,
-    ProviderRow,
-    Setting,
-    ToolRow,
-    UsageRow,
-)
+from hermes_core.types.views import Choice, ConversationState, Job, ModelRow, ProviderRow, Setting, ToolRow, UsageRow
 from hermes_core.types.work import ExecRequest, ExecResult, Memo, Source, Wall
 
 __all__ = [

@@ -14,13 +14,14 @@ from hermes_backend_kit.endings import SHORT_GRACE, TIMED_OUT
 from hermes_backend_kit.output import Capture
 from hermes_backend_kit.places import folder_here
 from hermes_backend_kit.shell import Shell, is_shell
+from hermes_backend_kit.walls import no_wall
 from hermes_backend_local import disk
 from hermes_backend_local.config import Config
 from hermes_backend_local.shell import Exports, Trace
 from hermes_backend_local.spawn import Spawned
 from hermes_backend_local.wayout import WayOut
 from hermes_backend_wall.limits import Limits
-from hermes_backend_wall.plan import NO_WALL, Kind, Plan, chosen
+from hermes_backend_wall.plan import Kind, Plan, chosen
 from hermes_backend_wall.trace import Trace as WalledTrace
 from hermes_backend_wall.walled import Walled, expected
 from hermes_core.context import PluginPaths
@@ -70,7 +71,7 @@ class Here(Workspace):
     @property
     def wall(self) -> Wall:  # type: ignore[override]
         """The wall that was made; before the first command, the one that will be tried."""
-        return self._walled.wall if self._walled else Wall(name="none", missing=NO_WALL)
+        return self._walled.wall if self._walled else no_wall()
 
     @property
     def shell_cwd(self) -> str:

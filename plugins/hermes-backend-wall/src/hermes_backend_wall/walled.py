@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve
 
-from hermes_backend_wall.plan import NO_WALL, Kind, Plan, chosen, home_of, was_lost
+from hermes_backend_kit.walls import no_wall
+from hermes_backend_wall.plan import Kind, Plan, chosen, home_of, was_lost
 from hermes_core.errors import ToolError
 from hermes_core.types import Wall
 
@@ -39,16 +40,15 @@ def expected(kind: Kind) -> Wall:
 
 
 def _told(name: str) -> Wall:
-    missing: tuple[str, ...] = NO_WALL
     if name == "landlock":
         from hermes_backend_wall import landlock
 
-        missing = landlock.missing(landlock.version())
-    elif name == "bubblewrap":
+        return Wall(name=name, missing=landlock.missing(landlock.version()))
+    if name == "bubblewrap":
         from hermes_backend_wall import namespaces
 
-        missing = namespaces.missing()
-    return Wall(name=name, missing=missing)
+        return Wall(name=name, missing=namespaces.missing())
+    return no_wall()
 
 
 class Walled:
