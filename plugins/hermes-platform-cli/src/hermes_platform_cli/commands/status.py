@@ -8,9 +8,10 @@ import click
 
 from hermes_core.closed import wide
 from hermes_core.context import PluginContext
+from hermes_core.control import BackendRow
 from hermes_core.errors import HermesError
 from hermes_core.tables import json_option, visible
-from hermes_core.types import BackendRow, Feature
+from hermes_core.types import Feature
 
 __all__ = ["make_status"]
 
