@@ -12,6 +12,7 @@ __all__ = [
     "CALLS",
     "EVERYTHING",
     "FILTER",
+    "LASTING",
     "LOOSE",
     "LOOSE_BUT_GIT",
     "MOVES",
@@ -23,6 +24,7 @@ __all__ = [
     "SOCKETS",
     "TCP",
     "TERMINALS",
+    "UNCOUNTED",
     "everything_on",
     "no_wall",
     "says",
@@ -42,12 +44,14 @@ REQUESTS = "device files answer all their requests"
 SIGNALS = "signals reach your other processes"
 SEEN = "processes with their command lines, and files that are known by name, can be seen, not read"
 SHARED_MEMORY = "shared memory of POSIX and System V is that of your other programs too"
+UNCOUNTED = "memory and processes are not limited"
+LASTING = "what a command leaves running outlives Hermes"
 TERMINALS = "no pseudo-terminals"
 
 _TABLE = frozenset(
     {
         *(EVERYTHING, NETWORK, SOCKETS, LOOSE, LOOSE_BUT_GIT, CALLS, FILTER, MOVES, TCP, REQUESTS),
-        *(SIGNALS, SEEN, SHARED_MEMORY, TERMINALS),
+        *(SIGNALS, SEEN, SHARED_MEMORY, TERMINALS, UNCOUNTED, LASTING),
     }
 )
 _ELSEWHERE = pattern(re.escape(_THERE).replace(r"\{\}", r"\S+"))

@@ -48,6 +48,10 @@ def _told(name: str) -> Wall:
         from hermes_backend_wall import namespaces
 
         return Wall(name=name, missing=namespaces.missing())
+    if name == "seatbelt":
+        from hermes_backend_wall import seatbelt
+
+        return Wall(name=name, missing=seatbelt.MISSING)
     return no_wall()
 
 
@@ -93,11 +97,21 @@ class Walled:
         """What holds, in words."""
         return _told(self.name)
 
+    def behind(self, argv: Sequence[str]) -> Sequence[str]:
+        """A command that needs no sandbox to be behind this wall. Raises ToolError."""
+        if self.name != "seatbelt":
+            return argv
+        from hermes_backend_wall import seatbelt
+
+        return seatbelt.behind(argv, self._bounds_of(self.name))
+
     async def sandbox(self) -> "Sandbox | None":
-        """The running one, made where there is none; None where there is no wall. Raises ToolError."""
+        """The running one, made where there is none; None where commands have none around them. Raises ToolError."""
         if self._sandbox is not None and self._sandbox.alive:
             return self._sandbox
-        if self.name == "none":
+        if self.name == "seatbelt":
+            self._prepare()
+        if self.name in ("none", "seatbelt"):
             return None
         async with self._making:
             if self._sandbox is None or not self._sandbox.alive:
@@ -110,13 +124,16 @@ class Walled:
     async def _make(self) -> "Sandbox":
         from hermes_backend_wall.raising import raised
 
+        self._prepare()
+        plan = self._plan
+        made, self.name = await raised(plan.kind, self.name, self._bounds_of, plan.limits, plan.on_connection)
+        return made
+
+    def _prepare(self) -> None:
         self._must_be_one_project()
         if not self._own.scratch:
             self._own.open()
         self._base = ({}, {})
-        plan = self._plan
-        made, self.name = await raised(plan.kind, self.name, self._bounds_of, plan.limits, plan.on_connection)
-        return made
 
     def _bounds_of(self, wall: str) -> "Bounds":
         self._own.lead_back(mounted=wall == "bubblewrap")
