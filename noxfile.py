@@ -146,6 +146,8 @@ def bench(session: nox.Session) -> None:
     _sync(session)
     session.run("python", "benchmarks/run.py", *session.posargs)
     session.run("python", "benchmarks/journaling.py")
+    session.run("python", "benchmarks/walls.py")
+    session.run("python", "benchmarks/proxy.py")
 
 
 @nox.session(python=PYTHONS[0])

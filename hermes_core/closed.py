@@ -20,7 +20,12 @@ __all__ = [
 _MAGIC, NO_NAME = pattern(r"[{$`]"), pattern(r"[\0\ud800-\udc7f\udd00-\udfff]")  # what no system has in a name
 _HOLDERS = ("/home", "/Users", "/mnt", "/media", "/Volumes")  # of homes and of mounts
 _WIDE = pattern(
-    r"(/private)?(/var)?/tmp|/(bin|boot|dev(/shm)?|etc|lib\w*|opt|proc|root|run|s?bin|srv|sys|usr(/local)?|var)"
+    r"(/private)?(/var)?/tmp|/(boot|dev(/shm)?|opt|proc|root|run|srv|sys|var)"
+    r"|(/private)?/(s?bin|etc|lib(x?32|64)?|usr(?!(/local)?/src/.)|var/(cache|lib|log|spool))(/.*)?"
+)
+_OF_THE_PERSON = pattern(  # keys, and what holds the settings of all programs
+    r"\.(ssh|gnupg|aws|azure|kube|docker|password-store|config/(gcloud|gh)|local/share/keyrings)(/.*)?"
+    r"|\.(cache|config|local(/(bin|share))?)"
 )
 
 
@@ -130,8 +135,10 @@ def vital_place(word: str, cwd: str) -> str:
 
 
 def wide(folder: str) -> bool:
-    """Whether a folder is too wide to work in: a home, what holds homes or mounts, everybody's, the system's."""
+    """Whether a folder is too wide to work in: a home, what holds homes or mounts, everybody's, the system's, keys."""
     path, home = os.path.realpath(folder), os.path.realpath(os.path.expanduser("~"))  # noqa: PTH111
+    if home != "/" and path.startswith(f"{home}/"):
+        return bool(_OF_THE_PERSON.fullmatch(path[len(home) + 1 :]))
     held = path in _HOLDERS or path.rpartition("/")[0] in _HOLDERS
     return held or bool(_WIDE.fullmatch(path)) or f"{home}/".startswith(f"{path.rstrip('/')}/")
 

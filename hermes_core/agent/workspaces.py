@@ -5,7 +5,7 @@ import os
 from hermes_core.agent.policy.guests import Guests
 from hermes_core.config.files import explain
 from hermes_core.config.settings import Settings
-from hermes_core.environment import MARK
+from hermes_core.environment import MARK, hide_memory
 from hermes_core.errors import PluginError, UnknownName
 from hermes_core.kinds import Backend, Workspace
 from hermes_core.own import OWN
@@ -43,6 +43,7 @@ class Workspaces:
 
     async def open(self, session: Session) -> Workspace:
         """The place where this session's commands run. Raises UserError when there is none, and PluginError."""
+        hide_memory()  # from here on something runs that a model chose
         name = self.backend(session.owner)
         if self._guests.is_guest(session.owner):
             try:

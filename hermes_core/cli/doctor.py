@@ -46,7 +46,8 @@ class _Doctor(click.Command):
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         index = (ctx.find_object(Scope) or Scope()).index
-        more = [(name, index.contributing("checks", name)[0].label) for name in sorted(index.offered("checks"))]
+        whose = {name: index.contributing("checks", name) for name in sorted(index.offered("checks"))}
+        more = [(name, " and ".join(one.label for one in plugins)) for name, plugins in whose.items()]
         help_of = "Only this: try all that the check {} of {} can try."
         made = [click.Option([f"--{name}"], is_flag=True, help=help_of.format(name, label)) for name, label in more]
         return [*super().get_params(ctx), *made]
@@ -335,14 +336,16 @@ async def _cheap(scope: Scope, only: str) -> list[Row]:
 
 
 async def _in_full(scope: Scope, names: set[str]) -> list[Row]:
-    """Run the named checks of plugins, with all there is to try."""
-    rows = []
+    """Run the named checks of plugins, with all there is to try; of backends, those that commands run on."""
+    rows, config = [], scope.settings.config
+    used = {config.terminal.backend, config.gateway.backend}
+    places = {p.label: {*p.manifest.contributes["backends"]} for p in scope.index.plugins if p.manifest}
     async with scope.hermes() as hermes:
         dispatch = hermes.runtime.dispatch
         hermes.runtime.loader.load_contributing("checks", sorted(names))
-        checks = [pair for pair in dispatch.contributions("register_checks") if pair[1].name in names]
-        for label, check in checks:
-            rows += [_found(label, finding) for finding in await (check.full or check.run)()]
+        for label, check in dispatch.contributions("register_checks"):
+            if check.name in names and (not places.get(label) or places[label] & used):
+                rows += [_found(label, finding) for finding in await (check.full or check.run)()]
         rows += [_row("fault", f.plugin, f.error, f.hint, f.phase) for f in dispatch.faults]
     return rows or [_row("fault", "doctor", f"no enabled plugin has the check {', '.join(sorted(names))}")]
 

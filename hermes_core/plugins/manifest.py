@@ -20,11 +20,7 @@ TABLES = (
     "commands", "slash", "services", "resources", "jobs", "completers", "mailboxes", "purses", "consoles", "maskers",
     "routes", "setup", "skills", "openings", "checks",
 )  # fmt: skip
-PRIVATE = (
-    "routes",
-    "skills",
-    "checks",
-)  # tables of names that two plugins may have, each for itself
+PRIVATE = ("routes", "skills", "checks")  # tables of names that two plugins may have, each for itself
 # The next two repeat hooks.py and context.py, which cost too much to import here. A test holds them equal.
 HOOKS = (
     "on_gateway_start", "on_session_start", "on_session_end", "on_session_deleted", "on_turn_start", "on_turn_end",

@@ -24,13 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Store", "open_store"]
 
 
-def open_store(
-    path: Path,
-    *,
-    url: str = "",
-    driver: StoreDriver | None = None,
-    durability: str = "normal",
-) -> "Store":
+def open_store(path: Path, *, url: str = "", driver: StoreDriver | None = None, durability: str = "normal") -> "Store":
     """Open or make the database and bring its tables to head.
 
     With a ``url`` its ``driver`` opens it there, and no file is made. Raises UserError for an address that is none, and

@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+from hermes_backend_kit.walls import FILTER, LOOSE, NETWORK
 from hermes_core.embed import Distribution
 
 # Probing every plugin in a process of its own is shown on a page of the documentation, which is played.
@@ -575,6 +576,41 @@ def test_doctor_proves_the_wall_by_many_tries(cli):
     assert found["level"] == "ok"
     assert f"behind the wall {said['wall']}" in found["text"], "what is said and what is tried are the same"
     assert int(re.search(r"(\d+) things", found["text"])[1]) >= 50
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "wall", "missing"),
+    [
+        ("ssh", {"host": "build1"}, "none", ["everything on build1: commands can do what its user can do"]),
+        ("docker", {"network": True, "mount": True}, "container", [NETWORK, LOOSE, FILTER]),
+        ("bubblewrap", {"git": "writable"}, "bubblewrap", [LOOSE]),
+    ],
+)
+def test_status_says_the_wall_of_the_backend_that_commands_run_on(cli, name, settings, wall, missing):
+    cli.configure(json.dumps({"terminal": {"backend": name}, "backends": {name: settings}}))
+    row = cli("status", "--json").row
+    assert (row["backend"], row["wall"], row["missing"]) == (name, wall, missing)
+
+
+def test_doctor_judges_no_wall_but_that_of_the_backend_that_commands_run_on(cli):
+    cli.configure("terminal: {backend: ssh}\nbackends: {ssh: {host: build1}, local: {wall: none}}\n")
+    (found,) = cli("doctor", "--walls", "--json").row["findings"]
+    assert (found["level"], found["who"]) == ("fault", "backend/ssh")
+    assert found["text"].startswith("no wall is around commands; missing: everything on build1: commands can do")
+    cli.configure("terminal: {backend: docker}\nbackends: {docker: {host: 'unix:///nowhere/docker.sock'}}\n")
+    done = cli("doctor", "--walls", "--json")
+    assert done.status == 1
+    assert {found["who"] for found in done.row["findings"]} == {"backend/docker"}
+
+
+def test_status_names_the_folder_that_a_conversation_would_work_in(cli, tmp_path):
+    (tmp_path / "project").mkdir()
+    cli.configure(f"terminal: {{cwd: {tmp_path / 'project'}}}\n")
+    assert cli("status", "--json").row["folder"] == str(tmp_path / "project")
+    cli.configure(f"terminal: {{cwd: {tmp_path}}}\n")
+    assert cli("status", "--json").row["folder"] == str(tmp_path / "home/workspace"), "no one works in a home"
+    cli.configure(f"terminal: {{cwd: {tmp_path}, backend: ssh}}\nbackends: {{ssh: {{host: build1}}}}\n")
+    assert cli("status", "--json").row["folder"] == str(tmp_path), "over there it is another folder"
 
 
 @pytest.mark.parametrize(("wall", "shown"), [("none", "none"), ("landlock", "landlock")])

@@ -11,6 +11,11 @@ from hermes_core.closed import wide
 from hermes_core.testing import Call
 from hermes_core.types import Returned
 
+WORKED_IN = (
+    *("/tmp/x", "/srv/shop", "/app", "/work", "/workspace", "/home/me/shop", "/mnt/d/x", "/usr/src/app", "/opt/shop"),
+    *("/usr/local/src/x", "/var/www/shop", "/library/x"),
+)
+
 
 @pytest.fixture
 def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
@@ -21,15 +26,45 @@ def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @pytest.mark.parametrize(
-    "folder", ["/", "/tmp", "/var/tmp", "/home", "/home/somebody", "/mnt/disk", "/media/x", "/usr", "/etc", "/root"]
+    "folder",
+    [
+        *("/", "/tmp", "/var/tmp", "/home", "/home/somebody", "/mnt/disk", "/media/x", "/usr", "/etc", "/root", "/srv"),
+        *(
+            "/etc/nginx",
+            "/etc/nginx/sites",
+            "/var/lib",
+            "/var/lib/docker",
+            "/var/log",
+            "/usr/lib/python3",
+            "/usr/local",
+        ),
+        *("/usr/src", "/lib64", "/boot", "/private/etc/ssh"),
+    ],
 )
 def test_what_is_wide(folder: str) -> None:
     assert wide(folder)
 
 
-@pytest.mark.parametrize("folder", ["/tmp/x", "/srv/shop", "/app", "/work", "/workspace", "/home/me/shop", "/mnt/d/x"])
+@pytest.mark.parametrize("folder", WORKED_IN)
 def test_what_is_not(folder: str) -> None:
     assert not wide(folder)
+
+
+@pytest.mark.parametrize(
+    ("name", "is_wide"),
+    [
+        *((name, True) for name in (".ssh", ".ssh/keys", ".gnupg", ".aws", ".kube/cache", ".config", ".config/gh")),
+        *((name, True) for name in (".local", ".local/share", ".local/share/keyrings", ".cache")),
+        *((name, False) for name in (".config/nvim", ".local/share/chezmoi", "src/.ssh", "ssh", "etc/nginx")),
+    ],
+)
+def test_keys_of_a_person_are_no_project(home: Path, name: str, is_wide: bool) -> None:
+    assert wide(str(home / name)) is is_wide
+
+
+def test_a_home_in_a_folder_of_the_system_has_projects(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/var/lib/builder")
+    assert [wide(f"/var/lib/{one}") for one in ("builder", "builder/jobs/x", "other")] == [True, False, True]
 
 
 def test_the_home_what_holds_it_and_what_leads_to_it(home: Path, tmp_path: Path) -> None:

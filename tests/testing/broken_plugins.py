@@ -375,6 +375,7 @@ FEATURES = (
 )
 KILL = "            with suppress(ProcessLookupError):\n                os.killpg(process.pid, SIGKILL)\n            await process.wait()"
 ONLY = "            with suppress(ProcessLookupError):\n                process.kill()"
+PAPER = "from hermes_core.types import Wall\n\n\nclass Here(Workspace):\n    wall = Wall(name='paper')\n"
 BACKEND = [
     backend("test_the_status_of_a_command_is_told", "128 - status if status < 0 else status", "status"),
     backend("test_a_command_that_is_not_there_is_told", "except OSError", "except KeyError"),
@@ -417,6 +418,8 @@ async def close(self):
     async def ready(self):
         return "yes"
 """),
+    backend("test_its_wall_is_said_beforehand", "class Here(Workspace):\n", PAPER),
+    backend("test_its_wall_holds", "class Here(Workspace):\n", PAPER),
     backend("test_isolation_is_real_if_claimed", "class Here(Workspace):\n", FEATURES.format("ISOLATED")),
     backend("test_its_files_are_here_if_claimed", "class Here(Workspace):\n", FEATURES.format("LOCAL") + """\
 

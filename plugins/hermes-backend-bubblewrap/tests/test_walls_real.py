@@ -14,6 +14,14 @@ from pathlib import Path
 import pytest
 from processes import running
 
+from hermes_backend_bubblewrap.backend import Bubblewrap
+from hermes_backend_bubblewrap.checks import of_walls
+from hermes_backend_bubblewrap.config import Config
+from hermes_backend_kit.probes import PROBES
+from hermes_backend_kit.walls import LOOSE_BUT_GIT, NETWORK
+from hermes_core.errors import UserError
+from hermes_core.types import ExecRequest
+
 pytestmark = pytest.mark.real
 
 
@@ -318,11 +326,6 @@ except OSError:
 
 
 async def test_of_hermes_own_home_only_the_folder_of_a_guest_is_shown(tmp_path, monkeypatch):
-    from hermes_backend_bubblewrap.backend import Bubblewrap
-    from hermes_backend_bubblewrap.config import Config
-    from hermes_core.errors import UserError
-    from hermes_core.types import ExecRequest
-
     monkeypatch.setenv("HOME", str(tmp_path / "person"))
     home, backend = tmp_path / "home", Bubblewrap(Config(), tmp_path / "home")
     for folder in ("data", "people/anna/work", "people/ben/work"):
@@ -342,3 +345,29 @@ async def test_of_hermes_own_home_only_the_folder_of_a_guest_is_shown(tmp_path, 
     assert output.count(b"SECRET") == 1
     assert b"data\n" not in output
     assert b"ben\n" not in output
+
+
+async def test_a_session_that_began_in_too_wide_a_folder_has_one_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path / "person"))
+    home, backend = tmp_path / "home", Bubblewrap(Config(), tmp_path / "home")
+    (home / "workspace").mkdir(parents=True)
+    (home / ".env").write_text("SECRET")
+    workspace = await backend.open(str(home / "workspace"))
+    try:
+        request = ExecRequest(argv=("sh", "-c", f"echo made >note; cat {home}/.env; ls -A {home}"))
+        output = (await workspace.run(request)).output
+    finally:
+        await workspace.close()
+    assert (home / "workspace/note").read_text() == "made\n"
+    assert b"SECRET" not in output
+    assert output.endswith(b"\nworkspace\n")
+
+
+@pytest.mark.parametrize(("settings", "lacks"), [({}, LOOSE_BUT_GIT), ({"network": True, "git": "writable"}, NETWORK)])
+async def test_doctor_tries_all_that_it_must_stop(tmp_path, settings, lacks):
+    (found,) = await of_walls(Config(**settings), tmp_path / "home", full=True)
+    assert found.level == "ok", found.text
+    assert lacks in found.text
+    assert f"{len(PROBES)} things that it must stop were tried" in found.text
+    (found,) = await of_walls(Config(**settings), tmp_path / "home")
+    assert "hermes doctor --walls tries all" in found.text

@@ -97,14 +97,28 @@ def daemon(tmp_path_factory):
     running.start()
     try:
         for name, programs in (("plain:test", []), ("bash:test", ["/bin/bash", "/usr/bin/setsid"])):
-            tar = folder / "image.tar"
-            _root(folder / name.partition(":")[0], programs, tar)
-            running.told("import", "-c", 'CMD ["/bin/sh"]', str(tar), name)
+            _image(running, name, programs)
         yield running
     finally:
         left = running.ask("ps", "-aq").stdout.decode().split()
         running.ask("rm", "-f", *left)
         running.stop()
+
+
+@pytest.fixture(scope="session")
+def with_python(daemon):
+    """The image ``python:test``, with the system's Python and as much of its library as probes import."""
+    modules = "ctypes, encodings.idna, errno, fcntl, json, resource, signal, socket, struct, subprocess, time"
+    script = f"import sys, {modules}; print(*(m.__file__ for m in sys.modules.values() if hasattr(m, '__file__')))"
+    done = subprocess.run(["/usr/bin/python3", "-I", "-S", "-c", script], capture_output=True, text=True, check=True)
+    _image(daemon, "python:test", ["/bin/bash", "/usr/bin/setsid", "/usr/bin/python3"], done.stdout.split())
+    return "python:test"
+
+
+def _image(daemon: Daemon, name: str, programs: list[str], files: list[str] = ()) -> None:
+    tar = daemon.folder / "image.tar"
+    _root(daemon.folder / name.partition(":")[0], programs, files, tar)
+    daemon.told("import", "-c", 'CMD ["/bin/sh"]', str(tar), name)
 
 
 def _certificates(folder: Path) -> None:
@@ -120,8 +134,8 @@ def _certificates(folder: Path) -> None:
     shutil.copy(folder / "cacert.pem", folder / "ca.pem")  # as DOCKER_CERT_PATH wants it
 
 
-def _root(folder: Path, programs: list[str], tar: Path) -> None:
-    """A file system of busybox and some programs of this machine with their libraries."""
+def _root(folder: Path, programs: list[str], files: list[str], tar: Path) -> None:
+    """A file system of busybox and some programs and files of this machine with their libraries."""
     for name in ("bin", "etc", "root", "tmp"):
         (folder / name).mkdir(parents=True)
     (folder / "tmp").chmod(0o1777)
@@ -130,9 +144,9 @@ def _root(folder: Path, programs: list[str], tar: Path) -> None:
     for name in subprocess.run([BUSYBOX, "--list"], capture_output=True, text=True, check=True).stdout.split():
         if name != "busybox":
             (folder / "bin" / name).symlink_to("busybox")
-    for program in programs:
-        libraries = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
-        needed = [word for word in libraries.split() if word.startswith("/")]
+    for program in (*programs, *files):
+        libraries = subprocess.run(["ldd", program], capture_output=True, text=True, check=program in programs).stdout
+        needed = [word for word in libraries.split() if word.startswith("/") and not word.endswith(":")]
         for file in (program, *needed):
             target = folder / file.lstrip("/")
             target.parent.mkdir(parents=True, exist_ok=True)

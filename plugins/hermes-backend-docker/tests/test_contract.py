@@ -4,12 +4,14 @@ from typing import ClassVar
 
 import pytest
 
+from hermes_backend_kit import proof
 from hermes_core.testing import BackendContract
 
 
 @pytest.mark.real
 class TestDocker(BackendContract):
     module = "hermes_backend_docker"
+    proof: ClassVar = proof
     patience: ClassVar = 2.0
 
     @pytest.fixture
@@ -20,6 +22,7 @@ class TestDocker(BackendContract):
 @pytest.mark.real
 class TestPlainImageAndMount(BackendContract):
     module = "hermes_backend_docker"
+    proof: ClassVar = proof
     patience: ClassVar = 2.0
 
     @pytest.fixture

@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 from docker_steps import bash, container_of, processes, sh
 
+from hermes_backend_docker.checks import check_walls
+from hermes_backend_kit.probes import PROBES
+from hermes_backend_kit.walls import FILTER, LOOSE, NETWORK
 from hermes_core.errors import ToolError, UserError
 from hermes_core.types import ExecRequest, Feature
 
@@ -237,3 +240,26 @@ async def test_arguments_that_no_container_takes_are_told(place):
 async def test_eight_at_once(place):
     results = await asyncio.gather(*(sh(place, f"sleep 0.2; echo {n}") for n in range(8)))
     assert [int(result.output) for result in results] == list(range(8))
+
+
+async def test_all_that_a_wall_must_stop_is_stopped_and_nothing_is_left_of_the_trial(
+    daemon, make, with_python, tmp_path
+):
+    def kept():
+        return daemon.told("ps", "-aq"), daemon.told("volume", "ls", "-q")
+
+    before = kept()
+    check = check_walls(make(image=with_python), tmp_path / "home")
+    (found,) = await check.full()
+    assert found.level == "ok", found.text
+    assert f"commands run behind the wall container; missing: {FILTER}. {len(PROBES)} things " in found.text
+    assert kept() == before
+
+
+async def test_a_wall_with_holes_names_them_beforehand(make, with_python, tmp_path):
+    check = check_walls(make(image=with_python, network=True, mount=True), tmp_path / "home")
+    (found,) = await check.run()
+    missing = f"{NETWORK}; {LOOSE}; {FILTER}"
+    assert found.text == f"commands run behind the wall container; missing: {missing}; hermes doctor --walls tries it"
+    (found,) = await check.full()
+    assert found.level == "ok", found.text

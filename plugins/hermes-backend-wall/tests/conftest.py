@@ -9,6 +9,7 @@ import pytest
 from hermes_backend_wall import landlock
 from hermes_backend_wall.plan import Plan
 
+sys.path.insert(0, str(Path(__file__).parent))  # for seatbelt_judge; pytest does not do it in this import mode
 KINDS = ("landlock", "bubblewrap")
 
 

@@ -29,16 +29,16 @@ kind, folder, person, lib = sys.argv[1:]
 sys.path[:0] = [lib]
 os.environ["HOME"] = person
 from pathlib import Path
-from hermes_backend_local.workspace import Here
-from hermes_backend_wall.probes import refuted
+from hermes_backend_kit.proof import proved
+from hermes_backend_local.workspace import Here, Local
 from hermes_backend_wall.plan import Plan
 from hermes_backend_wall.walled import Walled
 from hermes_core.types import ExecRequest
 
 async def main():
     plan = Plan(kind=kind, homes=Path(person, ".cache/homes"), hidden=(Path(person, ".hermes"),))
-    wall, through = await refuted(plan)
-    print(wall.name, through)
+    proof = await proved(Local(plan=plan), Path(person, ".hermes"))
+    print(proof.wall.name, len(proof.tried) > 90, proof.through)
     place = Here(folder, walled=Walled(folder, plan))
     script = "id -u; echo x >f && chmod 700 f && touch -d @0 f && cat f; cat ~/.ssh/key /etc/shadow 2>/dev/null"
     print((await place.run(ExecRequest(argv=("bash", "-c", script)))).output.decode(), end="")
@@ -79,6 +79,6 @@ async def test_an_ordinary_user_has_the_same_walls(kind):
             env={"PATH": "/usr/local/bin:/usr/bin:/bin", "TMPDIR": "/var/tmp"},
             check=False,
         )
-        assert result.stdout.splitlines() == [f"{kind} []", "65534", "x", "0", "x"], result.stderr[-2000:]
+        assert result.stdout.splitlines() == [f"{kind} True []", "65534", "x", "0", "x"], result.stderr[-2000:]
     finally:
         subprocess.run(["rm", "-rf", base], check=True)

@@ -19,11 +19,17 @@ def register_backends(ctx: PluginContext) -> Iterable[Backend]:
 
 @hookimpl
 def register_checks(ctx: PluginContext) -> Iterable[Check]:
-    """Whether the sandbox can be opened here, and what in it is weaker than it could be."""
-    from hermes_backend_bubblewrap.checks import findings
+    """Whether the sandbox can be opened here, what in it is weaker than it could be, and what it lets through."""
+    from hermes_backend_bubblewrap.checks import findings, of_walls
     from hermes_backend_bubblewrap.config import Config
 
     async def run() -> list[Finding]:
         return await findings(ctx.config or Config(), ctx.paths.home)
 
-    return [Check(name="sandbox", run=run)]
+    async def walls() -> list[Finding]:
+        return await of_walls(ctx.config or Config(), ctx.paths.home)
+
+    async def all_walls() -> list[Finding]:
+        return await of_walls(ctx.config or Config(), ctx.paths.home, full=True)
+
+    return [Check(name="sandbox", run=run), Check(name="walls", run=walls, full=all_walls)]

@@ -8,16 +8,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from hermes_backend_bubblewrap.config import Config
-from hermes_backend_bubblewrap.recipe import Strict
+from hermes_backend_bubblewrap.recipe import Strict, wall_of
 from hermes_backend_bubblewrap.view import listed
 from hermes_backend_bubblewrap.workspace import Inside
 from hermes_backend_kit.places import folder_here
 from hermes_backend_wall import bwrap
 from hermes_backend_wall.sandbox import Sandbox
-from hermes_backend_wall.system import WHOLE
+from hermes_backend_wall.system import WHOLE, inside
 from hermes_core.errors import HermesError, UserError
 from hermes_core.kinds import Backend, Workspace
-from hermes_core.types import Feature
+from hermes_core.types import Feature, Wall
 
 BASH = ("/bin/bash", "/usr/bin/bash")
 
@@ -32,9 +32,15 @@ class Bubblewrap(Backend):
         base = home.parent.parent if home.parent.name == "profiles" else home  # other profiles' homes are in it
         self._hidden: Sequence[Path] = (base, home)
         self._people = os.path.realpath(home / "people")  # where the folders lie of those who are not the owner
+        self._own = os.path.realpath(home / "workspace")  # of sessions that began in a folder too wide to work in
         self.features = frozenset({Feature.LOCAL, Feature.BACKGROUND})
         if not config.network:
             self.features |= {Feature.ISOLATED, Feature.OFFLINE}
+
+    @property
+    def wall(self) -> Wall:  # type: ignore[override]
+        """See Backend."""
+        return wall_of(self._config)
 
     async def ready(self) -> bool:
         """Whether a sandbox can be made here: one is made."""
@@ -72,7 +78,7 @@ class Bubblewrap(Backend):
             raise UserError(f"A sandbox of {named} would hold your home folder with its keys.", hint=hint)
         if {named, source} & set(WHOLE) or source.startswith(("/proc/", "/sys/", "/dev/", "/usr/", "/etc/")):
             raise UserError(f"{named} belongs to the system; a sandbox needs a folder of its own.", hint=hint)
-        if source.startswith(f"{self._people}/"):
+        if source.startswith(f"{self._people}/") or inside(source, self._own):
             return
         for hidden in self._hidden:
             kept = os.path.realpath(hidden)

@@ -6,6 +6,7 @@ from pathlib import Path
 from hermes_backend_bubblewrap.backend import Bubblewrap
 from hermes_backend_bubblewrap.config import Config
 from hermes_backend_bubblewrap.recipe import limits_of
+from hermes_backend_kit.findings import of_wall
 from hermes_backend_wall import bwrap, limits, seccomp
 from hermes_core.errors import HermesError
 from hermes_core.types import Finding
@@ -38,3 +39,8 @@ async def findings(config: Config, home: Path) -> list[Finding]:
             )
             found.append(Finding(level="warning", text=text, fix="Turn the network off, or update the kernel."))
     return found
+
+
+async def of_walls(config: Config, home: Path, *, full: bool = False) -> list[Finding]:
+    """Try what a sandbox must not let through; in ``full`` all of that."""
+    return await of_wall(Bubblewrap(config, home), str(home), full=full, fix="Use the backend docker.")

@@ -8,11 +8,14 @@ from typing import Any
 
 from hermes_backend_bubblewrap.config import Config
 from hermes_backend_bubblewrap.view import View
-from hermes_backend_wall import bwrap, seccomp
+from hermes_backend_kit.walls import CALLS, LOOSE, LOOSE_BUT_GIT, NETWORK, SOCKETS
+from hermes_backend_wall import bwrap, landlock, seccomp
 from hermes_backend_wall.bwrap import Problem
 from hermes_backend_wall.limits import Limits
 from hermes_backend_wall.words import Words
+from hermes_core.types import Wall
 
+SCOPES_SINCE = 6  # the version of Landlock that closes abstract sockets
 DOCTOR = "hermes doctor --deep --plugin backend/bubblewrap says more."
 
 
@@ -46,6 +49,14 @@ class Strict:
     def explain(self, said: str) -> Problem:
         """What bwrap said, in our words."""
         return bwrap.explain(bwrap.program(), said, DOCTOR)
+
+
+def wall_of(config: Config) -> Wall:
+    """What a sandbox does not keep, in words."""
+    missing = [] if seccomp.program() else [CALLS]
+    if config.network:
+        missing += [NETWORK] if landlock.version() >= SCOPES_SINCE else [NETWORK, SOCKETS]
+    return Wall(name="bubblewrap", missing=(*missing, LOOSE if config.git == "writable" else LOOSE_BUT_GIT))
 
 
 def limits_of(config: Config) -> Limits:

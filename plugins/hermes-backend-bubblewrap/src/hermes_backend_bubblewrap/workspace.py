@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hermes_backend_bubblewrap.config import Config
-from hermes_backend_bubblewrap.recipe import Strict
+from hermes_backend_bubblewrap.recipe import Strict, wall_of
 from hermes_backend_kit.endings import SHORT_GRACE, TIMED_OUT
 from hermes_backend_kit.files import PART, READ_LIMIT
 from hermes_backend_kit.output import Capture
@@ -20,10 +20,9 @@ from hermes_backend_wall.sandbox import Sandbox
 from hermes_backend_wall.trace import Trace
 from hermes_core.errors import ToolError, UserError
 from hermes_core.kinds import Process, Workspace
-from hermes_core.types import ExecRequest, ExecResult, Feature, Wall
+from hermes_core.types import ExecRequest, ExecResult, Feature
 
 FILE_SECONDS = 120.0
-CHANGED = "files of the folder that run by themselves, but for git's own at the top, stay as commands leave them"
 
 
 class Inside(Workspace):
@@ -35,8 +34,7 @@ class Inside(Workspace):
 
     def __init__(self, folder: str, source: str, config: Config, hidden: Sequence[Path], *, bash: bool) -> None:
         self.cwd = folder
-        open_ = ("the network is this machine's",) if config.network else ()
-        self.wall = Wall(name="bubblewrap", missing=(*open_, CHANGED))
+        self.wall = wall_of(config)
         self.features = frozenset({Feature.BACKGROUND, Feature.LOCAL})
         if not config.network:  # with it, the services of this machine can be reached: no wall
             self.features |= {Feature.ISOLATED, Feature.OFFLINE}

@@ -19,8 +19,10 @@ def register_backends(ctx: PluginContext) -> Iterable[Backend]:
 
 @hookimpl
 def register_checks(ctx: PluginContext) -> Iterable[Check]:
-    """What doctor can find out about the daemon."""
-    from hermes_backend_docker.checks import check_daemon
+    """What doctor can find out about the daemon, and about the wall of its containers."""
+    from hermes_backend_docker.backend import Docker
+    from hermes_backend_docker.checks import check_daemon, check_walls
     from hermes_backend_docker.config import Config
 
-    return [check_daemon(ctx.config or Config(), ctx.paths.home)]
+    config, home = ctx.config or Config(), ctx.paths.home
+    return [check_daemon(config, home), check_walls(Docker(config, home, ctx.log), home)]

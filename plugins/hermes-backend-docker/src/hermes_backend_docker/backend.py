@@ -10,7 +10,7 @@ from pathlib import Path
 from hermes_backend_docker.config import Config
 from hermes_core.errors import UserError
 from hermes_core.kinds import Backend, Workspace
-from hermes_core.types import Feature
+from hermes_core.types import Feature, Wall
 
 __all__ = ["Docker"]
 
@@ -32,6 +32,13 @@ class Docker(Backend):
         if walls and not config.mount:
             walls |= {Feature.ISOLATED}
         self.features = frozenset({Feature.BACKGROUND, *walls})
+
+    @property
+    def wall(self) -> Wall:  # type: ignore[override]
+        """See Backend."""
+        from hermes_backend_docker.walls import wall_of
+
+        return wall_of(network=self._config.network, mount=self._config.mount)
 
     async def open(self, key: str) -> Workspace:
         """The container of a folder, running. Raises UserError when there is no daemon, image or permission."""

@@ -3,14 +3,21 @@
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from hermes_backend_docker.backend import Docker
 from hermes_backend_docker.config import Config
 from hermes_core.errors import UserError
+from hermes_core.kinds import Workspace
 from hermes_core.types import Check, Finding
 
-__all__ = ["check_daemon"]
+if TYPE_CHECKING:
+    from hermes_backend_kit.probes import Probe
+    from hermes_backend_kit.proof import Proof
 
+__all__ = ["check_daemon", "check_walls"]
+
+_MEND = "Set backends.docker.image to another one, and look at how your daemon is set up: docker info."
 _LIMITS = {"MemoryLimit": "memory", "CpuCfsQuota": "cpus", "PidsLimit": "pids"}
 
 
@@ -36,6 +43,28 @@ def check_daemon(config: Config, home: Path) -> Check:
             client.close()
 
     return Check(name="docker", run=run)
+
+
+def check_walls(backend: Docker, home: Path) -> Check:
+    """What commands in a container must not be able to do; tried in one that is made for it, and taken away."""
+
+    async def look(*, full: bool) -> Sequence[Finding]:
+        from hermes_backend_kit.findings import of_wall
+
+        return await of_wall(backend, str(home), full=full, fix=_MEND, prove=_proved, quick=False)
+
+    return Check(name="walls", run=lambda: look(full=False), full=lambda: look(full=True))
+
+
+async def _proved(backend: Docker, home: str, probes: "Sequence[Probe]") -> "Proof":
+    from hermes_backend_docker.workspace import Inside
+    from hermes_backend_kit.proof import proved
+
+    async def discard(place: Workspace) -> None:
+        if isinstance(place, Inside):
+            await place.discard()
+
+    return await proved(backend, home, probes, close=discard)
 
 
 def _look(client: Any, config: Config, home: Path, url: str) -> list[Finding]:

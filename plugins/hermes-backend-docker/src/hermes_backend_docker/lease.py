@@ -195,6 +195,13 @@ class Lease:
         with suppress(APIError, UserError):  # gone already, or the daemon is: then so is the command
             await blocking(self._address, lambda: self._client.kill(self.site.container))
 
+    async def remove(self) -> None:
+        """End the container, and take it away with its volume. Raises UserError."""
+        plan = self.plan
+        await blocking(self._address, lambda: self._client.remove_container(plan.name, force=True))
+        if plan.volume:
+            await blocking(self._address, lambda: self._client.remove_volume(plan.volume))
+
     async def close(self) -> None:
         """Let go; whatever this workspace still runs is ended by the warden."""
         await self._drop()

@@ -10,6 +10,7 @@ from hermes_backend_docker.background import Background
 from hermes_backend_docker.command import Command, wrapped
 from hermes_backend_docker.lease import Lease
 from hermes_backend_docker.shell import NOT_KEPT, state_of, wrap
+from hermes_backend_docker.walls import wall_of
 from hermes_backend_kit.endings import TIMED_OUT
 from hermes_backend_kit.files import read_by, write_by
 from hermes_backend_kit.output import Capture
@@ -18,7 +19,7 @@ from hermes_backend_kit.shell import Shell, is_shell
 from hermes_core.environment import MARK
 from hermes_core.errors import ToolError, UserError
 from hermes_core.kinds import Process, Workspace
-from hermes_core.types import ExecRequest, ExecResult, Feature, Wall
+from hermes_core.types import ExecRequest, ExecResult, Feature
 
 __all__ = ["Inside"]
 
@@ -34,10 +35,7 @@ class Inside(Workspace):
     def __init__(self, lease: Lease, forward: Sequence[str], environ: Mapping[str, str]) -> None:
         plan = lease.plan
         self.cwd = plan.cwd
-        open_ = () if plan.isolated else ("what the settings share of this machine",)
-        if not plan.volume:
-            open_ = (*open_, "files of the folder that run by themselves stay as commands leave them")
-        self.wall = Wall(name="container", missing=open_ if plan.offline else (*open_, "the network"))
+        self.wall = wall_of(network=not plan.offline, mount=not plan.volume)
         self.features = frozenset({Feature.BACKGROUND})
         self.features |= {Feature.ISOLATED} if plan.isolated else set()
         self.features |= {Feature.OFFLINE} if plan.offline else set()
@@ -207,6 +205,11 @@ class Inside(Workspace):
             with suppress(ToolError):
                 await process.kill()
         await self._lease.close()
+
+    async def discard(self) -> None:
+        """Close it, and take its container and its files away."""
+        await self._lease.remove()
+        await self.close()
 
     def _path(self, path: str) -> str:
         return absolute(path, self.cwd, self._lease.site.home)

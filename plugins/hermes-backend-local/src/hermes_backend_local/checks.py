@@ -1,31 +1,36 @@
-"""What doctor says about the wall."""
+"""What doctor says about the wall, and where it is tried."""
 
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from attrs import evolve
+
+from hermes_backend_kit.findings import of_wall
+from hermes_backend_kit.probes import PROBES, Probe
+from hermes_backend_kit.proof import Proof, proved
 from hermes_backend_local.config import Config
-from hermes_backend_local.workspace import plan_of
-from hermes_backend_wall.plan import INSTALL, NO_WALL
-from hermes_backend_wall.probes import PROBES, refuted
+from hermes_backend_local.workspace import Local, local, plan_of
+from hermes_backend_wall.plan import INSTALL
 from hermes_core.context import PluginPaths
-from hermes_core.errors import HermesError
 from hermes_core.types import Finding
 
-_EACH = 8  # of so many probes one is tried: doctor waits for no plugin longer than some seconds
+__all__ = ["findings", "proved_here"]
 
 
 async def findings(config: Config | None, paths: PluginPaths, *, full: bool = False) -> list[Finding]:
-    """Make it in an empty folder and try some of what it must not let through; in ``full`` all of that."""
+    """Make the wall in an empty folder and try some of what it must not let through; in ``full`` all of that."""
+
+    async def prove(_backend: Local, _home: str, probes: Sequence[Probe]) -> Proof:
+        return await proved_here(config, paths, probes)
+
+    fix = INSTALL if plan_of(config or Config(), paths) is None else "Set backends.local.wall to another one."
+    return await of_wall(local(config, paths), str(paths.home), full=full, fix=fix, prove=prove)
+
+
+async def proved_here(config: Config | None, paths: PluginPaths, probes: Sequence[Probe] = PROBES) -> Proof:
+    """Try the wall as it is set up; the home of its commands is made for that, and goes with it. Raises HermesError."""
     plan = plan_of(config or Config(), paths)
-    if plan is None:
-        text = f"no wall is around commands; missing: {NO_WALL[0]}"
-        return [Finding(level="fault" if full else "warning", text=text, fix=INSTALL)]
-    try:
-        probes = PROBES if full else PROBES[::_EACH]
-        wall, let_through = await refuted(plan, probes)
-    except HermesError as error:
-        return [Finding(level="fault", text=error.text, fix=error.hint)]
-    if let_through:
-        text = f"the wall {wall.name} lets through {len(let_through)} of {len(probes)}: {'; '.join(let_through)}"
-        return [Finding(level="fault", text=text, fix="Set backends.local.wall to another one.")]
-    missing = f"; missing: {'; '.join(wall.missing)}" if wall.missing else ""
-    tried = f"{len(probes)} things that it must stop were tried: all were stopped"
-    more = "" if full else "; hermes doctor --walls tries all"
-    return [Finding(level="ok", text=f"commands run behind the wall {wall.name}{missing}. {tried}{more}")]
+    with tempfile.TemporaryDirectory(prefix="hermes-homes-") as homes:
+        backend = Local(plan=evolve(plan, homes=Path(homes)) if plan else None)
+        return await proved(backend, paths.home, probes)

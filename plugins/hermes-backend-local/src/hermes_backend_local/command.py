@@ -2,10 +2,10 @@
 
 import click
 
+from hermes_backend_local.checks import proved_here
 from hermes_backend_local.config import Config
-from hermes_backend_local.workspace import plan_of
-from hermes_backend_wall.plan import INSTALL, NO_WALL
-from hermes_backend_wall.probes import PROBES, refuted
+from hermes_backend_local.workspace import local
+from hermes_backend_wall.plan import INSTALL
 from hermes_core.context import PluginContext
 from hermes_core.tables import emit, json_option
 
@@ -20,21 +20,26 @@ def make_walls(ctx: PluginContext) -> click.Command:
     @click.command()
     @json_option
     async def walls(as_json: bool) -> int:
-        """Try what commands must not be able to do, one by one, and say which wall holds. Exit 1 where it does not.
+        """Try what commands of the backend local must not be able to do, one by one. Exit 1 where the wall lets it.
 
         Each try reaches for something that was put there for it: files, sockets and a process of this machine, outside
-        of an empty workspace. Nothing of yours is touched.
+        of an empty workspace. Nothing of yours is touched. Where another backend runs your commands, `hermes doctor
+        --walls` tries its wall.
         """
-        plan = plan_of(ctx.config or Config(), ctx.paths)
-        if plan is None:
-            click.echo(f"There is no wall around commands: {NO_WALL[0]}.\n{INSTALL}", err=True)
+        config = ctx.config or Config()
+        wall = local(config, ctx.paths).wall
+        if wall.name == "none":
+            click.echo(f"There is no wall around commands: {wall.missing[0]}.\n{INSTALL}", err=True)
             return 1
-        wall, through = await refuted(plan)
-        rows = [{"tried": one.text, "result": "let through" if one.text in through else "stopped"} for one in PROBES]
+        proof = await proved_here(config, ctx.paths)
+        rows = [
+            {"tried": text, "result": "let through" if text in proof.through else "stopped"} for text in proof.tried
+        ]
         emit(rows, _COLUMNS, as_json=as_json, empty="")
-        missing = f" Not kept: {'; '.join(wall.missing)}." if wall.missing else ""
-        verdict = f"{len(through)} of {len(rows)} were let through" if through else f"all {len(rows)} were stopped"
-        click.echo(f"The wall is {wall.name}: {verdict}.{missing}", err=True)
-        return 1 if through else 0
+        missing = f" Not kept: {'; '.join(proof.wall.missing)}." if proof.wall.missing else ""
+        many = len(proof.through)
+        verdict = f"{many} of {len(rows)} were let through" if many else f"all {len(rows)} were stopped"
+        click.echo(f"The wall of the backend local is {proof.wall.name}: {verdict}.{missing}", err=True)
+        return 1 if many else 0
 
     return walls

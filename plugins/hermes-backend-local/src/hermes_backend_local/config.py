@@ -9,8 +9,9 @@ from hermes_core.options import ge, option, settings
 class Config:
     """Commands on this machine, behind a wall of the system."""
 
-    wall: Literal["auto", "bubblewrap", "landlock", "none"] = option(
-        "What bounds commands: bubblewrap where it works, else Landlock, else nothing; one of them; or nothing.",
+    wall: Literal["auto", "bubblewrap", "landlock", "seatbelt", "none"] = option(
+        "What bounds commands: bubblewrap where it works, else Landlock, else nothing; one of them, or Seatbelt (macOS,"
+        " never tried there yet); or nothing.",
         default="auto",
     )
     readable: list[str] = option(

@@ -14,13 +14,14 @@ from hermes_backend_kit.endings import SHORT_GRACE, TIMED_OUT
 from hermes_backend_kit.output import Capture
 from hermes_backend_kit.places import folder_here
 from hermes_backend_kit.shell import Shell, is_shell
+from hermes_backend_kit.walls import no_wall
 from hermes_backend_local import disk
 from hermes_backend_local.config import Config
 from hermes_backend_local.shell import Exports, Trace
 from hermes_backend_local.spawn import Spawned
 from hermes_backend_local.wayout import WayOut
 from hermes_backend_wall.limits import Limits
-from hermes_backend_wall.plan import NO_WALL, Kind, Plan, chosen
+from hermes_backend_wall.plan import Kind, Plan, chosen
 from hermes_backend_wall.trace import Trace as WalledTrace
 from hermes_backend_wall.walled import Walled, expected
 from hermes_core.context import PluginPaths
@@ -70,7 +71,7 @@ class Here(Workspace):
     @property
     def wall(self) -> Wall:  # type: ignore[override]
         """The wall that was made; before the first command, the one that will be tried."""
-        return self._walled.wall if self._walled else Wall(name="none", missing=NO_WALL)
+        return self._walled.wall if self._walled else no_wall()
 
     @property
     def shell_cwd(self) -> str:
@@ -87,11 +88,11 @@ class Here(Workspace):
         walled = self._walled if request.wall else None
         sandbox = await self._sandbox(walled)
         if not is_shell(request.argv):
-            env = self._env(request, sandbox)
+            env = self._env(request)
             return await self._run(request, request.argv, self._folder(request.cwd), env, sandbox)
         began_in = self._folder(request.cwd or self._shell_folder())
-        began_with = self._shell_env(request, sandbox)
-        shell = self._shell if sandbox or not self._walled else self._beyond
+        began_with = self._shell_env(request)
+        shell = self._shell if request.wall or not self._walled else self._beyond
         trace = Trace() if sandbox is None else WalledTrace()
         try:
             argv = trace.wrap(request.argv)
@@ -125,6 +126,7 @@ class Here(Workspace):
         env = {**env, "PWD": cwd}  # else a linked folder would lose its name
         if sandbox is None or self._walled is None:
             passed = (trace,) if trace >= 0 else ()
+            argv = self._walled.behind(argv) if self._walled and request.wall else argv
             spawned = Spawned(argv, cwd=cwd, env=env, sink=capture.take, stdin=request.stdin, pass_fds=passed)
             return await _ended(spawned, request, capture)
         from hermes_backend_wall.job import Job, asked
@@ -161,13 +163,13 @@ class Here(Workspace):
         sandbox = await self._sandbox(walled)
         shell = is_shell(request.argv)
         cwd = self._folder(request.cwd or (self._shell_folder() if shell else ""))
-        env = {**(self._shell_env(request, sandbox) if shell else self._env(request, sandbox)), "PWD": cwd}
+        env = {**(self._shell_env(request) if shell else self._env(request)), "PWD": cwd}
         from hermes_backend_local.background import Background, WalledBackground
         from hermes_backend_wall.job import asked
 
         process: Background | WalledBackground
         if sandbox is None or walled is None:
-            process = Background(request, cwd, env)
+            process = Background(evolve(request, argv=walled.behind(request.argv)) if walled else request, cwd, env)
         else:
             process = WalledBackground(sandbox, request, walled.protected)
             await process.start(asked(request.argv, cwd, env), request.stdin)
@@ -211,16 +213,16 @@ class Here(Workspace):
     def _folder(self, path: str) -> str:
         return self._path(path) if path else self.cwd
 
-    def _env(self, request: ExecRequest, sandbox: "Sandbox | None") -> dict[str, str]:
+    def _env(self, request: ExecRequest) -> dict[str, str]:
         """The variables of a place; what is new for each command comes last."""
         base = {**self._passed, **for_commands()}
-        if self._walled and sandbox:
+        if self._walled and request.wall:
             base = self._walled.environment(base)
         return {**base, **request.env}
 
-    def _shell_env(self, request: ExecRequest, sandbox: "Sandbox | None") -> dict[str, str]:
-        shell = self._shell if sandbox or not self._walled else self._beyond
-        return {**shell.over(self._env(request, sandbox)), **request.env}
+    def _shell_env(self, request: ExecRequest) -> dict[str, str]:
+        shell = self._shell if request.wall or not self._walled else self._beyond
+        return {**shell.over(self._env(request)), **request.env}
 
     def _shell_folder(self) -> str:
         inside = self._walled is not None and self._walled.name == "bubblewrap"  # its /tmp is not ours to look at

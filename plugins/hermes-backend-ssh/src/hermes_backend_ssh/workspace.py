@@ -9,6 +9,7 @@ from hermes_backend_kit.endings import TIMED_OUT
 from hermes_backend_kit.files import read_by, sh, write_by
 from hermes_backend_kit.output import Capture
 from hermes_backend_kit.places import absolute
+from hermes_backend_kit.walls import no_wall
 from hermes_backend_ssh import scripts
 from hermes_backend_ssh.config import Config
 from hermes_backend_ssh.connection import Problem, command, explain, socket_folder
@@ -26,7 +27,7 @@ class There(Workspace):
     """A folder of another machine. Every command is a session of its own on one shared connection."""
 
     def __init__(self, ssh: Sequence[str], host: str) -> None:
-        self.wall = Wall(name="none", missing=(f"everything on {host}: commands can do what its user can do",))
+        self.wall = no_wall(host)
         self._ssh = ssh
         self._host = host
         self._slots = asyncio.Semaphore(AT_ONCE)
@@ -122,6 +123,11 @@ class Ssh(Backend):
 
     def __init__(self, config: Config) -> None:
         self._config = config
+
+    @property
+    def wall(self) -> Wall:  # type: ignore[override]
+        """See Backend: there is none."""
+        return no_wall(self._config.host or "the host")
 
     async def ready(self) -> bool:
         """Whether a host is named and ssh is there; the host itself is not called."""

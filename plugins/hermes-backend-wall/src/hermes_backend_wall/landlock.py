@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
+from hermes_backend_kit.walls import MOVES, REQUESTS, SEEN, SHARED_MEMORY, SIGNALS, TCP, TERMINALS
 from hermes_backend_wall import seccomp
 from hermes_backend_wall.bounds import Bounds
 from hermes_backend_wall.bwrap import Problem
@@ -22,17 +23,8 @@ from hermes_core.errors import UserError
 __all__ = ["Landlock", "missing", "version"]
 
 # What each version of the interface brought, and what is open before it.
-_BEFORE = (
-    (2, "files cannot be moved from one folder to another"),
-    (4, "TCP is closed by the filter of calls alone"),
-    (5, "device files answer all their requests"),
-    (6, "signals reach your other processes"),
-)
-_ALWAYS = (
-    "processes with their command lines, and files that are known by name, can be seen, not read",
-    "shared memory of POSIX and System V is that of your other programs too",
-    "no pseudo-terminals",
-)
+_BEFORE = ((2, MOVES), (4, TCP), (5, REQUESTS), (6, SIGNALS))
+_ALWAYS = (SEEN, SHARED_MEMORY, TERMINALS)
 
 
 @lru_cache(maxsize=1)

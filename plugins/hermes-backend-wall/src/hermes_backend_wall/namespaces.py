@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from hermes_backend_kit.walls import CALLS
 from hermes_backend_wall import bwrap, seccomp
 from hermes_backend_wall.bounds import Bounds
 from hermes_backend_wall.bwrap import Problem
@@ -23,7 +24,7 @@ _MADE = ("group", "hostname", "hosts", "mtab", "passwd", "resolv.conf")  # these
 
 def missing() -> tuple[str, ...]:
     """What this wall does not keep here, in words."""
-    return () if seccomp.program() else ("system calls are not filtered: their numbers are not known on this machine",)
+    return () if seccomp.program() else (CALLS,)
 
 
 class Namespaces:

@@ -14,12 +14,11 @@ from hermes_core.values import frozen
 if TYPE_CHECKING:
     from hermes_backend_wall.sandbox import OnConnection
 
-__all__ = ["INSTALL", "NO_WALL", "RUNNING", "Kind", "Plan", "chosen", "home_of", "was_lost"]
+__all__ = ["INSTALL", "RUNNING", "Kind", "Plan", "chosen", "home_of", "was_lost"]
 
-Kind = Literal["auto", "bubblewrap", "landlock", "none"]
+Kind = Literal["auto", "bubblewrap", "landlock", "seatbelt", "none"]
 INSTALL = "Install bubblewrap, or use Linux 5.13 or newer with Landlock; or hermes config set terminal.backend docker."
 RUNNING = ".running-"  # in the name of what stood before the commands that run now
-NO_WALL = ("everything: commands can do what you can do",)
 
 
 @frozen(kw_only=True)
@@ -36,7 +35,10 @@ class Plan:
 
 
 def chosen(kind: Kind) -> str:
-    """The wall that is tried first: ``bubblewrap``, ``landlock`` or ``none``."""
+    """The wall that is tried first: ``bubblewrap``, ``landlock``, ``seatbelt`` or ``none``.
+
+    Seatbelt is for whom asks for it: it was never run on a Mac, and a wall that nobody tried is no default.
+    """
     if kind != "auto":
         return kind
     if bwrap.likely():

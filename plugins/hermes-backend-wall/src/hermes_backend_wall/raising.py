@@ -4,12 +4,12 @@ from collections.abc import Callable
 
 from hermes_backend_wall import landlock
 from hermes_backend_wall.bounds import Bounds
-from hermes_backend_wall.inside import kernel
 from hermes_backend_wall.landlock import Landlock
 from hermes_backend_wall.limits import Limits
 from hermes_backend_wall.namespaces import Namespaces
 from hermes_backend_wall.plan import INSTALL, Kind
 from hermes_backend_wall.sandbox import OnConnection, Sandbox
+from hermes_core.environment import hide_memory
 from hermes_core.errors import HermesError, ToolError
 
 __all__ = ["raised"]
@@ -25,7 +25,7 @@ async def raised(
     """
     if name == "landlock" and not landlock.version():
         raise ToolError("This system has no Landlock, so the wall cannot be made.", hint=INSTALL, retry=False)
-    kernel.hide_memory()  # what Hermes holds in memory and environment is closed to what it starts
+    hide_memory()  # what Hermes holds in memory and environment is closed to what it starts
     while True:
         recipe: type[Namespaces | Landlock] = Namespaces if name == "bubblewrap" else Landlock
         try:

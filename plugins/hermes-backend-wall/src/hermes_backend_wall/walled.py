@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve
 
-from hermes_backend_wall.plan import NO_WALL, Kind, Plan, chosen, home_of, was_lost
+from hermes_backend_kit.walls import no_wall
+from hermes_backend_wall.plan import Kind, Plan, chosen, home_of, was_lost
 from hermes_core.errors import ToolError
 from hermes_core.types import Wall
 
@@ -39,16 +40,19 @@ def expected(kind: Kind) -> Wall:
 
 
 def _told(name: str) -> Wall:
-    missing: tuple[str, ...] = NO_WALL
     if name == "landlock":
         from hermes_backend_wall import landlock
 
-        missing = landlock.missing(landlock.version())
-    elif name == "bubblewrap":
+        return Wall(name=name, missing=landlock.missing(landlock.version()))
+    if name == "bubblewrap":
         from hermes_backend_wall import namespaces
 
-        missing = namespaces.missing()
-    return Wall(name=name, missing=missing)
+        return Wall(name=name, missing=namespaces.missing())
+    if name == "seatbelt":
+        from hermes_backend_wall import seatbelt
+
+        return Wall(name=name, missing=seatbelt.MISSING)
+    return no_wall()
 
 
 class Walled:
@@ -93,11 +97,21 @@ class Walled:
         """What holds, in words."""
         return _told(self.name)
 
+    def behind(self, argv: Sequence[str]) -> Sequence[str]:
+        """A command that needs no sandbox to be behind this wall. Raises ToolError."""
+        if self.name != "seatbelt":
+            return argv
+        from hermes_backend_wall import seatbelt
+
+        return seatbelt.behind(argv, self._bounds_of(self.name))
+
     async def sandbox(self) -> "Sandbox | None":
-        """The running one, made where there is none; None where there is no wall. Raises ToolError."""
+        """The running one, made where there is none; None where commands have none around them. Raises ToolError."""
         if self._sandbox is not None and self._sandbox.alive:
             return self._sandbox
-        if self.name == "none":
+        if self.name == "seatbelt":
+            self._prepare()
+        if self.name in ("none", "seatbelt"):
             return None
         async with self._making:
             if self._sandbox is None or not self._sandbox.alive:
@@ -110,13 +124,16 @@ class Walled:
     async def _make(self) -> "Sandbox":
         from hermes_backend_wall.raising import raised
 
+        self._prepare()
+        plan = self._plan
+        made, self.name = await raised(plan.kind, self.name, self._bounds_of, plan.limits, plan.on_connection)
+        return made
+
+    def _prepare(self) -> None:
         self._must_be_one_project()
         if not self._own.scratch:
             self._own.open()
         self._base = ({}, {})
-        plan = self._plan
-        made, self.name = await raised(plan.kind, self.name, self._bounds_of, plan.limits, plan.on_connection)
-        return made
 
     def _bounds_of(self, wall: str) -> "Bounds":
         self._own.lead_back(mounted=wall == "bubblewrap")

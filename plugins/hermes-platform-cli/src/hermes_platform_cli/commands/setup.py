@@ -134,7 +134,7 @@ def _meaning(row: BackendRow) -> str:
     """What it means for the person, in one sentence."""
     if Feature.ISOLATED in row.features:
         return "commands see only this folder; most work needs no question"
-    if Feature.LOCAL in row.features and row.wall and row.wall.name != "none":
+    if Feature.WALLED in row.features and row.wall and row.wall.name != "none":
         return f"commands run behind a wall ({row.wall.name}): nothing asks inside it, and leaving it asks you"
     if Feature.LOCAL in row.features:
         return "commands can do what you can do; what may do harm asks you first"

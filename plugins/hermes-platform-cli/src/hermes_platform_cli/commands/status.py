@@ -6,9 +6,12 @@ import shlex
 
 import click
 
+from hermes_core.closed import wide
 from hermes_core.context import PluginContext
+from hermes_core.control import BackendRow
 from hermes_core.errors import HermesError
 from hermes_core.tables import json_option, visible
+from hermes_core.types import Feature
 
 __all__ = ["make_status"]
 
@@ -50,9 +53,16 @@ async def _status(ctx: PluginContext) -> dict[str, object]:
     return {
         "model": model,
         "mode": (await ctx.settings.get("policy.mode")).value,
-        "folder": (await ctx.settings.get("terminal.cwd")).value or os.getcwd(),  # noqa: PTH109
+        "folder": await _folder(ctx, place),
         "backend": name if place else f"{name}, which is not installed",
         "wall": wall.name if wall else "said when a place is opened: /status in a conversation",
         "missing": list(wall.missing) if wall else [],
         "better": [shlex.join(words) for words in wall.better] if wall else [],
     }
+
+
+async def _folder(ctx: PluginContext, place: BackendRow | None) -> str:
+    """Where a conversation that began here would work: in one of Hermes' own, where this one is too wide."""
+    named = str((await ctx.settings.get("terminal.cwd")).value or os.getcwd())  # noqa: PTH109
+    here = place is not None and Feature.LOCAL in place.features
+    return str(ctx.paths.home / "workspace") if here and wide(named) else named
