@@ -8,10 +8,9 @@ import click
 
 from hermes_core.closed import wide
 from hermes_core.context import PluginContext
-from hermes_core.control import BackendRow
 from hermes_core.errors import HermesError
 from hermes_core.tables import json_option, visible
-from hermes_core.types import Feature
+from hermes_core.types import BackendRow, Feature
 
 __all__ = ["make_status"]
 
