@@ -221,9 +221,9 @@ async def test_a_tainted_conversation_asks_what_a_gate_does_not_understand(court
         # gate, what the person is told before "and this conversation holds text from outside"
         (None, f"{HERE}, "),
         (Verdict(outcome="allow"), f"{HERE}, "),
-        (Verdict(outcome="allow", effects=writes), ""),
+        (Verdict(outcome="allow", effects=writes), "changes files on this machine, "),
         (Verdict(outcome="allow", effects=looks), ""),
-        (Verdict(outcome="ask", effects=writes, reason="is odd"), "writes outside the session's folder, "),
+        (Verdict(outcome="ask", effects=writes, reason="is odd"), "changes files on this machine, "),
         (Verdict(outcome="ask", reason="is odd"), f"{HERE}, "),
     ]
     wrong = []

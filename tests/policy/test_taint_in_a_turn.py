@@ -303,19 +303,25 @@ async def test_files_are_written_in_the_folder_and_nowhere_that_runs_by_itself(r
     assert room.risks[3].startswith("writes .git/hooks/pre-commit, and ")
 
 
-@pytest.mark.parametrize(("outcome", "asked"), [("allow", False), ("ask", True)])
-async def test_a_command_that_writes_is_free_only_where_a_gate_would_let_it_run(room, outcome, asked) -> None:
+@pytest.mark.parametrize(
+    ("outcome", "bound", "asked"),
+    [("allow", Feature.ISOLATED, False), ("ask", Feature.ISOLATED, True), ("allow", None, True), ("ask", None, True)],
+)
+async def test_a_command_that_writes_is_free_only_where_it_is_bounded_and_a_gate_would_let_it_run(
+    room, outcome, bound, asked
+) -> None:
     @hookimpl
     async def pre_tool_call(call: Any) -> Verdict | None:
         writes = frozenset({Effect.WRITE_FILES, Effect.READ_FILES})
         return Verdict(outcome=outcome, reason="says the gate", effects=writes) if call.name == "run" else None
 
     room.hermes.tmp_plugin(pre_tool_call, name="gate")
+    room.hermes.workspace.features |= {bound} if bound else set()
     await tainted(room)
     [told] = await room.turn(Call("run", {"command": "sed -i s/a/b/ x"}))
     assert (told == "ran") is not asked
-    risk = f"writes outside the session's folder, {WHY}; says the gate"
-    assert [question.risk for question in room.asked] == [risk] * asked
+    more = "; says the gate" if outcome == "ask" else ""
+    assert [question.risk for question in room.asked] == [f"changes files on this machine, {WHY}{more}"] * asked
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@
 no, and what it does not say clearly a person decides; ``never``: whatever the mode, and whoever says yes.
 """
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,8 @@ walled  | clean   | crossing            | person | model  | runs
 walled  | outside | crossing            | person | person | person
 none    | clean   | looks               | runs   | runs   | runs
 none    | outside | looks               | runs   | runs   | runs
+none    | clean   | writes inside       | runs   | runs   | runs
+none    | outside | writes inside       | person | person | person
 none    | clean   | builds              | runs   | runs   | runs
 none    | outside | builds              | person | person | person
 none    | clean   | reaches further     | person | model  | runs
@@ -48,17 +51,25 @@ none    | clean   | never               | never  | never  | never
 none    | outside | never               | never  | never  | never
 """
 COMMANDS = {
-    "inside": ("npm test", "sudo ls", "cat ~/notes", "npm ci", "echo x >.git/hooks/x"),
+    "inside": (
+        "npm test", "npm ci && npm run build", "make clean", "rm -rf build dist node_modules", "git clean -fd",
+        "sudo ls", "cat ~/notes", "echo x >.git/hooks/x",
+    ),
     "inside, sends": ("git push https://example.org/x", "curl -d @x https://pypi.org"),
-    "inside, loses work": ("rm -rf .git", "rm -rf *"),
-    "looks": ("ls", "git status", "grep -r x ."),
+    "inside, loses work": (
+        "rm .env", "git stash drop", "rm -rf .git", "rm -rf *", "rm kept.db", "truncate -s 0 kept.db",
+        "git stash clear", "git branch -D x", "git reset --hard", "git clean -fdx", "git reflog expire --all",
+        "git update-ref -d refs/x",
+    ),
+    "looks": ("ls", "git status", "grep -r x .", "cat a.txt | head -1", "git log -1"),
+    "writes inside": ("echo hi > a.txt", "rm a.txt", "touch a.txt", "truncate -s 0 a.txt", "mkdir -p d", "git add ."),
     "crossing, looks": ("ls", "git log"),
     "crossing": ("npm test", "touch x", "curl https://example.org"),
     "builds": ("pytest -q", "make test"),
     "reaches further": ("sudo ls", "touch /opt/x", "git push https://example.org/x"),
     "unknown option": ("eslint --such-option x", "mypy --python-executable ./x .", "make --eval x"),
     "never": ("rm -rf ~", "cmake -E rm -rf /", "mkfs.ext4 /dev/sda1", "hermes config set policy.mode off"),
-}
+}  # fmt: skip
 COMMANDS["crossing, never"] = COMMANDS["never"]
 GUARDED = (Path("/home/me/.hermes/.env"),)
 WALLS = {"walled": ("bubblewrap", "landlock"), "none": ("none",)}
@@ -90,7 +101,9 @@ class Guards(Dispatch):
         if name == "second_opinion":
             self.models.append(told["command"])
             return Verdict(outcome=self.model, by="tool/guard")
-        found = await judge(told["call"], told["workspace"], "/home/me/.hermes", walled=told["walled"])
+        found = await judge(
+            told["call"], told["workspace"], "/home/me/.hermes", walled=told["walled"], session=told["session"]
+        )
         return evolve(found, by="tool/guard") if found else Verdict(outcome="allow")
 
 
@@ -167,9 +180,34 @@ async def verdict_of(cell: Cell, command: str, expected: str) -> None:
 
 @pytest.mark.parametrize(("wall", "text", "what", "mode", "expected"), cells())
 async def test_the_table(tmp_path: Path, wall: str, text: str, what: str, mode: str, expected: str) -> None:
+    (tmp_path / ".gitignore").write_text("*.db\n")
+    for name in (".env", "kept.db", "a.txt"):
+        (tmp_path / name).write_text(name)  # was there before the session
     cell = Cell(tmp_path, wall, text, what, mode)
     for command in COMMANDS[what]:
         await verdict_of(cell, command, expected)
+
+
+DOCS = Path(__file__).parents[2] / "docs" / "explanation" / "permissions.md"
+
+
+def of_the_docs(header: str) -> list[list[str]]:
+    """The rows of the table with a header, in the page on permissions."""
+    below = DOCS.read_text("utf-8").partition(header)[2].splitlines()[2:]
+    rows = [line.strip("| ").split("|") for line in below[: below.index("")]]
+    return [[cell.strip() for cell in row] for row in rows]
+
+
+def test_the_page_has_the_table_that_is_tested() -> None:
+    _, _, *rows = TABLE.strip().splitlines()
+    assert of_the_docs("| wall | text | what | ask | smart | off |") == [
+        [cell.strip() for cell in row.split("|")] for row in rows
+    ]
+
+
+def test_the_page_says_what_is_meant_with_commands_that_are_tested() -> None:
+    told = {what: re.findall(r"`([^`]+)`", such) for what, such in of_the_docs("| what | such as |")}
+    assert told == {what: list(commands[:2]) for what, commands in COMMANDS.items()}
 
 
 README = Path(__file__).parents[2] / "README.md"
@@ -193,3 +231,14 @@ async def test_the_sentence_on_yolo_says_what_is_so(tmp_path: Path) -> None:
     yolo = Cell(tmp_path, "none", "clean", "", "off")
     done = {words: (await yolo(command, person="yes")).outcome for words, command in HARD.items()}
     assert done == dict.fromkeys(HARD, "deny")
+
+
+ASKS_ANYWAY = ("a value of the vault", "whoever is not the owner")  # test_guest_rules.py and those of the vault hold it
+
+
+async def test_the_sentence_on_yolo_names_all_that_still_asks(tmp_path: Path) -> None:
+    sentence = README.read_text("utf-8").replace("\n", " ")
+    assert [words for words in ASKS_ANYWAY if words not in sentence.partition("`--yolo` or")[2]] == []
+    rows = [row.split("|") for row in TABLE.strip().splitlines()[2:]]
+    asked = {(text.strip(), off.strip()) for _, text, _, _, _, off in rows if off.strip() != "never"}
+    assert asked == {("clean", "runs"), ("outside", "runs"), ("outside", "person")}, "nothing in a clean conversation"

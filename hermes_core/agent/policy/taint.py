@@ -8,6 +8,7 @@ that. The test for it is a model that obeys every order it reads.
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -86,14 +87,15 @@ def concern(case: Case, seen: Seen, *, understood: bool) -> str:
     if case.wall is False:
         return f"{CROSSES}, {_WHY}"
     place, runs = case.workspace, Effect.EXECUTE in case.tool.effects
-    shut = {Effect.EXECUTE} if case.wall or Feature.ISOLATED in place.features else set()
+    bounded = {Effect.EXECUTE, Effect.WRITE_FILES} if understood else {Effect.EXECUTE}
+    shut = bounded if case.wall or Feature.ISOLATED in place.features else set()
     if case.wall:  # it writes what nothing else obeys, and its way out leads to named hosts
-        shut |= {Effect.NETWORK, Effect.CONFIGURE} | ({Effect.WRITE_FILES} if understood else set())
+        shut |= {Effect.NETWORK, Effect.CONFIGURE}
     if runs and Feature.OFFLINE in place.features:
         shut |= {Effect.NETWORK, Effect.SEND}
     for effect in sorted(case.effects - _FREE - shut, key=lambda e: (e is not Effect.EXECUTE, e.value)):  # worst first
         if effect is Effect.WRITE_FILES:
-            why = "" if runs and understood else "deletes for good" if case.wall else _stray(case)
+            why = "deletes for good" if case.wall else "changes files on this machine" if runs else _stray(case)
         elif effect is Effect.NETWORK:
             why = _leak(case, seen)
         else:
@@ -148,9 +150,6 @@ def _texts(value: JSON | Mapping[str, Any]) -> Iterable[str]:
 def _hosts_of(text: str) -> set[str]:
     found = set()
     for address in _ADDRESS.findall(text):
-        try:
-            host = urlsplit(address).hostname
-        except ValueError:
-            continue
-        found |= {host.lower()} if host else set()
-    return found
+        with suppress(ValueError):
+            found.add((urlsplit(address).hostname or "").lower())
+    return found - {""}

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 from hermes_core.errors import UserError
 from hermes_core.testing.forks import Forks
+from hermes_paths.unsaved import is_secret
 from hermes_tool_checkpoints.config import Config
-from hermes_tool_checkpoints.contents import is_secret
 from hermes_tool_checkpoints.git import GitFailed, Job, locked
 from hermes_tool_checkpoints.prune import due, projects, prune, size, tidy
 from hermes_tool_checkpoints.restore import Restored, cut_off, restore
@@ -419,8 +419,22 @@ def test_limits_are_told(of: Callable[..., Desk], tmp_path: Path, monkeypatch: p
     for wide in ("/usr", "/etc", tempfile.gettempdir(), "/proc/self", "/sys/class"):
         with pytest.raises(UserError, match="too wide"):
             desk.store.checked(wide)
-    with pytest.raises(UserError, match="belongs to Hermes"):
-        desk.store.checked(str(tmp_path / "home" / "data"))
+    for own in ("", "data", "people", "workspaces", "data/workspace"):
+        with pytest.raises(UserError, match="belongs to Hermes"):
+            desk.store.checked(str(tmp_path / "home" / own))
+
+
+@pytest.mark.parametrize("lent", ["workspace", "workspace/site", "people/ann"])
+def test_a_folder_of_hermes_that_somebody_works_in_is_brought_back(tmp_path: Path, lent: str) -> None:
+    folder = tmp_path / "home" / lent
+    folder.mkdir(parents=True)
+    (folder / "notes.txt").write_text("mine")
+    store = Store(tmp_path / "home" / "data", Config(), closed=tmp_path / "home")
+    assert store.take(store.checked(str(folder)), About(), Job(60))
+    (folder / "notes.txt").unlink()
+    newest = pick(store.snapshots(folder, Job(60)), 1, folder)
+    restore(store, folder, newest, About(kind="rollback"), Job(60))
+    assert (folder / "notes.txt").read_text() == "mine"
 
 
 def test_what_was_read_before_a_stop_is_not_read_again(desk: Desk, tmp_path: Path, monkeypatch: Any) -> None:

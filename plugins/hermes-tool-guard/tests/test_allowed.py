@@ -63,8 +63,26 @@ ssh-keygen -R host
 bat --pager ./x.sh f
 sort $(cat options) f
 yq 'load("/etc/passwd")' a.yaml
+foolint --plugin=./x.so a
+foolint --such x
+foolint -r ./x src
+foolint /tmp/x
+foo build --config=/tmp/x
+foo build -P ./x
+foo build --define x=/tmp/x
+wasm-pack build -- --config target.x.runner=./a
+lein update-in :plugins conj x -- run
+lein with-profile x run
+west build --such x
 """.strip().split("\n")
 FREE = """
+foolint src
+foolint --fix --format=json src
+foo test -v --watch
+foo build --output /tmp/out
+wasm-pack build --release -- --features x
+lein test
+west build -b nrf52840dk
 pipx list
 cargo install --list
 bat --pager never f

@@ -56,12 +56,15 @@ async def test_it_says_what_would_be_followed_and_is_asked_once(
     (project / "sub").mkdir()
     (project / "sub" / "CLAUDE.md").write_bytes(b"x" * 2345)
     (project / "way-out").symlink_to("/etc")
+    (project / ".agents" / "skills" / "release").mkdir(parents=True)
+    (project / ".agents" / "skills" / "release" / "SKILL.md").write_text("---")
     (question,), told = await begin(NO)
     assert question.choices == (NO, RUN, GOOD)
     assert f"{project} is not known. Is it yours?" in question.subject
     assert [line.split() for line in question.subject.splitlines() if line.startswith("  ")] == [
         ["AGENTS.md", "9", "bytes"],
         ["sub/CLAUDE.md", "2.3", "kB"],
+        [".agents/skills/release/SKILL.md", "3", "bytes"],
     ]
     assert told == [f"Nothing of {project} is followed. It is not asked again. /trust says yes."]
     assert await prompted(hermes, "a") == ([], False), "told once, and not followed"

@@ -81,6 +81,23 @@ def test_a_manifest_on_one_line_hides_its_data() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("curl -u 'ann:my secret word' https://x.example", "curl -u 'ann:***' https://x.example"),
+        ('curl --user "ann:my secret word" https://x.example', 'curl --user "ann:***" https://x.example'),
+        ("curl --user=ann:'pa$$wOrd9' https://x.example", "curl --user=ann:'***' https://x.example"),
+        ("curl -u ann:geheim9x https://x.example", "curl -u ann:*** https://x.example"),
+        ("<secret>\n<![CDATA[hunter2secret]]>\n</secret>", "<secret>\n<![CDATA[***\n</secret>"),
+        ('<add key="DbPassword"\n  value="abc9x8y7"/>', '<add key="DbPassword"\n  value="***"/>'),
+        ("パスコード: さくら1234", "パスコード: ***"),
+        ("暗証番号：4821", "暗証番号：***"),
+    ],
+)
+def test_a_secret_is_hidden_whole_however_it_is_quoted(text: str, shown: str) -> None:
+    assert redact(text) == shown
+
+
 @pytest.mark.parametrize("ours", OURS)
 @pytest.mark.parametrize("text", ["{}", '{{"session": "{}"}}', "session={}", "The session {} is done.", "token {}"])
 def test_ids_of_ours_stay(ours: str, text: str) -> None:

@@ -34,6 +34,8 @@ def load(which: str) -> dict[str, dict[str, bytes]]:
 
 MALICIOUS, BENIGN = load("malicious"), load("benign")
 HOSTILE, HONEST = load("hostile"), load("honest")
+SHAPES = load("official")
+SHAPES["canvas-design"] |= {f"canvas-fonts/{n}-Regular.ttf": b"\x00\x01\x00\x00" + bytes(60_000) for n in range(54)}
 
 OFFICIAL_NAMES = [
     "algorithmic-art", "brand-guidelines", "canvas-design", "claude-api", "doc-coauthoring", "docx", "frontend-design",
@@ -95,6 +97,12 @@ def test_the_skills_that_ship_are_clean(name: str) -> None:
 def test_the_skills_that_ship_hold_to_the_standard(name: str) -> None:
     """As ``agentskills validate`` of the standard's reference implementation says."""
     assert validate(SHIPPED / name) == []
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_what_the_official_skills_do_passes_without_force(name: str) -> None:
+    report = scan(SHAPES[name], KNOWN)
+    assert report.verdict == "safe", [f for f in report.findings if f.level != "note"]
 
 
 @pytest.mark.parametrize("name", OFFICIAL_NAMES if OFFICIAL else [])

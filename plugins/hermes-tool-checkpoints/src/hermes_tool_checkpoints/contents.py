@@ -2,24 +2,17 @@
 
 import json
 import os
-import re
 import stat
 from collections.abc import Iterable, Iterator, Mapping
-from fnmatch import fnmatchcase
 from pathlib import Path
 
 from attrs import Factory
 
 from hermes_core.values import frozen
+from hermes_paths.unsaved import is_secret
 from hermes_tool_checkpoints.config import Config
 from hermes_tool_checkpoints.git import Git, GitFailed
 
-_SECRET = (
-    ".env", ".env.*", ".envrc", "*.pem", "*.key", "*.p12", "*.pfx", "*.jks", "*.keystore", "*.kdbx", "id_rsa", "id_dsa",
-    "id_ecdsa", "id_ed25519", ".netrc", ".npmrc", ".pypirc", ".git-credentials", ".htpasswd", "credentials",
-    "credentials.json", "service-account*.json",
-)  # fmt: skip
-_SAMPLE = re.compile(r"\.(example|sample|template|dist|tpl|defaults?)$")
 _NESTED = 200  # repositories inside the folder
 
 
@@ -39,12 +32,6 @@ class Contents:
         """Skipped files and modes as bytes that are the same for the same facts."""
         data = {"skipped": self.skipped, "modes": self.modes}
         return json.dumps(data, sort_keys=True, separators=(",", ":")).encode("ascii")
-
-
-def is_secret(name: str) -> bool:
-    """Whether a file's name says that it holds credentials."""
-    name = name.lower()
-    return not _SAMPLE.search(name) and any(fnmatchcase(name, pattern) for pattern in _SECRET)
 
 
 def look(git: Git, config: Config, closed: Iterable[Path]) -> Contents:

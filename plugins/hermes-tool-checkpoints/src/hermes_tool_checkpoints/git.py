@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from hermes_core.errors import ToolError, UserError
+from hermes_paths.unsaved import CACHES
 
 CONFIG = """\
 [core]
@@ -40,21 +41,7 @@ CONFIG = """\
 # A project's .gitattributes must change no byte: no line endings, no filters (LFS), no other encodings.
 ATTRIBUTES = "* -text -ident -filter !eol !working-tree-encoding\n"
 # What can be made again and is large. A project's own .gitignore is honoured besides.
-EXCLUDE = """\
-node_modules/
-__pycache__/
-.venv/
-venv/
-.tox/
-.nox/
-.mypy_cache/
-.pytest_cache/
-.ruff_cache/
-.gradle/
-.next/
-.nuxt/
-.terraform/
-"""
+EXCLUDE = "".join(f"{name}/\n" for name in CACHES)
 
 
 class GitFailed(ToolError):

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from hermes_core.errors import HermesError
 from hermes_core.kinds import Workspace
 from hermes_core.types import Feature, Session, Text, ToolCall, ToolResult, Verdict
 from hermes_core.values import define
+from hermes_paths.unsaved import forget, note_unsaved
 from hermes_tool_checkpoints.config import Config
 from hermes_tool_checkpoints.contents import TooMuch
 from hermes_tool_checkpoints.git import Job
@@ -95,7 +96,8 @@ class Keeper:
 
     async def end(self, session: Session) -> None:
         """Stop what still works for a session, and let it end. What others began goes on."""
-        self._tries.pop(session.id, None)
+        if last := self._tries.pop(session.id, None):
+            forget(self.store.home, last.turn)
         self._told = {(told, reason) for told, reason in self._told if told != session.id}
         own = [(place, work) for place, work in self._reading.items() if work.session == session.id]
         for place, work in own:
@@ -110,9 +112,17 @@ class Keeper:
         if current is None or not session.turn or current.turn != session.turn or str(current.folder) != cwd:
             about = About(session=session.id, turn=session.turn, tool=call.name, backend=session.backend)
             job = Job(_WARM)
-            task = asyncio.create_task(self._try(cwd, about, job))
+            task = asyncio.create_task(self._noted(session.turn, self._try(cwd, about, job)))
+            if current:
+                forget(self.store.home, current.turn)
             current = self._tries[session.id] = _Try(session.turn, Path(cwd), job, task)
         return await asyncio.shield(current.task)
+
+    async def _noted(self, turn: str, trying: Coroutine[None, None, str]) -> str:
+        """Let others know that a turn has no snapshot: what it deletes is lost."""
+        if (reason := await trying) and turn:
+            note_unsaved(self.store.home, turn, reason.rstrip("."))
+        return reason
 
     async def _try(self, cwd: str, about: About, job: Job) -> str:
         try:

@@ -107,7 +107,11 @@ def prune(store: Store, job: Job, *, wait: bool = True) -> Pruned:
 
 
 def _clear(store: Store) -> None:
-    """Take away what git left when it was killed; nobody else is at work now."""
+    """Take away what git, and turns, left when they were killed; nobody else is at work on the snapshots now."""
+    for note in (store.root / "unsaved").glob("*"):
+        with suppress(OSError):
+            if time.time() - note.stat().st_mtime > _DAY:
+                note.unlink()
     stale = [*store.repository.glob("*.lock"), *store.repository.glob("refs/**/*.lock"), store.repository / "gc.pid"]
     stale += [*store.repository.glob("objects/??/tmp_obj_*"), *store.repository.glob("objects/pack/tmp_*")]
     stale += [*(store.root / "projects").glob(".*"), *(store.root / "projects").glob("*.restore*")]

@@ -94,7 +94,7 @@ class Store:
     def __init__(self, root: Path, config: Config, *, closed: Path) -> None:
         self.root, self.config = root, config
         self.repository = root / "store"
-        self._closed = Path(os.path.realpath(closed))  # the home of Hermes: never part of a snapshot
+        self.home = Path(os.path.realpath(closed))  # of Hermes: never part of a snapshot
 
     # --- places -------------------------------------------------------------------------------------------------------
 
@@ -113,9 +113,14 @@ class Store:
         wide = str(path) in _WIDE or path == Path(os.path.realpath(gettempdir()))
         if wide or unreal or path == home or path in home.parents or path == Path(path.anchor):
             raise UserError(f"{path} is too wide a folder for snapshots.", hint="Work in a folder of its own.")
-        if self._closed in (path, *path.parents):
+        if self.home in (path, *path.parents) and not self._lent(path):
             raise UserError(f"{path} belongs to Hermes itself.", hint="Work in another folder.")
         return path
+
+    def _lent(self, path: Path) -> bool:
+        """Whether a folder of Hermes is somebody's to work in: begun in a wide folder, or of a guest."""
+        below = path.relative_to(self.home).parts
+        return below[:1] == ("workspace",) or (below[:1] == ("people",) and len(below) > 1)
 
     @contextmanager
     def at(self, folder: Path, job: Job) -> Iterator[Git]:
@@ -157,7 +162,7 @@ class Store:
 
     def state(self, git: Git) -> State:
         """What the folder holds now; its files are in the store, but not yet as a snapshot."""
-        contents = look(git, self.config, [self._closed])
+        contents = look(git, self.config, [self.home])
         for attempt in (1, 2):
             try:
                 return State(tree=self._tree(git, contents), contents=contents)

@@ -18,14 +18,19 @@ async def judge_command(call: ToolCall, workspace: Workspace, protected: Protect
 
 @hookimpl
 async def pre_tool_call(
-    ctx: PluginContext, call: ToolCall, effects: frozenset[Effect], workspace: Workspace, walled: bool
+    ctx: PluginContext,
+    session: Session,
+    call: ToolCall,
+    effects: frozenset[Effect],
+    workspace: Workspace,
+    walled: bool,
 ) -> Verdict | None:
     """Judge the shell command of a call; nothing is said of other calls."""
     if Effect.EXECUTE not in effects:
         return None
     from hermes_tool_guard.gate import judge
 
-    return await judge(call, workspace, str(ctx.paths.home), walled=walled)
+    return await judge(call, workspace, str(ctx.paths.home), walled=walled, session=session)
 
 
 @hookimpl

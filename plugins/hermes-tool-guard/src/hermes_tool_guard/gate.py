@@ -4,9 +4,13 @@ import asyncio
 import os
 import shlex
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from hermes_core.kinds import Workspace
-from hermes_core.types import JSON, Effect, Feature, Protected, ToolCall, Verdict
+from hermes_core.types import JSON, Effect, Feature, Protected, Session, ToolCall, Verdict
+
+if TYPE_CHECKING:
+    from hermes_tool_guard.losses import Losses
 
 __all__ = ["command_of", "judge", "look"]
 
@@ -71,21 +75,34 @@ def _subject(call: ToolCall) -> str:
     return ", ".join(f"{k}={v}" for k, v in call.arguments.items())
 
 
-async def judge(call: ToolCall, place: Workspace, home: str, *, walled: bool = False) -> Verdict | None:
+async def judge(
+    call: ToolCall, place: Workspace, home: str, *, walled: bool = False, session: Session | None = None
+) -> Verdict | None:
     """The verdict on a call with the effect EXECUTE; None when its arguments hold no shell command.
 
     It says what the command does to the world, in ``Verdict.effects``.
 
     ``home`` is the folder of Hermes, whose files no command may touch; ``walled`` whether the place's wall bounds it.
+    With a ``session`` it is looked at what no snapshot of its folder has.
     """
     command = command_of(call)
     if command is None:
         return None
+    losses = _losses(session, place, home) if session else None
     if _loaded() and len(command) <= _LONG:
-        verdict = _judged(command, call.arguments, place, home, walled)
+        verdict = _judged(command, call.arguments, place, home, walled, losses)
     else:
-        verdict = await asyncio.to_thread(_judged, command, call.arguments, place, home, walled)
+        verdict = await asyncio.to_thread(_judged, command, call.arguments, place, home, walled, losses)
     return verdict
+
+
+def _losses(session: Session, place: Workspace, home: str) -> "Losses | None":
+    """What would be lost of a folder on this machine, where nothing else keeps it."""
+    if Feature.LOCAL not in place.features or Feature.ISOLATED in place.features:
+        return None
+    from hermes_tool_guard.losses import Losses
+
+    return Losses(place.cwd, since=session.created, turn=session.turn, home=home)
 
 
 def _loaded() -> bool:
@@ -94,14 +111,22 @@ def _loaded() -> bool:
     return "hermes_tool_guard.programs" in sys.modules
 
 
-def _judged(command: str, arguments: Mapping[str, JSON], place: Workspace, home: str, walled: bool) -> Verdict | None:
+def _judged(
+    command: str,
+    arguments: Mapping[str, JSON],
+    place: Workspace,
+    home: str,
+    walled: bool,
+    losses: "Losses | None",
+) -> Verdict | None:
     from hermes_tool_guard.guard import check, guarded_paths
     from hermes_tool_guard.judgement import BEHIND_A_WALL, ISOLATED, OPEN, Class
 
     isolated = Feature.ISOLATED in place.features
     setting = ISOLATED if isolated else BEHIND_A_WALL if walled else OPEN
     guarded = () if isolated else guarded_paths(home)
-    found = check(command, root=place.cwd, folder=_folder(arguments, place), guarded=guarded, setting=setting)
+    folder = _folder(arguments, place)
+    found = check(command, root=place.cwd, folder=folder, guarded=guarded, setting=setting, losses=losses)
     if walled and not {Class.SEND, Class.CLOUD} & {*found.classes}:
         found = found._replace(effects=found.effects - {Effect.SEND})  # what it serves is reached from inside only
     if found.outcome == "deny":

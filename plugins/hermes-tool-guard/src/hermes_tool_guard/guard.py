@@ -6,6 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from hermes_tool_guard.judgement import OPEN, Class, Decided, Judgement, Setting
+from hermes_tool_guard.losses import Losses
 from hermes_tool_guard.memory import memory_of
 from hermes_tool_guard.places import Places
 from hermes_tool_guard.scene import Scene
@@ -23,20 +24,21 @@ def check(
     home: str = "",
     setting: Setting = OPEN,
     record: Callable[[Sequence[str]], None] | None = None,
+    losses: Losses | None = None,
 ) -> Judgement:
     """Judge a shell command that would start in ``folder``, which is ``root`` unless given.
 
     ``root`` is the working folder, ``guarded`` what belongs to Hermes itself. ``record`` is told of every program with
-    its arguments. ``setting`` says what is bounded without it. Nothing is run; of the disk only names and links are
-    looked at. Raises nothing.
+    its arguments. ``setting`` says what is bounded without it, and ``losses`` what no snapshot has.
+    Nothing is run; of the disk only names and links are looked at, and for ``losses`` what git ignores. Raises nothing.
     """
     places = Places(root, home or os.path.expanduser("~"), guarded)  # noqa: PTH111
     start = folder or root or "/"
     scene = Scene(places, start)
     scene.setting = setting
-    scene.record = record
+    scene.record, scene.losses = record, losses
     if record is None:
-        scene.memory = memory_of(places.root, places.home, places.guarded, setting)
+        scene.memory = memory_of(places.root, places.home, places.guarded, setting, losses is not None)
     try:
         judge_code(scene, command, (start,))
     except Decided:

@@ -38,8 +38,8 @@ Memory = dict[Key, Seen]
 
 
 @lru_cache(maxsize=8)
-def memory_of(root: str, home: str, guarded: tuple[str, ...], setting: "Setting") -> Memory:
-    """The statements that were looked at in one place."""
+def memory_of(root: str, home: str, guarded: tuple[str, ...], setting: "Setting", losses: bool) -> Memory:
+    """The statements that were looked at in one place, and whether with a look at what would be lost."""
     return {}
 
 

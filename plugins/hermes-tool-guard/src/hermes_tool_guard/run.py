@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 
 from hermes_core.types import Effect
+from hermes_tool_guard.arguments import Options, taken_apart
 from hermes_tool_guard.branches import both
 from hermes_tool_guard.byitself import is_usual, why_later
 from hermes_tool_guard.escapes import Glob
@@ -52,30 +53,6 @@ def each(judge: Program, text: str) -> dict[str, Program]:
     return dict.fromkeys(text.split(), judge)
 
 
-class Options:
-    """A program's arguments taken apart: options with their values, and the rest."""
-
-    def __init__(self, given: list[tuple[str, str]], rest: list[str]) -> None:
-        self.given = given
-        self.rest = rest
-
-    def has(self, *names: str) -> bool:
-        """Whether one of the options was given; long ones may be cut short, as GNU programs allow."""
-        return any(_means(one, name) for one, _ in self.given for name in names)
-
-    def value(self, *names: str) -> str:
-        """The last value of an option, or an empty text."""
-        return next((v for one, v in reversed(self.given) if any(_means(one, name) for name in names)), "")
-
-    def values(self, *names: str) -> list[str]:
-        """All values of an option."""
-        return [v for one, v in self.given if any(_means(one, name) for name in names)]
-
-
-def _means(given: str, name: str) -> bool:
-    return given == name or (len(given) > 3 and given.startswith("--") and name.startswith(given))
-
-
 class Run:
     """A program about to be run. ``output`` is what it prints, if known; ``ok`` and ``failed`` where it ends."""
 
@@ -107,21 +84,7 @@ class Run:
 
     def options(self, valued: Iterable[str] = (), *, single: bool = False) -> Options:
         """Take the arguments apart. ``valued`` options take one; ``single``: long options have one dash."""
-        takes = valued if isinstance(valued, frozenset) else frozenset(valued)
-        given: list[tuple[str, str]] = []
-        rest: list[str] = []
-        words = iter(self.args)
-        for word in words:
-            if word == "--":
-                rest += words
-            elif word[:1] != "-" or len(word) == 1:
-                rest.append(word)
-            elif word[1] == "-" or single:
-                name, eq, value = word.partition("=")
-                given.append((name, next(words, "") if not eq and name in takes else value))
-            else:
-                _cluster(word, takes, words, given)
-        return Options(given, rest)
+        return taken_apart(self.args, valued, single=single)
 
     def unknown(self, words: Iterable[str]) -> bool:
         """Whether a word is not known; asks if so, for it may be an option that changes everything."""
@@ -172,6 +135,8 @@ class Run:
             self._later(path, zone, f"{what} {shown(word)}")
             if not keeps and places.vital_file(path):
                 self.deny(Class.WRITE_OUTSIDE, f"overwrites {shown(word)}, which everything else depends on")
+            if not keeps and self.name in _REPLACES and (losses := self.scene.lost()) and losses.overwritten(path):
+                self.ask(Class.DELETE, f"overwrites {shown(word)}, which no snapshot has", lost=True)
             if zone not in _PLAIN and self.name not in ("mkdir", "redirection") and places.keeps_guarded(path):
                 self.deny(Class.HERMES, f"{what} {shown(word)}, where files of Hermes itself are")
             if zone in (Zone.INSIDE, Zone.WORKSPACE):
@@ -198,8 +163,8 @@ class Run:
         if zone not in (Zone.INSIDE, Zone.TEMPORARY) or not is_usual(why):
             self.ask(Class.PERSISTENCE, f"{what}, and {why}")
 
-    def delete(self, word: str, *, recursive: bool = True, what: str = "deletes") -> None:
-        """It takes a file or folder away, or changes all in it for good."""
+    def delete(self, word: str, *, recursive: bool = True, what: str = "deletes", loses: bool = True) -> None:
+        """It takes a file or folder away, or changes all in it for good. Not ``loses``: it is still somewhere."""
         for path, zone in self._zones(word, whole=recursive):
             if zone is Zone.GUARDED:
                 self.deny(Class.HERMES, f"{what} {shown(word)}, where files of Hermes itself are")
@@ -211,15 +176,23 @@ class Run:
                 self.deny(Class.DELETE, f"{what} {shown(word)}, a place that everything else depends on")
             elif zone is Zone.DEVICE:
                 self.deny(Class.KERNEL, f"{what} the raw device {shown(word)}")
+            elif zone is Zone.WORKSPACE:
+                self.ask(Class.DELETE, f"{what} everything in the folder", lost=True)
+            elif loses and zone is not Zone.REPOSITORY and (lost := self._lost(path)):
+                named = "" if normal(path).endswith(f"/{lost}") else f" with {lost}"
+                self.ask(Class.DELETE, f"{what} {shown(word)}{named}, which no snapshot has", lost=True)
             elif zone is Zone.INSIDE:
                 self.note(Class.DELETE)
             elif zone is Zone.TEMPORARY:
                 self.note(Class.DELETE, *_SHARED)
-            elif zone is Zone.WORKSPACE:
-                self.ask(Class.DELETE, f"{what} everything in the folder", lost=True)
             elif zone is not Zone.SINK:
                 own = zone is Zone.REPOSITORY
                 self.ask(Class.DELETE, f"{what} {shown(word)}, which {_DELICATE[zone][1]}", lost=own)
+
+    def _lost(self, path: str) -> str:
+        """What no snapshot has of a path."""
+        losses = self.scene.lost()
+        return losses.of(normal(path)) if losses and not any(c in path for c in UNKNOWN) else ""
 
     def written(self, path: str, *, same: bool = False) -> None:
         """Remember what this command line made: running it afterwards needs a yes. ``same``: what is in it stays."""
@@ -278,16 +251,9 @@ class Run:
             self.ok, self.failed = both(self.folders, one.ok), both(self.folders, one.failed)
 
 
-def _cluster(word: str, takes: frozenset[str], words: "Iterable[str]", given: list[tuple[str, str]]) -> None:
-    for i, letter in enumerate(word[1:], 1):
-        if f"-{letter}" in takes:
-            given.append((f"-{letter}", word[i + 1 :] or next(iter(words), "")))
-            return
-        given.append((f"-{letter}", ""))
-
-
 _SETTINGS = re.compile(r"/(?:\.config|\.local|\.local/share|\.docker|Library|Library/Application Support|\.var)/*$")
 _SHARED = (Effect.WRITE_FILES, Effect.EXECUTE)  # a temporary folder is everybody's: what takes a file there may run it
+_REPLACES = names("redirection cp gcp mv rename install ditto tee curl wget")
 _PLAIN = (Zone.INSIDE, Zone.TEMPORARY, Zone.SINK)
 _DELICATE = {
     Zone.VITAL: (Class.WRITE_OUTSIDE, "everything else depends on"),

@@ -15,6 +15,7 @@ from hermes_tool_guard.variables import Variables
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+    from hermes_tool_guard.losses import Losses
     from hermes_tool_guard.memory import Memory
     from hermes_tool_guard.shell import Shell
 
@@ -97,6 +98,7 @@ class Scene:
         self.record: Callable[[Sequence[str]], None] | None = None
         self.depth = 0
         self.setting = OPEN
+        self.losses: Losses | None = None  # what no snapshot has; None where that cannot be looked at
         self.steps = STEPS
 
     @contextmanager
@@ -154,6 +156,11 @@ class Scene:
         self.note(what)
         if what in self.setting.asks or (lost and self.setting.denies):
             self.found.judge("ask", reason)
+
+    def lost(self) -> "Losses | None":
+        """What no snapshot has, as it is now: what was judged by it is judged anew the next time."""
+        self.fillings += self.losses is not None
+        return self.losses
 
     def deny(self, what: Class, reason: str) -> None:
         """It does what is never done. Raises Decided."""

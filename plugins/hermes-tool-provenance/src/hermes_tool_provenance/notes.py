@@ -23,7 +23,7 @@ class Note(NamedTuple):
 
 
 def notes_in(folder: str) -> Sequence[Note]:
-    """Those of the prompt of a new session in a folder, and those of the folders below its project's root."""
+    """Those of the prompt of a new session in a folder, of the folders below its project's root, and its skills."""
     here = Path(folder).resolve()
     root = kit.root_of(here, Principal())
 
@@ -36,7 +36,8 @@ def notes_in(folder: str) -> Sequence[Note]:
         name = str(path.relative_to(root))
         return Note(name if name.isprintable() else ascii(name)[1:-1], size) if size else None
 
-    found = [*kit.chosen(here, root, note), *(known for path in kit.below(root) if (known := note(path)))]
+    skills = (path for place in kit.skill_folders(here, root) for path in sorted(place.glob("*/SKILL.md")))
+    found = [*kit.chosen(here, root, note), *(known for path in (*kit.below(root), *skills) if (known := note(path)))]
     return list(dict.fromkeys(found))
 
 

@@ -16,14 +16,17 @@ from attrs import evolve
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import UnknownName
+from hermes_core.types import Principal, Session
 from hermes_core.values import frozen
+from hermes_tool_kit.provenance.ledger import Ledger
+from hermes_tool_kit.provenance.notes import root_of, skill_folders
 from hermes_tool_skills.frontmatter import BadSkill, Head, from_plain, name_problem, parse, to_plain
 from hermes_tool_skills.library import Library
 from hermes_tool_skills.lock import BadLock, Entry, Lock
 from hermes_tool_skills.scan import VERSION
 from hermes_tool_skills.tree import MAIN, BadTree, walk
 
-Source: TypeAlias = Literal["installed", "agent", "person", "external", "plugin", "shipped"]
+Source: TypeAlias = Literal["installed", "agent", "person", "external", "plugin", "shipped", "project"]
 State: TypeAlias = Literal["ready", "disabled", "new", "changed", "missing", "broken", "blocked", "shadowed"]
 _CACHE = 3  # of the cache file's form
 _SHARED = "~/.agents/skills"  # where agents of every make look, https://agentskills.io/client-implementation
@@ -73,27 +76,35 @@ class Catalogue:
     def __init__(self, ctx: PluginContext) -> None:
         self.library = Library.of(ctx)
         self._config = ctx.config
-        self._folders = tuple(ctx.paths.skills)
+        self._folders, self._home = tuple(ctx.paths.skills), ctx.paths.home
         self._cache_file = ctx.paths.cache / "skills.json"
         self._seen: dict[str, Seen] | None = None
         self._dirty = False
         self.problem = ""  # why the lock cannot be read
 
-    def all(self) -> list[Skill]:
-        """Every skill, sorted by name; of two with one name the later source is ``shadowed``."""
+    def all(self, folder: str = "", owner: Principal = Principal()) -> list[Skill]:  # noqa: B008 - it is frozen
+        """Every skill, sorted by name; of two with one name the later source is ``shadowed``.
+
+        With the ``folder`` that somebody works in also those of its project, where the folder is known.
+        """
         found: dict[str, Skill] = {}
         shadowed: list[Skill] = []
         try:
             lock, self.problem = self.library.lock(), ""
         except BadLock as error:
             lock, self.problem = Lock(), error.text
-        for skill in (*self._own(lock), *self._external(lock), *self._of_plugins(lock)):
+        of_project = self._of_project(lock, folder, owner)
+        for skill in (*self._own(lock), *self._external(lock), *self._of_plugins(lock), *of_project):
             first = found.setdefault(skill.name, skill)
             if first is not skill:
                 reason = f"{first.folder} has the same name and comes first"
                 shadowed.append(evolve(skill, state="shadowed", reason=reason, fix="Rename one of them."))
         self._keep()
         return sorted((*found.values(), *shadowed), key=lambda s: (s.name, s.state == "shadowed"))
+
+    def seen_by(self, session: Session) -> list[Skill]:
+        """Every skill there is for a session: those of its folder's project too, where that is on this machine."""
+        return self.all(session.cwd if session.backend in ("", "local", "bubblewrap") else "", session.owner)
 
     def get(self, name: str) -> Skill:
         """The skill of a name, in whatever state. Raises UnknownName."""
@@ -156,18 +167,39 @@ class Catalogue:
     def _external(self, lock: Lock) -> Iterator[Skill]:
         for root in (*self._config.external_dirs, _SHARED):
             for folder in _with_categories(Path(root).expanduser()):
-                seen = self.look(folder, scanned=True)
-                skill = Skill(
-                    name=seen.head.name if seen.head else folder.name, source="external", folder=folder, state="ready",
-                    head=seen.head, digest=seen.digest, verdict=seen.verdict,
-                )  # fmt: skip
-                if seen.problem:
-                    yield evolve(skill, state="broken", reason=seen.problem, fix=f"Mend {folder / MAIN}.")
-                elif seen.verdict == "dangerous":
-                    reason, fix = "the scan found it dangerous", f"hermes skills scan {folder}"
-                    yield evolve(skill, state="blocked", reason=reason, fix=fix)
-                else:
-                    yield self._switched(skill, lock)
+                yield self._as_it_is(lock, folder, "external")
+
+    def _of_project(self, lock: Lock, cwd: str, owner: Principal) -> Iterator[Skill]:
+        """What a project brings: followed where a person said that the folder is known, and nothing in it is marked."""
+        place = Path(cwd).resolve() if cwd else None
+        roots = skill_folders(place, root_of(place, owner)) if place else []
+        if not roots:
+            return
+        ledger = Ledger(self._home, cwd)
+        try:
+            for folder in (one for root in roots if ledger.known(root) for one in _with_categories(root)):
+                skill = self._as_it_is(lock, folder, "project")
+                marks = ledger.marks_in(folder)
+                if marks is None or marks or ledger.outside(folder):
+                    reason, fix = "it holds text from outside", f"hermes trust add {folder}"
+                    skill = evolve(skill, state="blocked", reason=reason, fix=fix)
+                yield skill
+        finally:
+            ledger.close()
+
+    def _as_it_is(self, lock: Lock, folder: Path, source: Source) -> Skill:
+        """A skill that is used as somebody keeps it, as long as the scan does not find it dangerous."""
+        seen = self.look(folder, scanned=True)
+        skill = Skill(
+            name=seen.head.name if seen.head else folder.name, source=source, folder=folder, state="ready",
+            head=seen.head, digest=seen.digest, verdict=seen.verdict,
+        )  # fmt: skip
+        if seen.problem:
+            return evolve(skill, state="broken", reason=seen.problem, fix=f"Mend {folder / MAIN}.")
+        if seen.verdict == "dangerous":
+            reason, fix = "the scan found it dangerous", f"hermes skills scan {folder}"
+            return evolve(skill, state="blocked", reason=reason, fix=fix)
+        return self._switched(skill, lock)
 
     def _of_plugins(self, lock: Lock) -> Iterator[Skill]:
         for plugin, root in self._folders:

@@ -1,5 +1,6 @@
 """``hermes skills``: looking at skills. What changes them is in ``deeds`` and ``past``."""
 
+import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -61,7 +62,7 @@ def _list(ctx: PluginContext) -> "click.Command":
         from hermes_tool_skills.screens import json_lines, skill_row, table
 
         catalogue = catalogue_for(ctx)
-        rows = [skill_row(skill) for skill in catalogue.all()]
+        rows = [skill_row(skill) for skill in catalogue.all(_here())]
         if as_json:
             say(json_lines(rows))
             return
@@ -74,6 +75,13 @@ def _list(ctx: PluginContext) -> "click.Command":
             say(["There is no skill. `hermes skills new NAME` makes one."], err=True)
 
     return command
+
+
+def _here() -> str:
+    try:
+        return os.getcwd()  # noqa: PTH109 - as a session would begin here
+    except OSError:
+        return ""
 
 
 def _show(ctx: PluginContext) -> "click.Command":

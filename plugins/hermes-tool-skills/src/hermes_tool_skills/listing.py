@@ -21,7 +21,7 @@ async def with_skills(ctx: PluginContext, session: Session, prompt: Prompt) -> P
     """The prompt with the list in it, or None when there is nothing to list."""
     if prompt.tools and "skill_view" not in prompt.tools:
         return None
-    skills = await asyncio.to_thread(catalogue_for(ctx).all)
+    skills = await asyncio.to_thread(catalogue_for(ctx).seen_by, session)
     there = offered(skills, prompt.tools, session.origin, ctx.config.platform_disabled)
     if not there:
         return None

@@ -15,7 +15,7 @@ _LISTED = 60
 def listed(catalogue: Catalogue, session: Session) -> str:
     """All skills that can be read, a line each."""
     off = set(catalogue.off(session.origin))
-    ready = [s for s in catalogue.all() if s.state == "ready" and s.name not in off]
+    ready = [s for s in catalogue.seen_by(session) if s.state == "ready" and s.name not in off]
     return "\n".join(f"- {s.name}: {s.description}" for s in ready) or "There is no skill."
 
 
@@ -50,7 +50,7 @@ def viewed(catalogue: Catalogue, name: str, path: str, session: Session, *, here
 
 
 def _usable(catalogue: Catalogue, name: str, session: Session) -> Skill:
-    skills = {s.name: s for s in catalogue.all() if s.state != "shadowed"}
+    skills = {s.name: s for s in catalogue.seen_by(session) if s.state != "shadowed"}
     skill = skills.get(name)
     if skill is None:
         from hermes_core.errors import nearest

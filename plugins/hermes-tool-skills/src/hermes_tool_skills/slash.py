@@ -19,7 +19,7 @@ def slash_commands(ctx: PluginContext) -> Sequence[SlashCommand]:
         from hermes_tool_skills.pending import proposals
 
         catalogue = catalogue_for(ctx)
-        found = await asyncio.to_thread(catalogue.all)
+        found = await asyncio.to_thread(catalogue.seen_by, session)
         if rest == "pending":
             if session.owner.person != Principal().person:
                 raise UserError("What waits to become a skill is for the owner of this Hermes.")
@@ -81,4 +81,4 @@ def slash_commands(ctx: PluginContext) -> Sequence[SlashCommand]:
 def _ready(catalogue: Catalogue, session: Session) -> Mapping[str, str]:
     """The skills that may be used in a session, and what each is for."""
     off = catalogue.off(session.origin)
-    return {s.name: s.description for s in catalogue.all() if s.state == "ready" and s.name not in off}
+    return {s.name: s.description for s in catalogue.seen_by(session) if s.state == "ready" and s.name not in off}

@@ -3,11 +3,12 @@
 import os
 import re
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 from itertools import pairwise
 
 from hermes_tool_guard.judgement import DERIVED, LISTED, OPAQUE, UNKNOWN, Class
 from hermes_tool_guard.mentions import ENV_EXAMPLE, ENV_FILE, NAMERS
-from hermes_tool_guard.places import Zone
+from hermes_tool_guard.places import Zone, normal
 from hermes_tool_guard.programs.windows import VITAL
 from hermes_tool_guard.run import Program, Run, each, names
 from hermes_tool_guard.scene import shown
@@ -49,8 +50,10 @@ def _mv(run: Run) -> None:
     words = list(options.rest)
     if not target and len(words) > 1:
         target = words.pop()
+    there = run._zones(f"{target.rstrip('/')}/x") if target else []
+    gone = any(zone is Zone.TEMPORARY for _, zone in there)  # it is emptied before long
     for word in words:
-        run.delete(word, what="moves away")
+        run.delete(word, what="moves away", loses=gone)
     if target:
         _into(run, target, words)
 
@@ -96,6 +99,8 @@ def _env_from_example(run: Run, source: str, target: str) -> bool:
         return False
     if not all(run.inside(f"{folder}/x") for folder in run.folders):
         return False
+    if (losses := run.scene.lost()) and any(losses.overwritten(f"{folder}/{target}") for folder in run.folders):
+        return False  # there are settings already, and nothing else has them
     run.note(Class.WRITE)
     return True
 
@@ -169,7 +174,7 @@ def _chmod(run: Run) -> None:
     for word in words:
         paths = run._zones(word)
         if recursive or any(zone is Zone.VITAL and path.rstrip("/") != run.scene.places.home for path, zone in paths):
-            run.delete(word, recursive=recursive, what="changes the rights of")
+            run.delete(word, recursive=recursive, what="changes the rights of", loses=False)
         else:
             run.write(word, what="changes the rights of", keeps=True)
 
@@ -177,7 +182,7 @@ def _chmod(run: Run) -> None:
 def _attributes(run: Run) -> None:
     options = run.options({"-m", "-x", "-M", "-X", "-n", "-v", "-p"})
     for word in options.rest:
-        run.delete(word, recursive=options.has("-R", "-r"), what="changes the rights of")
+        run.delete(word, recursive=options.has("-R", "-r"), what="changes the rights of", loses=False)
     run.ask(Class.PRIVILEGE, f"changes the rights of files with {run.name}")
 
 
@@ -262,6 +267,26 @@ def _found_deleted(run: Run, start: str, tests: Sequence[str]) -> None:
         run.delete(start)
     else:
         run.note(Class.DELETE)
+        _found_lost(run, start, tests)
+
+
+def _found_lost(run: Run, start: str, tests: Sequence[str]) -> None:
+    """Ask where a search deletes something that no snapshot has; a test that is not known picks everything."""
+    if not (losses := run.scene.lost()):
+        return
+    named = [value for before, test, value in zip(["", *tests], tests, tests[1:], strict=False)
+             if test in ("-name", "-iname") and before not in ("!", "-not")]  # fmt: skip
+    paths = [value for test, value in pairwise(tests) if test in ("-path", "-wholename")]
+    for folder, _ in run._zones(start):
+        shape = [path.replace(start, folder, 1) if path.startswith(start) else path for path in paths]
+
+        def picks(path: str, _folder: bool, shape: Sequence[str] = shape) -> bool:
+            name = path.rpartition("/")[2]
+            return any(fnmatchcase(name, one) for one in named) or any(fnmatchcase(path, one) for one in shape)
+
+        test = picks if named or shape else lambda *_: True
+        if "-empty" not in tests and (lost := losses.below(normal(folder), test)):
+            run.ask(Class.DELETE, f"deletes {lost}, which no snapshot has", lost=True)
 
 
 def _for_each(run: Run, argv: Sequence[str], found: Sequence[str], starts: Sequence[str], tests: Sequence[str]) -> None:

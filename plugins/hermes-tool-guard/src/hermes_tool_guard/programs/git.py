@@ -10,6 +10,7 @@ from hermes_tool_guard.judgement import LISTED, UNKNOWN, Class
 from hermes_tool_guard.places import Zone
 from hermes_tool_guard.programs import git_places
 from hermes_tool_guard.programs.git_forms import ALONE_LISTS, LISTS, VERBS_BELOW
+from hermes_tool_guard.programs.git_losses import ignored_deleted, loses
 from hermes_tool_guard.programs.git_settings import configure, setting
 from hermes_tool_guard.run import Program, Run, beginnings, names
 
@@ -174,8 +175,10 @@ def _push(run: Run) -> None:
 
 def _reset(run: Run) -> None:
     options = run.options()
-    if options.has("--hard", "--merge", "--keep"):
-        _rewrites(run, "throws changes away with git reset --hard")
+    if options.has("--keep"):
+        _rewrites(run, "moves a branch with git reset --keep")
+    elif options.has("--hard", "--merge"):
+        loses(run, "throws changes away with git reset --hard")
 
 
 def _clean(run: Run) -> None:
@@ -189,17 +192,21 @@ def _clean(run: Run) -> None:
                     Class.DELETE, f"deletes what git does not know in {path}, a place that everything else depends on"
                 )
     _rewrites(run, "deletes files that git does not know")
+    if options.has("-x", "-X"):
+        ignored_deleted(run, options.rest or ["."])
 
 
 def _branch(run: Run) -> None:
     options = run.options({"-u", "--set-upstream-to", "--contains", "--sort", "--format", "--points-at"})
-    if options.has("-D", "-M", "-C", "--force", "-f"):
+    if options.has("-D") or (options.has("-d", "--delete") and options.has("-f", "--force")):
+        loses(run, "deletes or moves a branch that may not be merged")
+    elif options.has("-M", "-C", "--force", "-f"):
         _rewrites(run, "deletes or moves a branch that may not be merged")
 
 
 def _tag(run: Run) -> None:
     if run.options({"-m", "-F", "-u", "-n"}).has("-d", "--delete", "-f", "--force"):
-        _rewrites(run, "deletes or moves a tag")
+        loses(run, "deletes or moves a tag")
 
 
 def _checkout(run: Run) -> None:
@@ -219,7 +226,7 @@ def _restore(run: Run) -> None:
 
 def _stash(run: Run) -> None:
     if run.args[:1] and run.args[0] in ("drop", "clear"):
-        _rewrites(run, "throws stashed changes away")
+        loses(run, "throws stashed changes away")
 
 
 def _rebase(run: Run) -> None:
@@ -239,16 +246,16 @@ def _commit(run: Run) -> None:
 
 def _reflog(run: Run) -> None:
     if run.args[:1] and run.args[0] in ("expire", "delete"):
-        _rewrites(run, "deletes what git could still bring back")
+        loses(run, "deletes what git could still bring back")
 
 
 def _gc(run: Run) -> None:
     if any(w.startswith(("--prune", "--aggressive")) for w in run.args) or run.argv[1:2] == ["prune"]:
-        _rewrites(run, "deletes what git could still bring back")
+        loses(run, "deletes what git could still bring back")
 
 
 def _history(run: Run) -> None:
-    _rewrites(run, "rewrites the history of the repository")
+    loses(run, "rewrites the history of the repository")
 
 
 def _archive(run: Run) -> None:

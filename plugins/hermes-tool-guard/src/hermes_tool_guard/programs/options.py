@@ -6,10 +6,11 @@ from pathlib import Path
 
 from hermes_tool_guard.run import names
 
-__all__ = ["compiles", "is_plain", "plain_property"]
+__all__ = ["compiles", "is_plain", "is_plain_for_any", "plain_property"]
 
 # One or a few letters; those left out are what some tool takes code, a program or a file to load by.
 _LETTERS = re.compile(r"-(?:[abdf-oqs-wyzA-WYZ]{1,3}|[jPOvq]\d+)")
+_LETTERS_FOR_ANY = re.compile(r"-(?:[ahinqtvVwy]{1,3}|j\d+)")
 _FLAG = re.compile(
     r"-(?:O\w*|g[\w-]*|W(?![lap],)[\w=+-]*|f(?!plugin|pass-plugin|use-ld|opt-info|profile-use|wrapper)[\w-]+(?:=[\w.,:+-]*)?"
     r"|fuse-ld=(?:lld|gold|bfd|mold)|m[\w.-]+(?:=[\w.,+-]+)?|std=?[\w+:]*|[DU][\w.]*(?:=.*)?|[ILl][\w./+-]*|[cSEovwsQ]|M[DMFTGPQ]*"
@@ -41,9 +42,18 @@ def _plain() -> frozenset[str]:
 
 
 def is_plain(word: str) -> bool:
-    """Whether an option is on the list, or switches something off."""
+    """Whether an option of a tool that is known is on the list, is a few plain letters, or switches something off."""
+    return bool(_LETTERS.fullmatch(word)) or _is_listed(word)
+
+
+def is_plain_for_any(word: str) -> bool:
+    """Whether an option is plain whatever program it is given to: letters mean much to some."""
+    return bool(_LETTERS_FOR_ANY.fullmatch(word)) or _is_listed(word)
+
+
+def _is_listed(word: str) -> bool:
     name = word.partition("=")[0]
-    if word == "--" or name in _plain() or _LETTERS.fullmatch(word):
+    if word == "--" or name in _plain():
         return True
     return bool(re.fullmatch(r"--(?:no|disable|without|skip|hide|ignore|exclude)-[\w-]+|--(?:no|skip)[A-Z]\w*", name))
 

@@ -155,7 +155,7 @@ def _own_deleted(code: "Code", node: ast.Call, target: str) -> None:
 
 def _moved(code: "Code", node: ast.Call, _target: str) -> None:
     for path in code.texts(code.given(node, 0, "src", "old")):
-        code.run.delete(path, what="moves away")
+        code.run.delete(path, what="moves away", loses=False)
     for path in code.texts(code.given(node, 1, "dst", "new")):
         code.run.write(path)
         if any(zone is Zone.TEMPORARY for _, zone in code.run._zones(path)):
@@ -172,7 +172,7 @@ def _own_moved(code: "Code", node: ast.Call, target: str) -> None:
     if len(whole) != 2:
         return
     for path in code.texts(whole[0]):
-        code.run.delete(path, what="moves away")
+        code.run.delete(path, what="moves away", loses=False)
     for path in code.texts(whole[1]):
         code.run.write(path)
 

@@ -12,11 +12,11 @@ from hermes_tool_guard.programs.options import compiles, is_plain, plain_propert
 from hermes_tool_guard.run import Run, beginnings, names
 from hermes_tool_guard.scene import shown
 
-__all__ = ["MEDIA", "files_given", "like_code", "stays", "tool"]
+__all__ = ["MEDIA", "OUTPUTS", "files_given", "like_code", "stays", "tool"]
 
 _ADDRESS = re.compile(r"(?i)[a-z][a-z0-9+.-]*://|(?:gh|gl|bb|git\+\w+):|[\w.-]+@[\w.-]+:")
 _LOCAL = re.compile(r"(?i)https?://(?:localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0)(?:[:/]|$)")
-_OUTPUTS = names("-o --output --outfile --out --out-dir --outDir --output-dir --report-file --output-file -outfile")
+OUTPUTS = names("-o --output --outfile --out --out-dir --outDir --output-dir --report-file --output-file -outfile")
 _OUTPUT_IS = beginnings(
     "--output= --outfile= --out= --out-dir= --outDir= --output-dir= --output-file= --junitxml= --basetemp= --log-file="
 )
@@ -30,6 +30,7 @@ _FETCHES = names(
 )
 _COMPILERS = names("gcc g++ cc c++ clang clang++ rustc gfortran nvcc ld nasm dmd ghc nim zig")
 _CHECKERS = names("clang-tidy iwyu cppcheck ocamlfind")  # are told how a compiler is called
+_REBUILDS = names("update-in with-profile with-profiles change")  # of lein: the project as it is for one run
 _BEFORE = names("ccache distcc sccache nyc c8")  # before the line of another program
 _RUNNERS = names("stack cabal nx lerna")  # whose ``exec`` runs any program
 _LABELLED = names("bazel bazelisk buck2")  # a target of theirs begins with two slashes
@@ -55,8 +56,7 @@ def tool(run: Run) -> None:
         return
     files_given(run)
     first = next((a for a in run.args if a[:1] != "-"), "")
-    if first == "shell" and run.name in ("django-admin", "manage.py"):
-        run.ask(Class.CODE, f"gives {run.name} code to run")
+    _by_verb(run, first)
     if row.operands == "stays":
         if first in _OUTWARD:
             run.ask(Class.SEND, f"may change something elsewhere with {run.name} {first}")
@@ -77,6 +77,18 @@ def tool(run: Run) -> None:
     carried(run, asks=True)
 
 
+def _by_verb(run: Run, first: str) -> None:
+    """What a few tools run by a word of theirs."""
+    if first == "shell" and run.name in ("django-admin", "manage.py"):
+        run.ask(Class.CODE, f"gives {run.name} code to run")
+    elif run.name == "lein" and first in _REBUILDS:
+        run.ask(Class.CODE, f"changes what lein runs with {first}")
+    elif run.name == "wasm-pack" and "--" in run.args:
+        at = run.args.index("--")
+        run.inner(["cargo", "build", *run.args[at + 1 :]])
+        run.args = run.args[:at]
+
+
 def _arguments(run: Run, row: Row) -> None:
     """Look at each argument: an option that is on no list, a value that is code, a place that may hold some."""
     text = made = False
@@ -93,7 +105,7 @@ def _arguments(run: Run, row: Row) -> None:
             continue
         known = _known(row, name)
         kind = row.options.get(known, "") if known else ""
-        made = not eq and name in _OUTPUTS
+        made = not eq and name in OUTPUTS
         text = not eq and kind[:1] == "=" and kind != "=<" and word == known
         before = word
         if (not known and not _free(run, row, word)) or (known and eq and not kind and " " in value):
@@ -129,7 +141,7 @@ def _free(run: Run, row: Row, word: str) -> bool:
         return plain_property(word)
     if "1" in row.marks and name[1:2] != "-" and len(name) == 2:
         return False
-    return is_plain(word) or name in _OUTPUTS or name in _DECIDES
+    return is_plain(word) or name in OUTPUTS or name in _DECIDES
 
 
 def _strange(run: Run, word: str) -> None:
@@ -164,7 +176,7 @@ def like_code(word: str) -> bool:
 def files_given(run: Run) -> None:
     """What a tool writes to."""
     for word, after in pairwise([*run.args, ""]):
-        if word in _OUTPUTS and after:
+        if word in OUTPUTS and after:
             run.write(after)
         elif word.startswith(_OUTPUT_IS):
             run.write(word.partition("=")[2])

@@ -1,17 +1,17 @@
 """Tools of the trade, and programs whose name or first word says that they are one: they work on the folder."""
 
 import re
+from itertools import pairwise
 
 from hermes_tool_guard.judgement import DERIVED, Class
+from hermes_tool_guard.places import Zone
 from hermes_tool_guard.programs.allowed import listed
-from hermes_tool_guard.programs.tools import files_given, stays, tool
+from hermes_tool_guard.programs.options import is_plain_for_any
+from hermes_tool_guard.programs.tools import OUTPUTS, files_given, stays, tool
 from hermes_tool_guard.run import Program, Run, names
 
 __all__ = ["PROGRAMS", "like_a_tool"]
 
-_CODE = re.compile(
-    r"-(?:e|c|x)$|--?(?:eval|exec|command|cmd|execute|run|script|shell|require|load|plugin-path|init-script)(?:=|$)"
-)
 _ODD_NAME = re.compile(
     r"(?:speed|disk|mem|net|pen|stress|fs|hd|boot|usb|wifi|hw|bios|smart|ssh|ssl|vpn|dns|port|priv|sys|kernel|root)"
     r"[-_]?(?:tests?|check(?:er)?|bench(?:mark)?|stats?|scan|gen|build)"
@@ -46,11 +46,23 @@ def like_a_tool(run: Run) -> bool:
     by_verb = first in _VERBS and run.args[:1] == [first]
     if run.name in _FAR or not re.fullmatch(r"[a-z][\w.+-]*", run.name) or not (by_name or by_verb):
         return False
-    if any(_CODE.match(a) for a in run.args) or any(DERIVED in a for a in run.args):
+    if not _plain(run):
         return False
     files_given(run)
     if stays(run):
         run.note(Class.PROJECT)
+    return True
+
+
+def _plain(run: Run) -> bool:
+    """Whether every option is on the list, and nothing is taken from where everybody may write."""
+    for before, word in pairwise(["", *run.args]):
+        if DERIVED in word or (word[:1] == "-" and word not in OUTPUTS and not is_plain_for_any(word)):
+            return False
+        given = word.partition("=")[2] if word[:1] == "-" else word
+        named = before not in OUTPUTS and given[:1] in ("/", ".", "~")
+        if named and any(zone is Zone.TEMPORARY for _, zone in run._zones(given)):
+            return False
     return True
 
 

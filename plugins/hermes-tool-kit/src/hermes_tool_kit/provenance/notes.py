@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from hermes_core.types import Principal
 
-__all__ = ["BELOW", "below", "chosen", "root_of", "up_to"]
+__all__ = ["BELOW", "below", "chosen", "root_of", "skill_folders", "up_to"]
 
 UPWARDS = ((".hermes.md", "HERMES.md"), ("AGENTS.md",), ("CLAUDE.md",))
 BELOW = ("AGENTS.md", "CLAUDE.md", ".cursorrules")  # of each folder that is worked in; the first that is there
@@ -43,6 +43,12 @@ def chosen(folder: Path, root: Path, read: Callable[[Path], T | None]) -> list[T
                     return [found]
     rules = [folder / ".cursorrules", *sorted((folder / ".cursor" / "rules").glob("*.mdc"))]
     return [found for path in rules if (found := read(path))]
+
+
+def skill_folders(folder: Path, root: Path) -> list[Path]:
+    """The folders of skills that a project brings, as seen from one of its folders; none that leads out of it."""
+    found = [place / ".agents" / "skills" for place in up_to(folder, root)]
+    return [path for path in found if path.is_dir() and path.resolve().is_relative_to(root.resolve())]
 
 
 def below(root: Path) -> Iterator[Path]:
