@@ -292,7 +292,7 @@ async def refuted(plan: Plan, probes: Sequence[Probe] = PROBES) -> tuple[Wall, l
     """Try some or all of them in an empty folder; the wall, and what it let through. Raises HermesError."""
     folder = tempfile.mkdtemp(prefix="hermes-probe-")
     homes = tempfile.mkdtemp(prefix="hermes-homes-")
-    walled = Walled(folder, evolve(plan, homes=Path(homes)))
+    walled = Walled(folder, evolve(plan, homes=Path(homes), records=None))
     try:
         with canaries(plan, Path(plan.hidden[-1]) if plan.hidden else Path(homes)) as found:
             through = await tried(walled, found, probes)
