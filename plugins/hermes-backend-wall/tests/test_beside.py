@@ -116,6 +116,36 @@ def test_what_a_file_tool_writes_while_anothers_command_runs_stays(folder, sessi
     assert (folder / "AGENTS.md").read_text() == "asked for"
 
 
+@pytest.mark.parametrize("same", [True, False])
+def test_settings_of_git_that_are_half_written_are_not_taken_for_whole(folder, session, same):
+    """Emptied they hold nothing that does harm; so they stood for what was there before."""
+    (folder / ".git").mkdir()
+    config = folder / ".git/config"
+    config.write_text("[core]\n\tbare = false\n")
+    one = session(folder)
+    two = one if same else session(folder)
+    one.begin()
+    two.begin()
+    config.write_text("")
+    assert one.end() == ""
+    config.write_text("[core]\n\tfsmonitor = evil\n")
+    assert "core.fsmonitor" in two.end()
+    assert config.read_text() == "[core]\n\tbare = false\n"
+
+
+def test_settings_of_git_that_do_no_harm_stay(folder, session):
+    (folder / ".git").mkdir()
+    one = session(folder)
+    for name in ("Ann", "Ben"):
+        one.begin()
+        (folder / ".git/config").write_text(f"[user]\n\tname = {name}\n")
+        assert one.end() == ""
+        one.begin()
+        (folder / ".git/config").write_text("[core]\n\tfsmonitor = evil\n")
+        one.end()
+        assert name in (folder / ".git/config").read_text()
+
+
 @given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["begin", "end", "evil", "more", "close"])), max_size=30))
 def test_whatever_their_order_nothing_of_them_stays(tmp_path_factory, steps):
     base = tmp_path_factory.mktemp("orders")

@@ -162,3 +162,27 @@ async def test_folders_that_may_be_read_may_be_watched(here):
     )
     result = await here.run(ExecRequest(argv=("/usr/bin/python3", "-c", code)))
     assert result.output.decode() == "[1, 2, 3]\nb'x'\nset\n19\n"
+
+
+async def test_a_word_that_no_system_can_take_ends_nothing_else(here, bash):
+    """Half of a sign, as a model may write it: the launcher gave up, and with it all that ran."""
+    process = await here.start(ExecRequest(argv=("sleep", "60")))
+    for words in ({"argv": ("echo", "\ud800")}, {"argv": ("env",), "env": {"A=B\ud800": "x"}}):
+        with pytest.raises(ToolError, match="Cannot run"):
+            await here.run(ExecRequest(**words))
+    with pytest.raises(ToolError, match="Cannot run"):
+        await here.run(ExecRequest(argv=("true",), cwd="/" + "\u4e00" * 1200))
+    assert await process.poll() is None
+    await process.kill()
+
+
+async def test_a_sandbox_that_is_closed_again_ends_nobody_elses_processes(folder, plan, monkeypatch):
+    """Once it is buried its number may be that of another's sandbox."""
+    walled = Walled(str(folder), plan)
+    sandbox = await walled.sandbox()
+    await sandbox.close()
+    killed = []
+    monkeypatch.setattr(os, "killpg", lambda *words: killed.append(words))
+    await sandbox.close()
+    await walled.close()
+    assert not killed

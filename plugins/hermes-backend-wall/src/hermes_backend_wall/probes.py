@@ -1,7 +1,8 @@
 """What a command tries that the wall must not let through: data, and one runner.
 
-Each probe is a piece of Python that prints ``PASSED`` when it got what it must not get. The canaries that it reaches
-for are made first: files, sockets and a process of this machine, outside of the workspace.
+Each probe is a piece of Python that prints ``PASSED`` when it got what it must not get, or changes a file of the
+workspace that must be as before afterwards. The canaries that it reaches for are made first: files, sockets, memory and
+a process of this machine, outside of the workspace.
 """
 
 import json
@@ -11,7 +12,7 @@ import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from uuid import uuid4
 
@@ -20,6 +21,7 @@ from attrs import evolve
 from hermes_backend_wall.interpreter import python
 from hermes_backend_wall.job import Job, asked
 from hermes_backend_wall.plan import INSTALL, Plan
+from hermes_backend_wall.sandbox import Sandbox
 from hermes_backend_wall.walled import Walled
 from hermes_core.environment import MARK
 from hermes_core.errors import UserError
@@ -43,11 +45,16 @@ def connect(family, address, kind=socket.SOCK_STREAM, protocol=0):
 
 @frozen
 class Probe:
-    """``text`` says what is tried, in the words of a finding; ``below`` is the Landlock version that refuses it."""
+    """``text`` says what is tried, in the words of a finding; ``below`` is the Landlock version that refuses it.
+
+    ``file`` is what it changes, or makes where ``before`` is empty.
+    """
 
     text: str
     code: str
     below: int = 0
+    file: str = ""
+    before: str = ""
 
 
 def _all(*rows: tuple[str, str] | tuple[str, str, int]) -> tuple[Probe, ...]:
@@ -114,6 +121,27 @@ _FILES = _all(
     ("reading the kernel's memory", "open('/proc/kcore', 'rb').read(1); passed()"),
 )
 
+_LASTING = (
+    ("what an agent obeys", "AGENTS.md", "mine"),
+    ("a new file that an agent obeys", "CLAUDE.md", ""),
+    ("settings of git", ".git/config", "[core]\n\tbare = false\n"),
+    ("what an agent obeys below the top", "sub/AGENTS.md", "mine"),
+    ("a new file that a shell obeys below the top", "sub/.envrc", ""),
+    ("where packages come from, below the top", "sub/.npmrc", "mine"),
+    ("tasks of an editor below the top", "sub/.vscode/tasks.json", ""),
+    ("settings of an agent below the top", "sub/.claude/settings.json", ""),
+)
+_KEPT = tuple(
+    Probe(
+        f"changing for good: {text}",
+        f"os.makedirs(os.path.dirname('./{file}'), exist_ok=True); "
+        f"open('{file}', 'w').write('[core]\\n\\tfsmonitor = ./x\\n')",
+        file=file,
+        before=before,
+    )
+    for text, file, before in _LASTING
+)
+
 _PROCESSES = _all(
     ("a signal to Hermes", "os.kill(at['pid'], 0); passed()", 6),
     ("ending another process", "os.kill(at['victim'], signal.SIGKILL); passed()", 6),
@@ -154,6 +182,13 @@ _PROCESSES = _all(
     ("capabilities", "'CapEff:\\t0000000000000000' in open('/proc/self/status').read() or passed()"),
     ("setting the clock", "import time; time.clock_settime(0, time.time()); passed()"),
     ("the name of the machine", "socket.sethostname('x'); passed()"),
+    # What has names for all: told of Landlock, which cannot close it.
+    ("memory that another program shares", "libc.shmget(at['memory'], 0, 0) >= 0 and at['own_net'] and passed()"),
+    ("memory that has a name", "os.path.exists('/dev/shm/' + at['abstract']) and at['own_net'] and passed()"),
+    (
+        "the list of other programs",
+        "b'sleep' in open(f\"/proc/{at['victim']}/cmdline\", 'rb').read() and at['own_net'] and passed()",
+    ),
 )
 
 _NETWORK = _all(
@@ -205,7 +240,7 @@ _NETWORK = _all(
     ),
 )
 
-PROBES = (*_FILES, *_PROCESSES, *_NETWORK)
+PROBES = (*_FILES, *_KEPT, *_PROCESSES, *_NETWORK)
 
 
 @frozen
@@ -255,7 +290,26 @@ def canaries(plan: Plan, hermes: Path) -> Iterator[Canaries]:
         abstract = stack.enter_context(socket.socket(socket.AF_UNIX))
         abstract.bind(f"\0{told['abstract']}")
         abstract.listen()
+        told["memory"] = stack.enter_context(_shared(str(told["abstract"])))
         yield Canaries(told)
+
+
+@contextmanager
+def _shared(name: str) -> Iterator[int]:
+    """Memory that all programs of this user can reach: by a name, and by a number, which this is."""
+    import ctypes
+
+    libc, key = ctypes.CDLL(None, use_errno=True), int.from_bytes(os.urandom(3), "big") + 1
+    known = libc.shmget(key, 4096, 0o1600)  # made, for this user
+    named = Path("/dev/shm", name)  # noqa: S108
+    try:
+        with suppress(OSError):
+            named.touch(0o600)
+        yield key
+    finally:
+        named.unlink(missing_ok=True)
+        if known >= 0:
+            libc.shmctl(known, 0, None)
 
 
 def _forget(key: Path, folder: bool) -> None:
@@ -270,22 +324,37 @@ async def tried(walled: Walled, found: Canaries, probes: Sequence[Probe]) -> lis
     if sandbox is None:  # what they try, they would do
         raise UserError("There is no wall to try.", hint=INSTALL)
     told = json.dumps({**found.told, "own_net": walled.name == "bubblewrap"})
-    through = []
     for probe in probes:
-        output = bytearray()
-        mark = uuid4().hex
-        code = f"{_BEGIN}\ntry:\n    {probe.code}\nexcept (OSError, ValueError): pass\n"
-        env = walled.environment({"PATH": os.environ.get("PATH", os.defpath), MARK: mark})
-        argv = [python()[0], "-I", "-S", "-c", code, told]
-        job = Job(sandbox, output.extend)
-        try:
-            await job.start(asked(argv, walled.folder, env), b"")
-            await job.finished
-        finally:
-            job.forget()
-        if b"PASSED" in output or b"SyntaxError" in output:
-            through.append(probe.text)
-    return through
+        if probe.before:
+            Path(walled.folder, probe.file).parent.mkdir(exist_ok=True)
+            Path(walled.folder, probe.file).write_text(probe.before)
+    walled.protected.begin()
+    try:
+        through = [probe.text for probe in probes if await _passes(walled, sandbox, probe, told)]
+    finally:
+        walled.protected.end(left=sandbox.left)
+    return through + [probe.text for probe in probes if probe.file and _text(walled, probe) != probe.before]
+
+
+def _text(walled: Walled, probe: Probe) -> str:
+    with suppress(OSError):
+        return Path(walled.folder, probe.file).read_text()
+    return ""
+
+
+async def _passes(walled: Walled, sandbox: Sandbox, probe: Probe, told: str) -> bool:
+    output = bytearray()
+    mark = uuid4().hex
+    code = f"{_BEGIN}\ntry:\n    {probe.code}\nexcept (OSError, ValueError): pass\n"
+    env = walled.environment({"PATH": os.environ.get("PATH", os.defpath), MARK: mark})
+    argv = [python()[0], "-I", "-S", "-c", code, told]
+    job = Job(sandbox, output.extend)
+    try:
+        await job.start(asked(argv, walled.folder, env), b"")
+        await job.finished
+    finally:
+        job.forget()
+    return b"PASSED" in output or b"SyntaxError" in output
 
 
 async def refuted(plan: Plan, probes: Sequence[Probe] = PROBES) -> tuple[Wall, list[str]]:

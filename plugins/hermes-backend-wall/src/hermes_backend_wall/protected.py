@@ -53,6 +53,7 @@ class Protected:
         self._running = 0
         self._held = False  # something that a command left behind may live
         self._compared = False  # since the first of the commands that run began
+        self._busy = False  # other commands live while files are compared: what they write may be half done
         self._capped = False
         self._pending: list[str] = []
 
@@ -179,7 +180,7 @@ class Protected:
     def end(self, *, left: bool = False) -> str:
         """A command ended, and ``left`` something behind or not: put back what is not its to change; what was done."""
         try:
-            self.watch()
+            self._tell(busy=left or self._held or self._running > 1)
         finally:
             self._running -= 1
             if not self._running:
@@ -191,11 +192,15 @@ class Protected:
 
     def watch(self, *, left: bool = True) -> None:
         """Compare while something may live that a command left behind; told with the next result."""
-        if said := self.compare():
-            self._pending.append(said)
+        self._tell(busy=left or self._running > 0)
         if self._held and not left and not self._running:
             self._held = False
             self._remembered.rest()
+
+    def _tell(self, *, busy: bool) -> None:
+        self._busy = busy
+        if said := self.compare():
+            self._pending.append(said)
 
     def deepen(self) -> None:
         """Look through the whole tree for folders of git; may be called in a thread. Then ``watch``."""
@@ -252,7 +257,9 @@ class Protected:
                 self._before[path] = new
                 continue
             if theirs is None:
-                theirs = [*self._remembered.others(), *self._remembered.vouched()]
+                theirs = self._remembered.others()
+                self._busy = self._busy or bool(theirs)
+                theirs += self._remembered.vouched()
             if new and self._is_known(path, new, theirs):
                 self._before[path] = new
                 continue
@@ -311,6 +318,8 @@ class Protected:
         plain = stat.S_ISREG(new.mode) and new.data is not None
         after = repository.settings(new.data)
         names = repository.harmful(before, after, first=first, root=root, reach=self._reach) if plain else ["a link"]
+        if not names and self._busy:
+            return  # judged against what stood before all of them, once they are done
         if not names:
             self._before[path] = new
         elif old is None and plain and new.data is not None:

@@ -7,6 +7,7 @@ There is one for each workspace, started with its first command. So commands see
 import asyncio
 import contextlib
 import json
+import logging
 import os
 import signal
 import socket
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["OnConnection", "Recipe", "Sandbox"]
 
+_log = logging.getLogger("hermes.backend_wall")
 START = 20.0  # seconds a sandbox may take to come up
 END = 5.0  # seconds its own first process may take to end what is inside
 MESSAGE = 8_192  # bytes of one message from inside; ours are short
@@ -68,7 +70,7 @@ class Sandbox:
         self._loop = asyncio.get_running_loop()
         self._ready: asyncio.Future[None] = self._loop.create_future()
         self._ready.add_done_callback(lambda ready: ready.cancelled() or ready.exception())  # maybe nobody waits
-        self.alive = self._left = False
+        self.alive = self._left = self._closing = False
         self.strong: frozenset[str] = frozenset()
         self.door = 0
 
@@ -210,16 +212,23 @@ class Sandbox:
         self._loop.remove_reader(self._control)
         self._loop.remove_reader(self._way)
         self.alive = False
+        status = self._popen.poll()
         if self._recipe.dies_hard:
             self._kill()
         with contextlib.suppress(OSError):
             self._said = os.read(self._complaints, 20_000)
+        if self._jobs and not self._closing:
+            _log.warning(
+                "a sandbox ended by itself, status %s, with %d commands: %s", status, len(self._jobs), self._said
+            )
         if not self._ready.done():
             self._ready.set_exception(ConnectionError("no sandbox"))
         for job in list(self._jobs.values()):
             job.lost()
 
     def _kill(self) -> None:
+        if self._popen.returncode is not None:  # its number may be another's by now, of a sandbox perhaps
+            return
         with contextlib.suppress(OSError):
             os.killpg(self._popen.pid, signal.SIGKILL)
 
@@ -264,6 +273,7 @@ class Sandbox:
 
     async def close(self) -> None:
         """End it with everything inside, and wait until that is so."""
+        self._closing = True
         if self.alive:
             self._ended()
         self._control.close()
