@@ -219,3 +219,17 @@ async def test_a_folder_that_is_moved_in_brings_none(here, bash, folder):
     await bash("true")
     await bash("mkdir -p sub; mv ~/made sub/")
     assert not (folder / "sub/made/a/AGENTS.md").exists()
+
+
+async def test_nothing_is_written_after_the_last_look(folder, plan):
+    """Who was told to end is not gone yet: several that write without a pause wrote once more."""
+    (folder / "AGENTS.md").write_text("mine")
+    loop = "while :; do echo evil >AGENTS.md; done"
+    busy = f"for n in 1 2 3 4 5 6; do setsid env -i bash -c '{loop}' >/dev/null 2>&1 & done; sleep 0.1"
+    for _ in range(5):
+        place = Here(str(folder), walled=Walled(str(folder), plan))
+        await place.run(ExecRequest(argv=("bash", "-c", busy)))
+        await place.close()
+        assert (folder / "AGENTS.md").read_text() == "mine"
+        await asyncio.sleep(0.2)
+        assert (folder / "AGENTS.md").read_text() == "mine"

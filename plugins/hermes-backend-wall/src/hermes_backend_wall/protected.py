@@ -330,9 +330,7 @@ class Protected:
             if bad:
                 yield f"{self._restore(path, None, new)} ({', '.join(names[:3])})"
                 return
-            beneath.write(self._folder, path, left, new.mode)
-            if now := self._state(path):
-                self._before[path] = now
+            self._write(path, State((), new.mode, left))
             yield f"{path} ({', '.join(names[:3])}; kept as {kept})"
         else:
             yield f"{self._restore(path, old, new)} ({', '.join(names[:3])})"
@@ -347,12 +345,16 @@ class Protected:
         if old and old.data is not None:
             if os.path.isdir(f"{self._folder}/{path}"):  # noqa: PTH112 - a folder in a file's place
                 beneath.take(self._folder, path, str(self._place(path)))
-            beneath.write(self._folder, path, old.data, old.mode)
-            if now := self._state(path):
-                self._before[path] = now
+            self._write(path, old)
         else:
             self._before.pop(path, None)
         return where
+
+    def _write(self, path: str, wanted: State) -> None:
+        """Put it there. What stands there afterwards may be another's already, who did not end yet."""
+        beneath.write(self._folder, path, wanted.data or b"", wanted.mode)
+        now = self._state(path, time.time_ns())
+        self._before[path] = now if now and now.same(wanted) else wanted
 
     def _place(self, path: str) -> Path:
         self._aside.mkdir(parents=True, exist_ok=True, mode=0o700)

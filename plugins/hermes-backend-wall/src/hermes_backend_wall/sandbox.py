@@ -70,7 +70,7 @@ class Sandbox:
         self._loop = asyncio.get_running_loop()
         self._ready: asyncio.Future[None] = self._loop.create_future()
         self._ready.add_done_callback(lambda ready: ready.cancelled() or ready.exception())  # maybe nobody waits
-        self.alive = self._left = self._closing = False
+        self.alive = self._up = self._left = self._closing = False
         self.strong: frozenset[str] = frozenset()
         self.door = 0
 
@@ -149,21 +149,28 @@ class Sandbox:
         return self._said.decode(errors="replace")
 
     def _readable(self) -> None:
+        why = "its socket was closed"
         try:
             data = self._control.recv(MESSAGE)
         except BlockingIOError:
             return
-        except OSError:
-            data = b""
-        try:
-            if not data:
-                raise ValueError("it ended")
-            self._hear(json.loads(data))
-        except (ValueError, TypeError, KeyError, AttributeError):  # nothing that comes from inside may do harm here
-            self._ended()
+        except OSError as error:
+            data, why = b"", str(error)
+        if data:
+            try:
+                self._hear(json.loads(data))
+            except (ValueError, TypeError, KeyError, AttributeError) as error:
+                why = f"it said what cannot be read ({error})"  # nothing that comes from inside may do harm here
+            else:
+                return
+        if self._jobs and not self._closing:
+            said = "a sandbox ended under %d commands: %s, status %s"
+            _log.warning(said, len(self._jobs), why, self._popen.poll())
+        self._ended()
 
     def _hear(self, message: Mapping[str, Any]) -> None:
         if "ready" in message:
+            self._up = True
             self.strong = frozenset(str(word) for word in message["ready"])
             self.door = int(message["door"])
             if not self._ready.done():
@@ -212,15 +219,12 @@ class Sandbox:
         self._loop.remove_reader(self._control)
         self._loop.remove_reader(self._way)
         self.alive = False
-        status = self._popen.poll()
-        if self._recipe.dies_hard:
+        if self._recipe.dies_hard and not (self._closing and self._up):
             self._kill()
         with contextlib.suppress(OSError):
             self._said = os.read(self._complaints, 20_000)
-        if self._jobs and not self._closing:
-            _log.warning(
-                "a sandbox ended by itself, status %s, with %d commands: %s", status, len(self._jobs), self._said
-            )
+        if self._said and self._up:
+            _log.warning("a sandbox said: %s", self._complaint())
         if not self._ready.done():
             self._ready.set_exception(ConnectionError("no sandbox"))
         for job in list(self._jobs.values()):
@@ -280,9 +284,8 @@ class Sandbox:
         self._way.close()
         for task in self._serving:
             task.cancel()
-        if self._recipe.dies_hard:
-            # With bwrap's own process dies the first one inside, and with that all the others.
-            self._kill()
+        # It sees that, ends all inside and goes then: nothing writes any more. Who kills bwrap instead does not know
+        # when the others are gone.
         until = self._loop.time() + END
         while self._popen.poll() is None:
             if self._loop.time() > until:
