@@ -186,3 +186,25 @@ async def test_a_sandbox_that_is_closed_again_ends_nobody_elses_processes(folder
     await sandbox.close()
     await walled.close()
     assert not killed
+
+
+async def test_a_sandbox_that_is_full_of_processes_goes_on(folder, plan, kind):
+    """Who asks for a connection then was answered by nobody: what stands guard outside ended, and all with it."""
+    from attrs import evolve
+
+    from hermes_backend_local.workspace import Here
+    from hermes_backend_wall.limits import Limits
+
+    place = Here(str(folder), walled=Walled(str(folder), evolve(plan, limits=Limits(processes=16))))
+    code = (
+        "import os, socket, time\n"
+        "try:\n    for _ in range(60):\n        os.fork() or (time.sleep(60), os._exit(0))\n"
+        "except OSError: pass\n"
+        "try: socket.create_connection(('127.0.0.1', 9), 3)\nexcept OSError: print('still here', flush=True)\n"
+    )
+    try:
+        result = await place.run(ExecRequest(argv=("/usr/bin/python3", "-c", code), seconds=20.0))
+        assert b"still here" in result.output
+        assert (await place.run(ExecRequest(argv=("true",)))).status == 0
+    finally:
+        await place.close()
