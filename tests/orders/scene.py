@@ -14,10 +14,13 @@ from world import KEY, World, running
 from hermes_core.testing.bench import Bench
 from hermes_core.types import Ended, Envelope, Failed, Message, Question, Returned, Text, ToolResult, Verdict
 from hermes_tool_kit.provenance.ledger import Ledger
+from hermes_tool_vault.items import Binding, Item
+from hermes_tool_vault.sealed import Vault
 
 TOOLS = (
     "files", "terminal", "guard", "todo", "web", "skills", "workshop", "delegate", "message", "recall", "references",
     "search", "clarify", "provenance", "context_files", "persona", "commands", "redaction", "loops", "transcripts",
+    "vault",
 )  # fmt: skip
 MODULES = (
     *(f"tool_{name}" for name in TOOLS),
@@ -58,6 +61,7 @@ class Scene:
                 "security.allow_private_urls": True,
                 "agent.tool_search": "off",
                 "gateway.people": {"owner": ["telegram:7"]},
+                "tools.vault.key": "file",
             }
         )
         hermes._ask = self._ask
@@ -79,6 +83,27 @@ class Scene:
         seen.touch()
         if any(deed.arguments.get("old") == "Likes tea" for deed in self.deeds):
             await self.say(order("memory", text="Likes tea."), session="before")
+        if any("vault" in deed.name for deed in self.deeds):
+            self._keep_a_token()
+        if any(deed.tool == "own_rollback" for deed in self.deeds):
+            for number in (2, 3):
+                code = f'def mine(n: int) -> int:\n    """Make it more."""\n    return {number} * n\n'
+                examples = [{"arguments": {"n": 1}, "result": number}]
+                wanted = json.dumps({"name": "mine", "code": code, "examples": examples})
+                [result] = await self.say(as_line(("tool_write", wanted)), session="before")
+                assert not result.failed, result
+
+    def _keep_a_token(self) -> None:
+        """A thing in the vault, bound to a program that leaves a mark and to the server that listens."""
+        program = self.world.root / "elsewhere" / "mark"
+        program.write_text('#!/bin/sh\ntouch "$1"\n')
+        program.chmod(0o755)
+        bindings = (
+            Binding(kind="command", target="mark", path=str(program)),
+            Binding(kind="origin", target=self.world.listener.url),
+        )
+        item = Item(name="token", kind="password", fields={"secret": KEY, "user": "me"}, bindings=bindings)
+        Vault(self.hermes.context("hermes_tool_vault").paths.data, "file").change(lambda kept: kept.update(token=item))
 
     async def _ask(self, question: Question) -> Verdict | None:
         self.asked.append(question)

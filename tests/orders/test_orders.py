@@ -26,20 +26,11 @@ async def played(place: World, one: Order) -> Sequence[str]:
         return found
 
 
-def is_open(one: Order) -> bool:
-    """Whether this is the hole that is known and not mended yet: only ``--orders 0`` plays it.
-
-    Behind a wall a child's command and its parent's look after the protected files of one folder at once, and the one
-    may take for the person's what the other's command wrote (19 of 295 scenes).
-    """
-    return one.wall != "none" and (one.carrier == "child" or any(deed.tool == "delegate" for deed in one.deeds))
-
-
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Few orders by default, more in a step of CI, all of them with ``--orders 0``."""
     if "one" in metafunc.fixturenames:
         most = metafunc.config.getoption("orders")
-        found = [one for one in sampled(list(CARRIERS), most) if not (most and is_open(one))]
+        found = sampled(list(CARRIERS), most)
         few = range(0, len(CARRIERS), FEW)
         given = [pytest.param(o, marks=[] if n in few else [pytest.mark.long]) for n, o in enumerate(found)]
         metafunc.parametrize("one", given, ids=str)

@@ -162,3 +162,49 @@ async def test_folders_that_may_be_read_may_be_watched(here):
     )
     result = await here.run(ExecRequest(argv=("/usr/bin/python3", "-c", code)))
     assert result.output.decode() == "[1, 2, 3]\nb'x'\nset\n19\n"
+
+
+async def test_a_word_that_no_system_can_take_ends_nothing_else(here, bash):
+    """Half of a sign, as a model may write it: the launcher gave up, and with it all that ran."""
+    process = await here.start(ExecRequest(argv=("sleep", "60")))
+    for words in ({"argv": ("echo", "\ud800")}, {"argv": ("env",), "env": {"A=B\ud800": "x"}}):
+        with pytest.raises(ToolError, match="Cannot run"):
+            await here.run(ExecRequest(**words))
+    with pytest.raises(ToolError, match="Cannot run"):
+        await here.run(ExecRequest(argv=("true",), cwd="/" + "\u4e00" * 1200))
+    assert await process.poll() is None
+    await process.kill()
+
+
+async def test_a_sandbox_that_is_closed_again_ends_nobody_elses_processes(folder, plan, monkeypatch):
+    """Once it is buried its number may be that of another's sandbox."""
+    walled = Walled(str(folder), plan)
+    sandbox = await walled.sandbox()
+    await sandbox.close()
+    killed = []
+    monkeypatch.setattr(os, "killpg", lambda *words: killed.append(words))
+    await sandbox.close()
+    await walled.close()
+    assert not killed
+
+
+async def test_a_sandbox_that_is_full_of_processes_goes_on(folder, plan, kind):
+    """Who asks for a connection then was answered by nobody: what stands guard outside ended, and all with it."""
+    from attrs import evolve
+
+    from hermes_backend_local.workspace import Here
+    from hermes_backend_wall.limits import Limits
+
+    place = Here(str(folder), walled=Walled(str(folder), evolve(plan, limits=Limits(processes=16))))
+    code = (
+        "import os, socket, time\n"
+        "try:\n    for _ in range(60):\n        os.fork() or (time.sleep(60), os._exit(0))\n"
+        "except OSError: pass\n"
+        "try: socket.create_connection(('127.0.0.1', 9), 3)\nexcept OSError: print('still here', flush=True)\n"
+    )
+    try:
+        result = await place.run(ExecRequest(argv=("/usr/bin/python3", "-c", code), seconds=20.0))
+        assert b"still here" in result.output
+        assert (await place.run(ExecRequest(argv=("true",)))).status == 0
+    finally:
+        await place.close()

@@ -161,7 +161,7 @@ def test_tools_in_the_home_are_shown_and_the_home_is_not(tmp_path):
 def test_after_any_changes_what_runs_by_itself_is_as_it_was(tmp_path_factory, names):
     folder = tmp_path_factory.mktemp("work")
     (folder / "AGENTS.md").write_text("mine")
-    protected = Protected(str(folder), tmp_path_factory.mktemp("kept"))
+    protected = Protected(str(folder), tmp_path_factory.mktemp("kept"), tmp_path_factory.mktemp("records") / "one")
     protected.begin()
     for number, name in enumerate(names):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

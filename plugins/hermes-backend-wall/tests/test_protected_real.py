@@ -1,10 +1,15 @@
 """What runs by itself is put back, and told."""
 
+import asyncio
 import subprocess
+import sys
+import textwrap
 from pathlib import Path
 
 import pytest
 
+from hermes_backend_local.workspace import Here
+from hermes_backend_wall.walled import Walled
 from hermes_core.types import ExecRequest
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(120)]
@@ -99,3 +104,132 @@ async def test_what_the_person_and_the_file_tools_write_stays(here, bash, folder
     await bash("true")
     await process.kill()
     assert (folder / "AGENTS.md").read_text() == "asked for"
+
+
+async def test_two_sessions_in_one_folder_hide_nothing_from_each_other(here, folder, plan):
+    """The one began while what the other's command had written stood there, and took it for the person's."""
+    (folder / "AGENTS.md").write_text("mine")
+    other = Here(str(folder), walled=Walled(str(folder), plan))
+    script = "echo evil >AGENTS.md; touch told; while ! [ -e go ]; do sleep 0.02; done"
+    writes = asyncio.create_task(here.run(ExecRequest(argv=("bash", "-c", script))))
+    while not (folder / "told").exists():
+        await asyncio.sleep(0.02)
+    looks = asyncio.create_task(other.run(ExecRequest(argv=("bash", "-c", "touch go; sleep 1"))))
+    assert b"AGENTS.md" in (await writes).output
+    assert (await looks).status == 0
+    await other.close()
+    assert (folder / "AGENTS.md").read_text() == "mine"
+
+
+@pytest.mark.parametrize("killed", [False, True])
+@pytest.mark.parametrize("inner", ["", "sub"])
+async def test_two_processes_of_hermes_hide_nothing_from_each_other(here, folder, plan, kind, inner, killed):
+    """Also where the folder of the one lies in the other's, and where one of them is killed."""
+    place = folder / inner
+    place.mkdir(exist_ok=True)
+    (place / "AGENTS.md").write_text("mine")
+    script = f"""
+        import asyncio
+        from pathlib import Path
+        from hermes_backend_local.workspace import Here
+        from hermes_backend_wall.plan import Plan
+        from hermes_backend_wall.walled import Walled
+        from hermes_core.types import ExecRequest
+        async def main():
+            plan = Plan(kind={kind!r}, homes=Path({str(plan.homes)!r}))
+            place = Here({str(place)!r}, walled=Walled({str(place)!r}, plan))
+            script = "echo evil >AGENTS.md; touch told; while ! [ -e go ]; do sleep 0.02; done"
+            await place.run(ExecRequest(argv=("bash", "-c", script)))
+            await place.close()
+        asyncio.run(main())
+    """
+    hermes = subprocess.Popen([sys.executable, "-c", textwrap.dedent(script)])  # noqa: ASYNC220
+    try:
+        while not (place / "told").exists():
+            await asyncio.sleep(0.02)
+        assert (place / "AGENTS.md").read_text() == "evil\n"
+        process = await here.start(ExecRequest(argv=("sleep", "60")))
+        if killed:
+            hermes.kill()
+        else:
+            (place / "go").touch()
+        await asyncio.to_thread(hermes.wait)
+        await process.kill()
+    finally:
+        hermes.kill()
+        hermes.wait()
+    await here.run(ExecRequest(argv=("true",)))
+    await here.close()
+    assert (place / "AGENTS.md").read_text() == "mine"
+
+
+BELOW = ["AGENTS.md", ".envrc", ".npmrc", ".vscode/tasks.json", ".claude/settings.json", "CLAUDE.md", ".mcp.json"]
+
+
+@pytest.mark.parametrize("path", BELOW)
+async def test_the_same_names_below_the_top(bash, folder, path):
+    """Who goes there, or opens it, obeys them as well."""
+    there = folder / "packages/one" / path
+    there.parent.mkdir(parents=True)
+    status, said = await bash(f"echo evil >packages/one/{path}; mkdir -p $(dirname new/{path}); echo x >new/{path}")
+    assert status == 0
+    assert not there.exists()
+    assert not (folder / "new" / path).exists()
+    assert f"packages/one/{path}" in said
+    there.write_text("mine")
+    assert (await bash("true"))[1] == ""
+    await bash(f"rm packages/one/{path}")
+    assert there.read_text() == "mine"
+    await bash("mv packages was")
+    assert there.read_text() == "mine"
+
+
+async def test_what_packages_and_repositories_bring_is_theirs(bash, folder):
+    git(folder, "init")
+    other = folder.parent / "other"
+    other.mkdir()
+    git(other, "init")
+    (other / "AGENTS.md").write_text("of the other\n")
+    git(other, "add", ".")
+    git(other, "commit", "-m", "one")
+    git(folder, "clone", "-q", other, "before")
+    make = "mkdir -p node_modules/x/.vscode && echo x >node_modules/x/.npmrc && echo y >node_modules/x/.vscode/z"
+    status, said = await bash(f"git clone -q before after && cd after && echo changed >AGENTS.md && cd .. && {make}")
+    assert status == 0
+    assert not [name for name in ("AGENTS.md", "node_modules") if name in said]
+    assert (folder / "after/AGENTS.md").read_text() == "changed\n"
+    assert (await bash("cd before && echo changed >AGENTS.md && git -C ../after checkout -q AGENTS.md"))[1] == ""
+    assert (folder / "after/AGENTS.md").read_text() == "of the other\n"
+    assert (folder / "node_modules/x/.vscode/z").exists()
+
+
+async def test_a_repository_that_is_made_around_what_was_there_opens_nothing(bash, folder):
+    (folder / "sub").mkdir()
+    (folder / "sub/AGENTS.md").write_text("mine")
+    await bash("git init -q sub")
+    await bash("echo evil >sub/AGENTS.md; echo evil >sub/.envrc")
+    assert (folder / "sub/AGENTS.md").read_text() == "mine"
+    assert not (folder / "sub/.envrc").exists()
+
+
+async def test_a_folder_that_is_moved_in_brings_none(here, bash, folder):
+    """What is in it keeps its own time."""
+    await bash("mkdir -p ~/made/a; echo evil >~/made/a/AGENTS.md")
+    await asyncio.sleep(0.1)
+    await bash("true")
+    await bash("mkdir -p sub; mv ~/made sub/")
+    assert not (folder / "sub/made/a/AGENTS.md").exists()
+
+
+async def test_nothing_is_written_after_the_last_look(folder, plan):
+    """Who was told to end is not gone yet: several that write without a pause wrote once more."""
+    (folder / "AGENTS.md").write_text("mine")
+    loop = "while :; do echo evil >AGENTS.md; done"
+    busy = f"for n in 1 2 3 4 5 6; do setsid env -i bash -c '{loop}' >/dev/null 2>&1 & done; sleep 0.1"
+    for _ in range(5):
+        place = Here(str(folder), walled=Walled(str(folder), plan))
+        await place.run(ExecRequest(argv=("bash", "-c", busy)))
+        await place.close()
+        assert (folder / "AGENTS.md").read_text() == "mine"
+        await asyncio.sleep(0.2)
+        assert (folder / "AGENTS.md").read_text() == "mine"

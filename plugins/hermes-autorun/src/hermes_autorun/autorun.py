@@ -7,7 +7,7 @@ login, a timer, a push, ``git status`` or opening an editor is nobody's decision
 
 import re
 
-__all__ = ["runs_by_itself"]
+__all__ = ["NAMES", "runs_by_itself"]
 
 _NAMES = {
     "a shell reads it when it starts": ".bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .login "
@@ -25,6 +25,8 @@ _NAMES = {
         ".aider.conf.yml",
     "the system runs what it names": "crontab anacrontab rc.local ld.so.preload sudoers authorized_keys",
 }  # fmt: skip
+# All of these, for those who look through many folders: what is spelled otherwise only ``runs_by_itself`` knows.
+NAMES = frozenset(name for names in _NAMES.values() for name in names.split())
 # Folders, as parts of a path, and what is true of everything in them.
 _FOLDERS = {
     "git runs it": ".git/hooks .githooks .husky",

@@ -1,12 +1,23 @@
 """What a command tries that a wall must not let through: data alone.
 
-Each probe is a piece of Python that calls ``passed`` when it got what it must not get; ``at`` names the canaries, which
+Each probe is a piece of Python that calls ``passed`` when it got what it must not get, or changes a file that must be
+as before afterwards; ``at`` names the canaries, which
 ``canaries`` makes. ``SHELL`` says some of them in POSIX sh, for places that have no Python.
 """
 
 from collections.abc import Mapping
 
-from hermes_backend_kit.walls import CALLS, FILTER, NETWORK, SIGNALS, SOCKETS
+from hermes_backend_kit.walls import (
+    CALLS,
+    FILTER,
+    LOOSE,
+    LOOSE_BUT_GIT,
+    NETWORK,
+    SEEN,
+    SHARED_MEMORY,
+    SIGNALS,
+    SOCKETS,
+)
 from hermes_core.values import frozen
 
 __all__ = ["PROBES", "SHELL", "Probe"]
@@ -17,12 +28,15 @@ class Probe:
     """``text`` says what is tried, in the words of a finding. Where a wall says that it ``lacks`` that, it may pass.
 
     ``system`` is what reaches for the system around it: in a place with a system of its own that is nobody else's.
+    ``file`` is what it changes in the folder, or makes where ``before`` is empty: afterwards it must be as before.
     """
 
     text: str
     code: str
     lacks: tuple[str, ...] = ()
     system: bool = False
+    file: str = ""
+    before: str = ""
 
 
 def _all(*rows: tuple[str, str] | tuple[str, str, str], lacks: str = "", system: bool = False) -> tuple[Probe, ...]:
@@ -105,6 +119,30 @@ _PROCESSES = _all(
     ("new privileges", "'NoNewPrivs:\\t1' in open('/proc/self/status').read() or passed()"),
     ("setting the clock", "import time; time.clock_settime(0, time.time()); passed()"),
     ("the name of the machine", "socket.sethostname('x'); passed()"),
+    ("memory that another program shares", "libc.shmget(at['memory'], 0, 0) >= 0 and passed()", SHARED_MEMORY),
+    ("memory that has a name", "os.path.exists('/dev/shm/' + at['abstract']) and passed()", SHARED_MEMORY),
+    ("the list of other programs", "'sleep' in line(at['victim']) and passed()", SEEN),
+)
+
+_KEPT = tuple(
+    Probe(
+        f"changing for good: {text}",
+        f"os.makedirs(os.path.dirname('./{file}'), exist_ok=True); "
+        f"open('{file}', 'w').write('[core]\\n\\tfsmonitor = ./x\\n')",
+        lacks=(LOOSE,) if file.startswith(".git/") else (LOOSE, LOOSE_BUT_GIT),
+        file=file,
+        before=before,
+    )
+    for text, file, before in (
+        ("what an agent obeys", "AGENTS.md", "mine"),
+        ("a new file that an agent obeys", "CLAUDE.md", ""),
+        ("settings of git", ".git/config", "[core]\n\tbare = false\n"),
+        ("what an agent obeys below the top", "sub/AGENTS.md", "mine"),
+        ("a new file that a shell obeys below the top", "sub/.envrc", ""),
+        ("where packages come from, below the top", "sub/.npmrc", "mine"),
+        ("tasks of an editor below the top", "sub/.vscode/tasks.json", ""),
+        ("settings of an agent below the top", "sub/.claude/settings.json", ""),
+    )
 )
 
 _NETWORK = _all(
@@ -193,7 +231,7 @@ _SYSTEM = _all(
     system=True,
 )
 
-PROBES = (*_FILES, *_SYSTEM, *_PROCESSES, *_CALLS, *_SOCKETS, *_NETWORK)
+PROBES = (*_FILES, *_KEPT, *_SYSTEM, *_PROCESSES, *_CALLS, *_SOCKETS, *_NETWORK)
 
 # By their texts; each succeeds when it got what it must not get. ``own_net`` is empty where the network is ours.
 SHELL: Mapping[str, str] = {

@@ -91,6 +91,9 @@ async def tried(place: Workspace, hermes: str | Path = "", probes: Sequence[Prob
     token, program = uuid4().hex, await _python(place)
     if not program:
         probes = [probe for probe in probes if probe.text in SHELL]
+    for probe in probes:
+        if probe.before:
+            await place.write(os.path.join(place.cwd, probe.file), probe.before.encode())  # noqa: PTH118 - over there
     with canaries(hermes) as found:
         told = {**found, "token": token}
         request = _by_python(program, told, probes) if program else _by_shell(told, probes)
@@ -99,12 +102,20 @@ async def tried(place: Workspace, hermes: str | Path = "", probes: Sequence[Prob
     if "done" not in said:
         raise ToolError(f"The wall could not be tried: {output.strip()[-300:] or 'nothing was said'}")
     through = [one.text for number, one in enumerate(probes) if str(number) in said]
+    through += [one.text for one in probes if one.file and await _text(place, one.file) != one.before]
     excused = {one.text for one in probes if {*one.lacks} & {*place.wall.missing}}
     return Proof(
         wall=place.wall,
         tried=[one.text for one in probes],
         through=[text for text in through if text not in excused],
     )
+
+
+async def _text(place: Workspace, file: str) -> str:
+    try:
+        return (await place.read(os.path.join(place.cwd, file))).decode(errors="replace")  # noqa: PTH118
+    except ToolError:
+        return ""
 
 
 async def _python(place: Workspace) -> str:

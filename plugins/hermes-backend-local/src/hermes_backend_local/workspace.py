@@ -21,7 +21,7 @@ from hermes_backend_local.shell import Exports, Trace
 from hermes_backend_local.spawn import Spawned
 from hermes_backend_local.wayout import WayOut
 from hermes_backend_wall.limits import Limits
-from hermes_backend_wall.plan import Kind, Plan, chosen
+from hermes_backend_wall.plan import Kind, Plan, chosen, records_of
 from hermes_backend_wall.trace import Trace as WalledTrace
 from hermes_backend_wall.walled import Walled, expected
 from hermes_core.context import PluginPaths
@@ -314,6 +314,7 @@ def plan_of(config: Config, paths: PluginPaths) -> Plan | None:
     return Plan(
         kind=config.wall,
         homes=paths.cache / "homes",
+        records=records_of(paths.home),
         hidden=(base, paths.home),
         readable=tuple(config.readable),
         writable=tuple(config.writable),

@@ -18,7 +18,7 @@ from hermes_backend_wall.home import PREFIX, sweep
 from hermes_backend_wall.interpreter import python
 from hermes_backend_wall.job import Job, asked
 from hermes_backend_wall.limits import Limits
-from hermes_backend_wall.plan import INSTALL, chosen
+from hermes_backend_wall.plan import INSTALL, chosen, home_of
 from hermes_backend_wall.protected import Protected
 from hermes_backend_wall.raising import raised
 from hermes_backend_wall.sandbox import OnConnection, Sandbox
@@ -37,12 +37,14 @@ class Reach:
     ``folder`` is where it begins; inside it is empty unless it is among the others. ``readable`` and ``writable`` are
     absolute files and folders. What is not there to be read is left out; what is not there to be changed is made, as a
     file where its name has a dot in it and as a folder else, and taken away again where it stays empty. ``hidden``
-    belongs to Hermes. What it changes in files that run by themselves is put back and kept in ``aside``.
+    belongs to Hermes. What it changes in files that run by themselves is put back and kept in ``aside``; ``records`` is
+    where commands of workspaces are known too (``plan.records_of``).
     ``on_connection`` is the way out, whose port ``HTTPS_PROXY`` names; None closes the network.
     """
 
     folder: str
     aside: Path
+    records: Path
     readable: Sequence[str] = ()
     writable: Sequence[str] = ()
     hidden: Sequence[Path] = ()
@@ -65,15 +67,21 @@ async def run_alone(reach: Reach, request: ExecRequest, wall: str = "") -> tuple
         stack.enter_context(_there(reach.writable))
         bounds = _bounds(reach, scratch)
         sandbox, name = await raised("auto", name, lambda _: bounds, reach.limits, reach.on_connection)
-        guarded = [Protected(path, reach.aside) for path in bounds.writable if os.path.isdir(path)]  # noqa: PTH112
-        for one in guarded:
-            one.begin()
+        guarded = [
+            Protected(path, reach.aside, Path(home_of(reach.records, path)))
+            for path in bounds.writable
+            if os.path.isdir(path)  # noqa: PTH112
+        ]
+        begun: list[Protected] = []
         capture = Capture(request.limit, request.on_output)
         try:
+            for one in guarded:
+                one.begin()
+                begun.append(one)
             status = await _played(sandbox, request, capture, bounds, name)
         finally:
             await sandbox.close()  # with all it started, before what it changed is looked at
-            said = [text for text in (one.end() for one in guarded) if text]
+            said = [text for text in (one.close() for one in begun) if text]
         if said:
             capture.take("\n".join(("", *said, "")).encode())
         return capture.result(status), name

@@ -1,4 +1,5 @@
 """Folders of git below a workspace, by what is in them: the one that runs what settings say may lie anywhere.
+The same walk finds what else counts in the folders it passes.
 
 ``git status`` looks into every repository that the index names, editors into all they find, and a prompt into the one
 that somebody enters.
@@ -8,14 +9,14 @@ import os
 import stat
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 
 from hermes_backend_wall import beneath
 from hermes_backend_wall.system import inside
 from hermes_core.values import frozen
 
-__all__ = ["Walk", "led_to", "linked"]
+__all__ = ["Row", "Walk", "led_to", "linked"]
 
 _PLAIN = frozenset({"objects", "refs"})
 _TREE = frozenset({"HEAD", "commondir"})
@@ -26,8 +27,8 @@ _FRESH = 20_000_000  # nanoseconds
 
 
 @frozen
-class _Row:
-    """A folder as it was read: ``below`` are the folders in it, relative to the root."""
+class Row:
+    """A folder as it was read: ``below`` are the folders in it, relative to the root; ``named`` what counts there."""
 
     inner: str
     full: str
@@ -35,18 +36,23 @@ class _Row:
     changed: int
     below: Sequence[str]
     is_git: bool
+    is_repository: bool
+    named: Sequence[str]
 
 
 class Walk:
-    """Looks through a tree again and again; folders that did not change are not read anew."""
+    """Looks through a tree again and again; folders that did not change are not read anew.
 
-    def __init__(self, root: str) -> None:
-        self._root = root
-        self._rows: list[_Row] = []
-        self._last: tuple[int, list[str], bool] = (0, [], False)
+    ``counts`` says whether a file (or, with True, a folder) of a name counts.
+    """
 
-    def find(self, most: int) -> tuple[list[str], bool]:
-        """Paths of the folders of git, relative to the root, the nearest first; whether nothing was left out."""
+    def __init__(self, root: str, counts: Callable[[str, bool], bool]) -> None:
+        self._root, self._counts = root, counts
+        self._rows: list[Row] = []
+        self._last: tuple[int, list[Row], bool] = (0, [], False)
+
+    def find(self, most: int) -> tuple[list[Row], bool]:
+        """The folders, the nearest first, in one list as long as nothing changes; whether nothing was left out."""
         if self._last[0] == most and self._is_same():
             return self._last[1:]
         known = {row.inner: row for row in self._rows}
@@ -58,7 +64,7 @@ class Walk:
                 row = self._read(inner, known.get(inner))
                 self._rows.append(row)
                 waiting.extend(row.below)
-        self._last = (most, [row.inner for row in self._rows if row.is_git], not waiting)
+        self._last = (most, self._rows, not waiting)
         return self._last[1:]
 
     def _is_same(self) -> bool:
@@ -73,25 +79,29 @@ class Walk:
             return False
         return bool(self._rows)
 
-    def _read(self, inner: str, known: _Row | None) -> _Row:
+    def _read(self, inner: str, known: Row | None) -> Row:
         full = f"{self._root}/{inner}" if inner else self._root
         status = os.lstat(full)
         if known and (known.changed, known.inode) == (status.st_ctime_ns, status.st_ino):
             return known
         names: set[str] = set()
         below: list[str] = []
+        named: list[str] = []
         with os.scandir(full) as entries:
             for entry in entries:
                 names.add(entry.name)
-                if entry.is_dir(follow_symlinks=False):
+                is_folder = entry.is_dir(follow_symlinks=False)
+                if is_folder:
                     below.append(entry.name)
+                if self._counts(entry.name, is_folder):
+                    named.append(entry.name)
         is_git = names >= _PLAIN or names >= _TREE
         if is_git:
             below = [name for name in below if name not in _OWN]
         paths = [f"{inner}/{name}" if inner else name for name in below]
         # Clocks are coarse: what was changed right now may be changed again and bear the same time.
         changed = 0 if time.time_ns() - status.st_ctime_ns < _FRESH else status.st_ctime_ns
-        return _Row(inner, full, status.st_ino, changed, paths, is_git)
+        return Row(inner, full, status.st_ino, changed, paths, is_git, ".git" in names, named)
 
 
 def led_to(root: str, inner: str) -> str:

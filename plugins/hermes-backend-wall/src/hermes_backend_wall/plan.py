@@ -14,7 +14,7 @@ from hermes_core.values import frozen
 if TYPE_CHECKING:
     from hermes_backend_wall.sandbox import OnConnection
 
-__all__ = ["INSTALL", "RUNNING", "Kind", "Plan", "chosen", "home_of", "was_lost"]
+__all__ = ["INSTALL", "RUNNING", "Kind", "Plan", "chosen", "home_of", "records_of", "was_lost"]
 
 Kind = Literal["auto", "bubblewrap", "landlock", "seatbelt", "none"]
 INSTALL = "Install bubblewrap, or use Linux 5.13 or newer with Landlock; or hermes config set terminal.backend docker."
@@ -23,15 +23,25 @@ RUNNING = ".running-"  # in the name of what stood before the commands that run 
 
 @frozen(kw_only=True)
 class Plan:
-    """What walls are made of: ``homes`` is where the homes of commands are kept, ``hidden`` what belongs to Hermes."""
+    """What walls are made of: ``homes`` is where the homes of commands are kept, ``hidden`` what belongs to Hermes.
+
+    ``records`` is where it is written down what stood before commands, one place for all who may work in one folder;
+    it is ``homes`` where nothing is said.
+    """
 
     kind: Kind = "auto"
     homes: Path
+    records: Path | None = None
     hidden: Sequence[Path] = ()
     readable: Sequence[str] = ()
     writable: Sequence[str] = ()
     limits: Limits = Limits()
     on_connection: "OnConnection | None" = None
+
+
+def records_of(home: Path) -> Path:
+    """The place for records that all profiles of a home of Hermes share."""
+    return (home.parent.parent if home.parent.name == "profiles" else home) / "cache" / "walls"
 
 
 def chosen(kind: Kind) -> str:

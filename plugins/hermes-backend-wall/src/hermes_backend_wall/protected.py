@@ -3,39 +3,40 @@
 Landlock grants whole trees, and git must be able to bring such files from its history; so nothing forbids writing
 them. What a command changed is kept beside, where its result says; what was there before is there again. What the
 person or a file tool of Hermes changes while nothing of a command lives is theirs and stays. What stood before is
-written down before a command starts: a Hermes that is killed compares when it is there again.
+written down before a command starts: a Hermes that is killed compares when it is there again, and others whose commands
+run in the same folder, around it or in it go by what stood before all of them.
 """
 
 import os
 import stat
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from hermes_backend_wall import beneath, repository
 from hermes_backend_wall.beneath import State
 from hermes_backend_wall.history import Known
-from hermes_backend_wall.plan import was_lost
-from hermes_backend_wall.remembered import Remembered, lost
-from hermes_backend_wall.watched import Watched, counts, is_settings
+from hermes_backend_wall.remembered import LAG, Baseline, Remembered
+from hermes_backend_wall.system import inside
+from hermes_backend_wall.watched import Watched, counts, is_below, is_settings
 
 __all__ = ["Protected", "fixed"]
 
 _GIT = ".git/config"
 _MOST = 4_000  # files that one look takes in
-_LAG = 20_000_000  # nanoseconds
 _ROUNDS = 30  # looks, where there are more
 _TOLD = 12  # files that are named
 
 
 class Protected:
-    """``folder`` is without links; what is taken away goes to ``aside``, whose name ends in ``.kept``.
+    """``folder`` is without links; what is taken away goes to ``aside``.
 
-    ``reach`` are more places where commands write.
+    ``record`` is where it is written down what stood before, a path that gets endings; who shares its folder hears of
+    each other. ``reach`` are more places where commands write.
     """
 
-    def __init__(self, folder: str, aside: Path, reach: Sequence[str] = ()) -> None:
+    def __init__(self, folder: str, aside: Path, record: Path, reach: Sequence[str] = ()) -> None:
         self._folder, self._aside, self._reach = folder, aside, tuple(reach)
         self._before: dict[str, State] = {}
         self._links: dict[str, str] = {}
@@ -43,12 +44,16 @@ class Protected:
         self._first: repository.Settings | None = None
         self._known = Known(folder)
         self._watched = Watched(folder)
-        self._stem = str(aside).removesuffix(".kept")
-        self._remembered = Remembered(self._stem)
+        self._record = record
+        self._remembered = Remembered(str(record), folder)
+        self._beside: list[Baseline] = []  # what stood before the commands of others that ran as ours began
+        self._had_all = True  # whether no folder was left out as they began
         self._since = 0  # when the first command began, in nanoseconds
+        self._began = 0  # when the first of those that run now did
         self._running = 0
         self._held = False  # something that a command left behind may live
         self._compared = False  # since the first of the commands that run began
+        self._busy = False  # other commands live while files are compared: what they write may be half done
         self._capped = False
         self._pending: list[str] = []
 
@@ -64,22 +69,36 @@ class Protected:
 
     def begin(self) -> None:
         """A command starts. Raises OSError where what stands now cannot be written down."""
-        self.recover()
         if not self._running and self._held:
             self.watch()
         elif not self._running:
-            self._known.look()
-            self._look_first(walk=not self._since)
-            # Clocks of file systems lag behind. What no look has reached yet counts since the first command.
-            if not self._since or self._watched.whole:
-                self._since = time.time_ns() - _LAG
-            self._write_down()
+            with self._remembered.alone():
+                self._begin()
         self._running += 1
 
-    def _look_first(self, *, walk: bool) -> None:
+    def _begin(self) -> None:
+        """Nothing of ours lives, and nobody else begins right now."""
+        found = self._recovered()  # what ran there may live for some moments yet
+        self._beside = [*found, *self._remembered.others()]
+        if not self._beside:
+            self._remembered.settle()
+            self._known.look()
+        elif self._known.commits is None:
+            same = [one for one in self._beside if one.folder == self._folder]
+            self._known = _known(same[0]) if same else self._known
+        self._look_first()
+        self._began = min([time.time_ns() - LAG, *(one.began for one in self._beside)])
+        # What no look has reached yet counts since the first command.
+        if not self._since or self._watched.whole:
+            self._since = self._began
+        self._since = min([self._since, *(one.since for one in self._beside)])
+        self._write_down(exact=bool(self._beside))
+
+    def _look_first(self) -> None:
         links, self._links = self._links, {}
-        self._before = self._look(self._before, exact=False, walk=walk)
-        self._capped = len(self._before) >= _MOST
+        self._before = self._without_theirs(self._look(self._before, exact=False))
+        self._watched.places, self._had_all = self._watched.folders, self._watched.whole
+        self._capped = len(self._before) >= _MOST or any(one.known.get("capped") for one in self._beside)
         known = repository.settings(self._data(_GIT)) if _GIT in self._before else {}
         self._first = known if self._first is None else self._first
         named = [os.path.relpath(path, self._folder) for path in repository.named_files(known, self._folder)]
@@ -89,50 +108,79 @@ class Protected:
         self._links = {path: to for path, to in found.items() if to}
         if self._links or self._links != links or tuple(named) != self._watched.named:
             self._watched.named = tuple(named)
-            self._before = self._look(self._before, exact=False, walk=False)
+            self._before = self._without_theirs(self._look(self._before, exact=False, walk=False))
         self._git = self._watched.git
         self._compared = False
+
+    def _without_theirs(self, found: dict[str, State]) -> dict[str, State]:
+        """A look as it would have been before the commands of others began, who put back what those change."""
+        for one in self._beside:
+            theirs = {inner: state for path, state in one.files.items() if (inner := self._here(one.folder, path))}
+            for path in [path for path in found if path not in theirs and self._is_of(one, path, found[path])]:
+                del found[path]
+            for path, state in theirs.items():
+                if path not in found or not found[path].same(state):
+                    found[path] = state
+        return found
+
+    def _here(self, folder: str, path: str) -> str:
+        """A path of another folder in ours; empty where it lies outside."""
+        full = f"{folder}/{path}"
+        return full[len(self._folder.rstrip("/")) + 1 :] if inside(full, self._folder) else ""
+
+    def _is_of(self, one: Baseline, path: str, state: State) -> bool:
+        """Whether what another did not have before the commands that it runs came with them."""
+        full = f"{self._folder}/{path}"
+        if not inside(full, one.folder):
+            return False
+        if _changed(state) >= one.began or one.known.get("capped"):
+            return _changed(state) >= one.began
+        place = os.path.dirname(full[len(one.folder.rstrip("/")) + 1 :])  # noqa: PTH120
+        return not place or bool(one.known.get("whole") and place not in one.known.get("places", ()))
 
     def _data(self, path: str) -> bytes | None:
         return self._before[path].data
 
-    def _write_down(self) -> None:
+    def _write_down(self, *, exact: bool = False) -> None:
+        """``exact``: the time of this writing is not when the first of the commands began."""
         known: dict[str, object] = {"commits": self._known.commits or [], "objects": self._known.objects}
         known |= {"git": sorted(self._git), "links": self._links, "named": list(self._watched.named)}
         known |= {"first": {name: list(values) for name, values in (self._first or {}).items()}}
-        os.makedirs(os.path.dirname(self._stem), mode=0o700, exist_ok=True)  # noqa: PTH103, PTH120
-        known |= {"capped": self._capped, "since": 0 if self._watched.whole else self._since}
+        known |= {"aside": str(self._aside), "capped": self._capped, "whole": self._had_all}
+        known["places"] = sorted(self._watched.places or ())
+        known["since"] = 0 if self._watched.whole and not exact else self._since
+        known["began"] = self._began if exact else 0
         self._remembered.keep(known, self._before)
 
     def recover(self) -> None:
         """Put back what commands changed before a Hermes was killed that ran them; told with the next result."""
-        if self._running or self._held or not was_lost(self._stem):
-            return
-        for known, files in lost(self._stem):
-            other = Protected(self._folder, self._aside, self._reach)
-            other._resume(known, files)
+        if not self._running and not self._held:
+            self._recovered()
+
+    def _recovered(self) -> list[Baseline]:
+        found = []
+        for one in self._remembered.lost():
+            other = Protected(one.folder, Path(str(one.known["aside"])), self._record, self._reach)
+            other._resume(one)
             if said := other.compare():
-                self._pending.append(f"Hermes was ended while commands ran. {said}")
+                where = "" if one.folder == self._folder else f" in {one.folder}"
+                self._pending.append(f"Hermes was ended while commands ran{where}. {said}")
+            found.append(one)
+        return found
 
-    def _resume(self, known: dict[str, object], files: dict[str, State]) -> None:
-        def listed(name: str) -> list[str]:
-            found = known[name]
-            return [str(one) for one in found] if isinstance(found, list) else []
-
-        links, first = known["links"], known["first"]
-        self._before, self._compared = files, True
-        self._known = Known(self._folder, listed("commits"), str(known["objects"]))
-        self._git, self._watched.named = frozenset(listed("git")), tuple(listed("named"))
-        self._links = {str(a): str(b) for a, b in links.items()} if isinstance(links, dict) else {}
-        self._first = {str(a): list(b) for a, b in first.items()} if isinstance(first, dict) else {}
-        self._since = int(str(known["since"])) or int(str(known["when"])) - _LAG
-        self._capped = bool(known["capped"])
+    def _resume(self, one: Baseline) -> None:
+        self._before, self._compared = dict(one.files), True
+        self._known = _known(one)
+        self._git, self._watched.named = frozenset(one.known["git"]), tuple(one.known["named"])
+        self._watched.places, self._had_all = frozenset(one.known["places"]), bool(one.known["whole"])
+        self._links, self._first = dict(one.known["links"]), dict(one.known["first"])
+        self._since, self._began, self._capped = one.since, one.began, bool(one.known["capped"])
         self._watched.deepen()
 
     def end(self, *, left: bool = False) -> str:
         """A command ended, and ``left`` something behind or not: put back what is not its to change; what was done."""
         try:
-            self.watch()
+            self._tell(busy=left or self._held or self._running > 1)
         finally:
             self._running -= 1
             if not self._running:
@@ -144,11 +192,15 @@ class Protected:
 
     def watch(self, *, left: bool = True) -> None:
         """Compare while something may live that a command left behind; told with the next result."""
-        if said := self.compare():
-            self._pending.append(said)
+        self._tell(busy=left or self._running > 0)
         if self._held and not left and not self._running:
             self._held = False
             self._remembered.rest()
+
+    def _tell(self, *, busy: bool) -> None:
+        self._busy = busy
+        if said := self.compare():
+            self._pending.append(said)
 
     def deepen(self) -> None:
         """Look through the whole tree for folders of git; may be called in a thread. Then ``watch``."""
@@ -166,9 +218,13 @@ class Protected:
     def accept(self, path: str) -> None:
         """Hermes itself wrote this file while commands run. Raises OSError where that cannot be written down."""
         inner = os.path.relpath(path, self._folder)
-        if (self._running or self._held) and counts(inner, self._watched) and (now := self._state(inner)):
+        if inner.startswith("..") or not counts(inner, self._watched) or not (now := self._state(inner)):
+            return
+        if self._running or self._held:
             self._before[inner] = now
-            self._write_down()
+            self._write_down(exact=True)
+        if self._remembered.others():
+            self._remembered.vouch({inner: now})
 
     def compare(self) -> str:
         """Put back what was changed since the first of the commands that run began; what was done."""
@@ -189,11 +245,10 @@ class Protected:
         )
 
     def _put_back(self, now: dict[str, State]) -> Iterator[str]:
-        missing = {path for path in self._before if path not in now}
-        if len(now) >= _MOST:  # a look that was cut short says nothing about what it did not reach
-            for path in tuple(missing):
-                if (there := self._state(path)) is not None:
-                    now[path] = there
+        for path in [path for path in self._before if path not in now]:  # a look may not reach what others look at
+            if (there := self._state(path)) is not None:
+                now[path] = there
+        theirs: list[Baseline] | None = None
         for path in sorted({*self._before, *now}, key=lambda path: (path != ".git", path.count("/") > 1, path)):
             old, new = self._before.get(path), now.get(path)
             if old == new:
@@ -201,10 +256,25 @@ class Protected:
             if old and new and old.same(new):
                 self._before[path] = new
                 continue
+            if theirs is None:
+                theirs = self._remembered.others()
+                self._busy = self._busy or bool(theirs)
+                theirs += self._remembered.vouched()
+            if new and self._is_known(path, new, theirs):
+                self._before[path] = new
+                continue
             try:
                 yield from self._judged(path, old, new)
             except OSError as error:
                 yield f"{path} could not be put back ({error.strerror or error})"
+
+    def _is_known(self, path: str, new: State, theirs: Iterable[Baseline]) -> bool:
+        """Whether another, whose commands run too, found that this is no change of a command."""
+        for one in theirs:
+            inner = os.path.relpath(f"{self._folder}/{path}", one.folder)
+            if (known := one.files.get(inner)) and known.same(new):
+                return True
+        return False
 
     def _judged(self, path: str, old: State | None, new: State | None) -> Iterator[str]:
         if old is None and new is not None and self._is_old(path, new):
@@ -221,13 +291,25 @@ class Protected:
     def _is_old(self, path: str, new: State) -> bool:
         """Whether something that was not looked at before the commands was there then: no clock of theirs tells."""
         folder = next((one for one in self._watched.git if path.startswith(f"{one}/") or not one), None)
-        if not self._capped and (folder is None or folder in self._git):
+        changed = _changed(new)
+        if folder is None and not self._capped:
+            return is_below(path, self._watched) and changed < self._began and not self._is_in_new_folder(path)
+        if not self._capped and folder in self._git:
             return False
-        changed = new.mark[2] if len(new.mark) > 2 else 0
         for place in (folder or "", os.path.dirname(path)):  # noqa: PTH120
             with suppress(OSError):
                 changed = max(changed, os.lstat(f"{self._folder}/{place}").st_ctime_ns)
         return changed < self._since
+
+    def _is_in_new_folder(self, path: str) -> bool:
+        """Whether a folder on the way came while commands ran: what is moved with one keeps its own time."""
+        known, place = self._watched.places or (), os.path.dirname(path)  # noqa: PTH120
+        while place and place not in known:
+            with suppress(OSError):
+                if os.lstat(f"{self._folder}/{place}").st_ctime_ns >= self._began:
+                    return True
+            place = os.path.dirname(place)  # noqa: PTH120
+        return False
 
     def _settings(self, path: str, old: State | None, new: State) -> Iterator[str]:
         root = self._folder if path.startswith(".git/") else f"{self._folder}/{path.rpartition('/.git/')[0]}"
@@ -236,6 +318,8 @@ class Protected:
         plain = stat.S_ISREG(new.mode) and new.data is not None
         after = repository.settings(new.data)
         names = repository.harmful(before, after, first=first, root=root, reach=self._reach) if plain else ["a link"]
+        if not names and self._busy:
+            return  # judged against what stood before all of them, once they are done
         if not names:
             self._before[path] = new
         elif old is None and plain and new.data is not None:
@@ -246,9 +330,7 @@ class Protected:
             if bad:
                 yield f"{self._restore(path, None, new)} ({', '.join(names[:3])})"
                 return
-            beneath.write(self._folder, path, left, new.mode)
-            if now := self._state(path):
-                self._before[path] = now
+            self._write(path, State((), new.mode, left))
             yield f"{path} ({', '.join(names[:3])}; kept as {kept})"
         else:
             yield f"{self._restore(path, old, new)} ({', '.join(names[:3])})"
@@ -257,17 +339,22 @@ class Protected:
         where = path
         if new:
             target = self._place(path)
-            beneath.take(self._folder, path, str(target))
-            where = f"{path} (kept as {target})"
+            with suppress(FileNotFoundError):  # another whose commands run was quicker
+                beneath.take(self._folder, path, str(target))
+                where = f"{path} (kept as {target})"
         if old and old.data is not None:
             if os.path.isdir(f"{self._folder}/{path}"):  # noqa: PTH112 - a folder in a file's place
                 beneath.take(self._folder, path, str(self._place(path)))
-            beneath.write(self._folder, path, old.data, old.mode)
-            if now := self._state(path):
-                self._before[path] = now
+            self._write(path, old)
         else:
             self._before.pop(path, None)
         return where
+
+    def _write(self, path: str, wanted: State) -> None:
+        """Put it there. What stands there afterwards may be another's already, who did not end yet."""
+        beneath.write(self._folder, path, wanted.data or b"", wanted.mode)
+        now = self._state(path, time.time_ns())
+        self._before[path] = now if now and now.same(wanted) else wanted
 
     def _place(self, path: str) -> Path:
         self._aside.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -298,6 +385,15 @@ class Protected:
         except OSError:
             return False
         return known.mark == beneath.mark(status)
+
+
+def _known(one: Baseline) -> Known:
+    return Known(one.folder, one.known["commits"], str(one.known["objects"]))
+
+
+def _changed(state: State) -> int:
+    """When, in nanoseconds; no command sets this."""
+    return state.mark[2] if len(state.mark) > 2 else 0
 
 
 def fixed(folder: str) -> list[str]:

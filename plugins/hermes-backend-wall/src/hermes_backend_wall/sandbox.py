@@ -7,6 +7,7 @@ There is one for each workspace, started with its first command. So commands see
 import asyncio
 import contextlib
 import json
+import logging
 import os
 import signal
 import socket
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["OnConnection", "Recipe", "Sandbox"]
 
+_log = logging.getLogger("hermes.backend_wall")
 START = 20.0  # seconds a sandbox may take to come up
 END = 5.0  # seconds its own first process may take to end what is inside
 MESSAGE = 8_192  # bytes of one message from inside; ours are short
@@ -68,7 +70,7 @@ class Sandbox:
         self._loop = asyncio.get_running_loop()
         self._ready: asyncio.Future[None] = self._loop.create_future()
         self._ready.add_done_callback(lambda ready: ready.cancelled() or ready.exception())  # maybe nobody waits
-        self.alive = self._left = False
+        self.alive = self._up = self._left = self._closing = False
         self.strong: frozenset[str] = frozenset()
         self.door = 0
 
@@ -147,21 +149,28 @@ class Sandbox:
         return self._said.decode(errors="replace")
 
     def _readable(self) -> None:
+        why = "its socket was closed"
         try:
             data = self._control.recv(MESSAGE)
         except BlockingIOError:
             return
-        except OSError:
-            data = b""
-        try:
-            if not data:
-                raise ValueError("it ended")
-            self._hear(json.loads(data))
-        except (ValueError, TypeError, KeyError, AttributeError):  # nothing that comes from inside may do harm here
-            self._ended()
+        except OSError as error:
+            data, why = b"", str(error)
+        if data:
+            try:
+                self._hear(json.loads(data))
+            except (ValueError, TypeError, KeyError, AttributeError) as error:
+                why = f"it said what cannot be read ({error})"  # nothing that comes from inside may do harm here
+            else:
+                return
+        if self._jobs and not self._closing:
+            said = "a sandbox ended under %d commands: %s, status %s"
+            _log.warning(said, len(self._jobs), why, self._popen.poll())
+        self._ended()
 
     def _hear(self, message: Mapping[str, Any]) -> None:
         if "ready" in message:
+            self._up = True
             self.strong = frozenset(str(word) for word in message["ready"])
             self.door = int(message["door"])
             if not self._ready.done():
@@ -210,16 +219,20 @@ class Sandbox:
         self._loop.remove_reader(self._control)
         self._loop.remove_reader(self._way)
         self.alive = False
-        if self._recipe.dies_hard:
+        if self._recipe.dies_hard and not (self._closing and self._up):
             self._kill()
         with contextlib.suppress(OSError):
             self._said = os.read(self._complaints, 20_000)
+        if self._said and self._up:
+            _log.warning("a sandbox said: %s", self._complaint())
         if not self._ready.done():
             self._ready.set_exception(ConnectionError("no sandbox"))
         for job in list(self._jobs.values()):
             job.lost()
 
     def _kill(self) -> None:
+        if self._popen.returncode is not None:  # its number may be another's by now, of a sandbox perhaps
+            return
         with contextlib.suppress(OSError):
             os.killpg(self._popen.pid, signal.SIGKILL)
 
@@ -264,15 +277,15 @@ class Sandbox:
 
     async def close(self) -> None:
         """End it with everything inside, and wait until that is so."""
+        self._closing = True
         if self.alive:
             self._ended()
         self._control.close()
         self._way.close()
         for task in self._serving:
             task.cancel()
-        if self._recipe.dies_hard:
-            # With bwrap's own process dies the first one inside, and with that all the others.
-            self._kill()
+        # It sees that, ends all inside and goes then: nothing writes any more. Who kills bwrap instead does not know
+        # when the others are gone.
         until = self._loop.time() + END
         while self._popen.poll() is None:
             if self._loop.time() > until:

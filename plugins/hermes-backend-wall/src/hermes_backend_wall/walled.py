@@ -80,11 +80,15 @@ class Walled:
         writable = [os.path.expanduser(path) for path in self._plan.writable]  # noqa: PTH111
         reach = [str(self._plan.homes), tempfile.gettempdir(), *writable]
         kept = Path(f"{home_of(self._plan.homes, self._source)}.kept")
-        return Protected(self._source, kept, [os.path.realpath(path) for path in reach])
+        return Protected(self._source, kept, Path(self._record), [os.path.realpath(path) for path in reach])
+
+    @property
+    def _record(self) -> str:
+        return home_of(self._plan.records or self._plan.homes, self._source)
 
     def recover(self) -> None:
         """Put back what commands changed before a Hermes was killed, if one was; told with the first result."""
-        if self.name != "none" and was_lost(home_of(self._plan.homes, self._source)):
+        if self.name != "none" and was_lost(self._record):
             self.protected.recover()
 
     @property

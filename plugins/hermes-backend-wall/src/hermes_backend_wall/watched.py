@@ -4,14 +4,14 @@ Links are never followed but where the person had them before: what such a link 
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
-from hermes_autorun.autorun import runs_by_itself
+from hermes_autorun.autorun import NAMES, runs_by_itself
 from hermes_backend_wall import gitfolders
 from hermes_backend_wall.system import inside
 
-__all__ = ["Watched", "counts", "is_settings"]
+__all__ = ["Watched", "counts", "is_below", "is_settings"]
 
 # Folders whose files count, all of them.
 TREES = (
@@ -21,6 +21,9 @@ TREES = (
     *(".github/instructions", ".github/prompts", ".github/workflows", ".husky", ".idea", ".junie", ".kiro"),
     *(".opencode", ".qwen", ".roo", ".vscode", ".windsurf", ".zed"),
 )
+_HEADS = {tree.partition("/")[0] for tree in TREES}
+# What package managers fill: nobody works in there, and packages bring such files with them.
+_PACKAGES = frozenset({"bower_components", "dist-packages", "node_modules", "site-packages", "vendor"})
 # What of a folder of git counts besides its hooks.
 _IN_GIT = ("config", "config.worktree", "commondir", "info/attributes")
 _SETTINGS = frozenset({"config", "config.worktree"})
@@ -30,16 +33,27 @@ _KEPT = 2_000
 
 
 class Watched:
-    """``folder`` is without links. ``named`` are more folders and files, those that the person's settings name."""
+    """``folder`` is without links. ``named`` are more folders and files, those that the person's settings name.
+
+    Below the top the same names count, but for packages and for repositories of their own: what they bring is theirs.
+    Those are the ones that were there at the first look, and those whose folder was not among ``places`` before.
+    """
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
-        self._walk, self._deep = gitfolders.Walk(folder), gitfolders.Walk(folder)
+        self._walk, self._deep = gitfolders.Walk(folder, _is_named), gitfolders.Walk(folder, _is_named)
+        self._rows: Sequence[gitfolders.Row] = ()
+        self._deeper: Sequence[gitfolders.Row] = ()
+        self._sorted: tuple[object, object] = ((), ())  # the rows that were last gone through
         self._found: list[str] = []
-        self._deeper: list[str] = []
+        self._theirs: frozenset[str] = frozenset()  # repositories whose files are their own
+        self._below_top: Sequence[str] = ()  # files
+        self._trees: Sequence[str] = ()  # and folders
         self._index: tuple[object, list[str]] = (None, [])
         self.named: tuple[str, ...] = ()
         self.git: frozenset[str] = frozenset()  # folders of git, as of the last look
+        self.folders: frozenset[str] = frozenset()  # all that were passed by it
+        self.places: frozenset[str] | None = None  # those that were there before commands
         self.whole = True  # whether that look left none out
 
     def deepen(self) -> None:
@@ -68,18 +82,43 @@ class Watched:
             first = tree.partition("/")[0]
             if first in top:
                 yield from self._below(tree)
-        for tree in (*self.named, *links.values()):
+        yield from self._below_top
+        for tree in (*self._trees, *self.named, *links.values()):
             yield from self._below(tree)
 
     def _find_git(self, top: bool, *, walk: bool) -> None:
         if walk:
-            self._found, self.whole = self._walk.find(_INLINE)
-        folders = dict.fromkeys([*([".git"] if top else []), *self._found, *self._deeper])
+            self._rows, self.whole = self._walk.find(_INLINE)
+        if self._sorted[0] is not self._rows or self._sorted[1] is not self._deeper:
+            self._sort()
+        folders = dict.fromkeys([*([".git"] if top else []), *self._found])
         mark = tuple(self._marks(folders))
         if self._index[0] != mark:
             self._index = (mark, [inner for inner in gitfolders.linked(self._folder, folders) if inner])
         led = [inner for inner in (gitfolders.led_to(self._folder, ""),) if inner] if top else []
         self.git = frozenset({*folders, *self._index[1], *led})
+
+    def _sort(self) -> None:
+        """Go through what was found once it is another."""
+        self._sorted = (self._rows, self._deeper)
+        rows = {row.inner: row for row in (*self._deeper, *self._rows)}
+        self._found = [row.inner for row in rows.values() if row.is_git]
+        self.folders = frozenset(rows)
+        plain = [row for row in rows.values() if row.inner and not row.is_git and ".git" not in row.inner.split("/")]
+        known = self.places or frozenset()
+        self._theirs |= {row.inner for row in plain if row.is_repository and row.inner not in known}
+        found = [
+            (row.inner, name)
+            for row in plain
+            if row.named and not _PACKAGES.intersection(row.inner.split("/")) and not self._is_theirs(row.inner)
+            for name in row.named
+        ]
+        self._below_top = [f"{inner}/{name}" for inner, name in found if name not in _HEADS]
+        heads = [(inner, name) for inner, name in found if name in _HEADS]
+        self._trees = [f"{inner}/{tree}" for inner, name in heads for tree in TREES if tree.partition("/")[0] == name]
+
+    def _is_theirs(self, inner: str) -> bool:
+        return any(inside(inner, one) for one in self._theirs)
 
     def _marks(self, folders: Iterable[str]) -> Iterator[tuple[object, ...]]:
         for folder in folders:
@@ -121,7 +160,18 @@ def counts(inner: str, watched: Watched) -> bool:
     folder, _, name = inner.rpartition("/")
     if inner == ".git" or (folder in watched.git and name in _IN_GIT) or inner.startswith(".git/"):
         return True
-    return any(inside(inner, tree) for tree in (*TREES, *watched.named)) or (not folder and _alone(inner))
+    if any(f"/{tree}/" in f"/{inner}/" for tree in TREES) or any(inside(inner, tree) for tree in watched.named):
+        return True
+    return name.casefold() in NAMES or (not folder and _alone(inner))
+
+
+def is_below(inner: str, watched: Watched) -> bool:
+    """Whether a path that counts, and is none of git's, does so for its name in some folder below the top."""
+    return "/" in inner and not any(inside(inner, tree) for tree in (*TREES, *watched.named))
+
+
+def _is_named(name: str, is_folder: bool) -> bool:
+    return name in _HEADS or (not is_folder and name.casefold() in NAMES)
 
 
 _alone_known: dict[str, bool] = {}

@@ -77,6 +77,10 @@ def _guard(
                 Supervisor(fds[0], calls, settings["writable"], settings["paths"]["read"], door), fds[0], pid, door, way
             )
             status = 0
+    except Exception:  # noqa: BLE001 - it is told, and all ends
+        import traceback
+
+        traceback.print_exc()
     finally:
         if alone:
             kill_all(os.getpid(), at_once=True)

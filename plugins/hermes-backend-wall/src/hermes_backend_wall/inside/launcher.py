@@ -42,6 +42,7 @@ PATIENCE = 2.0  # seconds of killing one by one before all goes at once
 WATCH = 0.2  # seconds between looks at the number of processes, where nothing else bounds it
 MARK = b"HERMES_RUN="  # Hermes gives it to every command, with a value that no other one has
 ENVIRON_LIMIT = 100_000
+LONGEST = 1_000  # characters of a reason: a message that is cut cannot be read, and ends the sandbox
 DEAF_TO = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -81,7 +82,9 @@ class Jobs:
         try:
             self.leaders[_work(request, fds[1:])] = job
         except OSError as error:
-            self.say(job, error=_reason(error, request))
+            self.say(job, error=_reason(error, request)[:LONGEST])
+        except (ValueError, subprocess.SubprocessError) as error:  # a word that no system can take ends no one else
+            self.say(job, error=ascii(str(error))[:LONGEST])
         finally:
             for fd in fds[1:]:
                 os.close(fd)

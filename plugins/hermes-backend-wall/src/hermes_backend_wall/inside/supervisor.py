@@ -96,7 +96,10 @@ class Supervisor:
         ident, pid, _, number, _, _, *words = _CALL.unpack(asked)
         task = (Caller(self._fd, ident, pid), ident, self._works[number], words)
         if number in self._waits:  # for who listens there
-            threading.Thread(target=self._answer, args=task, daemon=True).start()
+            try:
+                threading.Thread(target=self._answer, args=task, daemon=True).start()
+            except RuntimeError:  # no more processes for this user, or for this sandbox: that ends nobody
+                self._send(ident, 0, errno.EAGAIN, 0)
         else:
             self._answer(*task)
         return True
@@ -115,6 +118,9 @@ class Supervisor:
             number = error.errno or errno.EACCES
         except Exception:  # noqa: BLE001 - what could not be judged is refused, and the next call is heard
             number = errno.EACCES
+        self._send(ident, value, number, flags)
+
+    def _send(self, ident: int, value: int, number: int, flags: int) -> None:
         with contextlib.suppress(OSError):  # it was ended in the meantime
             fcntl.ioctl(self._fd, _SEND, _ANSWER.pack(ident, value, -number, flags))
 
