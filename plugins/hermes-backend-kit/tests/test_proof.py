@@ -88,7 +88,7 @@ def test_there_are_many_and_each_says_what_it_tries():
     assert len(SHELL) >= 45
     for probe in PROBES:
         compile(probe.code, probe.text, "exec")
-        assert re.search(r"passed\(\)|call\(|connect\(", probe.code)
+        assert probe.file or re.search(r"passed\(\)|call\(|connect\(", probe.code)
         assert all(walls.says(word) for word in probe.lacks)
 
 
