@@ -2,12 +2,15 @@
 
 import asyncio
 import os
+import signal
+import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from hermes_backend_local import tree
 from hermes_backend_local.workspace import Here, Local
 from hermes_core.errors import ToolError, UserError
 from hermes_core.types import ExecRequest, ExecResult, Feature
@@ -196,3 +199,25 @@ async def test_without_bash_nothing_persistent_is_promised(tmp_path, monkeypatch
     monkeypatch.setenv("PATH", str(tmp_path))
     place = await Local().open(str(tmp_path))
     assert place.features == {Feature.BACKGROUND, Feature.LOCAL}
+
+
+@pytest.mark.parametrize("buried", [True, False])
+def test_who_bears_the_number_of_a_buried_command_is_a_stranger(buried):
+    """Numbers come round within minutes where much is started: who was ended then was another's sandbox, say."""
+    stranger = subprocess.Popen(["sleep", "60"], start_new_session=True)
+    try:
+        assert tree.members(stranger.pid, "nobody", buried=buried) == (set() if buried else {stranger.pid})
+    finally:
+        stranger.kill()
+        stranger.wait()
+
+
+def test_what_is_left_of_the_session_of_a_buried_command_is_its_own():
+    command = subprocess.Popen(["sh", "-c", "sleep 60 & echo $!"], start_new_session=True, stdout=subprocess.PIPE)
+    left = int(command.stdout.readline())
+    command.wait()
+    command.stdout.close()
+    try:
+        assert tree.members(command.pid, "nobody", buried=True) == {left}
+    finally:
+        os.kill(left, signal.SIGKILL)

@@ -72,6 +72,21 @@ def test_nor_where_one_folder_lies_in_the_other(folder, session, first, second):
     assert not (folder / "sub/.mcp.json").exists()
 
 
+def test_nor_where_a_link_of_the_persons_leads_to_it(folder, session):
+    """Links are looked through once more, and what is found then is as it was before too."""
+    (folder / "rules.md").write_text("mine")
+    (folder / "CLAUDE.md").symlink_to("rules.md")
+    one, two = session(folder), session(folder)
+    one.begin()
+    (folder / "rules.md").write_text("evil")
+    (folder / ".envrc").write_text("evil")
+    two.begin()
+    one.end()
+    two.end()
+    assert (folder / "rules.md").read_text() == "mine"
+    assert not (folder / ".envrc").exists()
+
+
 def test_what_stands_beside_is_no_business_of_theirs(folder, session, tmp_path):
     other = tmp_path / "other"
     other.mkdir()

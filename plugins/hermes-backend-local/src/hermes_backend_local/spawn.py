@@ -120,8 +120,8 @@ class Spawned:
             left = self._alive()
 
     def _alive(self) -> set[int]:
-        self._popen.poll()
-        return tree.members(self._popen.pid, self._mark)
+        buried = self._popen.poll() is not None
+        return tree.members(self._popen.pid, self._mark, buried=buried)
 
     def close(self) -> None:
         """Let go of pipes and watches; the command itself is left alone."""

@@ -17,9 +17,14 @@ from hermes_core.environment import MARK
 Row = tuple[int, int, int, int]  # pid, parent, group, session
 
 
-def members(leader: int, mark: str) -> set[int]:
-    """The living processes that a command started, itself included."""
+def members(leader: int, mark: str, *, buried: bool = False) -> set[int]:
+    """The living processes that a command started, itself included.
+
+    Its number is another's once it is ``buried`` and somebody bears it: nothing of its group and session lives then.
+    """
     rows = list(_linux_rows() if sys.platform == "linux" else _ps_rows())
+    if buried and any(pid == leader for pid, *_ in rows):
+        leader = -1
     found = {pid for pid, _, group, session in rows if leader in (pid, group, session)}
     token = f"{MARK}={mark}".encode()
     found |= {pid for pid, *_ in rows if pid not in found and token in _environment(pid)}

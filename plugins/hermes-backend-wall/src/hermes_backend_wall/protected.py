@@ -10,15 +10,15 @@ run in the same folder, around it or in it go by what stood before all of them.
 import os
 import stat
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from hermes_backend_wall import beneath, repository
 from hermes_backend_wall.beneath import State
+from hermes_backend_wall.beside import as_before, changed_at, is_theirs
 from hermes_backend_wall.history import Known
 from hermes_backend_wall.remembered import LAG, Baseline, Remembered
-from hermes_backend_wall.system import inside
 from hermes_backend_wall.watched import Watched, counts, is_below, is_settings
 
 __all__ = ["Protected", "fixed"]
@@ -96,7 +96,7 @@ class Protected:
 
     def _look_first(self) -> None:
         links, self._links = self._links, {}
-        self._before = self._without_theirs(self._look(self._before, exact=False))
+        self._before = as_before(self._beside, self._folder, self._look(self._before, exact=False))
         self._watched.places, self._had_all = self._watched.folders, self._watched.whole
         self._capped = len(self._before) >= _MOST or any(one.known.get("capped") for one in self._beside)
         known = repository.settings(self._data(_GIT)) if _GIT in self._before else {}
@@ -108,35 +108,9 @@ class Protected:
         self._links = {path: to for path, to in found.items() if to}
         if self._links or self._links != links or tuple(named) != self._watched.named:
             self._watched.named = tuple(named)
-            self._before = self._without_theirs(self._look(self._before, exact=False, walk=False))
+            self._before = as_before(self._beside, self._folder, self._look(self._before, exact=False, walk=False))
         self._git = self._watched.git
         self._compared = False
-
-    def _without_theirs(self, found: dict[str, State]) -> dict[str, State]:
-        """A look as it would have been before the commands of others began, who put back what those change."""
-        for one in self._beside:
-            theirs = {inner: state for path, state in one.files.items() if (inner := self._here(one.folder, path))}
-            for path in [path for path in found if path not in theirs and self._is_of(one, path, found[path])]:
-                del found[path]
-            for path, state in theirs.items():
-                if path not in found or not found[path].same(state):
-                    found[path] = state
-        return found
-
-    def _here(self, folder: str, path: str) -> str:
-        """A path of another folder in ours; empty where it lies outside."""
-        full = f"{folder}/{path}"
-        return full[len(self._folder.rstrip("/")) + 1 :] if inside(full, self._folder) else ""
-
-    def _is_of(self, one: Baseline, path: str, state: State) -> bool:
-        """Whether what another did not have before the commands that it runs came with them."""
-        full = f"{self._folder}/{path}"
-        if not inside(full, one.folder):
-            return False
-        if _changed(state) >= one.began or one.known.get("capped"):
-            return _changed(state) >= one.began
-        place = os.path.dirname(full[len(one.folder.rstrip("/")) + 1 :])  # noqa: PTH120
-        return not place or bool(one.known.get("whole") and place not in one.known.get("places", ()))
 
     def _data(self, path: str) -> bytes | None:
         return self._before[path].data
@@ -260,21 +234,13 @@ class Protected:
                 theirs = self._remembered.others()
                 self._busy = self._busy or bool(theirs)
                 theirs += self._remembered.vouched()
-            if new and self._is_known(path, new, theirs):
+            if new and is_theirs(theirs, self._folder, path, new):
                 self._before[path] = new
                 continue
             try:
                 yield from self._judged(path, old, new)
             except OSError as error:
                 yield f"{path} could not be put back ({error.strerror or error})"
-
-    def _is_known(self, path: str, new: State, theirs: Iterable[Baseline]) -> bool:
-        """Whether another, whose commands run too, found that this is no change of a command."""
-        for one in theirs:
-            inner = os.path.relpath(f"{self._folder}/{path}", one.folder)
-            if (known := one.files.get(inner)) and known.same(new):
-                return True
-        return False
 
     def _judged(self, path: str, old: State | None, new: State | None) -> Iterator[str]:
         if old is None and new is not None and self._is_old(path, new):
@@ -291,7 +257,7 @@ class Protected:
     def _is_old(self, path: str, new: State) -> bool:
         """Whether something that was not looked at before the commands was there then: no clock of theirs tells."""
         folder = next((one for one in self._watched.git if path.startswith(f"{one}/") or not one), None)
-        changed = _changed(new)
+        changed = changed_at(new)
         if folder is None and not self._capped:
             return is_below(path, self._watched) and changed < self._began and not self._is_in_new_folder(path)
         if not self._capped and folder in self._git:
@@ -389,11 +355,6 @@ class Protected:
 
 def _known(one: Baseline) -> Known:
     return Known(one.folder, one.known["commits"], str(one.known["objects"]))
-
-
-def _changed(state: State) -> int:
-    """When, in nanoseconds; no command sets this."""
-    return state.mark[2] if len(state.mark) > 2 else 0
 
 
 def fixed(folder: str) -> list[str]:

@@ -65,7 +65,7 @@ class Jobs:
             if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
                 fds.frombytes(data[: len(data) - len(data) % fds.itemsize])
         if not body:
-            self.leave()
+            self.leave("Hermes closed the socket")
         words = body.split()
         if words[0] == b"start":
             self.start(int(words[1]), list(fds))
@@ -155,11 +155,13 @@ class Jobs:
         """Tell Hermes something."""
         try:
             self.control.send(json.dumps(what).encode())
-        except OSError:
-            self.leave()
+        except OSError as error:
+            self.leave(f"Hermes cannot be told: {error}")
 
-    def leave(self) -> NoReturn:
+    def leave(self, why: str) -> NoReturn:
         """End with all that was started."""
+        with contextlib.suppress(OSError):
+            os.write(2, f"{why}\n".encode())
         if self.alone:  # else the guardian does it
             kill_all(os.getpid(), at_once=True)
         os._exit(0)
@@ -288,6 +290,6 @@ def main() -> None:
             elif event & select.POLLIN:
                 jobs.take()
             else:
-                jobs.leave()
+                jobs.leave(f"the socket is gone ({event})")
         jobs.reap()
         jobs.tick()
