@@ -33,7 +33,16 @@ class Inside(Workspace):
     what is visible in there.
     """
 
-    def __init__(self, folder: str, source: str, config: Config, hidden: Sequence[Path], *, bash: bool) -> None:
+    def __init__(
+        self,
+        folder: str,
+        source: str,
+        config: Config,
+        hidden: Sequence[Path],
+        offered: Sequence[Path] = (),
+        *,
+        bash: bool,
+    ) -> None:
         self.cwd = folder
         open_ = ("the network is this machine's",) if config.network else ()
         self.wall = Wall(name="bubblewrap", missing=(*open_, CHANGED))
@@ -42,7 +51,7 @@ class Inside(Workspace):
             self.features |= {Feature.ISOLATED, Feature.OFFLINE}
         if bash:
             self.features |= {Feature.PERSISTENT_SHELL}
-        self._source, self._config, self._hidden = source, config, hidden
+        self._source, self._config, self._hidden, self._offered = source, config, hidden, offered
         self._home = os.path.normpath(os.path.expanduser("~"))  # noqa: PTH111
         self._sandbox: Sandbox | None = None
         self._making = asyncio.Lock()
@@ -67,7 +76,7 @@ class Inside(Workspace):
                 if self._sandbox is not None:
                     await self._sandbox.close()
                 self._sandbox = None
-                recipe = Strict(self.cwd, self._source, self._config, self._hidden)
+                recipe = Strict(self.cwd, self._source, self._config, self._hidden, self._offered)
                 sandbox = Sandbox(recipe)
                 try:
                     await sandbox.start()

@@ -13,7 +13,7 @@ from hermes_backend_docker.shell import NOT_KEPT, state_of, wrap
 from hermes_backend_kit.endings import TIMED_OUT
 from hermes_backend_kit.files import read_by, write_by
 from hermes_backend_kit.output import Capture
-from hermes_backend_kit.places import absolute
+from hermes_backend_kit.places import NO_SKILLS, absolute
 from hermes_backend_kit.shell import Shell, is_shell
 from hermes_core.environment import MARK
 from hermes_core.errors import ToolError, UserError
@@ -37,6 +37,7 @@ class Inside(Workspace):
         open_ = () if plan.isolated else ("what the settings share of this machine",)
         if not plan.volume:
             open_ = (*open_, "files of the folder that run by themselves stay as commands leave them")
+        open_ = (*open_, NO_SKILLS)
         self.wall = Wall(name="container", missing=open_ if plan.offline else (*open_, "the network"))
         self.features = frozenset({Feature.BACKGROUND})
         self.features |= {Feature.ISOLATED} if plan.isolated else set()

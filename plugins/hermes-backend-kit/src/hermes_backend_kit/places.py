@@ -5,7 +5,9 @@ from pathlib import Path
 
 from hermes_core.errors import UserError
 
-__all__ = ["absolute", "folder_here"]
+__all__ = ["NO_SKILLS", "absolute", "folder_here"]
+
+NO_SKILLS = "scripts of skills, which lie on this machine, are not there"  # for the ``missing`` of a Wall
 
 
 def folder_here(key: str) -> Path:

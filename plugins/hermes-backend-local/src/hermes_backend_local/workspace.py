@@ -21,6 +21,7 @@ from hermes_backend_local.spawn import Spawned
 from hermes_backend_local.wayout import WayOut
 from hermes_backend_wall.limits import Limits
 from hermes_backend_wall.plan import NO_WALL, Kind, Plan, chosen
+from hermes_backend_wall.skills import folders
 from hermes_backend_wall.trace import Trace as WalledTrace
 from hermes_backend_wall.walled import Walled, expected
 from hermes_core.context import PluginPaths
@@ -315,5 +316,6 @@ def plan_of(config: Config, paths: PluginPaths) -> Plan | None:
         hidden=(base, paths.home),
         readable=tuple(config.readable),
         writable=tuple(config.writable),
+        offered=folders(paths),
         limits=Limits(memory_mb=config.memory_mb, processes=config.processes),
     )

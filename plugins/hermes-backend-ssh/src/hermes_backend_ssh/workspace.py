@@ -8,7 +8,7 @@ from uuid import uuid4
 from hermes_backend_kit.endings import TIMED_OUT
 from hermes_backend_kit.files import read_by, sh, write_by
 from hermes_backend_kit.output import Capture
-from hermes_backend_kit.places import absolute
+from hermes_backend_kit.places import NO_SKILLS, absolute
 from hermes_backend_ssh import scripts
 from hermes_backend_ssh.config import Config
 from hermes_backend_ssh.connection import Problem, command, explain, socket_folder
@@ -26,7 +26,9 @@ class There(Workspace):
     """A folder of another machine. Every command is a session of its own on one shared connection."""
 
     def __init__(self, ssh: Sequence[str], host: str) -> None:
-        self.wall = Wall(name="none", missing=(f"everything on {host}: commands can do what its user can do",))
+        self.wall = Wall(
+            name="none", missing=(f"everything on {host}: commands can do what its user can do", NO_SKILLS)
+        )
         self._ssh = ssh
         self._host = host
         self._slots = asyncio.Semaphore(AT_ONCE)

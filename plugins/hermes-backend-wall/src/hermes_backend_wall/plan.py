@@ -24,13 +24,17 @@ NO_WALL = ("everything: commands can do what you can do",)
 
 @frozen(kw_only=True)
 class Plan:
-    """What walls are made of: ``homes`` is where the homes of commands are kept, ``hidden`` what belongs to Hermes."""
+    """What walls are made of: ``homes`` is where the homes of commands are kept, ``hidden`` what belongs to Hermes.
+
+    ``readable`` and ``writable`` are as a person wrote them; of ``offered`` those are readable that are there.
+    """
 
     kind: Kind = "auto"
     homes: Path
     hidden: Sequence[Path] = ()
     readable: Sequence[str] = ()
     writable: Sequence[str] = ()
+    offered: Sequence[Path] = ()
     limits: Limits = Limits()
     on_connection: "OnConnection | None" = None
 
