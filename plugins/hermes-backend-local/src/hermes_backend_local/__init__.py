@@ -13,7 +13,7 @@ def register_backends(ctx: PluginContext) -> Iterable[Backend]:
     """The backend ``local``."""
     from hermes_backend_local.workspace import local
 
-    return [local(ctx.config, ctx.paths)]
+    return [local(ctx)]
 
 
 @hookimpl
