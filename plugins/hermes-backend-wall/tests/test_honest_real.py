@@ -47,7 +47,8 @@ async def test_a_file_comes_into_another_folder_and_no_other_does(bash, folder, 
     script = (
         "import os; os.mkdir('p'); os.mkdir('q'); open('p/f', 'w').write('x'); os.rename('p/f', 'q/f'); "
         "os.link('q/f', 'p/g'); os.rename('q', 'p/q'); print(open('p/g').read() + open('p/q/f').read())\n"
-        f"for made in (os.link, os.rename):\n  try: made('{person}/Documents/letter.txt', 'p/letter'); print('got it')\n"
+        f"for made in (os.link, os.rename):\n"
+        f"  try: made('{person}/Documents/letter.txt', 'p/letter'); print('got it')\n"
         "  except OSError: pass"
     )
     assert await bash(f'python3 -c "{script}"') == (0, "xx\n")
