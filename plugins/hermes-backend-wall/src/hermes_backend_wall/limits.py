@@ -19,7 +19,7 @@ _PREFIX = "hermes-sandbox-"
 
 @frozen(kw_only=True)
 class Limits:
-    """What commands may use; 0: no limit. ``memory_mb`` of one process, and with control groups of all; ``file_mb``
+    """What commands may use; 0: no limit. ``memory_mb`` of all with control groups, else of one process; ``file_mb``
     of the largest file; ``open_files`` of one process.
     """
 
