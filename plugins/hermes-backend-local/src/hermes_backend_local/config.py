@@ -20,7 +20,7 @@ class Config:
         "More folders that commands behind the wall may change.", factory=list, example=["~/other-project"]
     )
     hosts: list[str] = option(
-        "Hosts that commands behind the wall may reach besides the known package registries and the remotes of a folder.",
+        "Hosts that walled commands may reach besides the known package registries and the remotes of a repository.",
         factory=list,
         example=["api.example.org", "*.example.net", "build.example.org:8443"],
     )
