@@ -57,7 +57,7 @@ class CallContext(ToolContext):
             self._runner.emit(Progress(call_id=self.call_id, text=text))
 
     async def ask(self, question: Question) -> Verdict:
-        self._need(Effect.ASK, "ask a person")
+        self._need({Effect.ASK, Effect.EXECUTE}, "ask a person")
         return await self._runner.ask(question) or Verdict(outcome="deny", reason="Nobody is here to ask.")
 
     async def spill(self, name: str, data: bytes) -> str:
@@ -128,13 +128,13 @@ class CallContext(ToolContext):
 
     def below(self) -> "CallRunner":
         """What a turn that works for this call is bound by. Raises ToolError, UserError when the call is over."""
-        self._need(Effect.DELEGATE, "hand work to child agents")
+        self._need({Effect.DELEGATE}, "hand work to child agents")
         if self._over:
             raise UserError("The call that this turn would work for is over.")
         return self._runner
 
-    def _need(self, effect: Effect, what: str) -> None:
-        if effect not in self._tool.effects:
+    def _need(self, effects: set[Effect], what: str) -> None:
+        if self._tool.effects.isdisjoint(effects):
             raise refused(self._tool, f"{what}: it does not declare that effect", self._report)
 
     async def settle(self) -> None:

@@ -28,7 +28,7 @@ class ToolContext(ABC):
 
     @abstractmethod
     async def ask(self, question: Question) -> Verdict:
-        """Ask a person. With nobody there the verdict is deny at once, and its ``by`` is empty."""
+        """Ask a person; needs ASK or EXECUTE. With nobody there the verdict is deny at once, its ``by`` is empty."""
 
     @abstractmethod
     async def spill(self, name: str, data: bytes) -> str:

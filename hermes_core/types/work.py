@@ -1,7 +1,7 @@
 """Commands that run, and things that are remembered."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from attrs import field
 
@@ -29,6 +29,7 @@ class ExecRequest:
     limit: int = 1_000_000  # bytes of output kept in memory; head and tail are kept, the middle is dropped
     on_output: Callable[[bytes], None] | None = None
     wall: bool = True  # False lets it out of Workspace.wall: only what a person allowed
+    opens: Callable[[str], Awaitable[str]] | None = None  # for a closed HOST:PORT: once, session, always, deny or ""
 
     @property
     def environment(self) -> dict[str, str]:

@@ -201,3 +201,18 @@ def test_status_says_which_wall_holds(scene: Scene) -> None:
     kind = "bubblewrap" if "wall: bubblewrap" in scene.settings else "landlock"
     assert f"Wall around commands: {kind}" in said
     assert ("not kept: " in said) is (kind == "landlock")
+
+
+def test_a_script_of_a_skill_runs_where_it_lies_and_stays_as_it_was_accepted(scene: Scene) -> None:
+    cli, shared = scene.cli, scene.person / ".agents" / "skills" / "two"
+    own = cli.home / "skills" / "one"
+    for skill in (own, shared):
+        (skill / "scripts").mkdir(parents=True)
+        (skill / "SKILL.md").write_text(f"---\nname: {skill.name}\ndescription: Greets.\n---\nRun scripts/hi.sh.\n")
+        (skill / "scripts" / "hi.sh").write_text(f"echo hello from {skill.name}")
+    assert cli("skills", "enable", "one", "--yes").status == 0
+    told = scene.say(*terminal(*(f"sh {skill}/scripts/hi.sh" for skill in (own, shared))))
+    assert all(f"hello from {name}" in text for name, text in zip(("one", "two"), told, strict=True)), told
+    told = scene.say(*terminal(f"sh -c 'echo x >{shared}/scripts/hi.sh'", f"cat {cli.home}/.env"))
+    assert (shared / "scripts" / "hi.sh").read_text() == "echo hello from two"
+    assert KEY not in "".join(told)

@@ -242,3 +242,21 @@ async def test_the_sentence_on_yolo_names_all_that_still_asks(tmp_path: Path) ->
     rows = [row.split("|") for row in TABLE.strip().splitlines()[2:]]
     asked = {(text.strip(), off.strip()) for _, text, _, _, _, off in rows if off.strip() != "never"}
     assert asked == {("clean", "runs"), ("outside", "runs"), ("outside", "person")}, "nothing in a clean conversation"
+
+
+EVERYDAY = sorted((Path(__file__).parents[2] / "plugins/hermes-tool-guard/tests/corpus").glob("everyday*.txt"))
+
+
+@pytest.mark.parametrize("file", EVERYDAY, ids=lambda path: path.stem)
+async def test_behind_the_wall_no_everyday_command_asks(tmp_path: Path, file: Path) -> None:
+    cell = Cell(tmp_path, "bubblewrap", "clean", "", "ask")
+    commands = [
+        line.replace("\N{SYMBOL FOR NEWLINE}", "\n") for line in file.read_text("utf-8").split("\n") if line.strip()
+    ]
+    stopped = {}
+    for command in commands:
+        verdict = await cell(command, person="no")
+        if verdict.outcome != "allow" or cell.persons:
+            stopped[command] = verdict.reason
+    assert len(commands) > 200
+    assert stopped == {}

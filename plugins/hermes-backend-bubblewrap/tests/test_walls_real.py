@@ -371,3 +371,28 @@ async def test_doctor_tries_all_that_it_must_stop(tmp_path, settings, lacks):
     assert f"{len(PROBES)} things that it must stop were tried" in found.text
     (found,) = await of_walls(Config(**settings), tmp_path / "home")
     assert "hermes doctor --walls tries all" in found.text
+
+
+async def test_scripts_of_skills_are_read_and_run_and_never_changed(tmp_path, monkeypatch):
+    from hermes_backend_bubblewrap.backend import Bubblewrap
+    from hermes_backend_bubblewrap.config import Config
+    from hermes_core.types import ExecRequest
+
+    monkeypatch.setenv("HOME", str(tmp_path / "person"))
+    folder = tmp_path / "project"
+    folder.mkdir()
+    for home in (tmp_path / "home", folder / ".hermes"):
+        skills = (home / "skills", tmp_path / "person" / ".agents" / "skills", tmp_path / "nowhere")
+        for place in skills[:2]:
+            (place / "demo").mkdir(parents=True, exist_ok=True)
+            (place / "demo" / "hi.sh").write_text("echo hi")
+        (home / ".env").write_text("SECRET")
+        workspace = await Bubblewrap(Config(), home, skills).open(str(folder))
+        try:
+            script = "".join(f"sh {place}/demo/hi.sh; echo x >{place}/demo/hi.sh\n" for place in skills[:2])
+            output = (await workspace.run(ExecRequest(argv=("sh", "-c", f"{script}cat {home}/.env")))).output.decode()
+        finally:
+            await workspace.close()
+        assert output.count("hi\n") == 2, output
+        assert "SECRET" not in output
+        assert [(place / "demo" / "hi.sh").read_text() for place in skills[:2]] == ["echo hi", "echo hi"]

@@ -1,6 +1,7 @@
 """What honest work needs, behind every wall."""
 
 import asyncio
+import os
 import shutil
 import socket
 
@@ -20,6 +21,37 @@ async def test_a_repository_is_made_and_worked_in(bash, folder):
     )
     assert (status, said.splitlines()) == (0, ['Ann "A" B two', 'Ann "A" B one', "https://example.org/x.git"])
     assert "url = https://example.org/x.git" in (folder / ".git/config").read_text()
+
+
+async def test_commands_run_however_many_files_hermes_has_open(folder, plan):
+    from hermes_backend_local.workspace import Here
+
+    opened = []
+    try:
+        while not opened or opened[-1] < 105:
+            opened.append(os.open("/dev/null", os.O_RDONLY))
+            if opened[-1] not in range(92, 106):
+                continue
+            place = Here(str(folder), walled=Walled(str(folder), plan))
+            try:
+                result = await place.run(ExecRequest(argv=("bash", "-c", "echo hi")))
+                assert result.output == b"hi\n", opened[-1]
+            finally:
+                await place.close()
+    finally:
+        for fd in opened:
+            os.close(fd)
+
+
+async def test_a_file_comes_into_another_folder_and_no_other_does(bash, folder, person):
+    script = (
+        "import os; os.mkdir('p'); os.mkdir('q'); open('p/f', 'w').write('x'); os.rename('p/f', 'q/f'); "
+        "os.link('q/f', 'p/g'); os.rename('q', 'p/q'); print(open('p/g').read() + open('p/q/f').read())\n"
+        f"for made in (os.link, os.rename):\n"
+        f"  try: made('{person}/Documents/letter.txt', 'p/letter'); print('got it')\n"
+        "  except OSError: pass"
+    )
+    assert await bash(f'python3 -c "{script}"') == (0, "xx\n")
 
 
 @pytest.mark.skipif(not shutil.which("gcc"), reason="no compiler")

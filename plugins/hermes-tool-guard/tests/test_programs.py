@@ -58,6 +58,8 @@ svn status
 jj commit -m x
 kill -l
 kill %1
+kill $!
+sleep 9 & kill -9 $!; wait $!
 fdisk -l
 losetup --list
 mount

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
+import hermes_tool_terminal
 from hermes_core.errors import ToolError
 from hermes_core.kinds import Workspace
-from hermes_core.testing.fake_context import FakeToolContext
+from hermes_core.plugins.manifest import read_manifest
+from hermes_core.testing.fake_context import FakeToolContext, plugin_context
 from hermes_core.types import ExecRequest, ExecResult
-from hermes_tool_terminal import register_resources
 
 
 class Plain(Workspace):
@@ -50,4 +51,18 @@ def place(tmp_path):
 
 @pytest.fixture
 def context(place):
-    return FakeToolContext(place, resources=register_resources())
+    return FakeToolContext(place, resources=hermes_tool_terminal.register_resources())
+
+
+@pytest.fixture
+def ctx(tmp_path):
+    """What the plugin is handed."""
+    manifest = read_manifest(Path(hermes_tool_terminal.__file__).with_name("hermes-plugin.toml"))
+    return plugin_context(manifest, tmp_path / "home")
+
+
+@pytest.fixture
+def terminal(ctx):
+    """The tool."""
+    (made,) = hermes_tool_terminal.register_tools(ctx)
+    return made

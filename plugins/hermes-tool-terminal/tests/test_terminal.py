@@ -9,15 +9,8 @@ from hypothesis import strategies as st
 from hermes_core.errors import ToolError
 from hermes_core.testing import Steps
 from hermes_core.types import Effect, ExecResult
-from hermes_tool_terminal import register_tools
 from hermes_tool_terminal.shellwords import background_part, last_program
 from hermes_tool_terminal.text import BUDGET, LINES, Cleaner, clean, cut
-
-
-@pytest.fixture
-def terminal():
-    (made,) = register_tools()
-    return made
 
 
 @pytest.fixture

@@ -13,8 +13,9 @@ def register_backends(ctx: PluginContext) -> Iterable[Backend]:
     """The backend ``bubblewrap``."""
     from hermes_backend_bubblewrap.backend import Bubblewrap
     from hermes_backend_bubblewrap.config import Config
+    from hermes_backend_wall.skills import folders
 
-    return [Bubblewrap(ctx.config or Config(), home=ctx.paths.home)]
+    return [Bubblewrap(ctx.config or Config(), home=ctx.paths.home, offered=folders(ctx.paths))]
 
 
 @hookimpl

@@ -23,12 +23,15 @@ BASH = ("/bin/bash", "/usr/bin/bash")
 
 
 class Bubblewrap(Backend):
-    """Opens folders of this machine in sandboxes. ``home`` is the home of Hermes, which is never visible inside."""
+    """Opens folders of this machine in sandboxes. ``home`` is the home of Hermes, which is never visible inside.
+
+    Of ``offered`` those folders can be read inside that are there, also in that home: skills.
+    """
 
     name = "bubblewrap"
 
-    def __init__(self, config: Config, home: Path) -> None:
-        self._config = config
+    def __init__(self, config: Config, home: Path, offered: Sequence[Path] = ()) -> None:
+        self._config, self._offered = config, offered
         base = home.parent.parent if home.parent.name == "profiles" else home  # other profiles' homes are in it
         self._hidden: Sequence[Path] = (base, home)
         self._people = os.path.realpath(home / "people")  # where the folders lie of those who are not the owner
@@ -69,7 +72,7 @@ class Bubblewrap(Backend):
         self._must_be_one_project(named, source)
         listed(self._config)
         bash = any(os.access(path, os.X_OK) for path in BASH)
-        return Inside(named, source, self._config, self._hidden, bash=bash)
+        return Inside(named, source, self._config, self._hidden, self._offered, bash=bash)
 
     def _must_be_one_project(self, named: str, source: str) -> None:
         home = os.path.realpath(os.path.expanduser("~"))  # noqa: PTH111

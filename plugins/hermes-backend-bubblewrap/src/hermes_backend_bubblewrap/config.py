@@ -24,7 +24,7 @@ class Config:
         default="guarded",
     )
     memory_mb: int = option(
-        "Memory in MB; of one process, and with cgroups of all; 0: no limit.", default=4096, validator=ge(0)
+        "Memory in MB; of all with cgroups, else of one process; 0: no limit.", default=4096, validator=ge(0)
     )
     processes: int = option("Processes and threads in a sandbox at most; 0: no limit.", default=512, validator=ge(0))
     file_mb: int = option("The largest file a command may write, in MB; 0: no limit.", default=8192, validator=ge(0))

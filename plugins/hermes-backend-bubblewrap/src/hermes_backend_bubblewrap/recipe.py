@@ -24,8 +24,10 @@ class Strict:
 
     dies_hard = True
 
-    def __init__(self, folder: str, source: str, config: Config, hidden: Sequence[Path]) -> None:
-        self._place = (folder, source, config, hidden)
+    def __init__(
+        self, folder: str, source: str, config: Config, hidden: Sequence[Path], offered: Sequence[Path] = ()
+    ) -> None:
+        self._place = (folder, source, config, hidden, offered)
         self._config = config
         self.limits = limits_of(config)
         self.environment: Mapping[str, str] = {}

@@ -20,13 +20,25 @@ HOSTNAME = "sandbox"
 class View:
     """Puts what is visible into the arguments for bwrap."""
 
-    def __init__(self, words: Words, folder: str, source: str, config: Config, hidden: Iterable[Path]) -> None:
-        """``folder`` is the session's folder as it was named, ``source`` the same without links."""
+    def __init__(
+        self,
+        words: Words,
+        folder: str,
+        source: str,
+        config: Config,
+        hidden: Iterable[Path],
+        offered: Iterable[Path] = (),
+    ) -> None:
+        """``folder`` is the session's folder as it was named, ``source`` the same without links.
+
+        Of ``offered`` those folders can be read that are there.
+        """
         self.folder = folder
         self._words = words
         self._source = source
         self._config = config
         self._hidden = outermost(hidden)
+        self._offered = [str(path) for path in offered if path.is_dir()]
         self.home = os.path.normpath(os.path.expanduser("~"))  # noqa: PTH111 - a path inside
 
     def build(self) -> None:
@@ -37,7 +49,8 @@ class View:
         self._words.etc(self.home, HOSTNAME, network=network)
         self._words.devices()
         self._scratch()
-        binds = [*listed(self._config), Bind(self.folder, self._source, writable=True)]
+        offered = [Bind(path, os.path.realpath(path), writable=False) for path in self._offered]
+        binds = [*offered, *listed(self._config), Bind(self.folder, self._source, writable=True)]
         self._words.everything(binds)
         self._git()
         self._words.hide(self._hidden, binds)

@@ -32,7 +32,16 @@ class Inside(Workspace):
     what is visible in there.
     """
 
-    def __init__(self, folder: str, source: str, config: Config, hidden: Sequence[Path], *, bash: bool) -> None:
+    def __init__(
+        self,
+        folder: str,
+        source: str,
+        config: Config,
+        hidden: Sequence[Path],
+        offered: Sequence[Path] = (),
+        *,
+        bash: bool,
+    ) -> None:
         self.cwd = folder
         self.wall = wall_of(config)
         self.features = frozenset({Feature.BACKGROUND, Feature.LOCAL})
@@ -40,7 +49,7 @@ class Inside(Workspace):
             self.features |= {Feature.ISOLATED, Feature.OFFLINE}
         if bash:
             self.features |= {Feature.PERSISTENT_SHELL}
-        self._source, self._config, self._hidden = source, config, hidden
+        self._source, self._config, self._hidden, self._offered = source, config, hidden, offered
         self._home = os.path.normpath(os.path.expanduser("~"))  # noqa: PTH111
         self._sandbox: Sandbox | None = None
         self._making = asyncio.Lock()
@@ -65,7 +74,7 @@ class Inside(Workspace):
                 if self._sandbox is not None:
                     await self._sandbox.close()
                 self._sandbox = None
-                recipe = Strict(self.cwd, self._source, self._config, self._hidden)
+                recipe = Strict(self.cwd, self._source, self._config, self._hidden, self._offered)
                 sandbox = Sandbox(recipe)
                 try:
                     await sandbox.start()

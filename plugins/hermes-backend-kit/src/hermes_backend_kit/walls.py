@@ -17,6 +17,7 @@ __all__ = [
     "LOOSE_BUT_GIT",
     "MOVES",
     "NETWORK",
+    "NO_SKILLS",
     "REQUESTS",
     "SEEN",
     "SHARED_MEMORY",
@@ -47,11 +48,12 @@ SHARED_MEMORY = "shared memory of POSIX and System V is that of your other progr
 UNCOUNTED = "memory and processes are not limited"
 LASTING = "what a command leaves running outlives Hermes"
 TERMINALS = "no pseudo-terminals"
+NO_SKILLS = "scripts of skills, which lie on this machine, are not there"
 
 _TABLE = frozenset(
     {
         *(EVERYTHING, NETWORK, SOCKETS, LOOSE, LOOSE_BUT_GIT, CALLS, FILTER, MOVES, TCP, REQUESTS),
-        *(SIGNALS, SEEN, SHARED_MEMORY, TERMINALS, UNCOUNTED, LASTING),
+        *(SIGNALS, SEEN, SHARED_MEMORY, TERMINALS, UNCOUNTED, LASTING, NO_SKILLS),
     }
 )
 _ELSEWHERE = pattern(re.escape(_THERE).replace(r"\{\}", r"\S+"))
@@ -64,7 +66,7 @@ def everything_on(host: str) -> str:
 
 def no_wall(host: str = "") -> Wall:
     """What is around commands that nothing bounds, on this machine or on another one."""
-    return Wall(name="none", missing=(everything_on(host) if host else EVERYTHING,))
+    return Wall(name="none", missing=(everything_on(host), NO_SKILLS) if host else (EVERYTHING,))
 
 
 def says(text: str) -> bool:

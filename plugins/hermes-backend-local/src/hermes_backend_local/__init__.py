@@ -13,7 +13,7 @@ def register_backends(ctx: PluginContext) -> Iterable[Backend]:
     """The backend ``local``."""
     from hermes_backend_local.workspace import local
 
-    return [local(ctx.config, ctx.paths)]
+    return [local(ctx)]
 
 
 @hookimpl
@@ -30,9 +30,9 @@ def register_checks(ctx: PluginContext) -> Iterable[Check]:
     from hermes_backend_local.checks import findings
 
     async def run() -> list[Finding]:
-        return await findings(ctx.config, ctx.paths)
+        return await findings(ctx)
 
     async def full() -> list[Finding]:
-        return await findings(ctx.config, ctx.paths, full=True)
+        return await findings(ctx, full=True)
 
     return [Check(name="walls", run=run, full=full)]

@@ -3,7 +3,6 @@
 import click
 
 from hermes_backend_local.checks import proved_here
-from hermes_backend_local.config import Config
 from hermes_backend_local.workspace import local
 from hermes_backend_wall.plan import INSTALL
 from hermes_core.context import PluginContext
@@ -26,12 +25,11 @@ def make_walls(ctx: PluginContext) -> click.Command:
         of an empty workspace. Nothing of yours is touched. Where another backend runs your commands, `hermes doctor
         --walls` tries its wall.
         """
-        config = ctx.config or Config()
-        wall = local(config, ctx.paths).wall
+        wall = local(ctx).wall
         if wall.name == "none":
             click.echo(f"There is no wall around commands: {wall.missing[0]}.\n{INSTALL}", err=True)
             return 1
-        proof = await proved_here(config, ctx.paths)
+        proof = await proved_here(ctx)
         rows = [
             {"tried": text, "result": "let through" if text in proof.through else "stopped"} for text in proof.tried
         ]

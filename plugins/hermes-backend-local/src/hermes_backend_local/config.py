@@ -21,12 +21,12 @@ class Config:
         "More folders that commands behind the wall may change.", factory=list, example=["~/other-project"]
     )
     hosts: list[str] = option(
-        "Hosts that commands behind the wall may reach besides package registries and the remotes of the repository.",
+        "Hosts that walled commands may reach besides the known package registries and the remotes of a repository.",
         factory=list,
         example=["api.example.org", "*.example.net", "build.example.org:8443"],
     )
     memory_mb: int = option(
-        "Memory in MB behind the wall; of one process, and with cgroups of all; 0: no limit.",
+        "Memory in MB behind the wall; of all with cgroups, else of one process; 0: no limit.",
         default=16_384,
         validator=ge(0),
     )

@@ -1,7 +1,8 @@
 """The way out of a wall: the proxy of one workspace, with the hosts that its commands may reach.
 
 Open are the registries of package managers, the person's own mirrors of them, ``backends.local.hosts``, and the hosts
-of the remotes that the folder had before its first command.
+of the remotes that the folder had before its first command. For any other host the commands that run now are asked
+(``asking``).
 """
 
 import json
@@ -11,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hermes_backend_local.asking import Asking, Keep
 from hermes_backend_wall.hosts.remotes import configuration
 from hermes_core.errors import HermesError
 from hermes_core.values import frozen
@@ -34,9 +36,13 @@ class Since:
 
 
 class WayOut:
-    """Hands connections to a proxy that is made with the first of them. ``hosts`` are those a person added."""
+    """Hands connections to a proxy that is made with the first of them. ``hosts`` are those a person added.
 
-    def __init__(self, folder: str, hosts: Sequence[str]) -> None:
+    ``keep`` adds one to them for good.
+    """
+
+    def __init__(self, folder: str, hosts: Sequence[str], keep: Keep | None = None) -> None:
+        self.asking = Asking(keep)
         self._folder, self._hosts = Path(folder), tuple(hosts)
         self._remotes: str | None = None
         self._proxy: Proxy | None = None
@@ -82,9 +88,10 @@ class WayOut:
         from hermes_backend_wall.proxy.server import Proxy
         from hermes_backend_wall.proxy.upstream import Upstreams
 
+        ask = self.asking.ask
         upstream = Upstreams(os.environ)
         mend = f"To open it: {self._mend('its name')}"
-        return Proxy(Rules(self._rules()), on_passage=self._heard, upstream=upstream, mend=mend)
+        return Proxy(Rules(self._rules()), ask, on_passage=self._heard, upstream=upstream, mend=mend)
 
     def _mend(self, host: str) -> str:
         return f"hermes config set backends.local.hosts '{json.dumps([*self._hosts, host])}'"
@@ -100,6 +107,8 @@ class WayOut:
         return [*registries(), *mirrors(Path.home(), os.environ).rules, *own, *remotes]
 
     def _heard(self, passage: "Passage") -> None:
+        from hermes_backend_wall.proxy.questions import REFUSED
+
         if passage.over:
             self._open -= 1
             if not passage.allowed and len(self._refused) < _MOST:
@@ -108,4 +117,6 @@ class WayOut:
             self._open += 1
             self._passed += 1
         elif passage.host and len(self._refused) < _MOST:
-            self._refused.append(f"{passage.host} is closed; to open it: {self._mend(passage.host)}")
+            no = passage.why.endswith(REFUSED)
+            why = "the person said no" if no else f"to open it: {self._mend(passage.host)}"
+            self._refused.append(f"{passage.host} is closed; {why}")

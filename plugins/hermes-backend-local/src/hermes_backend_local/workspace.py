@@ -22,9 +22,10 @@ from hermes_backend_local.spawn import Spawned
 from hermes_backend_local.wayout import WayOut
 from hermes_backend_wall.limits import Limits
 from hermes_backend_wall.plan import Kind, Plan, chosen, records_of
+from hermes_backend_wall.skills import folders
 from hermes_backend_wall.trace import Trace as WalledTrace
 from hermes_backend_wall.walled import Walled, expected
-from hermes_core.context import PluginPaths
+from hermes_core.context import PluginContext, PluginPaths
 from hermes_core.environment import for_commands
 from hermes_core.errors import ToolError
 from hermes_core.kinds import Backend, Process, Workspace
@@ -32,6 +33,7 @@ from hermes_core.types import ExecRequest, ExecResult, Feature, Wall
 from hermes_paths.places import PathRules
 
 if TYPE_CHECKING:
+    from hermes_backend_local.asking import Command, Keep
     from hermes_backend_local.background import Background, WalledBackground
     from hermes_backend_wall.job import Job
     from hermes_backend_wall.sandbox import Sandbox
@@ -137,8 +139,9 @@ class Here(Workspace):
         try:
             job = Job(sandbox, capture.take)
             otherwise = "" if request.cwd else self.cwd  # the last command may have removed where it was
-            await job.start(asked(argv, cwd, env, otherwise), request.stdin, trace)
-            result = await _ended(job, request, capture)
+            with way.asking.of(request.opens) if way else contextlib.nullcontext() as asked_for:
+                await job.start(asked(argv, cwd, env, otherwise), request.stdin, trace)
+                result = await _ended(job, request, capture, asked_for)
         except ToolError as error:
             raise ToolError(f"Cannot run {request.argv[0]}: {error.text}", hint=error.hint) from error
         finally:
@@ -231,10 +234,14 @@ class Here(Workspace):
         return self._shell.cwd
 
 
-async def _ended(command: "Spawned | Job", request: ExecRequest, capture: Capture) -> ExecResult:
+async def _ended(
+    command: "Spawned | Job", request: ExecRequest, capture: Capture, asked_for: "Command | None" = None
+) -> ExecResult:
     """What a running command came to. Raises ToolError."""
     try:
-        async with asyncio.timeout(request.seconds):
+        async with asyncio.timeout(request.seconds) as clock:
+            if asked_for is not None:
+                asked_for.clock = clock
             status = await command.finished
     except TimeoutError:
         await command.end()
@@ -262,7 +269,8 @@ async def _looked(walled: Walled) -> None:
 class Local(Backend):
     """Opens folders of this machine; ``plan`` says behind which wall their commands are, None behind none.
 
-    ``hosts`` are those that a person opened to commands behind it; ``kind`` is what they want where there is no plan.
+    ``hosts`` are those that a person opened to commands behind it, ``keep`` writes one more down; ``kind`` is what they
+    want where there is no plan.
     """
 
     name = "local"
@@ -274,16 +282,22 @@ class Local(Backend):
         plan: Plan | None = None,
         hosts: Iterable[str] = (),
         kind: Kind = "none",
+        keep: "Keep | None" = None,
     ) -> None:
         self._kind: Kind = plan.kind if plan else kind
         self._passthrough, self._guarded, self._plan = tuple(passthrough), tuple(guarded), plan
-        self._hosts = tuple(hosts)
+        self._hosts, self._keep = list(hosts), keep
         self.features = frozenset({Feature.BACKGROUND, Feature.LOCAL, *((Feature.WALLED,) if plan else ())})
 
     @property
     def wall(self) -> Wall:  # type: ignore[override]
         """See Backend: the one that is tried first."""
         return expected(self._kind)
+
+    async def _kept(self, host: str) -> None:
+        self._hosts.append(host)
+        if self._keep:
+            await self._keep(host)
 
     async def ready(self) -> bool:
         """This machine is always there."""
@@ -294,16 +308,23 @@ class Local(Backend):
         folder = os.path.normpath(folder_here(key))
         if not self._plan:
             return Here(folder, self._passthrough, self._guarded)
-        way = WayOut(folder, self._hosts)
+        way = WayOut(folder, self._hosts, self._kept if self._keep else None)
         walled = Walled(folder, evolve(self._plan, on_connection=way.serve))
         walled.recover()
         return Here(folder, self._passthrough, self._guarded, walled, way)
 
 
-def local(config: Config | None, paths: PluginPaths) -> Local:
+def local(ctx: PluginContext) -> Local:
     """The backend as it is set up."""
-    config = config or Config()
-    return Local(config.env_passthrough, paths.guarded, plan_of(config, paths), config.hosts, config.wall)
+    config: Config = ctx.config or Config()
+
+    async def keep(host: str) -> None:
+        from hermes_backend_local.keeping import keep_host
+
+        await keep_host(ctx, host)
+
+    plan = plan_of(config, ctx.paths)
+    return Local(config.env_passthrough, ctx.paths.guarded, plan, config.hosts, config.wall, keep)
 
 
 def plan_of(config: Config, paths: PluginPaths) -> Plan | None:
@@ -318,5 +339,6 @@ def plan_of(config: Config, paths: PluginPaths) -> Plan | None:
         hidden=(base, paths.home),
         readable=tuple(config.readable),
         writable=tuple(config.writable),
+        offered=folders(paths),
         limits=Limits(memory_mb=config.memory_mb, processes=config.processes),
     )

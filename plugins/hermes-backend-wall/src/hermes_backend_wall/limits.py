@@ -19,7 +19,7 @@ _PREFIX = "hermes-sandbox-"
 
 @frozen(kw_only=True)
 class Limits:
-    """What commands may use; 0: no limit. ``memory_mb`` of one process, and with control groups of all; ``file_mb``
+    """What commands may use; 0: no limit. ``memory_mb`` of all with control groups, else of one process; ``file_mb``
     of the largest file; ``open_files`` of one process.
     """
 
@@ -29,11 +29,12 @@ class Limits:
     open_files: int = 0
 
 
-def process_limits(limits: Limits) -> dict[str, int]:
-    """Limits for each process inside, by their names in Python's ``resource``."""
+def process_limits(limits: Limits, *, weighed: bool = False) -> dict[str, int]:
+    """Limits for each process inside, by their names in Python's ``resource``; ``weighed``: a group bounds memory."""
     wanted = {
-        # Data, not address space: programs that reserve far more than they use (Node, Go, Java) go on working.
-        "RLIMIT_DATA": limits.memory_mb << 20,
+        # Data, not address space: programs that reserve far more than they use (Node, Go, Java) go on working. But
+        # what AddressSanitizer reserves counts, so a group that bounds what is used is enough.
+        "RLIMIT_DATA": 0 if weighed else limits.memory_mb << 20,
         "RLIMIT_FSIZE": limits.file_mb << 20,
         "RLIMIT_NOFILE": limits.open_files and max(limits.open_files, FEWEST_FILES),
         # Since Linux 5.14 this counts the processes of the sandbox's own user namespace, not all of the user's.

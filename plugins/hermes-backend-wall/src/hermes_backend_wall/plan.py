@@ -25,6 +25,7 @@ RUNNING = ".running-"  # in the name of what stood before the commands that run 
 class Plan:
     """What walls are made of: ``homes`` is where the homes of commands are kept, ``hidden`` what belongs to Hermes.
 
+    ``readable`` and ``writable`` are as a person wrote them; of ``offered`` those are readable that are there.
     ``records`` is where it is written down what stood before commands, one place for all who may work in one folder;
     it is ``homes`` where nothing is said.
     """
@@ -35,6 +36,7 @@ class Plan:
     hidden: Sequence[Path] = ()
     readable: Sequence[str] = ()
     writable: Sequence[str] = ()
+    offered: Sequence[Path] = ()
     limits: Limits = Limits()
     on_connection: "OnConnection | None" = None
 

@@ -111,7 +111,7 @@ class Sandbox:
 
     def _spawn(self, control: int, way: int) -> None:
         settings = {
-            "limits": limits.process_limits(self._recipe.limits),
+            "limits": limits.process_limits(self._recipe.limits, weighed=self._groups.weighs),
             "most": self._recipe.limits.processes if limits.needs_watching(self._recipe.limits, self._groups) else 0,
             "door": self._on_connection is not None,
             **self._recipe.settings(),

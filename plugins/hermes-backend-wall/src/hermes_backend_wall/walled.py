@@ -163,13 +163,14 @@ class Walled:
         def named(paths: Sequence[str]) -> list[str]:
             return [os.path.normpath(os.path.expanduser(path)) for path in paths]  # noqa: PTH111
 
+        offered = [str(path) for path in self._plan.offered if path.is_dir()]
         return Bounds(
             folder=self.folder,
             source=self._source,
             home=os.path.realpath(self._own.home),
             scratch=self._own.scratch,
             person=self._person,
-            readable=[*found(self._person, os.environ), *named(self._plan.readable)],
+            readable=[*found(self._person, os.environ), *offered, *named(self._plan.readable)],
             writable=named(self._plan.writable),
             hidden=[os.path.realpath(path) for path in self._plan.hidden],
             fixed=fixed(self._source),

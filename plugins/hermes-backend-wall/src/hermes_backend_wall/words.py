@@ -113,13 +113,17 @@ class Words:
             self.bind(bind)
 
     def hide(self, hidden: Iterable[str], shown: Iterable[Bind]) -> None:
-        """Empty folders over those that lie in something that is shown."""
+        """Empty folders over those that lie in something that is shown; what is shown below them stays so."""
         roots = tuple(shown)
         for path in hidden:
             for root in roots:
                 if path.startswith(f"{root.source}/") and os.path.isdir(path):  # noqa: PTH112
                     inside = root.path + path[len(root.source) :]
-                    self.add("--perms", "0500", "--tmpfs", inside, "--remount-ro", inside)
+                    self.add("--perms", "0500", "--tmpfs", inside)
+                    for bind in roots:
+                        if bind.path.startswith(f"{inside}/"):
+                            self.bind(bind)
+                    self.add("--remount-ro", inside)
 
     def bind(self, bind: Bind) -> None:
         """Show a file or folder. Raises UserError when it cannot be."""

@@ -29,6 +29,8 @@ _COPIERS = frozenset({"cp", "install", "rsync", "scp"})
 _IN_PLACE = pattern(r"-[a-zA-Z]*i|--in-place")
 _PARTS = pattern(r"[=:<>|]")
 _VARIABLE = pattern(r"\$\{?\w+\}?")
+_PLAIN_MOVE = pattern(r"-[finuv]+|--")
+_UNTOLD = pattern(r"[$`(){}<>|]")
 _MANY = 64
 _BARE = pattern(r"[\w@%+,-]*$", re.ASCII)  # a word that means nothing but itself
 
@@ -50,18 +52,19 @@ def closed_words(
     shut, free = tuple(guarded), tuple(readable)
     known, written = clear.known or clear.know(shut), set(words) if sweeps else _written(words)
     looks = words[0].rpartition("/")[2] in _LOOKERS and not any(">" in word for word in words)
-    for word in words:
-        writes = word in written
-        if (word, looks, sweeps, writes) in clear.words:
+    into, landed = _landing(words) if sweeps else ("", ())
+    for word in (*words, *landed):
+        writes, takes = word in written, sweeps and word != into
+        if (word, looks, takes, writes) in clear.words:
             continue
-        clear.words.add((word, looks, sweeps, writes))
+        clear.words.add((word, looks, takes, writes))
         for piece in _PARTS.split(word) if _PARTS.search(word) else (word,):
             bare = _BARE.match(piece) and piece not in known.names
-            if bare and not (sweeps or writes) and not clear.there(piece, cwd):
+            if bare and not (takes or writes) and not clear.there(piece, cwd):
                 continue
             for meant in _meant(piece, cwd):
                 path = f"./{meant}" if writes and meant and meant[0] not in "/~$-" else meant  # also what is not there
-                reason = known.why(path, cwd, below=sweeps, folders=not looks, real=clear.real)
+                reason = known.why(path, cwd, below=takes, folders=not looks, real=clear.real)
                 if reason and not writes and opened(free).holds(os.path.join(cwd or "/", expanded(path))):  # noqa: PTH118
                     reason = closed(closed_but(shut, free)).why(path, cwd, folders=not looks)
                 if reason:
@@ -79,6 +82,21 @@ def _written(words: Sequence[str]) -> set[str]:
         found |= {*rest[-1:], *(word for word in rest if word.startswith("--target-dir"))}
         found |= {after for word, after in pairwise(rest) if word == "-t"}
     return found
+
+
+def _landing(words: Sequence[str]) -> tuple[str, Sequence[str]]:
+    """The folder that ``mv`` puts things in, which stays what it is, and what they are called there.
+
+    Nothing where that cannot be told: another option than the plain ones, a name that only the shell will know.
+    """
+    named = [word for word in words[1:] if not _PLAIN_MOVE.fullmatch(word)]
+    *moved, into = named or [""]
+    if words[0].rpartition("/")[2] != "mv" or not moved or into in moved:
+        return "", ()
+    if any(word.startswith("-") or _UNTOLD.search(word) for word in named):
+        return "", ()
+    names = [word.rstrip("/").rpartition("/")[2] for word in moved]
+    return ("", ()) if {"", ".", ".."} & {*names} else (into, [f"{into}/{name}" for name in names])
 
 
 class Clear:

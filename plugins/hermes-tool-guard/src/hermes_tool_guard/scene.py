@@ -78,7 +78,7 @@ class Scene:
 
     def __init__(self, places: Places, folder: str) -> None:
         self.places = places
-        known = {"HOME": places.home, "PWD": folder, "IFS": " \t\n", "TMPDIR": "/tmp", "?": "0", "#": "0", "!": "1"}  # noqa: S108
+        known = {"HOME": places.home, "PWD": folder, "IFS": " \t\n", "TMPDIR": "/tmp", "?": "0", "#": "0", "!": "%1"}  # noqa: S108
         self.variables = Variables(
             known | {"$": "1", "UID": "1000", "EUID": "1000", "RANDOM": "1", "SHELL": "/bin/bash"}
         )

@@ -3,15 +3,16 @@
 from collections.abc import Iterable
 
 from hermes_core import hookimpl
+from hermes_core.context import PluginContext
 from hermes_core.kinds import Resource, Tool
 
 
 @hookimpl
-def register_tools() -> Iterable[Tool]:
+def register_tools(ctx: PluginContext) -> Iterable[Tool]:
     """The tool ``terminal``."""
     from hermes_tool_terminal.terminal import make_terminal
 
-    return [make_terminal()]
+    return [make_terminal(ctx)]
 
 
 @hookimpl

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
+from hermes_core.context import PluginContext
 from hermes_core.errors import ToolError
 from hermes_core.kinds import Tool, ToolContext, tool
 from hermes_core.options import ge, le, option, settings
@@ -26,7 +27,7 @@ class Arguments:
     wall: bool = option("", default=True)
 
 
-def make_terminal() -> Tool:
+def make_terminal(ctx: PluginContext) -> Tool:
     """The tool; the shell of a session is a resource of this plugin."""
     # Whether two commands depend on each other cannot be known from their text. A model that puts several into one
     # reply has seen the result of none of them, so it means them as independent: no keys, they run side by side.
@@ -47,18 +48,26 @@ def make_terminal() -> Tool:
             )
         shell: Shell = await context.resource("shell")
         cleaner = Cleaner()
+        said: list[str] = []
+
+        async def opens(place: str) -> str:
+            from hermes_tool_terminal.hosts import may_reach
+
+            return await may_reach(ctx, context, arguments.command, place, said)
+
         request = ExecRequest(
             argv=(shell.program, "-c", arguments.command),
             cwd=arguments.workdir,
             seconds=float(arguments.timeout),
             limit=KEPT,
             wall=arguments.wall,
+            opens=opens,
             on_output=lambda data: context.progress(cleaner.feed(data)),
         )
         result = await context.workspace.run(request)
         if result.online:
             context.from_outside()
-        return await _told(context, arguments, result)
+        return "\n".join([await _told(context, arguments, result), *said])
 
     return decorate(terminal)
 

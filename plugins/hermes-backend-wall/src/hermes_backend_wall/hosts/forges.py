@@ -9,7 +9,7 @@ from importlib.resources import files
 from hermes_backend_wall.proxy.rules import Rule
 from hermes_core.errors import UserError
 
-__all__ = ["hosts_in", "hosts_named"]
+__all__ = ["hosts_in", "hosts_named", "is_forge"]
 
 _SECTION = re.compile(r"\s*\[\s*([^\s\"\]]+)(?:\s+\"(?:[^\"\\]|\\.)*\")?\s*\]")
 _URL_KEY = re.compile(r"\s*(?:push)?url\s*=\s*\"?([^\"\s#;]+)", re.IGNORECASE)
@@ -22,6 +22,11 @@ _LIKE_SCP = re.compile(r"(?<![\w./:@-])[\w.-]+@([A-Za-z0-9.-]+):(?!//)[\w~./-]")
 @cache
 def _forges() -> Mapping[str, Sequence[str]]:
     return tomllib.loads(files(__package__).joinpath("forges.toml").read_text("utf-8"))
+
+
+def is_forge(host: str) -> bool:
+    """Whether a host is one of the forges that are known, or keeps things for one."""
+    return host in _forges() or any(host in companions for companions in _forges().values())
 
 
 def hosts_in(configuration: str, source: str) -> list[Rule]:

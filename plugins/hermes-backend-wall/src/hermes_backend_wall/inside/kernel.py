@@ -105,6 +105,11 @@ def _ruleset(files: int, network: int, scopes: int, version: int) -> int:
     return _must(_libc.syscall(_CREATE, ctypes.byref(attributes), ctypes.c_size_t(size), 0), "landlock")
 
 
+def _allow(ruleset: int, fd: int, rights: int) -> None:
+    rule = ctypes.create_string_buffer(struct.pack("=Qi", rights, fd))
+    _must(_libc.syscall(_ADD, ruleset, 1, rule, 0), "landlock")
+
+
 def restrict(ruleset: int) -> None:
     """Keep to a ruleset from now on, with all that is started, and close it. Raises OSError."""
     try:
@@ -120,7 +125,12 @@ def scope() -> bool:
         return False
     try:
         _must(_prctl(_NO_NEW_PRIVS, 1), "no new privileges")
-        restrict(_ruleset(0, 0, _SCOPES, version))
+        # Every ruleset denies that a file comes into another folder, also one that handles nothing else of files.
+        ruleset = _ruleset(_REFER, 0, _SCOPES, version)
+        root = os.open("/", os.O_PATH | os.O_CLOEXEC)
+        _allow(ruleset, root, _REFER)
+        os.close(root)
+        restrict(ruleset)
     except OSError:
         return False
     return True
@@ -143,8 +153,7 @@ def landlock(paths: Mapping[str, Iterable[str]]) -> int:
             rights = GRANTS[kind] & handled
             if not stat.S_ISDIR(os.fstat(fd).st_mode):
                 rights &= _OF_FILES
-            rule = ctypes.create_string_buffer(struct.pack("=Qi", rights, fd))
-            _must(_libc.syscall(_ADD, ruleset, 1, rule, 0), f"landlock: {name}")
+            _allow(ruleset, fd, rights)
             os.close(fd)
     return ruleset
 

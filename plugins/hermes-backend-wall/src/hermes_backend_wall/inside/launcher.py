@@ -240,6 +240,12 @@ def _close_others(kept: Collection[int]) -> None:
                 os.close(int(name))
 
 
+def _low(fd: int) -> int:
+    low = os.dup(fd)
+    os.close(fd)
+    return low
+
+
 def _limit(limits: dict[str, int]) -> None:
     for name, value in limits.items():
         which = _LOCKS if name == "RLIMIT_LOCKS" else getattr(resource, name)
@@ -254,7 +260,8 @@ def main() -> None:
     fd, out, settings = int(sys.argv[2]), int(sys.argv[3]), json.loads(sys.argv[4])
     kept = {fd, out}
     _close_others(kept)  # before anything else: some of these lead out of the sandbox
-    control, way = socket.socket(fileno=fd), socket.socket(fileno=out)
+    # As low as can be: where they had the number at which a shell leaves its state, that would take their place.
+    control, way = socket.socket(fileno=_low(fd)), socket.socket(fileno=_low(out))
     control.setblocking(True)
     _limit(settings["limits"])
     if "landlock" in settings:

@@ -4,7 +4,10 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
-__all__ = ["Ask", "Crossing", "Questions"]
+__all__ = ["NOBODY", "REFUSED", "Ask", "Crossing", "Questions"]
+
+NOBODY = "nobody can be asked"
+REFUSED = "it was not allowed"
 
 
 class Crossing(NamedTuple):
@@ -15,7 +18,7 @@ class Crossing(NamedTuple):
     scheme: str
 
 
-Ask = Callable[[Crossing], Awaitable[bool]]
+Ask = Callable[[Crossing], Awaitable[bool | None]]  # None: nobody is there
 
 
 class Questions:
@@ -30,7 +33,7 @@ class Questions:
     async def refused(self, crossing: Crossing) -> str:
         """Why it stays closed; empty where a person opened it."""
         if self._ask is None:
-            return "nobody can be asked"
+            return NOBODY
         task = self._open.get(crossing)
         if task is None:
             if len(self._open) >= self._most:
@@ -43,7 +46,8 @@ class Questions:
     async def _answer(self, ask: Ask, crossing: Crossing) -> str:
         try:
             async with asyncio.timeout(self._seconds):
-                return "" if await ask(crossing) is True else "it was not allowed"
+                answer = await ask(crossing)
+                return "" if answer is True else NOBODY if answer is None else REFUSED
         except TimeoutError:
             return f"nobody answered in {self._seconds:g} seconds"
         except Exception as error:  # noqa: BLE001 - what cannot be asked is not allowed, and the reason is told
