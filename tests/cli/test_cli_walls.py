@@ -120,7 +120,7 @@ def test_orders_of_an_instruction_file_have_no_effect_outside_of_the_folder(scen
 
 def test_in_the_home_itself_nothing_is_deleted(scene: Scene) -> None:
     (told,) = scene.say(*terminal("rm -rf ~/Documents"), folder=scene.person)
-    assert "too wide a folder" in told or "snapshot" in told or "No such file" in told
+    assert "No snapshot was taken" not in told, "the folder that the session got instead is kept as any other"
     scene.unharmed()
 
 
