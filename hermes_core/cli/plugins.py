@@ -65,7 +65,7 @@ def _describe(scope: Scope, plugin: Installed) -> None:
 @click.pass_obj
 def enable(scope: Scope, name: str, yes: bool) -> int:
     """Allow a plugin to be used, after showing what it may do; then try it. Exit 3 when it does not work."""
-    from hermes_core.cli.doctor import probed
+    from hermes_core.cli.trial import probed
     from hermes_core.plugins.crash_markers import CrashMarkers
 
     plugin = scope.index.resolve(name)
