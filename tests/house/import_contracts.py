@@ -85,7 +85,7 @@ layers =
     codec | trace | notices
     types | errors
     environment
-    values | modes | patterns
+    values | modes | patterns | permissions
 
 [importlinter:contract:independence]
 name = No plugin knows another plugin
