@@ -12,7 +12,14 @@ import pytest
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(180)]
 
-BASE = ("hermes_core", "hermes_backend_kit", "hermes_backend_wall", "hermes_backend_local")
+BASE = (
+    "hermes_core",
+    "hermes_autorun",
+    "hermes_backend_kit",
+    "hermes_backend_wall",
+    "hermes_backend_local",
+    "hermes_paths",
+)
 ORDINARY = """
 import asyncio, os, sys
 os.setgroups([]); os.setgid(65534); os.setuid(65534); os.umask(0o022)
