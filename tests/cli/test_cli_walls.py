@@ -141,7 +141,7 @@ def test_out_of_the_wall_nothing_is_run_with_nobody_there(scene: Scene) -> None:
 
 
 def test_what_the_wall_stops_is_told_with_the_mend(scene: Scene) -> None:
-    stopped, refused = scene.say(*terminal("touch /etc/hermes-probe", "curl -s https://example.org/; true"))
+    stopped, refused = scene.say(*terminal("touch /etc/hermes-probe", "h=example.org; curl -s https://$h/; true"))
     assert "run it again with wall: false" in stopped
     assert "example.org is closed; to open it: hermes config set backends.local.hosts '[\"example.org\"]'" in refused
     scene.unharmed()
