@@ -14,7 +14,7 @@ DEEDS = {
     "start": [Effect.EXECUTE],
     "read": [Effect.READ_FILES, Effect.WRITE_FILES, Effect.EXECUTE],
     "write": [Effect.WRITE_FILES, Effect.EXECUTE],
-    "ask": [Effect.ASK],
+    "ask": [Effect.ASK, Effect.EXECUTE],
     "close": [],
 }
 

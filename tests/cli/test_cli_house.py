@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from hermes_backend_kit.walls import FILTER, LOOSE, NETWORK
+from hermes_backend_kit.walls import FILTER, LOOSE, NETWORK, NO_SKILLS
 from hermes_core.embed import Distribution
 
 # Probing every plugin in a process of its own is shown on a page of the documentation, which is played.
@@ -581,8 +581,8 @@ def test_doctor_proves_the_wall_by_many_tries(cli):
 @pytest.mark.parametrize(
     ("name", "settings", "wall", "missing"),
     [
-        ("ssh", {"host": "build1"}, "none", ["everything on build1: commands can do what its user can do"]),
-        ("docker", {"network": True, "mount": True}, "container", [NETWORK, LOOSE, FILTER]),
+        ("ssh", {"host": "build1"}, "none", ["everything on build1: commands can do what its user can do", NO_SKILLS]),
+        ("docker", {"network": True, "mount": True}, "container", [NETWORK, LOOSE, FILTER, NO_SKILLS]),
         ("bubblewrap", {"git": "writable"}, "bubblewrap", [LOOSE]),
     ],
 )

@@ -22,7 +22,7 @@ def play(hermes, scripted, tmp_path, program):
     asked = []
 
     async def run(*calls, mode="ask", says="allow", settings=(), binding=None):
-        provider = scripted([*calls], *(["APPROVE"] if mode == "smart" else []), "done")
+        provider = scripted([*calls], "done")
         hermes.tmp_plugin(provider)
         hermes.tmp_plugin("hermes_tool_vault")
         hermes.tmp_plugin("hermes_tool_files")
