@@ -40,14 +40,9 @@ class Native(Provider):
 
     async def stream(self, request):
         line, model = self._line, request.model or (await self.models())[0].name
-        body = {
-            "model": model,
-            "messages": [*messages(request.messages)],
-            "tools": tools(request.tools),
-            **line.extra_body,
-        }
+        body = {"model": model, "messages": messages(request.messages), "tools": tools(request.tools)}
         url, calls = f"{line.service.url}/api/chat", 0
-        async with posted(line, url, body, model=model, headers=line.headers_with()) as pieces:
+        async with posted(line, url, body | line.extra_body, model=model, headers=line.headers_with()) as pieces:
             async for event in json_lines(line, pieces):
                 if "error" in event:
                     raise broken_off(event, service=line.about(model))

@@ -7,16 +7,19 @@ from typing import Any
 from hermes_core.types import CallDelta, Message, ReasoningDelta, Text, TextDelta, ToolCall, ToolResult, ToolSpec
 
 
-def messages(messages: Sequence[Message]) -> Iterator[Mapping[str, Any]]:
-    for message in messages:
-        results = [part for part in message.parts if isinstance(part, ToolResult)]
-        for result in results:
-            yield {"role": "tool", "tool_name": result.name, "content": text(result.parts)}
-        if not results:
-            calls = [part for part in message.parts if isinstance(part, ToolCall)]
-            called = [{"function": {"name": call.name, "arguments": dict(call.arguments)}} for call in calls]
-            more = {"tool_calls": called} if called else {}
-            yield {"role": message.role, "content": text(message.parts), **more}
+def messages(said: Sequence[Message]) -> list[Mapping[str, Any]]:
+    return [row for message in said for row in _rows(message)]
+
+
+def _rows(message: Message) -> Iterator[Mapping[str, Any]]:
+    results = [part for part in message.parts if isinstance(part, ToolResult)]
+    for result in results:
+        yield {"role": "tool", "tool_name": result.name, "content": text(result.parts)}
+    if not results:
+        calls = [part for part in message.parts if isinstance(part, ToolCall)]
+        called = [{"function": {"name": call.name, "arguments": dict(call.arguments)}} for call in calls]
+        more = {"tool_calls": called} if called else {}
+        yield {"role": message.role, "content": text(message.parts), **more}
 
 
 def text(parts: Sequence[object]) -> str:
