@@ -9,7 +9,7 @@ from gateway_house import context_of, rows_of
 
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import Service, tool
-from hermes_core.testing import Call, FakePlatform
+from hermes_core.testing import Bench, Call, FakePlatform
 from hermes_core.types import Effect, Envelope, Message, Text, TurnOrder, Verdict
 from hermes_platform_gateway.gateway import Gateway
 
@@ -53,6 +53,9 @@ async def test_a_queued_turn_is_played_and_answered_nowhere(hermes, scripted):
 @frozen
 class Nothing:
     pass
+
+
+IDLE = 0.8  # longer than an answer from elsewhere takes to be seen
 
 
 class Chats(FakePlatform):
@@ -100,11 +103,12 @@ class Asking:
             return "posted"
 
         manifest = {"permissions": {"kernel": ["turns.run"]}}
+        self.provider = provider
         hermes.tmp_plugin(provider)
         hermes.tmp_plugin(post)
         label = hermes.tmp_plugin(on_session_start, name="weather", manifest=manifest)
         self.hermes, self.chats, self.posted = hermes, Chats(), 0
-        self.owner, self.context = hermes.runtime.owner, context_of(hermes)
+        self.context, self.owner = context_of(hermes), hermes.runtime.owner
         self.turns = hermes.runtime.plugin_context(hermes.runtime.index.get(label)).turns
 
     @asynccontextmanager
@@ -133,16 +137,23 @@ class Asking:
 @pytest.fixture
 def asking(hermes, scripted):
     """One in which every deadline is shorter than the person is away."""
-    short = {"gateway.idle_seconds": 0.05, "policy.ask_seconds": 0.05, "workers.poll_seconds": 0.05}
-    hermes.configure({"gateway.people": {"owner": ["fake:anna"]}, "gateway.drain_seconds": 0.1, **short})
-    return Asking(hermes, scripted("Hi.", "Hi again.", [Call("post")], "It is posted."))
+    provider = scripted("Hi.", "Hi again.", [Call("post")], "It is posted.")
+    return Asking(configured(hermes), provider)
+
+
+def configured(hermes):
+    short = {"gateway.idle_seconds": IDLE, "policy.ask_seconds": 0.05, "workers.poll_seconds": 0.05}
+    people = {"gateway.people": {"owner": ["fake:anna"]}, "gateway.allow_all_users": True}
+    hermes.configure({**people, "gateway.drain_seconds": 0.1, **short})
+    return hermes
 
 
 @pytest.mark.parametrize("how", ["in the chat", "in another chat", "elsewhere"])
 async def test_a_question_waits_in_the_chat_that_the_order_names_for_as_long_as_it_takes(asking, how):
     chats = asking.chats
     async with asking.serving() as question:
-        await asyncio.sleep(0.3)  # there is nothing to wait for: nothing happens
+        if how == "in the chat":
+            await asyncio.sleep(2.5 * IDLE)  # there is nothing to wait for: nothing happens
         row = await asking.question()
         assert f"/approve {row.id}" in question
         if how == "elsewhere":
@@ -165,16 +176,27 @@ async def test_a_no_of_the_chat_is_a_no(asking):
 
 
 async def test_nobody_else_answers_it(asking):
-    asking.hermes.configure({"gateway.allow_all_users": True})
     async with asking.serving():
         row = await asking.question()
         asking.chats.write("elsewhere", f"/approve {row.id}", sender="mallory")
         await asking.chats.until("elsewhere", "There is no approval")
         assert (await asking.question()).state == "open"
+        asking.chats.write("there", "/approve")
+        await asking.chats.until("here", "Hi.", "It is posted.")
 
 
-async def test_a_stop_of_the_gateway_leaves_it_to_the_next_start(asking):
+async def test_a_stop_of_the_gateway_leaves_it_to_the_next_start(asking, tmp_path):
     async with asking.serving():
         row = await asking.question()
-    assert asking.posted == 0
     assert (await asking.question()).id == row.id
+    hermes = Bench(tmp_path / "home")
+    hermes.tmp_plugin("hermes_tool_commands")
+    again, stop = Asking(configured(hermes), asking.provider), asyncio.Event()
+    running = asyncio.create_task(Gateway(again.context, [again.chats]).run(stop))
+    again.chats.write("there", f"/approve {row.id}")
+    await again.chats.until("here", "It is posted.")
+    stop.set()
+    await running
+    assert (asking.posted, again.posted) == (0, 1)
+    assert again.chats.told["there"] == ["Allowed (once)."], "it was not put again"
+    await hermes.close()

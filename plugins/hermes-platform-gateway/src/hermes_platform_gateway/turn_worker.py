@@ -128,9 +128,10 @@ class TurnWorker:
         while True:
             coming = asyncio.ensure_future(anext(events, None))
             try:
-                await asyncio.wait({coming}, timeout=seconds)
-                while not coming.done() and lasting and await self._asks.is_open(owner, session_id):
-                    await asyncio.wait({coming}, timeout=seconds)
+                asks = lasting
+                while asks and not (await asyncio.wait({coming}, timeout=seconds))[0]:
+                    asks = await self._asks.is_open(owner, session_id)
+                await asyncio.wait({coming}, timeout=seconds)  # once it is answered, there is as long again
                 if not coming.done():
                     await self._ctx.turns.interrupt(session_id, owner=owner)
                     if asked:
