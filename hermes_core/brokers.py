@@ -22,6 +22,7 @@ from hermes_core.types import (
     Message,
     PastTurn,
     Principal,
+    Question,
     Request,
     Response,
     Session,
@@ -147,12 +148,22 @@ class Mailbox(MessagesBroker):
         """What tells a target of a turn's end, for the commit that ends it. Raises UnknownName, UserError."""
 
     @abstractmethod
+    async def ask(self, owner: Principal, target: str, question: Question) -> None:
+        """Put a question for a yes to a target, once for its id, with how to answer it. Raises as ``find``.
+
+        It has its row in ``ctx.approvals`` by then, where its answer is looked out for.
+        """
+
+    @abstractmethod
     async def named(self, word: str, owner: Principal | None) -> Sequence[tuple[str, str]]:
         """The trace and the turn of each message that a word names, of an owner or of anybody."""
 
     @abstractmethod
     async def sent(self, trace: str, turn_id: str, owner: Principal | None) -> Sequence[Mapping[str, Any]]:
         """What went out of a trace or a turn, oldest first, with the state of its account; nothing that was said."""
+
+
+_GRANTS = needs("approvals.settle", "granted a turn what its person is asked for", given="order.bounds.grants")
 
 
 @needs("turns.run", "ran a turn")
@@ -179,6 +190,8 @@ class TurnsBroker:
         """
         raise _no_turns()
 
+    @_GRANTS
+    @needs("turns.run", "ran a turn")
     def run(
         self,
         message: str | Message | Envelope,
@@ -192,11 +205,11 @@ class TurnsBroker:
     ) -> AsyncGenerator[Event, None]:
         """Order a turn and play it here; yields its events, an Ended last. Closing it interrupts the turn.
 
-        Yields nothing for an event that came before: see ``past``. ``ask`` puts questions to a person; without it
-        nobody is there, and what needs a yes is refused. ``stored`` is told the session once the order is written
-        down. ``ends`` is asked before the turn's end is stored, and what it prepares is stored with that, or neither;
-        whoever plays the turn to its end after a death gives its own. Raises UserError for an order that cannot be
-        kept, and where there are no turns.
+        Yields nothing for an event that came before: see ``past``. ``ask`` puts questions to a person; without it, and
+        without a target of the order's, nobody is there, and what needs a yes is refused. ``stored`` is told the
+        session once the order is written down. ``ends`` is asked before the turn's end is stored, and what it prepares
+        is stored with that, or neither; whoever plays the turn to its end after a death gives its own. Raises UserError
+        for an order that cannot be kept, and where there are no turns.
 
         With the ``call`` of a tool that declares Effect.DELEGATE the turn works for that call: in a session of its own
         below the call's, which no list shows; within what is left of the bounds, rules and limits of the call's turn,
@@ -206,6 +219,8 @@ class TurnsBroker:
         """
         raise _no_turns()
 
+    @_GRANTS
+    @needs("turns.run", "ran a turn")
     async def queue(
         self, message: str | Message | Envelope, *, owner: Principal | None = None, order: TurnOrder | None = None
     ) -> str:

@@ -59,9 +59,15 @@ class SessionsBroker:
     """
 
     async def search(
-        self, owner: Principal, words: str, *, limit: int = 10, sort: Literal["newest", "oldest"] = "newest"
+        self,
+        owner: Principal,
+        words: str,
+        *,
+        limit: int = 10,
+        sort: Literal["newest", "oldest"] = "newest",
+        children: bool = False,
     ) -> Sequence[Hit]:
-        """Messages that hold all the words."""
+        """Messages that hold all the words; also of child agents and of what plugins hide, if wanted."""
         raise _no_sessions()
 
     async def recent(self, owner: Principal, *, limit: int = 20) -> Sequence[Session]:
@@ -71,7 +77,7 @@ class SessionsBroker:
     async def rows(
         self, owner: Principal, *, limit: int = 20, origin: str = "", children: bool = False
     ) -> Sequence[SessionRow]:
-        """The same as lists show them: of one origin, and with those of child agents, if wanted."""
+        """The same as lists show them: of one origin; with those of child agents and hidden ones, if wanted."""
         raise _no_sessions()
 
     async def get(self, owner: Principal, session_id: str) -> Session:

@@ -96,8 +96,11 @@ class Transaction(ABC):
         """Insert into a table that numbers its rows by ``id``; the new one's number, 0 when it was there already."""
 
     @abstractmethod
-    def hits(self, phrases: Sequence[str], *, owner: int, oldest: bool, limit: int) -> Sequence[Any]:
-        """Messages of an owner in which all phrases stand, newest first: the columns of ``search_newest``."""
+    def hits(self, phrases: Sequence[str], *, owner: int, oldest: bool, limit: int, children: bool) -> Sequence[Any]:
+        """Messages of an owner in which all phrases stand, newest first: the columns of ``search_newest``.
+
+        Those in sessions that no list shows only with ``children``.
+        """
 
     @abstractmethod
     def objects(self) -> Mapping[str, str]:

@@ -25,7 +25,7 @@ def needs(permission: str, did: str, *, given: str = "") -> Callable[[T], T]:
     """Mark a method, or a class for all that it documents. A method's own marks stand in for its class's.
 
     Several marks are all needed. ``did`` goes on after the plugin's name: "read past conversations". With ``given`` it
-    is needed only where the argument of that name is given, by its name.
+    is needed only where the argument of that name is given, by its name; ``order.event``: where that is said in it.
     """
 
     def mark(thing: T) -> T:

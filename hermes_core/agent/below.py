@@ -42,8 +42,8 @@ class Below:
         """Raises ToolError for a tool that may not, UserError for a call that is over and an order not to be kept."""
         if not isinstance(call, CallContext):
             raise UserError("A turn works for a call that runs in this kernel, or for none.")
-        if order.session or order.fork or order.folder or order.deliver:
-            raise UserError("A turn that works for a call has a session of its own, and only the call gets its answer.")
+        if order.session or order.fork or order.folder or order.deliver or order.ask:
+            raise UserError("A turn that works for a call has a session of its own, and asks and answers by that call.")
         self._runtime, self._label, self._call, self._order = runtime, label, call, order
         self._runner = call.below()
         self._ask = ask or self._through

@@ -58,4 +58,5 @@ def narrowed(asked: TurnBounds, own: TurnBounds | None, tools: Iterable[Tool], l
         tools=tuple(sorted(f"{tool.toolset}/{tool.name}" for tool in tools if permits(asked, tool))),
         mode=min(filter(None, (asked.mode, own.mode)), key=_MODES.index, default=""),
         deny=(*own.deny, *asked.deny),
+        grants=tuple(rule for rule in asked.grants if rule in own.grants),
     )

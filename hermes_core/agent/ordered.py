@@ -1,5 +1,6 @@
 """What was ordered for a message, laid over how its turn reaches its person."""
 
+import asyncio
 import logging
 from functools import partial
 
@@ -8,8 +9,9 @@ from attrs import evolve
 from hermes_core.agent.runtime import Runtime
 from hermes_core.agent.turn_origin import TurnOrigin
 from hermes_core.brokers import TurnEnds
-from hermes_core.errors import UserError
-from hermes_core.types import Envelope, Principal, TurnResult
+from hermes_core.errors import HermesError, UserError
+from hermes_core.kinds.console import AskPerson
+from hermes_core.types import Envelope, Principal, Question, TurnResult, Verdict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["ordered"]
 
 log = logging.getLogger(__name__)
+_AGAIN = 60.0  # seconds until it is tried again to put a question to a chat that could not be reached
 
 
 def ordered(runtime: Runtime, turn_origin: TurnOrigin, owner: Principal, envelope: Envelope | None) -> TurnOrigin:
@@ -27,7 +30,26 @@ def ordered(runtime: Runtime, turn_origin: TurnOrigin, owner: Principal, envelop
         return turn_origin
     ends = partial(_deliver, runtime, order.deliver, owner, turn_origin.ends) if order.deliver else turn_origin.ends
     model, effort = order.model or turn_origin.model, order.effort or turn_origin.effort
-    return evolve(turn_origin, model=model, effort=effort, bounds=order.bounds, ends=ends)
+    ask = partial(_ask, runtime, order.ask, owner, turn_origin.ask) if order.ask else turn_origin.ask
+    turn_origin = evolve(turn_origin, ask=ask, ends=ends, lasting=bool(order.ask))
+    return evolve(turn_origin, model=model, effort=effort, bounds=order.bounds)
+
+
+async def _ask(
+    runtime: Runtime, target: str, owner: Principal, person: AskPerson | None, question: Question
+) -> Verdict | None:
+    """Put a question to whoever is here, else to a chat, and leave it there: its asker looks out for the answer."""
+    if person and (verdict := await person(question)):
+        return verdict
+    if question.kind != "approval":  # it has no row that anybody could answer
+        return None
+    while True:
+        try:
+            await runtime.mailbox().ask(owner, target, question)
+            await asyncio.Event().wait()
+        except HermesError as problem:  # it can still be answered elsewhere
+            log.error("a question could not be put to %s: %s", target, problem.text)
+            await asyncio.sleep(_AGAIN)
 
 
 async def _deliver(

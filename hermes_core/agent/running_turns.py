@@ -171,18 +171,21 @@ class RunningTurns:
         envelope: Envelope | None = None,
         system: str = "",
         folder: str = "",
+        parent: str = "",
     ) -> int:
         """Say something that is played after the running turn, by ``follow``; its row. Stored when this returns.
 
         With the mode ``steer`` it is said to the running turn: it reaches the model with the next tool result, else as
-        the next message. ``system`` and ``folder`` are for a new session.
+        the next message. ``system``, ``folder`` and ``parent`` are for a new session.
         """
         owner = owner or self._runtime.owner
         original = envelope or enveloped(message, session, origin, owner)
         self._runtime.load_hooks()
         said = await self._admitted(original, session, owner)
         bounds = original.order.bounds if original.order else None
-        state = await self._runtime.sessions.take(session, origin, owner, clean(system), folder=folder, bounds=bounds)
+        state = await self._runtime.sessions.take(
+            session, origin, owner, clean(system), folder=folder, bounds=bounds, parent=parent
+        )
         message = said.message if system in state.prompt else instructed(said.message, clean(system))
         store = await self._runtime.store()
         await self._runtime.sessions.keep(state, store)

@@ -132,7 +132,7 @@ class Runtime:
         """Who puts the questions of one turn to its person. The turn that one works for sets the time."""
         from hermes_core.agent.asking import Asker
 
-        seconds = None if turn_origin.above else self.settings.config.policy.ask_seconds
+        seconds = None if turn_origin.above or turn_origin.lasting else self.settings.config.policy.ask_seconds
         return Asker(self.dispatch, turn_origin.ask, emit, self.store, seconds)
 
     @cached_property

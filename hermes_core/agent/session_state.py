@@ -16,6 +16,7 @@ from hermes_core.agent.incoming import enveloped
 from hermes_core.agent.offering import offered
 from hermes_core.agent.prompt import prompt_text
 from hermes_core.agent.runtime import Runtime
+from hermes_core.agent.turn_origin import CHILD
 from hermes_core.closed import wide
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.kinds import Workspace
@@ -106,7 +107,7 @@ class OpenSessions:
         """A session by its exact id, or a new one (with that id, when it is given and free).
 
         Of a new one ``system`` is what a caller adds to its prompt, ``folder`` where it works, ``parent`` the session
-        that it works for; its model is told of no tool that ``bounds`` do not permit.
+        that it works for, or the plugin that hides it; its model is told of no tool that ``bounds`` do not permit.
         """
         lock = self._taking.setdefault(session_id, asyncio.Lock()) if session_id else asyncio.Lock()
         new = Session(id=session_id, origin=origin, owner=owner, parent=parent, cwd=folder, bounds=bounds)
@@ -137,7 +138,7 @@ class OpenSessions:
         if session is None:
             place = new.cwd or self.folder("", owner)
             session = evolve(new, id=session_id or new_session_id(), cwd=place, created=time.time())
-        elif new.parent:
+        elif new.origin == CHILD:
             session = evolve(session, bounds=new.bounds)  # a death came between its row and that of its turn
         place = self.narrow(session.cwd, owner) if session.cwd else ""
         at = runtime.workspaces.backend(owner)
@@ -208,12 +209,12 @@ class OpenSessions:
             await self._end(state)
 
     async def fork(
-        self, source: str, owner: Principal, origin: str = "", *, upto: str = "", title: str = ""
+        self, source: str, owner: Principal, origin: str = "", *, upto: str = "", title: str = "", parent: str = ""
     ) -> Session:
         """A new session with the prompt and history of another, until the end of the turn ``upto``, if given."""
         store = await self.runtime.store()
         known = await store.sessions.get(source, owner)
-        copy = evolve(known, id=new_session_id(), title=title, created=0.0, parent="", turn="")
+        copy = evolve(known, id=new_session_id(), title=title, created=0.0, parent=parent, turn="")
         copy = evolve(copy, origin=origin or known.origin)
         await store.sessions.fork(owner, source, copy, upto=upto)
         return await store.sessions.get(copy.id, owner)

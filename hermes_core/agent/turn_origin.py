@@ -21,6 +21,7 @@ class TurnOrigin:
     ``ask`` puts questions to them; ``ends`` prepares what its end writes besides. ``model`` (``[provider:]model``) and
     ``effort`` are the conversation's own choice, empty where it made none; ``bounds`` are what it may do at most.
     ``above`` is the meter of the turn that it works for, whose person is asked as long as that turn lets them.
+    A question that is ``lasting`` waits for its answer without a deadline.
     """
 
     ask: AskPerson | None = None
@@ -29,3 +30,4 @@ class TurnOrigin:
     effort: str = ""
     bounds: TurnBounds | None = None
     above: "Meter | None" = None
+    lasting: bool = False

@@ -228,15 +228,17 @@ class Turns(TurnsBroker):
             raise UserError("Only a new session is given a folder; others have theirs.")
         if order.folder and runtime.guests.is_guest(owner):
             raise UserError("A guest's session works in the guest's own folder.")
+        if order.bounds and order.bounds.grants and runtime.guests.is_guest(owner):
+            raise UserError("A guest's turn is granted nothing that others are asked for.")
         if order.model:
             await runtime.routes.get(order.model)  # one that is not there is told to whoever orders, not at night
-        if order.deliver:
-            await self._deliverable(owner, order.deliver)
+        for target in filter(None, (order.deliver, order.ask)):
+            await self._reachable(owner, target)
         if order.event and await self.past(order.event, owner=owner):
             return None
-        session = order.session or new_session_id()
+        session, parent = order.session or new_session_id(), self._installed.label if order.hidden else ""
         if order.fork:
-            session = (await runtime.sessions.fork(order.fork, owner, self._name)).id
+            session = (await runtime.sessions.fork(order.fork, owner, self._name, parent=parent)).id
         envelope, origin = self._enveloped(message, owner, order.event)
         envelope = evolve(envelope, order=None if order in (TurnOrder(), TurnOrder(session=session)) else order)
         try:
@@ -248,6 +250,7 @@ class Turns(TurnsBroker):
                 envelope=envelope,
                 system=order.system,
                 folder=order.folder,
+                parent=parent,
             )
         except Duplicate:  # another process was a moment earlier
             if order.fork:
@@ -255,9 +258,9 @@ class Turns(TurnsBroker):
             return None
         return session, row
 
-    async def _deliverable(self, owner: Principal, target: str) -> None:
+    async def _reachable(self, owner: Principal, target: str) -> None:
         if not await self._runtime.mailbox().find(owner, target):
-            raise UserError(f"{target} is no chat that an answer could be sent to.")
+            raise UserError(f"{target} is no chat that an answer or a question could be sent to.")
 
 
 def _account(owner: Principal) -> str:

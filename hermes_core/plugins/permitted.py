@@ -1,7 +1,7 @@
 """The guard between a plugin and a broker: it knows the plugin's manifest, and the marks of the broker's methods."""
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, reduce
 from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +29,7 @@ class Permitted:
             raise AttributeError(f"A plugin is given nothing that is called {name}.")
         needs, thing = found, getattr(self._broker, name)
         if not callable(thing):
-            self._check(needs, ())
+            self._check(needs, {})
             return thing
 
         async def awaited(*args: Any, **kwargs: Any) -> Any:
@@ -44,5 +44,7 @@ class Permitted:
 
     def _check(self, needs: Sequence[Need], given: Any) -> None:
         for need in needs:
-            if not need.given or (given.get(need.given)):
+            name, *inside = need.given.split(".")
+            said = reduce(lambda value, part: getattr(value, part, None), inside, given.get(name)) if name else True
+            if said:
                 self._installed.require("permissions", "kernel", need.permission, need.did)

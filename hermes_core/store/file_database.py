@@ -78,9 +78,11 @@ class FileTransaction(Transaction):
         done = self.change(name, **values)
         return int(done.lastrowid or 0) if done.rowcount else 0
 
-    def hits(self, phrases: Sequence[str], *, owner: int, oldest: bool, limit: int) -> list[sqlite3.Row]:
+    def hits(
+        self, phrases: Sequence[str], *, owner: int, oldest: bool, limit: int, children: bool
+    ) -> list[sqlite3.Row]:
         name = "search_oldest" if oldest else "search_newest"
-        return self.rows(name, query=quoted(phrases), owner=owner, limit=limit)
+        return self.rows(name, query=quoted(phrases), owner=owner, limit=limit, children=children)
 
     def objects(self) -> dict[str, str]:
         named = "SELECT name, coalesce(sql, '') FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'"

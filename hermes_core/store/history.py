@@ -50,13 +50,21 @@ class History(Stored):
 
     @transaction(READ, long=True)
     def search(
-        self, tx: Transaction, owner: Principal, words: str, *, limit: int = 10, sort: str = "newest"
+        self,
+        tx: Transaction,
+        owner: Principal,
+        words: str,
+        *,
+        limit: int = 10,
+        sort: str = "newest",
+        children: bool = False,
     ) -> list[Hit]:
-        """Messages of an owner that hold all the words, newest (or oldest) first."""
+        """Messages of an owner that hold all the words, newest (or oldest) first; see ``Sessions.list``."""
         number, words = owner_number(tx, owner), clean(words)
         alone = tx.rows("owner_count")[0][0] == 1
         phrases = phrases_of(words, None if alone else number, cut=tx.server)
-        rows = tx.hits(phrases, owner=number, oldest=sort == "oldest", limit=limit) if phrases else ()
+        older = sort == "oldest"
+        rows = tx.hits(phrases, owner=number, oldest=older, limit=limit, children=children) if phrases else ()
         found = [(row, stored(row["body"])) for row in rows]
         return [_hit(tx, row, m, words) for row, m in found]
 

@@ -92,7 +92,7 @@ class Journal(Stored):
             fence = leases.take(tx, session_id, holder, left)
         except Busy:
             return None
-        tx.change("turn_held", id=row["id"], by=holder)  # who dies of it too is counted
+        tx.change("turn_held", id=row["id"], by=holder)  # who dies of it too is counted, unless a person was asked
         return Resumed(
             turn=Turn(id=row["id"], session_id=session_id, holder=holder, fence=fence),
             history=history_of(tx, session_id),

@@ -103,7 +103,7 @@ class Sessions(Stored):
     def list(
         self, tx: Transaction, owner: Principal, *, limit: int = 20, origin: str = "", children: bool = False
     ) -> Sequence[SessionRow]:
-        """Sessions of an owner, last used first; those of child agents only when asked for."""
+        """Sessions of an owner, last used first; of child agents, and those plugins hide, only when asked for."""
         values = {"owner": owner_number(tx, owner), "limit": limit, "origin": clean(origin), "children": children}
         found = tx.rows("sessions_list", **values)
         return [_row(tx, row, owner) for row in found]

@@ -6,7 +6,7 @@ import pytest
 
 from hermes_core.brokers import Mailbox
 from hermes_core.errors import UnknownName
-from hermes_core.types import Message, Principal, Target, Text
+from hermes_core.types import Message, Principal, Question, Target, Text
 
 __all__ = ["MailboxContract"]
 
@@ -66,6 +66,16 @@ class MailboxContract:
         target, before = await self._first(mailbox), await self.waiting(mailbox)
         assert callable(await mailbox.ending(self.owner, target.address, "It is done.", "a turn"))
         assert await self.waiting(mailbox) == before
+
+    async def test_a_question_is_put_once(self, mailbox: Mailbox) -> None:
+        """A question that is put twice, as after a death, is one message.
+
+        If this fails: make the question's id part of the message's key.
+        """
+        target, before = await self._first(mailbox), await self.waiting(mailbox)
+        for _ in range(2):
+            await mailbox.ask(self.owner, target.address, Question(id="q", kind="approval", subject="post(it)"))
+        assert await self.waiting(mailbox) == before + 1
 
     async def test_what_names_nothing_finds_nothing(self, mailbox: Mailbox) -> None:
         """An empty word, trace or turn names no message, nor does one that is not there.

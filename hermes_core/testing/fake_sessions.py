@@ -43,7 +43,13 @@ class FakeSessions(SessionsBroker):
         self._manifest, self._ids = manifest, count(1)
 
     async def search(
-        self, owner: Principal, words: str, *, limit: int = 10, sort: Literal["newest", "oldest"] = "newest"
+        self,
+        owner: Principal,
+        words: str,
+        *,
+        limit: int = 10,
+        sort: Literal["newest", "oldest"] = "newest",
+        children: bool = False,
     ) -> Sequence[Hit]:
         """Messages that hold the words as they are."""
         self._require("sessions.read")

@@ -152,10 +152,10 @@ class FakeTurns(TurnsBroker):
             waiting[:] = [one for one in waiting if (one.owner, one.order.event) != (owner or Principal(), event)]
         return self._past.pop((owner or Principal(), event), None) is not None
 
-    def _require(self) -> None:
-        if "turns.run" not in self._manifest.kernel:
-            hint = "Declare it in hermes-plugin.toml: [permissions] kernel = ['turns.run']"
-            raise NotPermitted(self._manifest.label, "used turns.run without declaring it.", hint=hint)
+    def _require(self, permission: str = "turns.run") -> None:
+        if permission not in self._manifest.kernel:
+            hint = f"Declare it in hermes-plugin.toml: [permissions] kernel = ['{permission}']"
+            raise NotPermitted(self._manifest.label, f"used {permission} without declaring it.", hint=hint)
 
     def _check(self, session: str, owner: Principal | None) -> None:
         self._require()
@@ -170,6 +170,8 @@ class FakeTurns(TurnsBroker):
         call: ToolContext | None = None,
     ) -> Ordered | None:
         self._require()
+        if order and order.bounds and order.bounds.grants:
+            self._require("approvals.settle")
         owner, order = call.session.owner if call else owner or Principal(), order or TurnOrder()
         if call is None and order.event and (owner, order.event) in self._past:
             return None

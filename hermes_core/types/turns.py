@@ -47,13 +47,16 @@ class Spent:
 
 @frozen(kw_only=True)
 class TurnBounds:
-    """What one turn may do at most. Bounds take away and never give: who sets none gets what the owner may do.
+    """What one turn may do at most. But for ``grants`` they take away: who sets none gets what the owner may do.
 
     ``tools`` names tools, toolsets, or one tool of one toolset (``files/read_file``); None means all, nothing none.
     ``without`` names in the same way what it does not get, ``never`` what its tools must not do. ``mode`` counts where
     it is stricter than the session's; ``deny`` are rules as in ``policy.deny``. ``calls`` of models, ``tokens``,
     ``money`` in dollars and ``seconds`` are counted with those of turns that work for it; 0 sets no bound. ``levels``
     is how many levels of such turns there may be, three at most.
+
+    ``grants`` are rules as in ``policy.allow`` that hold for this turn beside the owner's; whoever orders them needs
+    ``approvals.settle``. They lift no hard block, no rule that denies, and nothing that text from outside closes.
     """
 
     tools: Sequence[str] | None = None
@@ -61,6 +64,7 @@ class TurnBounds:
     never: Sequence[Effect] = ()
     mode: Literal["", "ask", "smart", "off"] = ""
     deny: Sequence[str] = ()
+    grants: Sequence[str] = ()
     calls: int = 0
     tokens: int = 0
     money: float = 0.0
@@ -78,6 +82,10 @@ class TurnOrder:
 
     ``model`` is ``[provider:]model``; empty means as always. The answer, or why there is none, is sent to ``deliver``,
     a target as MessagesBroker.find knows them, in the commit that ends the turn.
+
+    What needs a yes is put to ``ask``, a target too, and waits for it without a deadline, over deaths as well; anybody
+    who may answer can, there or elsewhere. A new session that is ``hidden`` stands in no list and no search that does
+    not ask for it, as those of child agents.
     """
 
     session: str = ""
@@ -89,3 +97,5 @@ class TurnOrder:
     effort: str = ""
     bounds: TurnBounds | None = None
     deliver: str = ""
+    ask: str = ""
+    hidden: bool = False

@@ -94,7 +94,13 @@ async def test_no_level_below_is_left_where_none_is_given(below) -> None:
 
 @pytest.mark.parametrize(
     "order",
-    [TurnOrder(session="a"), TurnOrder(fork="s"), TurnOrder(folder="/tmp"), TurnOrder(deliver="all")],
+    [
+        TurnOrder(session="a"),
+        TurnOrder(fork="s"),
+        TurnOrder(folder="/tmp"),
+        TurnOrder(deliver="all"),
+        TurnOrder(ask="all"),
+    ],
 )
 async def test_it_goes_nowhere_else(hermes, below, order) -> None:
     async def do(turns, context):

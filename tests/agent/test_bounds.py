@@ -48,6 +48,7 @@ BOUNDS = st.builds(
     never=st.lists(st.sampled_from(list(Effect)), max_size=2),
     mode=st.sampled_from(["", "ask", "smart", "off"]),
     deny=RULES,
+    grants=RULES,
     calls=WISH,
     tokens=WISH,
     money=WISH,
@@ -75,6 +76,7 @@ def test_no_child_and_no_grandchild_is_given_more(parent, tools, wish, next_wish
             continue
         assert levels_below(below) < levels_below(above) <= LEVELS
         assert set(above.deny if above else ()) <= set(below.deny)
+        assert set(below.grants) <= set(above.grants if above else ()) & set(asked.grants)
         if above and above.mode:
             assert MODES.index(below.mode) <= MODES.index(above.mode)
         for name in ("calls", "tokens", "money", "seconds"):

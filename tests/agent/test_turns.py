@@ -7,6 +7,7 @@ import pytest
 import sqlalchemy as sa
 from attrs import frozen
 
+from hermes_core.brokers import Mailbox
 from hermes_core.database import READ
 from hermes_core.errors import NotPermitted, UnknownName, UserError
 from hermes_core.hooks import hookimpl
@@ -26,6 +27,7 @@ from hermes_core.types import (
     Principal,
     Returned,
     Started,
+    Target,
     Text,
     TurnBounds,
     TurnOrder,
@@ -571,3 +573,211 @@ async def test_a_turn_whose_end_cannot_be_stored_has_not_ended_and_goes_on(noteb
     again = await played(ctx.turns.resume(past.session_id, ends=noting(ctx)))
     assert ended(again).answer == "It rains."
     assert await notes(ctx) == [("done", "It rains.")]
+
+
+async def listed(hermes, **more):
+    rows = await (await hermes.runtime.store()).sessions.list(hermes.runtime.owner, **more)
+    return {row.session.id for row in rows}
+
+
+async def found(hermes, words, **more):
+    hits = await (await hermes.runtime.store()).history.search(hermes.runtime.owner, words, **more)
+    return {hit.session_id for hit in hits}
+
+
+@pytest.mark.parametrize("how", ["new", "named", "fork"])
+async def test_a_hidden_turn_stands_in_no_list_and_no_search_that_does_not_ask(hermes, turns, how) -> None:
+    broker = turns("one", "two", "three")
+    seen = ended(await played(broker.run("about herons"))).session_id
+    order = {"new": {}, "named": {"session": "mine"}, "fork": {"fork": seen}}[how]
+    hidden = ended(await played(broker.run("about egrets", order=TurnOrder(hidden=True, **order)))).session_id
+    again = ended(await played(broker.run("more", order=TurnOrder(session=hidden, hidden=True)))).session_id
+    assert (hidden, again) == ("mine" if how == "named" else hidden, hidden)
+    assert await listed(hermes) == {seen}
+    assert await listed(hermes, children=True) == await listed(hermes, origin="nightly") == {seen, hidden}
+    assert await found(hermes, "egrets") == set()
+    assert await found(hermes, "egrets", children=True) == {hidden}
+    owner, store = hermes.runtime.owner, await hermes.runtime.store()
+    assert (await store.sessions.find("latest", owner)).id == seen
+    session = await store.sessions.get(hidden, owner)
+    assert (session.origin, session.parent) == ("nightly", "tool/nightly")
+
+
+async def test_hidden_ones_take_no_place_of_what_a_search_may_find(hermes, turns) -> None:
+    broker = turns("one", "two", "three")
+    seen = ended(await played(broker.run("about herons"))).session_id
+    for _ in range(2):
+        await played(broker.run("about herons", order=TurnOrder(hidden=True)))
+    assert await found(hermes, "herons", limit=1) == {seen}
+
+
+async def test_a_hidden_turn_that_a_death_cut_off_is_gone_on_with(hermes, turns) -> None:
+    broker = turns("one")
+    session = await broker.queue("later", order=TurnOrder(hidden=True))
+    assert list(await broker.interrupted()) == [session]
+    assert ended(await played(broker.resume(session))).answer == "one"
+    assert await listed(hermes) == set()
+
+
+async def test_hiding_a_turn_hides_no_session_that_was_there(hermes, turns) -> None:
+    broker = turns("one", "two")
+    seen = ended(await played(broker.run("hello"))).session_id
+    await played(broker.run("more", order=TurnOrder(session=seen, hidden=True)))
+    assert await listed(hermes) == {seen}
+
+
+GRANTED = ("turns.run", "approvals.settle")
+POST = [Call("post", {"text": "it"})]
+
+
+async def test_what_a_turn_is_granted_holds_for_it_alone(turns) -> None:
+    broker = turns(POST, "one", POST, "two", kernel=GRANTED)
+    order = TurnOrder(session="s", bounds=TurnBounds(grants=["post(*)"]))
+    assert results(await played(broker.run("go", order=order))) == ["posted it"]
+    [no] = results(await played(broker.run("again", order=TurnOrder(session="s"))))
+    assert "needs a person's yes" in no
+
+
+async def test_a_grant_is_of_the_calls_that_it_names(turns) -> None:
+    broker = turns([Call("post", {"text": "that"})], "one", kernel=GRANTED)
+    [no] = results(await played(broker.run("go", order=TurnOrder(bounds=TurnBounds(grants=["post(text=it)"])))))
+    assert "needs a person's yes" in no
+
+
+@pytest.mark.parametrize("how", ["run", "queue"])
+async def test_who_grants_something_may_settle_approvals(hermes, turns, how) -> None:
+    broker, order = turns(), TurnOrder(bounds=TurnBounds(grants=["post"]))
+    with pytest.raises(NotPermitted, match=r"approvals\.settle"):
+        await (broker.queue("go", order=order) if how == "queue" else played(broker.run("go", order=order)))
+    assert await listed(hermes) == set()
+
+
+async def test_a_grant_survives_with_its_order(hermes, turns) -> None:
+    broker = turns(POST, "one", kernel=GRANTED)
+    name = await broker.queue("later", order=TurnOrder(bounds=TurnBounds(grants=["post"])))
+    assert results(await played(hermes.runtime.turns.follow(name))) == ["posted it"]
+
+
+async def test_a_grant_lifts_no_rule_that_denies(hermes, turns) -> None:
+    hermes.configure({"policy.deny": ["post"]})
+    broker = turns(POST, "one", kernel=GRANTED)
+    [no] = results(await played(broker.run("go", order=TurnOrder(bounds=TurnBounds(grants=["*"])))))
+    assert "policy.deny forbids it" in no
+
+
+async def test_a_grant_opens_nothing_that_text_from_outside_closes(turns) -> None:
+    broker = turns(POST, "one", kernel=GRANTED)
+    outside = Message(role="user", parts=(Text(text="post it"),), untrusted=True)
+    [no] = results(await played(broker.run(outside, order=TurnOrder(bounds=TurnBounds(grants=["post"])))))
+    assert "text from outside" in no
+
+
+async def test_a_guests_turn_is_granted_nothing(turns) -> None:
+    broker, order = turns(kernel=GRANTED), TurnOrder(bounds=TurnBounds(grants=["post"]))
+    with pytest.raises(UserError, match="guest"):
+        await broker.queue("go", order=order, owner=Principal(person="bob"))
+
+
+class Box(Mailbox):
+    """Chats that can be asked: what was put to them is kept."""
+
+    name = "box"
+
+    def __init__(self) -> None:
+        self.put, self.trouble, self.told = [], [], asyncio.Event()
+
+    async def targets(self, owner):
+        return []
+
+    async def find(self, owner, target, session=None):
+        if target != "box:anna":
+            raise UnknownName("target", target)
+        return [Target(address=target)]
+
+    async def send(self, owner, target, message, session=None, key=""):
+        return []
+
+    async def ending(self, owner, target, text, turn_id):
+        return lambda tx: None
+
+    async def ask(self, owner, target, question):
+        if self.trouble:
+            raise self.trouble.pop()
+        self.put.append((target, question))
+        self.told.set()
+
+    async def named(self, word, owner):
+        return []
+
+    async def sent(self, trace, turn_id, owner):
+        return []
+
+
+@pytest.fixture
+def box(hermes, monkeypatch):
+    monkeypatch.setattr("hermes_core.agent.ordered._AGAIN", 0.01)
+    hermes.configure({"policy.ask_seconds": 0.05})
+    hermes.tmp_plugin(made := Box())
+    return made
+
+
+ASKS = TurnOrder(session="s", ask="box:anna")
+
+
+async def test_a_question_is_put_to_the_target_and_waits_without_a_deadline(hermes, turns, box) -> None:
+    broker = turns(POST, "one")
+    box.trouble.append(UserError("Nothing can be delivered there."))  # it is tried again
+    turn = asyncio.create_task(played(broker.run("go", order=ASKS)))
+    await asyncio.wait_for(box.told.wait(), 20)
+    await asyncio.wait([turn], timeout=0.2)  # longer than a person of the turn would have
+    assert not turn.done()
+    [(target, question)] = box.put
+    store = await hermes.runtime.store()
+    [row] = await store.approvals.list(hermes.runtime.owner)
+    assert (target, row.id, row.session_id) == ("box:anna", question.id, "s")
+    await store.approvals.settle(hermes.runtime.owner, row.id, Verdict(outcome="allow", by="elsewhere"))
+    assert results(await asyncio.wait_for(turn, 20)) == ["posted it"]
+    assert len(box.put) == 1
+
+
+async def test_a_queued_turn_asks_where_its_order_says(hermes, turns, box) -> None:
+    name = await turns(POST, "one").queue("later", order=ASKS)
+    turn = asyncio.create_task(played(hermes.runtime.turns.follow(name)))
+    await asyncio.wait_for(box.told.wait(), 20)
+    store = await hermes.runtime.store()
+    no = Verdict(outcome="deny", by="elsewhere", reason="not today")
+    await store.approvals.settle(hermes.runtime.owner, box.put[0][1].id, no)
+    [refused] = results(await asyncio.wait_for(turn, 20))
+    assert "not today" in refused
+
+
+async def test_a_person_who_is_there_is_asked_instead(turns, box) -> None:
+    async def person(question):
+        return Verdict(outcome="allow", choice="once")
+
+    assert results(await played(turns(POST, "one").run("go", order=ASKS, ask=person))) == ["posted it"]
+    assert box.put == []
+
+
+async def test_a_person_who_left_leaves_it_to_the_target(hermes, turns, box) -> None:
+    async def person(question):
+        return None
+
+    turn = asyncio.create_task(played(turns(POST, "one").run("go", order=ASKS, ask=person)))
+    await asyncio.wait_for(box.told.wait(), 20)
+    store = await hermes.runtime.store()
+    await store.approvals.settle(hermes.runtime.owner, box.put[0][1].id, Verdict(outcome="allow"))
+    assert results(await asyncio.wait_for(turn, 20)) == ["posted it"]
+
+
+@pytest.mark.parametrize("target", ["box:nobody", "local"])
+async def test_a_target_that_nobody_can_ask_is_refused_when_it_is_ordered(hermes, turns, box, target) -> None:
+    with pytest.raises(UserError):
+        await turns().queue("go", order=TurnOrder(ask=target))
+    assert await listed(hermes) == set()
+
+
+async def test_where_nobody_sends_a_target_is_refused_when_it_is_ordered(hermes, turns) -> None:
+    with pytest.raises(UserError, match="no gateway"):
+        await turns().queue("go", order=ASKS)
+    assert await listed(hermes) == set()

@@ -188,3 +188,15 @@ def test_a_part_between_spaces_is_found(store: Store, text: str, start: int, len
         await store.sessions.delete(session_id, ME)
 
     asyncio.run(run(f"s{next(numbers)}"))
+
+
+async def test_what_no_list_shows_is_found_only_by_who_asks_for_it(store: Store) -> None:
+    await store.sessions.create(Session(id="child", origin="child", owner=ME, parent=ID))
+    await store.sessions.create(Session(id="hidden", origin="cron", owner=ME, parent="tool/cron"))
+    await add(store, "the heron stands")
+    for session_id in ("child", "hidden"):
+        await add(store, "the heron flies", session_id=session_id)
+    for sort in ("newest", "oldest"):
+        assert {hit.session_id for hit in await store.history.search(ME, "heron", sort=sort, limit=1)} == {ID}
+    everything = await store.history.search(ME, "heron", children=True)
+    assert {hit.session_id for hit in everything} == {ID, "child", "hidden"}

@@ -23,9 +23,10 @@ class FileTransaction(Transaction):
         done = self.change(name, **values)
         return done.lastrowid if done.rowcount else 0
 
-    def hits(self, phrases, *, owner, oldest, limit):
+    def hits(self, phrases, *, owner, oldest, limit, children):
         query = " ".join(f'"{phrase}"' for phrase in phrases)
-        return self.rows("search_oldest" if oldest else "search_newest", query=query, owner=owner, limit=limit)
+        name = "search_oldest" if oldest else "search_newest"
+        return self.rows(name, query=query, owner=owner, limit=limit, children=children)
 
     def objects(self):
         return dict(self.connection.execute("SELECT name, coalesce(sql, '') FROM sqlite_master"))

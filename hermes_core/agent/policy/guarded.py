@@ -41,7 +41,8 @@ def read_only(home: Home) -> list[Path]:
 
 def readable(home: Home, session: Session) -> tuple[str, ...]:
     """What a session's calls may read of it: skills, and the long outputs of its own and of the one it works for."""
-    return (f"{home.root}/skills", *(f"{home.outputs}/{name}" for name in (session.id, session.parent) if name))
+    mine = [name for name in (session.id, session.parent) if name and "/" not in name]  # that is a plugin's
+    return (f"{home.root}/skills", *(f"{home.outputs}/{name}" for name in mine))
 
 
 def guarded_place(place: str, cwd: str, guarded: Sequence[Path], readable: Sequence[str] = ()) -> str:

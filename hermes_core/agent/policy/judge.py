@@ -270,9 +270,11 @@ class Policy:
     async def _known(self, session: Session, case: Case, parts: Sequence[tuple[str, bool]]) -> Verdict | None:
         """The yes of a rule, or of something that a person granted and did not take back since."""
         subject = f"{case.tool.name}({subject_of(case.call)})"
-        if any(allows(rule, subject, parts) for rule in self.allow):
-            return Verdict(outcome="allow", by="policy.allow")
-        if (rules := await self._granted(session)) and covered(case, rules):
+        granted = session.bounds.grants if session.bounds else ()
+        for by, rules in (("policy.allow", self.allow), ("bounds", granted)):
+            if any(allows(rule, subject, parts) for rule in rules):
+                return Verdict(outcome="allow", by=by)
+        if (given := await self._granted(session)) and covered(case, given):
             return Verdict(outcome="allow", by="grant")
         return None
 

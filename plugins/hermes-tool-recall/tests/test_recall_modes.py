@@ -48,10 +48,18 @@ class Past(SessionsBroker):
             rows.append((self.count, one if isinstance(one, Message) else Message(role=role, parts=(Text(text=one),))))
 
     async def search(
-        self, owner: Principal, words: str, *, limit: int = 10, sort: Literal["newest", "oldest"] = "newest"
+        self,
+        owner: Principal,
+        words: str,
+        *,
+        limit: int = 10,
+        sort: Literal["newest", "oldest"] = "newest",
+        children: bool = False,
     ) -> Sequence[Hit]:
         found = []
         for session in self.sessions:
+            if session.origin == "child" and not children:
+                continue
             for number, message in self.messages[session.id]:
                 text = " ".join(p.text for p in message.parts if isinstance(p, Text))
                 if session.owner == owner and all(w.casefold() in text.casefold() for w in words.split()):

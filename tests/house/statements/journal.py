@@ -101,8 +101,10 @@ _unused = sessions.c.updated < _b("before")
 _child: sa.ColumnElement[str] = sa.literal_column("'child'")  # the origin of a child agent's session
 _children = sa.select(sessions.c.id).where(*_is(sessions, "owner"), sessions.c.origin == _child)
 _own = turns.c.session_id.not_in(_children)  # what a child agent used is booked for its parent's turn too
+_asked_for: sa.ColumnElement[bool] = _b("children", type_=sa.Boolean())
+_by_plugin = sessions.c.parent.like(sa.literal_column("'%/%'"))  # hidden: its label stands where a session might
 _listed = (sessions.c.origin == _b("origin")) | (
-    (_b("origin") == "") & (_b("children", type_=sa.Boolean()) | (sessions.c.origin != _child))
+    (_b("origin") == "") & (_asked_for | ((sessions.c.origin != _child) & ~_by_plugin))
 )
 _newest = sessions.c["last"].desc(), sessions.c.created.desc(), sessions.c.id.desc()
 _owner = sa.select(sessions.c.owner).where(sessions.c.id == _b("session_id"))
@@ -110,7 +112,11 @@ _preview = sa.select(messages.c.body).where(messages.c.session_id == sessions.c.
 _trace = sa.select(inbox.c.trace).where(inbox.c.turn_id == turns.c.id).order_by(inbox.c.id).limit(1)
 _seconds = sa.func.sum(sa.case((turns.c.ended > 0, turns.c.ended), else_=_b("now")) - turns.c.started)
 _held = (*_is(leases, "session_id", "fence"), leases.c.holder != "")
-_hits = sa.select(search.c.rowid).where(search.c.search.op("MATCH")(_b("query"))).limit(_b("limit"))
+_unlisted = sa.select(messages.c.id).join(sessions).where(messages.c.id == search.c.rowid)
+_unlisted = _unlisted.where((sessions.c.origin == _child) | _by_plugin)
+_hits = sa.select(search.c.rowid).where(search.c.search.op("MATCH")(_b("query")), _asked_for | ~_unlisted.exists())
+_hits = _hits.limit(_b("limit"))
+_waits = sa.select(approvals.c.id).where(approvals.c.turn_id == turns.c.id, _open)
 _quarter = sa.cast(model_calls.c.created / 900, sa.Integer).label("quarter")
 _earlier = calls.alias("earlier")
 _same = (_earlier.c[name] == calls.c[name] for name in ("session_id", "mark", "name", "arguments"))
@@ -201,7 +207,7 @@ JOURNAL: dict[str, sa.Executable] = {
     "session_owner": _get(owners, "profile", "person").join(sessions).where(*_is(sessions, "id")),
     "turn_add": _add(turns, "id", "session_id", "owner", "holder", "state", "provider", "model", "started"),
     "turn_usage": _set(turns, **{name: turns.c[name] + _b(name) for name in USAGE}),
-    "turn_held": _set(turns, holder=turns.c.holder + " " + _b("by")),
+    "turn_held": _set(turns, holder=turns.c.holder + " " + _b("by")).where(~_waits.exists()),
     "turn_open": _get(turns, "id", "holder", "provider", "model", *USAGE)
     .add_columns(_trace.scalar_subquery().label("trace"))
     .where(*_is(turns, "session_id"), turns.c.state == "open"),

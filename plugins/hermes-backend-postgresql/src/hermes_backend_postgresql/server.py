@@ -76,10 +76,11 @@ class ServerTransaction(Transaction):
         row = self._execute(adding(self._statements[name]), values).fetchone()
         return int(row[0]) if row else 0
 
-    def hits(self, phrases: Sequence[str], *, owner: int, oldest: bool, limit: int) -> list[Row]:
+    def hits(self, phrases: Sequence[str], *, owner: int, oldest: bool, limit: int, children: bool) -> list[Row]:
         name, values = "search_oldest" if oldest else "search_newest", asked(phrases)
-        found = self.rows(f"{name}_near", **values, owner=owner, limit=limit)
-        return found if len(found) >= limit else self.rows(name, **values, owner=owner, limit=limit)
+        wanted = {**values, "owner": owner, "limit": limit, "children": children}
+        found = self.rows(f"{name}_near", **wanted)
+        return found if len(found) >= limit else self.rows(name, **wanted)
 
     def objects(self) -> dict[str, str]:
         return {str(name): str(made) for name, made in self.connection.execute(_OBJECTS)}

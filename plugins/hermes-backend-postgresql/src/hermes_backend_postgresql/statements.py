@@ -10,7 +10,10 @@ _PARAMETER = re.compile(r"(?<![\w:]):([a-z_]\w*)")
 # SQLite's cast cuts, a server's rounds.
 _CUT = re.compile(r"CAST\(([^()]*(?:\([^()]*\)[^()]*)?) AS INTEGER\)")
 _MATCHING = """SELECT search.rowid AS rowid FROM search
-    WHERE string_to_array(search.words, ' ') @> %(words)s AND search.words LIKE ALL (%(phrases)s)"""
+    WHERE string_to_array(search.words, ' ') @> %(words)s AND search.words LIKE ALL (%(phrases)s)
+    AND (%(children)s = 1 OR NOT EXISTS (
+        SELECT messages.id FROM messages JOIN sessions ON sessions.id = messages.session_id
+        WHERE messages.id = search.rowid AND (sessions.origin = 'child' OR sessions.parent LIKE '%%/%%')))"""
 _FOUND = """SELECT messages.session_id, messages.role, messages.created, messages.body, messages.id AS message_id,
     sessions.title, sessions.origin
     FROM ({hits} ORDER BY rowid {order} LIMIT nullif(%(limit)s, -1)) AS found

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from attrs import evolve
 
 from hermes_core.context import PluginContext
-from hermes_core.errors import UserError
+from hermes_core.errors import StoreError, UserError
 from hermes_core.types import Approval, Button, Buttons, Envelope, Message, Principal, Question, Verdict
 from hermes_core.values import frozen
 from hermes_platform_gateway.outward.outgoing import answer_to, said
@@ -20,10 +20,11 @@ from hermes_platform_gateway.people.admins import admin_chats
 from hermes_platform_gateway.rows.kept import rows_of
 from hermes_platform_gateway.turns import Turns
 
-__all__ = ["Asked", "Asks", "question_key"]
+__all__ = ["Asked", "Asks", "put", "question_key"]
 
 _PLACE = ("platform", "account", "chat", "thread", "kind")
 _MOST = 50  # open questions of one person that are looked through
+_ALL = 1000
 _LOOK = 0.5  # seconds between two looks at whether it was answered
 _LABELS = {"once": "Yes, once", "session": "Yes, in this conversation", "always": "Yes, always", "deny": "No"}
 _LONGEST = 3000  # characters of what is asked about that are shown; all of it is in `hermes approvals show`
@@ -49,14 +50,14 @@ class Asks:
     async def ask(self, of: Asked, question: Question) -> Verdict | None:
         """Ask, and wait for the answer; None when none came in time. A cancelled question stays in the chat."""
         if question.kind == "approval":  # it has its row, and the asker looks out for the answer
-            await self._send(of, question)
+            await self._put(of, question)
             await asyncio.Event().wait()
         number = hashlib.sha256(question.id.encode()).hexdigest()[:12]
         question = evolve(question, id=number)
         session = await self._ctx.turns.take_up(of.session_id, owner=of.owner)
         wanted = Approval(id=number, session_id=session.id, turn_id=session.turn, subject=question.subject)
         await self._ctx.approvals.ask(session, evolve(wanted, kind=question.kind, choices=tuple(question.choices)))
-        await self._send(of, question)
+        await self._put(of, question)
         try:
             async with asyncio.timeout(self._seconds):
                 while True:
@@ -68,6 +69,14 @@ class Asks:
             with contextlib.suppress(UserError):  # somebody answered at the last moment
                 await self._ctx.approvals.settle(of.owner, number, Verdict(outcome="deny"), expired=True)
             return None
+
+    async def is_open(self, owner: Principal, session_id: str) -> bool:
+        """Whether a question for a yes of a session waits for its answer; so it is taken while nobody can tell."""
+        try:
+            rows = await self._ctx.approvals.list(owner, limit=_ALL, admin=True)
+        except StoreError:
+            return True
+        return any(row.kind == "approval" and row.session_id == session_id for row in rows)
 
     async def waits(self, owner: Principal, session_id: str) -> Approval | None:
         """The question that waits for words in a session: of a turn that runs, or was cut off and is to go on."""
@@ -85,22 +94,28 @@ class Asks:
         with contextlib.suppress(UserError):  # the first answer counts
             await self._ctx.approvals.settle(owner, row.id, verdict)
 
-    async def _send(self, of: Asked, question: Question) -> None:
-        key = question_key(of.address, question.id)
-        kinds = {"kind": "question", "trace": of.trace, "session_id": of.session_id}
-        rows, shown = rows_of(self._ctx), _shown(question)
-        if question.to == "admin":
-            name = of.address.sender_name or of.address.sender
-            asks = said(f"{name} ({of.owner.person}) asks on {of.address.platform}:", *shown.parts)
-            for chat in await admin_chats(self._ctx):
-                to = Envelope(**{n: getattr(chat, n) for n in _PLACE}, event_id="", sender="", message=asks)
-                # It is the admin's message: whose call it is about says the text, and nothing else of theirs.
-                theirs = f"{key}:{chat.owner.person}"
-                await rows.outbox.send_later(answer_to(to, chat.owner, asks, key=theirs, kind="question"))
-                self._wake(to)
-            shown = said(f"This needs the yes of an admin, who was asked:\n\n{_fenced(question.subject[:_LONGEST])}")
-        await rows.outbox.send_later(answer_to(of.address, of.owner, shown, key=key, **kinds))
-        self._wake(of.address)
+    async def _put(self, of: Asked, question: Question) -> None:
+        for address in await put(self._ctx, of, question):
+            self._wake(address)
+
+
+async def put(ctx: PluginContext, of: Asked, question: Question) -> list[Envelope]:
+    """Put a question into the outbox, once for its id, for its person or the admins; where it goes."""
+    key, went = question_key(of.address, question.id), []
+    kinds = {"kind": "question", "trace": of.trace, "session_id": of.session_id}
+    outbox, shown = rows_of(ctx).outbox, _shown(question)
+    if question.to == "admin":
+        name = of.address.sender_name or of.address.sender
+        asks = said(f"{name} ({of.owner.person}) asks on {of.address.platform}:", *shown.parts)
+        for chat in await admin_chats(ctx):
+            to = Envelope(**{n: getattr(chat, n) for n in _PLACE}, event_id="", sender="", message=asks)
+            # It is the admin's message: whose call it is about says the text, and nothing else of theirs.
+            theirs = f"{key}:{chat.owner.person}"
+            await outbox.send_later(answer_to(to, chat.owner, asks, key=theirs, kind="question"))
+            went.append(to)
+        shown = said(f"This needs the yes of an admin, who was asked:\n\n{_fenced(question.subject[:_LONGEST])}")
+    await outbox.send_later(answer_to(of.address, of.owner, shown, key=key, **kinds))
+    return [*went, of.address]
 
 
 def question_key(address: Envelope, question: str) -> str:

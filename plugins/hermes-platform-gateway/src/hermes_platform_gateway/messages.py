@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from attrs import evolve
@@ -10,7 +11,9 @@ from hermes_core import trace
 from hermes_core.brokers import Mailbox
 from hermes_core.context import PluginContext
 from hermes_core.database import Prepared
-from hermes_core.types import Blob, Chat, Envelope, Message, Part, Principal, Session, Target, Text
+from hermes_core.errors import UnknownName
+from hermes_core.types import Blob, Chat, Envelope, Message, Part, Principal, Question, Session, Target, Text
+from hermes_platform_gateway.asks import Asked, put
 from hermes_platform_gateway.config import mask_of
 from hermes_platform_gateway.conversations import Conversations
 from hermes_platform_gateway.outward.outgoing import answer_to
@@ -79,6 +82,14 @@ class Messages(Mailbox):
             for chat in chats
         ]
         return await rows_of(self._ctx).outbox.sending(end)
+
+    async def ask(self, owner: Principal, target: str, question: Question) -> None:
+        """Put a question to the chats of a target, once for its id. Raises UnknownName, UserError."""
+        known: dict[str, Any] = {"owner": owner, "session_id": "", "trace": trace.current()}
+        with suppress(UnknownName):
+            known["session_id"] = (await self._ctx.approvals.find(owner, question.id, admin=True)).session_id
+        for chat in (await self._found(owner, target, None))[0]:
+            await put(self._ctx, Asked(address=envelope_of(chat), **known), question)
 
     async def named(self, word: str, owner: Principal | None) -> Sequence[tuple[str, str]]:
         """The trace and the turn of each message that a word names."""

@@ -86,14 +86,16 @@ class TurnWorker:
         address = await self._address(session_id, owner, waiting)
         with trace.using(waiting.trace):
             asked = Asked(address=address, owner=owner, session_id=session_id, trace=waiting.trace) if address else None
-            origin = await self._origin(session_id, asked)
+            order = waiting.envelope.order if waiting.envelope else None
+            lasting = bool(order and order.ask)
+            origin = await self._origin(session_id, asked, lasting=lasting)
             shown: Show | None = None
             ended = None
             try:
                 async with (
                     self._turns.stoppable(session_id, owner),
                     contextlib.aclosing(self._ctx.turns.resume(session_id, owner=owner, only=only, **origin)) as turn,
-                    contextlib.aclosing(self._lively(session_id, owner, turn, asked)) as events,
+                    contextlib.aclosing(self._lively(session_id, owner, turn, asked, lasting=lasting)) as events,
                 ):
                     async for event in events:
                         if isinstance(event, Started) and asked:
@@ -110,14 +112,26 @@ class TurnWorker:
         return ended is not None and bool(ended.turn_id)
 
     async def _lively(
-        self, session_id: str, owner: Principal, events: AsyncGenerator[Event, None], asked: Asked | None
+        self,
+        session_id: str,
+        owner: Principal,
+        events: AsyncGenerator[Event, None],
+        asked: Asked | None,
+        *,
+        lasting: bool,
     ) -> AsyncGenerator[Event, None]:
-        """The events of a turn. One that gives no sign of life is stopped, and its chat told so."""
+        """The events of a turn. One that gives no sign of life is stopped, and its chat told so.
+
+        Not while a question of it is open that is ``lasting``.
+        """
         seconds = gateway_settings(self._ctx).idle_seconds or None
         while True:
             coming = asyncio.ensure_future(anext(events, None))
             try:
-                await asyncio.wait({coming}, timeout=seconds)
+                asks = lasting
+                while asks and not (await asyncio.wait({coming}, timeout=seconds))[0]:
+                    asks = await self._asks.is_open(owner, session_id)
+                await asyncio.wait({coming}, timeout=seconds)  # once it is answered, there is as long again
                 if not coming.done():
                     await self._ctx.turns.interrupt(session_id, owner=owner)
                     if asked:
@@ -148,8 +162,11 @@ class TurnWorker:
         chat = await rows_of(self._ctx).chats.at(owner, asked) if asked else None
         return envelope_of(chat) if chat else None  # else it was said in a terminal, and is answered there
 
-    async def _origin(self, session_id: str, asked: Asked | None) -> dict[str, Any]:
-        """How a turn reaches its person, and what was chosen for the conversation."""
+    async def _origin(self, session_id: str, asked: Asked | None, *, lasting: bool) -> dict[str, Any]:
+        """How a turn reaches its person, and what was chosen for the conversation.
+
+        What is ``lasting`` is asked where the order of the turn says, and not here.
+        """
         routes = await rows_of(self._ctx).routes.routes_of(session_id)
         chosen = routes[0].overrides if routes else {}
         model, effort = (str(chosen.get(name, "")) for name in ("model", "effort"))
@@ -157,7 +174,7 @@ class TurnWorker:
             return {"model": model, "effort": effort}
         here = platform_settings(self._ctx, asked.address.platform)
         usual = channel_of(here, asked.address.chat, asked.address.thread).model
-        ask, ends = partial(self._asks.ask, asked), partial(self._ends, asked)
+        ask, ends = None if lasting else partial(self._asks.ask, asked), partial(self._ends, asked)
         return {"ask": ask, "ends": ends, "model": model or usual, "effort": effort}
 
     async def _ends(self, of: Asked, result: TurnResult) -> Prepared[object] | None:

@@ -13,7 +13,6 @@ _ROWS = 300  # hits looked at before grouping
 _WORDS = 6  # words tried one by one when no message holds all of them
 _SHOWN = 3  # hits shown of one conversation
 _LAST = ("cron", "schedule")  # origins that come after what people said
-_HIDDEN = ("child",)
 
 
 async def discover(
@@ -21,7 +20,7 @@ async def discover(
 ) -> str:
     """What was said about something, in at most ``limit`` conversations; in one only when it is named."""
     only = (await pick(sessions, current, within)).id if within.strip() else ""
-    hits, note = await _hits(sessions, current.owner, query, sort)
+    hits, note = await _hits(sessions, current.owner, query, sort, hidden=bool(only))  # whoever names it wants it
     groups = _grouped([h for h in hits if h.session_id == only] if only else hits)
     here = groups.pop(current.id, []) if current.id != only else []
     if not groups:
@@ -35,16 +34,18 @@ async def discover(
     return page(lines)
 
 
-async def _hits(sessions: Watched, owner: Principal, query: str, sort: Sort) -> tuple[Sequence[Hit], str]:
+async def _hits(
+    sessions: Watched, owner: Principal, query: str, sort: Sort, *, hidden: bool
+) -> tuple[Sequence[Hit], str]:
     """Messages that hold all the words; when there are none, those that hold the most of them."""
-    hits = await sessions.search(owner, query, limit=_ROWS, sort=sort)
+    hits = await sessions.search(owner, query, limit=_ROWS, sort=sort, children=hidden)
     words = list(dict.fromkeys(query.replace('"', " ").split()))[:_WORDS]
     if hits or len(words) < 2:
         return hits, ""
     counts: dict[int, int] = {}
     known: dict[int, Hit] = {}
     for word in words:
-        for hit in await sessions.search(owner, word, limit=_ROWS // _WORDS, sort=sort):
+        for hit in await sessions.search(owner, word, limit=_ROWS // _WORDS, sort=sort, children=hidden):
             counts[hit.message_id] = counts.get(hit.message_id, 0) + 1
             known.setdefault(hit.message_id, hit)
     ranked = sorted(known.values(), key=lambda hit: -counts[hit.message_id])
@@ -52,8 +53,8 @@ async def _hits(sessions: Watched, owner: Principal, query: str, sort: Sort) -> 
 
 
 def _grouped(hits: Sequence[Hit]) -> dict[str, list[Hit]]:
-    """Hits by conversation in the order they came; what machines said to themselves comes last or not at all."""
-    people = [h for h in hits if h.origin not in (*_LAST, *_HIDDEN)]
+    """Hits by conversation in the order they came; what machines said to themselves comes last."""
+    people = [h for h in hits if h.origin not in _LAST]
     groups: dict[str, list[Hit]] = {}
     for hit in (*people, *(h for h in hits if h.origin in _LAST)):
         groups.setdefault(hit.session_id, []).append(hit)

@@ -14,10 +14,16 @@ class Watched(SessionsBroker):
         self._sessions, self.untrusted = sessions, False
 
     async def search(
-        self, owner: Principal, words: str, *, limit: int = 10, sort: Literal["newest", "oldest"] = "newest"
+        self,
+        owner: Principal,
+        words: str,
+        *,
+        limit: int = 10,
+        sort: Literal["newest", "oldest"] = "newest",
+        children: bool = False,
     ) -> Sequence[Hit]:
         """Messages that hold all the words; those that are shown of them are said with ``show``."""
-        return await self._sessions.search(owner, words, limit=limit, sort=sort)
+        return await self._sessions.search(owner, words, limit=limit, sort=sort, children=children)
 
     async def recent(self, owner: Principal, *, limit: int = 20) -> Sequence[Session]:
         """Sessions, last used first."""

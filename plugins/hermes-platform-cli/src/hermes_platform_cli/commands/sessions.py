@@ -25,7 +25,7 @@ def make_list(ctx: PluginContext) -> click.Command:
         "-n", "--limit", default=20, type=click.IntRange(min=1), show_default=True, help="How many, last used first."
     )
     @click.option("--source", default="", help="Only those that came in this way (cli, oneshot, a platform).")
-    @click.option("--all", "children", is_flag=True, help="Those of child agents too.")
+    @click.option("--all", "children", is_flag=True, help="Those of child agents and hidden ones too.")
     @json_option
     async def command(limit: int, source: str, children: bool, as_json: bool) -> None:
         """List sessions, last used first."""
