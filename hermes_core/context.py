@@ -22,6 +22,7 @@ from hermes_core.brokers import (
 )
 from hermes_core.errors import UserError
 from hermes_core.kinds import Conversation
+from hermes_core.own import KERNEL
 from hermes_core.types import Endpoint, Principal, Session
 from hermes_core.values import frozen
 
@@ -34,24 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["KERNEL_PERMISSIONS", "PluginContext", "PluginPaths", "UrlRules"]
 
-KERNEL_PERMISSIONS = (
-    "sessions.read",
-    "sessions.write",
-    "turns.run",
-    "llm.call",
-    "messages.send",
-    "history.rewrite",
-    "store.connect",
-    "store.tables",
-    "tools.override",
-    "settings.write",
-    "approvals.settle",
-    "conversation.change",
-    "plugins.install",
-    "routes.serve",
-    "models.route",
-    "host.serve",
-)
+KERNEL_PERMISSIONS = KERNEL  # what [permissions] kernel of a manifest may name
 
 
 @frozen(kw_only=True)

@@ -1,8 +1,8 @@
-"""What this repository has: plugins that need no question, commands. Made by tests/house/published.py."""
+"""What this repository has, and what manifests may name. Made by tests/house/published.py."""
 # fmt: off
 # ruff: noqa: E501
 
-__all__ = ["COMMANDS", "DEFAULT", "MOST", "OWN"]
+__all__ = ["COMMANDS", "DEFAULT", "HOOKS", "KERNEL", "MOST", "OWN", "TABLES"]
 
 MOST = "hermes-core[standard]"  # what most people want
 DEFAULT = "chat"  # what runs where no command is named
@@ -70,3 +70,73 @@ COMMANDS = {  # their first words; of those below a heading of the kernel all
     "hermes-tool-vault": ("vault",),
     "hermes-tool-workshop": ("workshop",),
 }
+TABLES = (  # of [contributes]: from the hooks that contribute, and what a manifest alone declares
+    "providers",
+    "routers",
+    "tools",
+    "tool_sources",
+    "backends",
+    "platforms",
+    "memories",
+    "engines",
+    "stores",
+    "commands",
+    "slash",
+    "services",
+    "resources",
+    "routes",
+    "jobs",
+    "completers",
+    "openings",
+    "mailboxes",
+    "purses",
+    "consoles",
+    "maskers",
+    "setup",
+    "skills",
+    "checks",
+)
+HOOKS = (  # of [hooks] use: from hooks.py
+    "on_gateway_start",
+    "on_session_start",
+    "on_session_end",
+    "on_session_deleted",
+    "on_turn_start",
+    "on_turn_end",
+    "post_llm_call",
+    "post_tool_call",
+    "on_fault",
+    "transform_incoming",
+    "transform_prompt",
+    "offer_tools",
+    "pre_llm_call",
+    "redirect_tool_call",
+    "transform_tool_result",
+    "transform_outgoing",
+    "admit",
+    "pre_tool_call",
+    "begin_tool_call",
+    "judge_command",
+    "second_opinion",
+    "next_step",
+    "may_end",
+    "approve",
+)
+KERNEL = (  # of [permissions] kernel: from plugins/consent.py
+    "sessions.read",
+    "sessions.write",
+    "turns.run",
+    "llm.call",
+    "messages.send",
+    "history.rewrite",
+    "settings.write",
+    "approvals.settle",
+    "conversation.change",
+    "routes.serve",
+    "host.serve",
+    "models.route",
+    "store.connect",
+    "store.tables",
+    "tools.override",
+    "plugins.install",
+)

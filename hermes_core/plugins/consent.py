@@ -7,8 +7,9 @@ import json
 from contextlib import contextmanager
 from typing import NamedTuple
 
+from hermes_core.own import TABLES
 from hermes_core.plugins.index import Index, Installed, matches
-from hermes_core.plugins.manifest import TABLES, Manifest
+from hermes_core.plugins.manifest import Manifest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from hermes_core.types import JSON, Fault
 
-_ENFORCED = {
+ENFORCED = {
     "sessions.read": "read your sessions",
     "sessions.write": "change your sessions",
     "turns.run": "talk to the agent in the name of the people it serves",
@@ -236,7 +237,7 @@ def asked(manifest: Manifest | None) -> dict[str, str]:
     if manifest is None:
         return {}
     found = {f"secrets:{name}": f"read the secret {name}" for name in manifest.secrets}
-    found |= {f"kernel:{name}": _ENFORCED[name] for name in manifest.kernel}
+    found |= {f"kernel:{name}": ENFORCED[name] for name in manifest.kernel}
     found |= {f"public:{name}": f"answer anybody on the network, without a key, at {name}" for name in manifest.public}
     for table, (verb, _) in _DISCLOSED.items():
         found |= {f"{table}:{name}": f"{verb} {name}" for name in getattr(manifest, table)}

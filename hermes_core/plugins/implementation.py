@@ -8,64 +8,27 @@ import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, get_args
 
 import pluggy
 
 from hermes_core import hooks
-from hermes_core.brokers import Mailbox
 from hermes_core.context import PluginContext
 from hermes_core.errors import ContractError, nearest
-from hermes_core.kinds import (
-    Backend,
-    Completer,
-    ConsoleDriver,
-    Jobs,
-    Masker,
-    Memory,
-    Opening,
-    Platform,
-    Provider,
-    Purse,
-    Resource,
-    Router,
-    Service,
-    SetupStep,
-    StoreDriver,
-    Tool,
-    ToolSource,
-    TurnQueue,
-)
 from hermes_core.plugins.index import Installed
-from hermes_core.types import Check, Command, Migration, Routes, SlashCommand
+from hermes_core.types import SlashCommand
 
-# hook: the manifest table that declares its names, and what it must return
-KINDS: dict[str, tuple[str, type]] = {
-    "register_providers": ("providers", Provider),
-    "register_routers": ("routers", Router),
-    "register_tools": ("tools", Tool),
-    "register_tool_sources": ("tool_sources", ToolSource),
-    "register_backends": ("backends", Backend),
-    "register_platforms": ("platforms", Platform),
-    "register_memories": ("memories", Memory),
-    "register_engines": ("engines", TurnQueue),
-    "register_stores": ("stores", StoreDriver),
-    "register_cli_commands": ("commands", Command),
-    "register_slash_commands": ("slash", SlashCommand),
-    "register_services": ("services", Service),
-    "register_resources": ("resources", Resource),
-    "register_routes": ("routes", Routes),
-    "register_jobs": ("jobs", Jobs),
-    "register_completers": ("completers", Completer),
-    "register_openings": ("openings", Opening),
-    "register_mailboxes": ("mailboxes", Mailbox),
-    "register_purses": ("purses", Purse),
-    "register_consoles": ("consoles", ConsoleDriver),
-    "register_maskers": ("maskers", Masker),
-    "register_setup": ("setup", SetupStep),
-    "register_checks": ("", Check),
-    "register_migrations": ("", Migration),
-}
+# Where the table of a manifest is called otherwise than the hook; an empty one declares nothing.
+_TABLES = {"cli_commands": "commands", "slash_commands": "slash", "checks": "", "migrations": ""}
+
+
+def _given(hook: str) -> tuple[str, type]:
+    """Find the table that declares the names of a hook, and what it must return: its specification says both."""
+    name, (kind,) = hook.removeprefix("register_"), get_args(getattr(hooks, hook).__annotations__["return"])
+    return _TABLES.get(name, name), kind
+
+
+KINDS = {hook: _given(hook) for hook, mode in hooks.modes().items() if mode == "contribute"}
 
 
 class Implementation:

@@ -10,7 +10,8 @@ import os
 import sys
 
 from hermes_core import __version__
-from hermes_core.plugins.manifest import FILE, PRIVATE, TABLES, Manifest
+from hermes_core.own import TABLES
+from hermes_core.plugins.manifest import FILE, PRIVATE, Manifest
 from hermes_core.plugins.records import KERNEL
 
 TYPE_CHECKING = False

@@ -3,6 +3,7 @@
 Reading one imports only the standard library: ``hermes plugins list`` must not pay for attrs or pluggy.
 """
 
+from hermes_core.own import HOOKS, KERNEL, TABLES
 from hermes_core.plugins.records import WHO, CommandRecord
 
 TYPE_CHECKING = False
@@ -15,25 +16,7 @@ if TYPE_CHECKING:
 API = 1  # the plugin API this kernel speaks
 FILE = "hermes-plugin.toml"
 KINDS = ("provider", "tool", "backend", "platform", "memory")
-TABLES = (
-    "providers", "routers", "tools", "tool_sources", "backends", "platforms", "memories", "engines", "stores",
-    "commands", "slash", "services", "resources", "jobs", "completers", "mailboxes", "purses", "consoles", "maskers",
-    "routes", "setup", "skills", "openings", "checks",
-)  # fmt: skip
 PRIVATE = ("routes", "skills", "checks")  # tables of names that two plugins may have, each for itself
-# The next two repeat hooks.py and context.py, which cost too much to import here. A test holds them equal.
-HOOKS = (
-    "on_gateway_start", "on_session_start", "on_session_end", "on_session_deleted", "on_turn_start", "on_turn_end",
-    "post_llm_call", "post_tool_call", "on_fault",
-    "transform_incoming", "transform_prompt", "offer_tools", "pre_llm_call", "redirect_tool_call",
-    "transform_tool_result", "transform_outgoing",
-    "admit", "pre_tool_call", "begin_tool_call", "judge_command", "second_opinion", "next_step", "may_end", "approve",
-)  # fmt: skip
-KERNEL = (
-    "sessions.read", "sessions.write", "turns.run", "llm.call", "messages.send", "history.rewrite",
-    "store.connect", "store.tables", "tools.override", "settings.write", "approvals.settle", "conversation.change",
-    "plugins.install", "routes.serve", "models.route", "host.serve",
-)  # fmt: skip
 PERMISSIONS = ("secrets", "kernel", "public", "network", "processes", "files")
 
 _SHAPE: "dict[str, dict[str, type]]" = {

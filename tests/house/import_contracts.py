@@ -73,7 +73,6 @@ layers =
     product
     plugins
     store | config
-    own
     hooks
     context
     host
@@ -85,7 +84,7 @@ layers =
     codec | trace | notices
     types | errors
     environment
-    values | modes | patterns | permissions
+    values | modes | patterns | permissions | own
 
 [importlinter:contract:independence]
 name = No plugin knows another plugin

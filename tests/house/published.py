@@ -14,6 +14,9 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+from hermes_core import hooks
+from hermes_core.plugins.consent import ENFORCED
+from hermes_core.plugins.implementation import KINDS
 from hermes_core.plugins.records import KERNEL
 
 ROOT = Path(__file__).parents[2]
@@ -65,14 +68,29 @@ def _own() -> str:
         if (first := word.partition(" ")[0]) in kernel or word == first:
             words.setdefault(name, []).append(word)
     commands = "".join(f'    "{name}": {tuple(found)!r},\n'.replace("'", '"') for name, found in sorted(words.items()))
-    about = '"""What this repository has: plugins that need no question, commands. Made by tests/house/published.py."""'
+    about = '"""What this repository has, and what manifests may name. Made by tests/house/published.py."""'
     most = 'MOST = "hermes-core[standard]"  # what most people want'
     talks = next(word for word, _, row in _commands() if row.get("default"))
     default = f'DEFAULT = "{talks}"  # what runs where no command is named'
-    names = '["COMMANDS", "DEFAULT", "MOST", "OWN"]'
+    names = '["COMMANDS", "DEFAULT", "HOOKS", "KERNEL", "MOST", "OWN", "TABLES"]'
     head = f"{about}\n# fmt: off\n# ruff: noqa: E501\n\n__all__ = {names}\n\n{most}\n{default}\n"
     rest = "# their first words; of those below a heading of the kernel all"
-    return f"{head}OWN = (\n{lines})\nCOMMANDS = {{  {rest}\n{commands}}}\n"
+    return f"{head}OWN = (\n{lines})\nCOMMANDS = {{  {rest}\n{commands}}}\n{_contract()}"
+
+
+def _contract() -> str:
+    """What manifests may name, from where it is said: a manifest is read where that costs too much to import."""
+    tables = dict.fromkeys([*(table for table, _ in KINDS.values() if table), "skills", "checks"])
+    running = [hook for hook, mode in hooks.modes().items() if mode != "contribute"]
+    found = {
+        "TABLES": (tables, "of [contributes]: from the hooks that contribute, and what a manifest alone declares"),
+        "HOOKS": (running, "of [hooks] use: from hooks.py"),
+        "KERNEL": (ENFORCED, "of [permissions] kernel: from plugins/consent.py"),
+    }
+    return "".join(
+        f"{name} = (  # {why}\n{''.join(f'    {chr(34)}{one}{chr(34)},{chr(10)}' for one in ones)})\n"
+        for name, (ones, why) in found.items()
+    )
 
 
 def _commands() -> Iterator[tuple[str, str, dict[str, object]]]:

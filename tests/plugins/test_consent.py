@@ -233,4 +233,4 @@ def test_every_permission_is_said_in_words() -> None:
     from hermes_core.context import KERNEL_PERMISSIONS
     from hermes_core.plugins import consent
 
-    assert set(consent._ENFORCED) >= set(KERNEL_PERMISSIONS)
+    assert set(consent.ENFORCED) >= set(KERNEL_PERMISSIONS)
