@@ -23,7 +23,7 @@ _MOST = 20  # problems told at once; a call with thousands of them is broken as 
 
 
 def tool_spec(tool: Tool) -> ToolSpec:
-    """What a model is told about a tool. Raises TypeError for a parameter type that has no JSON Schema."""
+    """Return what a model is told about a tool. Raises TypeError for a parameter type that has no JSON Schema."""
     if tool.schema is not None:
         return ToolSpec(name=tool.name, description=tool.description, schema=tool.schema)
     return _spec(tool.name, tool.description, tool.params)
@@ -31,12 +31,12 @@ def tool_spec(tool: Tool) -> ToolSpec:
 
 @lru_cache(maxsize=1000)
 def _spec(name: str, description: str, params: type) -> ToolSpec:
-    """Sessions share what they are told of a tool: a thousand of them hold it once."""
+    """Share between sessions what they are told of a tool: a thousand of them hold it once."""
     return ToolSpec(name=name, description=description, schema=schema_of(params))
 
 
 def schema_of(cls: type) -> dict[str, JSON]:
-    """The JSON Schema of an attrs class: as small as it can be."""
+    """Return the JSON Schema of an attrs class: as small as it can be."""
     properties: dict[str, JSON] = {}
     required = []
     for item in types_of(cls):
@@ -57,7 +57,7 @@ def schema_of(cls: type) -> dict[str, JSON]:
 def parse_arguments(
     tool: Tool, given: Mapping[str, JSON], odd: Callable[[Tool, BaseException], None] = lambda _tool, _error: None
 ) -> Any:
-    """An instance of the tool's parameter class; what was given, where the tool has a schema of its own.
+    """Return an instance of the tool's parameter class; what was given, where the tool has a schema of its own.
 
     Raises ToolError that lists every problem at once. ``odd`` is told of a schema that cannot be checked: then what was
     given passes.
@@ -108,14 +108,14 @@ def _schema(kind: Any) -> dict[str, JSON]:
 
 @lru_cache(maxsize=1000)
 def _exact(kind: Any) -> dict[str, JSON]:
-    """The schema that arguments are held to: it says more than a model needs to be told."""
+    """Return the schema that arguments are held to: it says more than a model needs to be told."""
     from hermes_shapes.describe import type_schema
 
     return type_schema(kind)
 
 
 def _object(cls: type, given: Mapping[str, JSON], path: str, problems: list[str]) -> Any:
-    """What fits, as an instance of its class; None with the problems of what validators do not take."""
+    """Return what fits, as an instance of its class; None with the problems of what validators do not take."""
     before, fields = len(problems), {field.name: field for field in types_of(cls)}
     try:
         values = {

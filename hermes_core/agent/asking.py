@@ -50,7 +50,7 @@ class Asker:
         self._one = asyncio.Lock()
 
     async def ask(self, session: Session, question: Question) -> Verdict | None:
-        """The answer, or None when nobody is there."""
+        """Get the answer, or None when nobody is there."""
         if question.kind == "approval":
             return await self._settled(session, question, _row(session, question))
         async with self._one:
@@ -60,7 +60,7 @@ class Asker:
         return verdict
 
     def permit(self, session: Session, turn: "Turn", call_id: str) -> "Permit":
-        """How a call of the turn asks for a yes. The same call asks the same question, in whichever process."""
+        """Say how a call of the turn asks for a yes. The same call asks the same question, in whichever process."""
 
         async def ask(question: Question, lasting: "Offer") -> Verdict | None:
             row = await (await self._store()).journal.call_row(turn, call_id)
@@ -72,7 +72,7 @@ class Asker:
         return ask
 
     async def _settled(self, session: Session, question: Question, wanted: "Approval") -> Verdict | None:
-        """The answer to a question for a yes, as it was settled."""
+        """Return the answer to a question for a yes, as it was settled."""
         store = await self._store()
         row = await store.approvals.ask(session, wanted)
         die_at("asked")
@@ -114,7 +114,7 @@ class Asker:
             return (await store.approvals.settle(session.owner, question.id, verdict, state=state))[0]
 
     async def _surfaces(self, session: Session, question: Question) -> Verdict | None:
-        """The person of the turn; where there is none, or no longer, the ways of plugins."""
+        """Ask the person of the turn; where there is none, or no longer, the ways of plugins."""
         verdict = None
         if self._person:
             try:
@@ -127,7 +127,7 @@ class Asker:
 
 
 async def _answered(store: "Store", session: Session, approval_id: str) -> "Approval":
-    """The question once it is settled by somebody else. There is nothing that could tell, so it is looked at."""
+    """Wait for a question to be settled by somebody else. There is nothing that could tell, so it is looked at."""
     while True:
         await asyncio.sleep(_LOOK)
         try:

@@ -39,7 +39,7 @@ class Below:
     def __init__(
         self, runtime: Runtime, label: str, call: ToolContext, order: TurnOrder, ask: AskPerson | None
     ) -> None:
-        """Raises ToolError for a tool that may not, UserError for a call that is over and an order not to be kept."""
+        """Refuse a tool that may not: raises ToolError; a call that is over, an order not to be kept: UserError."""
         if not isinstance(call, CallContext):
             raise UserError("A turn works for a call that runs in this kernel, or for none.")
         if order.session or order.fork or order.folder or order.deliver or order.ask:
@@ -112,7 +112,7 @@ class Below:
                 raise UserError("Another process is still at work on it.")
 
     async def _told(self, last: "LastTurn") -> AsyncGenerator[Event, None]:
-        """The end of a turn that is over."""
+        """Yield the end of a turn that is over."""
         self._runner.meter.running[self.id] = lambda: last.usage
         await self._mark()
         yield Started(session_id=self.id, turn_id="", provider=last.provider, model=last.model)
@@ -123,7 +123,7 @@ class Below:
         yield Ended(session_id=self.id, turn_id="", answer=last.answer, reason=reason, usage=last.usage)
 
     async def _model(self) -> str:
-        """Who answers: whom the order names, else who answers in the turn that it works for."""
+        """Say who answers: whom the order names, else who answers in the turn that it works for."""
         wanted, mine = self._order.model, self._runner.model
         if wanted:
             words = wanted if ":" in wanted else f"{mine.partition(':')[0]}:{wanted}"
@@ -139,7 +139,7 @@ class Below:
         return verdict or Verdict(outcome="deny", reason="Nobody is here to ask")
 
     async def _mark(self) -> None:
-        """What the turn saw from outside is from outside for the call, too."""
+        """Mark what the turn saw from outside as from outside for the call, too."""
         if outside(await self._runner.store.history.load(self.id)):
             self._call.from_outside()
 

@@ -17,7 +17,7 @@ _MODES = ("ask", "smart", "off")  # strictest first
 
 
 def permits(bounds: TurnBounds | None, tool: Tool) -> bool:
-    """Whether a turn with these bounds may use a tool."""
+    """Tell whether a turn with these bounds may use a tool."""
     if bounds is None:
         return True
     names = {tool.name, tool.toolset, f"{tool.toolset}/{tool.name}"}
@@ -27,7 +27,7 @@ def permits(bounds: TurnBounds | None, tool: Tool) -> bool:
 
 
 def limits_of(bounds: TurnBounds | None) -> Limits:
-    """What a turn with these bounds may use."""
+    """Return what a turn with these bounds may use."""
     if bounds is None:
         return Limits()
     amounts = {name: getattr(bounds, name) for name in asdict(Limits())}
@@ -35,12 +35,12 @@ def limits_of(bounds: TurnBounds | None) -> Limits:
 
 
 def levels_below(bounds: TurnBounds | None) -> int:
-    """How many levels of turns may work for a turn with these bounds."""
+    """Say how many levels of turns may work for a turn with these bounds."""
     return LEVELS if bounds is None or bounds.levels is None else max(0, min(bounds.levels, LEVELS))
 
 
 def narrowed(asked: TurnBounds, own: TurnBounds | None, tools: Iterable[Tool], left: Limits) -> TurnBounds:
-    """The bounds of a turn that works for another: what is ``asked``, as far as that other one's reach.
+    """Return the bounds of a turn that works for another: what is ``asked``, as far as that other one's reach.
 
     ``own`` are the other one's bounds, ``tools`` those it can use, ``left`` what it may still use. Raises UserError
     when nothing is left, and when none may work for it.

@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 def make_broker(runtime: "Runtime", name: str, installed: "Installed") -> object:
-    """A broker of the context that is made for a plugin, by its name there."""
+    """Make a broker of a plugin's context, by its name there."""
     origin = installed.label.partition("/")[2]
     match name:
         case "llm":

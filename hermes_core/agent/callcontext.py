@@ -64,7 +64,7 @@ class CallContext(ToolContext):
         return await self.keep(name, [data])
 
     async def keep(self, name: str, pieces: Iterable[bytes]) -> str:
-        """The same for output in pieces, so that it is not in memory twice."""
+        """Do the same for output in pieces, so that it is not in memory twice."""
         # Some services use the same ids in every reply: the turn keeps their outputs apart.
         plain = "".join(c if c.isalnum() or c in "-_." else "_" for c in f"{self.call_id}-{name}")[-100:]
         folder = self._runner.runtime.home.outputs / self.session.id
@@ -115,7 +115,7 @@ class CallContext(ToolContext):
             return result
 
     def _may_call(self, name: str, exhausted: str) -> None:
-        """Raises ToolError."""
+        """Refuse a call that may not be: raises ToolError."""
         if self._tool.touches is not None:
             raise refused(self._tool, "call a tool: it has touches, so its own calls do not run alone", self._report)
         why = "the call that wants it is over" if self._over else f"no {exhausted} is left" if exhausted else ""
@@ -127,7 +127,7 @@ class CallContext(ToolContext):
             raise ToolError(f"{name} was not called: {why}.")
 
     def below(self) -> "CallRunner":
-        """What a turn that works for this call is bound by. Raises ToolError, UserError when the call is over."""
+        """Return what turns that work for this call are bound by. Raises ToolError, UserError when it is over."""
         self._need({Effect.DELEGATE}, "hand work to child agents")
         if self._over:
             raise UserError("The call that this turn would work for is over.")

@@ -13,7 +13,7 @@ __all__ = ["Made", "Waits", "failure", "overlap"]
 
 
 def overlap(one: frozenset[str] | None, other: frozenset[str] | None) -> bool:
-    """Whether two calls touch the same thing, or one a folder above what the other touches. None touches anything."""
+    """Tell whether two calls touch the same, or one a folder above what the other touches. None touches anything."""
     if one is None or other is None:
         return True
     return any(
@@ -45,5 +45,5 @@ class Waits:
 
 
 def failure(call: ToolCall, error: BaseException) -> ToolResult:
-    """The result that tells the model why a call did not work."""
+    """Make the result that tells the model why a call did not work."""
     return ToolResult(call_id=call.id, name=call.name, parts=(Text(text=clean(str(error)[:4000])),), failed=True)

@@ -55,7 +55,7 @@ class Permitted(Workspace):
 
 
 def refused(tool: Tool, what: str, report: Callable[[Tool, BaseException], None]) -> ToolError:
-    """What a tool is told when it reaches for more than it declares; it is reported too."""
+    """Return what a tool is told when it reaches for more than it declares; it is reported too."""
     error = ToolError(f"{tool.name} may not {what}.", retry=False)
     report(tool, error)
     return error

@@ -35,7 +35,7 @@ class Endings:
                 self._said.append(_words(message))
 
     async def more(self, session: Session, answer: str, messages: Sequence[Message], usage: Usage) -> Message | None:
-        """What sends the model on, to be stored before it is said; None where the turn may end."""
+        """Return what sends the model on, to be stored before it is said; None where the turn may end."""
         arguments = {"session": session, "answer": answer, "times": len(self._said), "usage": usage}
         verdict = await self._runtime.dispatch.decide("may_end", failing="allow", **arguments)
         if verdict.outcome != "deny":

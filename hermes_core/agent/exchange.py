@@ -64,7 +64,7 @@ class Exchange:
         self._fits = 0  # tokens, once the model refused more
 
     async def reply(self, *, last: bool = False) -> Message:
-        """One reply, stored; the ``last`` one without tools. What does not fit is built again for a smaller window."""
+        """Get one reply, stored; the ``last`` without tools. What does not fit is built again for a smaller window."""
 
         async def build() -> Request:
             request = await self._request()
@@ -118,13 +118,13 @@ class Exchange:
         die_at("compacted")
 
     def _said(self) -> Sequence[Message]:
-        """The history as the model knows it."""
+        """Return the history as the model knows it."""
         redirects = self._runtime.dispatch.implementations("redirect_tool_call")
         through = redirects or any(spec.name == indirect.CALL for spec in self.specs)
         return indirect.wrapped(self.messages) if through else self.messages
 
     async def _redirected(self, message: Message) -> Message:
-        """A reply in which calls are of the tools that plugins have them answered by; those are judged as ever."""
+        """Return a reply whose calls are of the tools that plugins have them answered by; those are judged as ever."""
         dispatch, session = self._runtime.dispatch, self._state.session
         calls = [part for part in message.parts if isinstance(part, ToolCall) and not part.invalid]
         to = {c.id: await dispatch.transform("redirect_tool_call", "call", c, session=session) for c in calls}
@@ -132,7 +132,7 @@ class Exchange:
         return evolve(message, parts=tuple(parts))
 
     async def _respond(self, request: Request) -> Message:
-        """One reply, stored. Raises BudgetReached, and Refused when the model answers nothing."""
+        """Get one reply, stored. Raises BudgetReached, and Refused when the model answers nothing."""
         try:
             response = await self._whole(request)
         except Exception:
@@ -158,7 +158,7 @@ class Exchange:
         return response.message
 
     async def _whole(self, request: Request) -> Response:
-        """The model's reply, asked for again where it is none yet."""
+        """Get the model's reply, asked for again where it is none yet."""
         whole = ReplyAssembler(request)
         while whole.response is None:
             try:
@@ -186,7 +186,7 @@ class Exchange:
                 self._meter.book()
 
     def _booked(self) -> list[tuple[str, str, Usage, float]]:
-        """Who answered the calls that are booked now, what each used, and its seconds."""
+        """Say who answered the calls that are booked now, what each used, and its seconds."""
         calls, self._calls = self._calls, []
         return [(call.route.name, call.request.model, call.response.usage, call.seconds) for call in calls]
 

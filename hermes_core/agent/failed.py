@@ -9,13 +9,13 @@ __all__ = ["cause", "failed", "given_up"]
 
 
 def failed(error: HermesError, clean: Callable[[str], str]) -> Failed:
-    """An error as an event; its kind is the error's name in snake case. ``clean`` takes secrets out of what it says."""
+    """Return an error as an event; its kind is its name in snake case. ``clean`` takes secrets out of what it says."""
     kind = "".join(f"_{c.lower()}" if c.isupper() else c for c in type(error).__name__).lstrip("_")
     return Failed(kind=kind, text=clean(error.text), hint=clean(error.hint))
 
 
 def cause(error: BaseException) -> HermesError:
-    """What to tell a person of an error nobody foresaw."""
+    """Return what to tell a person of an error nobody foresaw."""
     while isinstance(error, BaseExceptionGroup):
         error = next((e for e in error.exceptions if isinstance(e, HermesError)), error.exceptions[0])
     if isinstance(error, HermesError):
@@ -24,7 +24,7 @@ def cause(error: BaseException) -> HermesError:
 
 
 def given_up(deaths: int, at: str) -> UserError:
-    """Why a turn is not taken up once more; ``at`` names the tools that ran when its process died."""
+    """Say why a turn is not taken up once more; ``at`` names the tools that ran when its process died."""
     during = f" while {at} ran" if at else ""
     return UserError(
         f"This turn was given up: its process died {deaths} times{during}.",

@@ -14,7 +14,7 @@ _LONGEST = 10_000_000  # characters of one message; no model reads more
 
 
 def sound(message: Message) -> Message:
-    """What a person said, as it can be stored. Raises UserError for what no model reads."""
+    """Return what a person said, as it can be stored. Raises UserError for what no model reads."""
     if (size := sum(len(part.text) for part in message.parts if isinstance(part, Text))) > _LONGEST:
         raise UserError(
             f"The message has {size:,} characters; at most {_LONGEST:,} are taken.",
@@ -25,7 +25,7 @@ def sound(message: Message) -> Message:
 
 
 def instructed(message: Message, system: str) -> Message:
-    """What a person said, below what their program says now of how to answer."""
+    """Return what a person said, below what their program says now of how to answer."""
     words = Text(text=f"<instructions>\n{system}\n</instructions>\n\n")
     return evolve(message, parts=(words, *message.parts))
 
@@ -33,7 +33,7 @@ def instructed(message: Message, system: str) -> Message:
 def enveloped(
     message: str | Message, chat: str, platform: str, owner: Principal, event: str = "", account: str = ""
 ) -> Envelope:
-    """What a program says, as an incoming message. Without an ``event`` it is one that never came before."""
+    """Return what a program says, as an incoming message. Without an ``event`` it is one that never came before."""
     said = message if isinstance(message, Message) else Message(role="user", parts=(Text(text=message),))
     event = event or os.urandom(16).hex()
     return Envelope(platform=platform, account=account, event_id=event, chat=chat, sender=owner.person, message=said)

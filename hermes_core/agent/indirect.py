@@ -30,7 +30,7 @@ class Call:
 
 
 def call_tool() -> Tool:
-    """What answers a ``tool_call`` that names no tool; any other is a call of the tool it names."""
+    """Make what answers a ``tool_call`` that names no tool; any other is a call of the tool it names."""
 
     @tool(name=CALL, toolset="tools", touches=lambda _: ())
     async def called(wanted: Call) -> str:
@@ -41,12 +41,12 @@ def call_tool() -> Tool:
 
 
 def unwrapped(message: Message) -> Message:
-    """A reply in which what goes through ``tool_call`` is a call of the tool itself."""
+    """Return a reply in which what goes through ``tool_call`` is a call of the tool itself."""
     return evolve(message, parts=tuple(inner(p) if isinstance(p, ToolCall) else p for p in message.parts))
 
 
 def inner(call: ToolCall) -> ToolCall:
-    """A call through ``tool_call`` as a call of the tool that it names; any other as it is."""
+    """Return a call through ``tool_call`` as a call of the tool that it names; any other as it is."""
     name, given = call.arguments.get("name"), call.arguments.get("arguments", {})
     if call.name != CALL or call.invalid or not isinstance(name, str) or name in ("", CALL):
         return call
@@ -55,13 +55,13 @@ def inner(call: ToolCall) -> ToolCall:
 
 
 def through(call: ToolCall, to: ToolCall) -> ToolCall:
-    """A call that another tool answers, with the words that the model knows it by; itself where it is the same."""
+    """Return a call that another tool answers, with the words the model knows it by; itself where it is the same."""
     ours = {"through": {"name": call.name, "arguments": call.arguments}, **dict(call.meta.get("hermes") or {})}
     return call if to is call else evolve(to, id=call.id, meta={**call.meta, "hermes": ours})
 
 
 def wrapped(messages: Sequence[Message]) -> list[Message]:
-    """The messages as the model wrote them, and results under the name it called."""
+    """Return the messages as the model wrote them, and results under the name it called."""
     shown, names = [], dict[str, str]()
     for message in messages:
         parts: list[Part] = []

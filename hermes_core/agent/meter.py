@@ -30,7 +30,7 @@ class Meter:
     def __init__(
         self, runtime: Runtime, state: SessionState, bounds: TurnBounds | None, above: "Meter | None" = None
     ) -> None:
-        """Raises PluginError when a purse that should be there is not."""
+        """Refuse to begin without a purse that should be there: raises PluginError."""
         self._runtime, self._state, self._above = runtime, state, above
         self._purses, agent, given = runtime.purses(), runtime.settings.config.agent, limits_of(bounds)
         limits = Limits(calls=agent.max_calls)
@@ -59,16 +59,16 @@ class Meter:
         return reduce(usages.add, (used() for used in self.running.values()), self.used)
 
     def add(self, usage: Usage) -> None:
-        """One more model call was made."""
+        """Count one more model call."""
         self.unbooked = usages.add(self.unbooked, usage)
 
     def book(self, usage: Usage | None = None) -> None:
-        """What was not booked is in the store now, or ``usage`` besides."""
+        """Take note that what was not booked is in the store now, or ``usage`` besides."""
         self.booked = usages.add(self.booked, usage or self.unbooked)
         self.unbooked = self.unbooked if usage else Usage()
 
     def take(self, sessions: Iterable[str]) -> Usage:
-        """What turns used that worked for this one; it is its own from now on."""
+        """Take what turns used that worked for this one; it is its own from now on."""
         ended = (self.running.pop(session) for session in sessions if session in self.running)
         return reduce(usages.add, (used() for used in ended), Usage())
 
@@ -78,7 +78,7 @@ class Meter:
         return None if self._until == inf else max(0.0, self._until - time.monotonic())
 
     async def left(self) -> Limits:
-        """What is left for everyone together: of the turn, and of what purses limit beyond it. Raises HermesError."""
+        """Return what is left for all together: of the turn, and of what purses limit beyond it. Raises HermesError."""
         left = self._left
         for label, purse in self._purses:
             for name, amount in (await self._said(label, partial(purse.left, self._state.session))).items():
@@ -125,7 +125,7 @@ class Meter:
         await self.check()
 
     async def _said(self, label: str, ask: Call) -> Any:
-        """What a purse says. Raises what it raises, PluginError for what is its fault."""
+        """Return what a purse says. Raises what it raises, PluginError for what is its fault."""
         answer, error = await fenced(ask, self._runtime.dispatch.entered(label, "purse"))
         if error:
             raise error if isinstance(error, HermesError) else self._fault(label, error)

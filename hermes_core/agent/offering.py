@@ -15,14 +15,14 @@ __all__ = ["hidden", "offered", "tool_rows"]
 
 
 async def offered(runtime: Runtime, session: Session, begun: Sequence[ToolSpec] = ()) -> Offer:
-    """What the models of a session are told of. ``begun`` is what they were told before: that stays as it was."""
+    """Return what the models of a session are told of. ``begun`` is what they were told before: it stays as it was."""
     window = runtime.settings.config.model.context_length
     offer = runtime.toolbox().offer(session, window=window, begun=begun)
     return await runtime.dispatch.transform("offer_tools", "offer", offer, judge=_judge, session=session)
 
 
 async def hidden(runtime: Runtime, session: Session) -> Mapping[str, str]:
-    """The tools that a new conversation is not told of, and why not."""
+    """Return the tools that a new conversation is not told of, and why not."""
     offer = await offered(runtime, session)
     unsaid = {spec.name: offer.why.get(spec.name, "not told of") for spec in offer.behind if spec.name != CALL}
     return {**runtime.toolbox().unmet(session), **unsaid}
@@ -31,7 +31,7 @@ async def hidden(runtime: Runtime, session: Session) -> Mapping[str, str]:
 async def tool_rows(
     runtime: Runtime, session: Session, tools: Mapping[str, Tool], off: Collection[str], *, gone: bool = False
 ) -> list[ToolRow]:
-    """Tools with why a new conversation is not told of each; ``gone`` adds those of which only that is known."""
+    """Return tools with why a new conversation is not told of each; ``gone`` adds those of which only that is known."""
     why = await hidden(runtime, session)
     found: dict[str, Tool | None] = {**tools, **dict.fromkeys(sorted({*why, *off} - tools.keys()) if gone else ())}
     return [
@@ -48,7 +48,7 @@ async def tool_rows(
 
 
 def _judge(plugin: Installed, before: Offer, after: Offer) -> Offer:
-    """The offer that stands. Raises NotPermitted, ContractError."""
+    """Return the offer that stands. Raises NotPermitted, ContractError."""
     there = {spec.name: spec for spec in (*before.tools, *before.behind)}
     names = [spec.name for spec in after.tools]
     changed = {spec.name for spec in after.tools if spec.name in there and spec.schema != there[spec.name].schema}

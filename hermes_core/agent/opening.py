@@ -17,7 +17,7 @@ _HINT = "It looks like postgresql://USER:PASSWORD@HOST:5432/DATABASE; without st
 
 
 def address_of(settings: Settings) -> str:
-    """Where the store's server is, with its password; empty when it is a file. Raises UserError."""
+    """Say where the store's server is, with its password; empty when it is a file. Raises UserError."""
     given = settings.config.store.url
     url = settings.secrets.get(given.reference) if given.reference else given
     if given.reference and not url:  # never quietly somewhere else
@@ -29,7 +29,7 @@ def address_of(settings: Settings) -> str:
 
 
 def driver_for(url: str, index: Index, loader: Loader, dispatch: Dispatch) -> StoreDriver:
-    """Who opens the store at an address: the plugin that declares its scheme, and no other is loaded.
+    """Find who opens the store at an address: the plugin that declares its scheme, and no other is loaded.
 
     Raises UserError when there is none, PluginError when it may not run or fails: the store is never quietly elsewhere.
     """
@@ -53,7 +53,7 @@ def driver_for(url: str, index: Index, loader: Loader, dispatch: Dispatch) -> St
 
 
 def mailbox_of(loader: Loader, dispatch: Dispatch) -> Mailbox:
-    """Who sends to chats: what a plugin contributes. Raises UserError for none, and two."""
+    """Find who sends to chats: what a plugin contributes. Raises UserError for none, and two."""
     loader.load_contributing("mailboxes")
     given: dict[str, Mailbox] = dict(dispatch.contributions("register_mailboxes"))
     if len(given) > 1:
@@ -64,7 +64,7 @@ def mailbox_of(loader: Loader, dispatch: Dispatch) -> Mailbox:
 
 
 def purses_of(index: Index, consent: Consent, loader: Loader, dispatch: Dispatch) -> list[tuple[str, Purse]]:
-    """Who limits what is spent, with the labels of their plugins.
+    """Find who limits what is spent, with the labels of their plugins.
 
     Raises PluginError for an enabled plugin that declares a purse and has none: nothing is spent without its word.
     """

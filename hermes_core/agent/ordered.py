@@ -24,7 +24,7 @@ _AGAIN = 60.0  # seconds until it is tried again to put a question to a chat tha
 
 
 def ordered(runtime: Runtime, turn_origin: TurnOrigin, owner: Principal, envelope: Envelope | None) -> TurnOrigin:
-    """How a turn reaches its person, with what was ordered for its message."""
+    """Return how a turn reaches its person, with what was ordered for its message."""
     order = envelope.order if envelope else None
     if order is None:
         return turn_origin
@@ -55,7 +55,7 @@ async def _ask(
 async def _deliver(
     runtime: Runtime, target: str, owner: Principal, ends: TurnEnds | None, result: TurnResult
 ) -> "Prepared[object] | None":
-    """What sends the end of a turn, after what else ``ends`` it. A target that is gone is told in the log: the turn
+    """Make what sends a turn's end, after what else ``ends`` it. A target that is gone is told in the log: the turn
     ends all the same."""
     other = await ends(result) if ends else None
     text = {"done": result.answer, "failed": result.error}.get(result.state, "")

@@ -15,7 +15,7 @@ _OVERLAP = 65_536  # more of them are looked at where it is cut: a secret may li
 
 
 async def seen_in(place: Workspace, path: Path) -> str:
-    """Where the tools see a file: itself, or a copy where this machine's files are not seen. Raises ToolError."""
+    """Say where the tools see a file: itself, or a copy where this machine's files are not seen. Raises ToolError."""
     if Feature.LOCAL in place.features and Feature.ISOLATED not in place.features:
         return str(path)
     inside = f"/tmp/hermes-outputs/{path.name}"  # noqa: S108 - of the place, not of this machine
@@ -24,7 +24,7 @@ async def seen_in(place: Workspace, path: Path) -> str:
 
 
 def kept_of(text: str, masked: Callable[[str], str]) -> str:
-    """An output as it is kept, ``masked``; of one that is too long the head and the tail, and nobody looks between."""
+    """Return an output as it is kept, ``masked``; of one that is too long head and tail, and nobody looks between."""
     if len(text) <= MOST:
         return masked(clean(text))
     head, tail = (masked(clean(end)) for end in (text[: MOST // 2 + _OVERLAP], text[-MOST // 2 - _OVERLAP :]))
@@ -32,7 +32,7 @@ def kept_of(text: str, masked: Callable[[str], str]) -> str:
 
 
 def output_room(most: int, window: int, calls: int) -> int:
-    """How many characters of each output of one reply the model sees: less where its window is small.
+    """Say how many characters of each output of one reply the model sees: less where its window is small.
 
     One takes at most 15 % of a window of so many tokens, all together 30 %; ``most`` is what the settings allow.
     """

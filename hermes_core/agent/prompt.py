@@ -33,7 +33,7 @@ _HINTS = {
 
 
 def build_prompt(session: Session, brief: str, *, identity: str = "", window: int = 0) -> Prompt:
-    """The blocks of a new session's prompt; ``brief`` is what the memory says."""
+    """Build the blocks of a new session's prompt; ``brief`` is what the memory says."""
     blocks = [
         PromptBlock(name="identity", text=identity or IDENTITY),
         PromptBlock(name="working", text=WORKING),
@@ -49,12 +49,12 @@ def build_prompt(session: Session, brief: str, *, identity: str = "", window: in
 
 
 def prompt_text(prompt: Prompt) -> str:
-    """The bytes that are sent: tiers in order, blocks apart by an empty line."""
+    """Return the bytes that are sent: tiers in order, blocks apart by an empty line."""
     return "\n\n".join(b.text for b in ordered(prompt.blocks) if b.text)
 
 
 def ordered(blocks: Sequence[PromptBlock]) -> list[PromptBlock]:
-    """Blocks by tier, in the order they were added."""
+    """Return blocks by tier, in the order they were added."""
     tiers = ("stable", "context", "volatile")
     return sorted(blocks, key=lambda b: tiers.index(b.tier))
 

@@ -30,7 +30,7 @@ class Remembering:
         self._looks: dict[asyncio.Task[None], tuple[str, str]] = {}  # whose they are, and at which session
 
     def of(self, session: Session | None = None) -> tuple[str, Memory] | None:
-        """The memory and its plugin's label; None where it is not there. A session that works for another has none."""
+        """Return the memory and its plugin's label; None where it is not there, or the session works for another."""
         name = self._settings.config.memory.provider
         if not name or (session and session.origin == CHILD):
             return None
@@ -39,7 +39,7 @@ class Remembering:
         return next((pair for pair in found if pair[1].name == name), None)
 
     def tools(self, given: Iterable[tuple[str, Tool]]) -> Iterator[tuple[str, Tool]]:
-        """The tools of plugins; those of a memory that is not the configured one are hidden, and say why."""
+        """Yield the tools of plugins; those of a memory that is not the configured one are hidden, and say why."""
         name = self._settings.config.memory.provider
         for label, tool in given:
             one = self._index.get(label)
@@ -48,7 +48,7 @@ class Remembering:
             yield label, evolve(tool, needs=lambda _: f"memory.provider is {name or 'empty'}") if off else tool
 
     async def prefetched(self, session: Session, message: Message) -> Message:
-        """A message with what the memory knows to it, to be stored with it. One that fails or is late knows nothing."""
+        """Add to a message what the memory knows to it; it is stored too. One that fails or is late knows nothing."""
         found = self.of(session)
         if found is None or type(found[1]).prefetch is Memory.prefetch:
             return message
@@ -65,7 +65,7 @@ class Remembering:
         return evolve(message, parts=(*message.parts, told), untrusted=message.untrusted or untrusted)
 
     async def brief(self, session: Session) -> str:
-        """What a new session is told from the start. A memory that fails or is late says nothing."""
+        """Say what a new session is told from the start. A memory that fails or is late says nothing."""
         if (found := self.of(session)) is None:
             return ""
         label, memory = found

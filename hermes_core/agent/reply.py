@@ -73,7 +73,7 @@ class Reply:
         )
 
     def finish(self, by: str = "its provider") -> Response:
-        """The whole reply, that a plugin gave. Raises Unavailable when the stream ended without saying so."""
+        """Return the whole reply, that a plugin gave. Raises Unavailable when the stream ended without saying so."""
         if self.done is None:
             hint = f"Send the message again. Where it is always so, {by} does not end its replies."
             raise Unavailable("The model's reply was cut off before its end.", hint=hint)
@@ -106,7 +106,7 @@ def _tool_call(delta: CallDelta, *, cut: bool) -> ToolCall:
 
 
 def _sound(meta: Meta) -> Meta:
-    """What a provider wants kept, as it will be read again from the store; nothing when that cannot be."""
+    """Return what a provider wants kept, as it will be read again from the store; nothing when that cannot be."""
     try:
         kept = json.loads(dumps(meta)) if meta else {}
     except (ValueError, TypeError, RecursionError):
@@ -115,7 +115,7 @@ def _sound(meta: Meta) -> Meta:
 
 
 def read_arguments(text: str) -> tuple[dict[str, JSON], str]:
-    """Arguments as a mapping, and why they could not be read (empty when they could)."""
+    """Return arguments as a mapping, and why they could not be read (empty when they could)."""
     if not text.strip():
         return {}, ""
     try:
@@ -133,7 +133,7 @@ def read_arguments(text: str) -> tuple[dict[str, JSON], str]:
 
 
 def _flaw(value: JSON) -> str:
-    """Why a JSON value cannot be kept and sent again, or nothing."""
+    """Say why a JSON value cannot be kept and sent again, or nothing."""
     level, flaw = [value], ""
     for _ in range(_DEEP):
         if any(isinstance(item, float) and not math.isfinite(item) for item in level):

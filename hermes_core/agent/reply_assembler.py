@@ -18,17 +18,17 @@ _GO_ON = "Your reply reached its length limit. Go on exactly where it stops, wit
 
 
 def text_of(message: Message) -> str:
-    """The text of a message, without reasoning and calls."""
+    """Return the text of a message, without reasoning and calls."""
     return "".join(p.text for p in message.parts if isinstance(p, Text))
 
 
 def has_calls(message: Message) -> bool:
-    """Whether a reply calls tools."""
+    """Tell whether a reply calls tools."""
     return any(isinstance(p, ToolCall) for p in message.parts)
 
 
 def nudged(request: Request, text: str) -> Request:
-    """The request with a word to the model at its end; roles still alternate."""
+    """Return the request with a word to the model at its end; roles still alternate."""
     *before, last = request.messages
     if last.role == "user":
         return evolve(request, messages=(*before, evolve(last, parts=(*last.parts, Text(text=f"\n\n{text}")))))

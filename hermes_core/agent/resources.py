@@ -50,7 +50,7 @@ class Resources(Jobs):
     async def use(
         self, label: str, name: str, session: Session, workspace: Workspace
     ) -> tuple[Any, Callable[[], None]]:
-        """What plugin ``label`` keeps under a name for a session, and how to say that a call needs it no more.
+        """Return what plugin ``label`` keeps under a name for a session, and how to say that a call needs it no more.
 
         Raises UnknownName when the plugin has none of that name, and what opening it raises.
         """
@@ -77,7 +77,7 @@ class Resources(Jobs):
         raise UnknownName("resource", name, [one.name for one in found])
 
     def _says(self, held: _Held, ask: Callable[[Any], T], *, otherwise: T) -> T:
-        """What a plugin says of its thing; ``otherwise`` where it fails, which is recorded."""
+        """Return what a plugin says of its thing; ``otherwise`` where it fails, which is recorded."""
         try:
             return ask(held.thing)
         except Exception as error:  # noqa: BLE001 - a plugin's fault costs its own feature only
@@ -120,7 +120,7 @@ class Resources(Jobs):
         await self._runtime.dispatch.shielded(held.label, held.where, partial(held.resource.close, thing))
 
     def busy(self, session_id: str) -> bool:
-        """Whether something goes on in what a session keeps open."""
+        """Tell whether something goes on in what a session keeps open."""
         opened = [held for held in self._held.get(session_id, {}).values() if held.since]
         return any(held.users or self._says(held, held.resource.busy, otherwise=False) for held in opened)
 

@@ -27,7 +27,7 @@ class Rewriting:
         self.context, self.by = list(context), ""
 
     def judge(self, plugin: Installed, before: Request, after: Request) -> Request:
-        """The request that stands. Raises NotPermitted, ContractError."""
+        """Return the request that stands. Raises NotPermitted, ContractError."""
         old, same = list(before.messages), after.tools == before.tools
         if same and list(after.messages[: len(old)]) == old:
             return evolve(after, messages=(*old, *_added(plugin, after.messages[len(old) :])))
@@ -47,12 +47,12 @@ class Rewriting:
         return after
 
     def summary(self, before: int) -> str:
-        """One line for the person; ``before`` is how many messages there were."""
+        """Return one line for the person; ``before`` is how many messages there were."""
         return f"To fit into the model, {before} messages were compacted to {len(self.context)}; all can be searched."
 
 
 def _added(plugin: Installed, messages: Sequence[Message]) -> list[Message]:
-    """What a plugin appended, as it will be read from the store, and with its name: they are no words of the person."""
+    """Return what a plugin appended, as it will be read from the store, and with its name: no words of the person."""
     if any(m.role != "user" or not m.parts or not all(isinstance(p, (Text, Blob)) for p in m.parts) for m in messages):
         raise plugin.error(ContractError, 'what it appended was not used: messages of role "user" hold text and files')
     marked = (evolve(message, meta={"hermes": {"added": plugin.label}}) for message in messages)

@@ -56,7 +56,7 @@ class Rows:
         return self._opening.done() and not self._opening.cancelled() and self._opening.exception() is None
 
     async def get(self) -> "tuple[Store, Turn]":
-        """The store and this turn's row. A turn that is interrupted still gets its row: what was said is kept."""
+        """Return the store and this turn's row. An interrupted turn still gets its row: what was said is kept."""
         self._needed.set()
         if not self._opening.done():
             await asyncio.wait([self._opening])
@@ -95,7 +95,7 @@ class Rows:
         return opened
 
     async def opened(self, store: "Store", turn: "Turn") -> "tuple[Store, Turn]":
-        """A turn that is open already."""
+        """Take a turn that is open already."""
         self._fence, self._state.left = turn.fence, 0
         return store, turn
 
@@ -110,7 +110,7 @@ class Rows:
             raise
 
     def rest(self) -> None:
-        """The heart need not beat any more."""
+        """Stop the heart: it need not beat any more."""
         self._beating.cancel()
 
     async def _beat(self) -> None:

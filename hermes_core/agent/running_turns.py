@@ -40,7 +40,7 @@ _BACKLOG = 64  # events nobody took yet; live output beyond is not shown, as its
 
 
 def started(runtime: Runtime) -> Runtime:
-    """The kernel, at work: with its sessions and turns."""
+    """Set a kernel to work: give it its sessions and turns."""
     runtime.sessions = OpenSessions(runtime, f"{socket.gethostname()}:{os.getpid()}:{os.urandom(4).hex()}")
     runtime.turns = RunningTurns(runtime)
     return runtime
@@ -151,7 +151,7 @@ class RunningTurns:
             await asyncio.sleep(0)
 
     def busy(self, session: str) -> bool:
-        """Whether a turn runs in a session. One whose end is being stored does not: its answer may be read before."""
+        """Tell whether a turn runs in a session; not one whose end is being stored: its answer may be read before."""
         work = self._playing.get(session)
         return work is not None and work not in self._over
 
@@ -233,7 +233,7 @@ class RunningTurns:
         return run
 
     async def _admitted(self, original: Envelope, session_id: str, owner: Principal) -> Envelope:
-        """The message as plugins let it in. Raises UserError."""
+        """Return the message as plugins let it in. Raises UserError."""
         original = evolve(original, message=sound(original.message))
         known: dict[str, Any] = {"session_id": session_id, "owner": owner, "cwd": "", "context": 0}
         if self._runtime.dispatch.implementations("transform_incoming"):
@@ -250,7 +250,7 @@ class RunningTurns:
         return envelope
 
     async def _folder(self, session_id: str, owner: Principal) -> str:
-        """Where a session works, also one that is not taken up here yet."""
+        """Say where a session works, also one that is not taken up here yet."""
         if session_id and not self._runtime.sessions.holds(session_id):
             with contextlib.suppress(UnknownName):
                 kept = await (await self._runtime.store()).sessions.get(session_id, owner)
@@ -258,7 +258,7 @@ class RunningTurns:
         return self._runtime.sessions.folder(session_id, owner)
 
     def _quoting(self, message: Message) -> Message:
-        """The message with what it quotes as a tool's result would show it: as can be stored, and without secrets."""
+        """Return the message with what it quotes as a tool's result shows it: as can be stored, and without secrets."""
         masked = self._runtime.settings.masks.for_model
         parts = tuple(
             evolve(part, text=masked(clean(part.text))) if isinstance(part, Text) and part.quotes else part

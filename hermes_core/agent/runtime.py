@@ -129,7 +129,7 @@ class Runtime:
         self._toolsets, self._yolo = tuple(toolsets) or tuple(self.settings.config.toolsets), yolo
 
     def asker(self, turn_origin: TurnOrigin, emit: Callable[[Event], None]) -> "Asker":
-        """Who puts the questions of one turn to its person. The turn that one works for sets the time."""
+        """Make who puts the questions of one turn to its person. The turn that one works for sets the time."""
         from hermes_core.agent.asking import Asker
 
         seconds = None if turn_origin.above or turn_origin.lasting else self.settings.config.policy.ask_seconds
@@ -161,7 +161,7 @@ class Runtime:
         )
 
     def mode(self, session_id: str) -> str:
-        """What needs a yes in a session of the owner's."""
+        """Say what needs a yes in a session of the owner's."""
         return self.policy.mode(session_id) if "policy" in vars(self) else self.first_mode
 
     @property
@@ -171,11 +171,11 @@ class Runtime:
         return "off" if self._yolo and not fixed else rules.mode
 
     def mailbox(self) -> Mailbox:
-        """Who sends to chats. Raises UserError when nobody does, or two plugins would."""
+        """Find who sends to chats. Raises UserError when nobody does, or two plugins would."""
         return mailbox_of(self.loader, self.dispatch)
 
     def purses(self) -> Sequence[tuple[str, Purse]]:
-        """Who limits what is spent. Raises PluginError when one that should cannot."""
+        """Find who limits what is spent. Raises PluginError when one that should cannot."""
         return purses_of(self.index, self.consent, self.loader, self.dispatch)
 
     @property
@@ -184,7 +184,7 @@ class Runtime:
         return self._store is not None and self._store.done()
 
     async def store(self) -> "Store":
-        """The open store. It is opened in a thread, so that a request that is under way is not held up."""
+        """Return the open store. It is opened in a thread, so that a request that is under way is not held up."""
         if self._store is None or (self._store.done() and self._store.exception()):  # it may go well by now
             url = self.address()
             driver = driver_for(url, self.index, self.loader, self.dispatch) if url else None
@@ -197,7 +197,7 @@ class Runtime:
         return open_store(self.home.database, url=url, driver=driver, durability=self.settings.config.store.durability)
 
     def toolbox(self) -> "Toolbox":
-        """The tools of all enabled tool plugins and of the embedding program."""
+        """Return the tools of all enabled tool plugins and of the embedding program."""
         if self._toolbox is None:
             from hermes_core.agent.toolbox import Toolbox
 
@@ -217,7 +217,7 @@ class Runtime:
         return self._toolbox
 
     def plugin_context(self, installed: Installed) -> PluginContext:
-        """What a plugin gets of this kernel. Raises ConfigError when its section of the settings is wrong."""
+        """Make what a plugin gets of this kernel. Raises ConfigError when its section of the settings is wrong."""
         skills = [
             (one.manifest.name, Path(one.path, folder))
             for one in self.index.plugins
@@ -236,13 +236,13 @@ class Runtime:
         )
 
     def _code(self) -> list[str]:
-        """Where the code lies that this process runs: its own package, its libraries, and those of the plugins."""
+        """Say where the code lies that this process runs: its own package, its libraries, and those of the plugins."""
         libraries = (str(found) for folder in filter(None, sys.path) for found in Path(folder).glob("hermes_*"))
         plugins = (one.path for one in self.index.plugins if one.path[:1] == "/")
         return [str(Path(__file__).parents[1]), *libraries, *plugins]
 
     def config_sections(self) -> dict[str, type]:
-        """The settings classes of enabled plugins, by the path of their section."""
+        """Return the settings classes of enabled plugins, by the path of their section."""
         return config_sections(self.index, self.consent)
 
     def load_hooks(self) -> None:
@@ -252,7 +252,7 @@ class Runtime:
             self.loader.load_hooks(*(n for n, mode in hooks.modes().items() if mode != "contribute"))
 
     async def prompt(self, session: Session, system: str = "") -> Prompt:
-        """The system prompt a session starts with. ``system`` is what its caller adds."""
+        """Build the system prompt a session starts with. ``system`` is what its caller adds."""
         from hermes_core.agent.prompt import build_prompt
 
         config = self.settings.config
@@ -265,21 +265,21 @@ class Runtime:
         return await self.dispatch.transform("transform_prompt", "prompt", evolve(prompt, tools=tools), session=session)
 
     def report(self, tool: Tool, error: BaseException) -> None:
-        """A tool raised something that is not a ToolError, or reached for too much: its author should know."""
+        """Report a tool that raised what is not a ToolError, or reached for too much: its author should know."""
         self.dispatch.failed(self.toolbox().owner(tool), tool.name, error)
 
     def beside(self, settings: Settings) -> Self:
-        """A kernel of the same plugins with other settings, not at work; whoever asks closes it."""
+        """Make a kernel of the same plugins with other settings, not at work; whoever asks closes it."""
         made = type(self)(settings, self.index, self.consent, owner=self.owner)
         made.brokers = self.brokers
         return made
 
     def address(self) -> str:
-        """Where the store's server is, with its password; empty for a file. Raises UserError."""
+        """Say where the store's server is, with its password; empty for a file. Raises UserError."""
         return address_of(self.settings)
 
     def migrations(self, label: str) -> Sequence[Migration]:
-        """What a plugin registered for tables of its own."""
+        """Return what a plugin registered for tables of its own."""
         return [one for by, one in self.dispatch.contributions("register_migrations") if by == label]
 
     def reread(self) -> Sequence[str]:

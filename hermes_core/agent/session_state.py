@@ -36,7 +36,7 @@ _KEPT = 100  # resting sessions a process keeps at hand; the others are taken up
 
 
 def new_session_id(now: float | None = None) -> str:
-    """A fresh session id: local time and eight hex digits, so that hundreds a second do not meet."""
+    """Make a fresh session id: local time and eight hex digits, so that hundreds a second do not meet."""
     return f"{time.strftime('%Y%m%d_%H%M%S', time.localtime(now))}_{os.urandom(4).hex()}"
 
 
@@ -104,7 +104,7 @@ class OpenSessions:
         bounds: TurnBounds | None = None,
         parent: str = "",
     ) -> SessionState:
-        """A session by its exact id, or a new one (with that id, when it is given and free).
+        """Take a session by its exact id, or a new one (with that id, when it is given and free).
 
         Of a new one ``system`` is what a caller adds to its prompt, ``folder`` where it works, ``parent`` the session
         that it works for, or the plugin that hides it; its model is told of no tool that ``bounds`` do not permit.
@@ -173,18 +173,18 @@ class OpenSessions:
         state.stored = stored is not None and begun == state.specs
 
     def count(self, session: Session, usage: Usage) -> None:
-        """A plugin had a model work for the turn that runs in a session: it counts for that turn."""
+        """Count for the turn that runs in a session what a plugin had a model do."""
         state = self._open.get(session.id)
         if state and state.count and session.turn == state.session.turn:
             state.count(usage)
 
     def holds(self, session_id: str, owner: Principal | None = None) -> bool:
-        """Whether a session is taken up here, and is the ``owner``'s."""
+        """Tell whether a session is taken up here, and is the ``owner``'s."""
         state = self._open.get(session_id)
         return state is not None and owner in (None, state.session.owner)
 
     def folder(self, session_id: str, owner: Principal) -> str:
-        """Where a session works; a new one of a guest in their own folder."""
+        """Say where a session works; a new one of a guest in their own folder."""
         if state := self._open.get(session_id):
             return state.session.cwd
         guests = self.runtime.guests
@@ -193,7 +193,7 @@ class OpenSessions:
         return self.narrow(self.runtime.settings.config.terminal.cwd or here(), owner)
 
     def narrow(self, place: str, owner: Principal) -> str:
-        """The folder, or one of Hermes' own in the place of one too wide to work in."""
+        """Return the folder, or one of Hermes' own in the place of one too wide to work in."""
         if not wide(place) or not self.runtime.workspaces.is_here(owner):
             return place
         own = self.runtime.home.root / "workspace"
@@ -211,7 +211,7 @@ class OpenSessions:
     async def fork(
         self, source: str, owner: Principal, origin: str = "", *, upto: str = "", title: str = "", parent: str = ""
     ) -> Session:
-        """A new session with the prompt and history of another, until the end of the turn ``upto``, if given."""
+        """Make a new session with the prompt and history of another, until the end of the turn ``upto``, if given."""
         store = await self.runtime.store()
         known = await store.sessions.get(source, owner)
         copy = evolve(known, id=new_session_id(), title=title, created=0.0, parent=parent, turn="")
@@ -259,20 +259,20 @@ class OpenSessions:
     async def take_up(
         self, session_id: str = "", *, origin: str, owner: Principal | None = None, system: str = ""
     ) -> Session:
-        """A session by its exact id, or a new one (with that id, when it is given and free).
+        """Take up a session by its exact id, or a new one (with that id, when it is given and free).
 
         ``system`` is added to the prompt of a new one.
         """
         return (await self.take(session_id, origin, owner or self.runtime.owner, system)).session
 
     async def place(self, session: Session) -> Workspace:
-        """Where the commands of a session run, as its turns will find it. Raises UserError when there is none."""
+        """Find where the commands of a session run, as its turns will find it. Raises UserError when there is none."""
         state = await self.take(session.id, session.origin, session.owner)
         state.workspace = state.workspace or await self.runtime.workspaces.open(state.session)
         return state.workspace
 
     async def say_next(self, state: SessionState, words: str) -> None:
-        """What a person said in a turn that ends now waits as the next message."""
+        """Let what a person said in a turn that ends now wait as the next message."""
         envelope = enveloped(words, "", state.session.origin, state.session.owner)
         store = await self.runtime.store()
         await store.inbox.wait(
@@ -294,7 +294,7 @@ class OpenSessions:
 
 
 def here() -> str:
-    """The current folder. Raises UserError when it is gone."""
+    """Return the current folder. Raises UserError when it is gone."""
     try:
         return os.getcwd()  # noqa: PTH109
     except FileNotFoundError:
@@ -302,7 +302,7 @@ def here() -> str:
 
 
 def _not_yours(session_id: str) -> UserError:
-    """One answer for every name that is somebody else's; it does not say whose, nor what is there."""
+    """Make one answer for every name that is somebody else's; it does not say whose, nor what is there."""
     return UserError(f"The name {session_id} cannot be used here.", hint="Choose another one.")
 
 

@@ -70,7 +70,7 @@ class Sessions(SessionsBroker):
         return [self._shown(path) for path in found]
 
     def _shown(self, path: MessageTrace) -> MessageTrace:
-        """A path without secrets, and without the names of people who are not the asker."""
+        """Return a path without secrets, and without the names of people who are not the asker."""
         masks = self._runtime.settings.masks
 
         def received(row: Mapping[str, Any]) -> Mapping[str, Any]:

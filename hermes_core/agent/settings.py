@@ -182,7 +182,7 @@ def _holds(raw: Mapping[str, JSON], key: str) -> bool:
 
 
 def keep_to_own(installed: Installed, step: SetupStep) -> None:
-    """Raises NotPermitted where a setup step would write what is not its plugin's own."""
+    """Refuse a setup step that would write what is not its plugin's own: raises NotPermitted."""
     manifest = installed.manifest
     assert manifest, f"{installed.label} has no manifest"
     own = [f"{manifest.config_section}.", *(f"providers.{name}." for name in manifest.contributes["providers"])]

@@ -28,7 +28,7 @@ class Shown:
         self._emit(event)
 
     async def whole(self, session: Session, answer: str) -> str:
-        """The answer as it is shown, said in place of the words kept back; of one that broke off they are not shown."""
+        """Say the answer as it is shown, in place of the words kept back; of one that broke off they are not shown."""
         self._held.clear()
         dispatch = self._runtime.dispatch
         if answer and dispatch.implementations("transform_outgoing"):

@@ -19,7 +19,7 @@ _LONGEST = 4_000  # characters of what a plugin says
 async def ended(
     runtime: Runtime, asker: Asker, session: Session, *, number: int, usage: Usage, messages: Sequence[Message]
 ) -> tuple[str, str]:
-    """The last words of a turn that ends here (empty: it goes on), and what its person wants to say instead.
+    """Return the last words of a turn that ends here (empty: it goes on), and what its person wants to say instead.
 
     Raises UserError when a plugin ends it.
     """

@@ -54,14 +54,14 @@ class Toolbox:
         self._through = indirect.call_tool()
 
     def offered(self, session: Session, told: AbstractSet[str] = frozenset()) -> dict[str, Tool]:
-        """The tools that can be used now. ``told`` are those that a session knows of already."""
+        """Return the tools that can be used now. ``told`` are those that a session knows of already."""
         off = set(self._off_on.get(session.origin, ())) - told
         tools = {n: t for n, t in {**self._tools, **self.sourced(session)}.items() if n not in off}
         tools = {n: t for n, t in tools.items() if permits(session.bounds, t)}
         return {n: t for n, t in tools.items() if self.lacks(t, session) is None}
 
     def lacks(self, tool: Tool, session: Session) -> str | None:
-        """What a tool needs that is not there, or None; one that fails to say so is not there."""
+        """Say what a tool needs that is not there, or None; one that fails to say so is not there."""
         try:
             reason = tool.needs(session) if tool.needs else None
         except Exception as error:  # noqa: BLE001 - a plugin's fault costs its own feature only
@@ -70,7 +70,7 @@ class Toolbox:
         return reason if reason is None or isinstance(reason, str) else "what it needs is no text"
 
     def sourced(self, session: Session) -> dict[str, Tool]:
-        """The tools that come and go, as a session may have them now. What cannot be offered is left out, and told."""
+        """Return the tools that come and go, as a session has them now. What cannot be offered is left out and told."""
         found: dict[str, Tool] = {}
         for label, source in self._sources:
             try:
@@ -95,7 +95,7 @@ class Toolbox:
         return {name: tool for name, tool in found.items() if name not in self._disabled}
 
     def _sound(self, label: str, tool: Tool) -> bool:
-        """Whether a model can be told of it: one schema that is none would end every turn of every session."""
+        """Tell whether a model can be told of it: one schema that is none would end every turn of every session."""
         try:
             if not (isinstance(tool, Tool) and isinstance(tool.name, str) and isinstance(tool.description, str)):
                 raise TypeError(f"a {type(tool).__name__} without a name and a description is no tool")
@@ -113,7 +113,7 @@ class Toolbox:
             self._report(label, where, error)
 
     def offer(self, session: Session, *, window: int = 0, begun: Sequence[ToolSpec] = ()) -> Offer:
-        """All of them, to choose from. ``begun`` is what a model was told before: what is still there of it comes
+        """Return all, to choose from. ``begun`` is what a model was told before: what is still there of it comes
         first, as it was."""
         known = {s.name: s for s in begun}
         offered = self.offered(session, known.keys())
@@ -132,12 +132,12 @@ class Toolbox:
         )
 
     def unmet(self, session: Session) -> dict[str, str]:
-        """The tools that cannot be used now, each with what it needs."""
+        """Return the tools that cannot be used now, each with what it needs."""
         needs = {n: self.lacks(t, session) for n, t in {**self._tools, **self.sourced(session)}.items()}
         return {name: reason for name, reason in needs.items() if reason is not None}
 
     def callable(self, told: Sequence[ToolSpec], session: Session) -> Mapping[str, Tool]:
-        """The tools that calls of a session may name: those there, and those it was told of that are still there."""
+        """Return what calls of a session may name: the tools there, and those it was told of that are still there."""
         names = {spec.name for spec in told}
         off = set(self._off_on.get(session.origin, ())) - names
         through = {indirect.CALL: self._through} if indirect.CALL in names else {}
@@ -145,15 +145,15 @@ class Toolbox:
         return _Callable(through | tools, lambda: {n: t for n, t in self.sourced(session).items() if n not in off})
 
     def has(self, told: Sequence[ToolSpec], session: Session) -> bool:
-        """Whether every tool that a session was told of is still there."""
+        """Tell whether every tool that a session was told of is still there."""
         return {spec.name for spec in told} <= self.callable(told, session).keys()
 
     def every(self, session: Session) -> dict[str, Tool]:
-        """All there are, switched off or not, with what a session may have of those that come and go."""
+        """Return all there are, switched off or not, with what a session may have of those that come and go."""
         return {**self._all, **self.sourced(session)}
 
     def owner(self, tool: Tool) -> str:
-        """The label of the plugin that added a tool."""
+        """Return the label of the plugin that added a tool."""
         return self._owners.get(tool.name, tool.toolset)
 
     @property

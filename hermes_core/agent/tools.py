@@ -92,7 +92,7 @@ class CallRunner:
     count: Iterator[int] = field(factory=itertools.count)  # of the calls that tools make for these
 
     async def run(self, calls: Sequence[ToolCall]) -> list[Message]:
-        """The results of one reply's calls, in the model's order."""
+        """Run one reply's calls; the results are in the model's order."""
         workers = asyncio.Semaphore(max(1, self.runtime.settings.config.agent.tool_workers))
         params = [self._checked(call) for call in calls]
         keys = [self._keys(call, value) for call, value in zip(calls, params, strict=True)]
@@ -122,7 +122,7 @@ class CallRunner:
         return messages
 
     async def below(self, above: str, call: ToolCall) -> ToolResult:
-        """The result of a call that the running call ``above`` makes; where that is run again, as it was stored."""
+        """Run a call that the running call ``above`` makes; where that is run again, the result is the stored one."""
         state, result = await self.store.journal.add_call(self.turn, above, call)
         if result is not None:
             return result
@@ -136,7 +136,7 @@ class CallRunner:
         return result
 
     def permitted(self, tool: Tool) -> Permitted:
-        """The workspace as a tool may use it; the same object for all its calls, as tools remember places by it."""
+        """Return the workspace as a tool may use it; one object for all its calls, as tools remember places by it."""
         door = " ".join([tool.name, *sorted(e.value for e in tool.effects)])  # a new version may have others
         if door not in self.doors:
             self.doors[door] = Permitted(self.workspace, tool, self.runtime.report)
@@ -150,7 +150,7 @@ class CallRunner:
         )
 
     def _first(self, calls: Sequence[ToolCall]) -> list[int]:
-        """For each call the one that is run for it: the first that is the same, when its tool only looks."""
+        """Find for each call the one that is run for it: the first that is the same, when its tool only looks."""
         seen: dict[str, int] = {}
         found = []
         for index, call in enumerate(calls):
@@ -160,7 +160,7 @@ class CallRunner:
         return found
 
     def _checked(self, call: ToolCall) -> Any:
-        """The call's arguments as its class, or the ToolError that answers it."""
+        """Return the call's arguments as its class, or the ToolError that answers it."""
         tool = self.tools.get(call.name)
         if tool is None and any(spec.name == call.name for spec in self.told):
             return ToolError(f"{call.name} is not there any more.", retry=False, hint="Do without it.")
@@ -202,7 +202,7 @@ class CallRunner:
             return None
 
     def _absolute(self, key: str) -> str:
-        """The same file has the same key, however its path was written."""
+        """Give the same file the same key, however its path was written."""
         if not key.startswith("file:"):
             return key
         path = os.path.join(self.workspace.cwd, os.path.expanduser(key[5:]))  # noqa: PTH111, PTH118
@@ -212,7 +212,7 @@ class CallRunner:
             return key
 
     def _before(self, index: int, calls: Sequence[ToolCall], keys: Sequence[frozenset[str] | None]) -> list[int]:
-        """Which other calls of the batch must end first: those that overlap, and those this tool comes after."""
+        """Say which other calls of the batch must end first: those that overlap, and those this tool comes after."""
         mine, tool = keys[index], self.tools.get(calls[index].name)
         after = tool.after if tool else ()
         found = []
@@ -289,7 +289,7 @@ class CallRunner:
         return result, seconds
 
     async def _run(self, tool: Tool, call: ToolCall, params: Any, outside: bool) -> tuple[ToolResult, bool]:
-        """The result of a call, and whether it ended; one that ignores its cancellation is left to itself."""
+        """Run a call: its result, and whether it ended; one that ignores its cancellation is left to itself."""
         context = CallContext(self, call, tool, outside)
         try:
             result, ended = await self._ended(context, tool, call, params)

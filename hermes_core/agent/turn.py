@@ -256,7 +256,7 @@ class TurnRun:
             step += 1
 
     async def _goes_on(self, reply: Message) -> bool:
-        """Whether plugins send the model on, after a reply that would be the answer; then it is told so next."""
+        """Tell whether plugins send the model on, after a reply that would be the answer; then it is told so next."""
         arguments = self._state.session, text_of(reply), self._model.messages, self._meter.used
         more = None if self._model.cut else await self._ends.more(*arguments)
         if more is None:
@@ -269,14 +269,14 @@ class TurnRun:
         return True
 
     async def _last_word(self, reached: HermesError) -> str:
-        """The calls are used up: one more, without tools, says how far it came. Raises what was reached."""
+        """Make one more call when they are used up: without tools, it says how far it came. Raises what was reached."""
         message = await self._model.reply(last=True)
         if has_calls(message):
             raise reached
         return text_of(message)
 
     async def _ended_before(self, step: int) -> str:
-        """The last words of a turn that ends before a model call; empty where it goes on. Raises UserError."""
+        """Return the last words of a turn that ends before a model call; empty where it goes on. Raises UserError."""
         runtime, session, used = self._runtime, self._state.session, self._meter.used
         answer, words = await ended(
             runtime, self._asker, session, number=step, usage=used, messages=self._model.messages
@@ -360,7 +360,7 @@ class TurnRun:
         return " ".join(filter(None, (self._changed, *known)))
 
     def _noted(self, answer: str) -> str:
-        """The answer as it is sent: with what the person should know of it."""
+        """Return the answer as it is sent: with what the person should know of it."""
         note = self._note(answer)
         return f"{answer}\n\n({note})" if answer and note else answer
 

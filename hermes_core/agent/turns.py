@@ -81,7 +81,7 @@ class Turns(TurnsBroker):
         stored: Callable[[str], Awaitable[None]] | None,
         ends: TurnEnds | None,
     ) -> AsyncGenerator[Event, None]:
-        """The turn of a message that a host heard; one commit writes it down and begins its turn."""
+        """Play the turn of a message that a host heard; one commit writes it down and begins its turn."""
         self._require_host()
         _refuse_unsound(order)
         named = order.session or not stored
@@ -197,7 +197,7 @@ class Turns(TurnsBroker):
         return {"platform": self._installed.label, "account": _account(owner), "event_id": event}
 
     async def _checked(self, session: str, owner: Principal | None) -> Principal:
-        """Whose session it is, which is theirs. Raises UnknownName."""
+        """Return whose session it is, which is theirs. Raises UnknownName."""
         owner = owner or self._runtime.owner
         if not self._runtime.sessions.holds(session, owner):
             await (await self._runtime.store()).sessions.get(session, owner)
@@ -207,7 +207,7 @@ class Turns(TurnsBroker):
         self._installed.require("permissions", "kernel", "host.serve", "served people")
 
     def _enveloped(self, message: str | Message | Envelope, owner: Principal, event: str = "") -> tuple[Envelope, str]:
-        """A message as it came in, and the origin of a session that begins with it."""
+        """Return a message as it came in, and the origin of a session that begins with it."""
         if isinstance(message, Envelope):
             self._require_host()
             return message, message.platform
@@ -264,12 +264,12 @@ class Turns(TurnsBroker):
 
 
 def _account(owner: Principal) -> str:
-    """Whose events they are: each person's are apart."""
+    """Say whose events they are: each person's are apart."""
     return f"{owner.profile}/{owner.person}"
 
 
 def _refuse_unsound(order: TurnOrder) -> None:
-    """Raises UserError for an order that nobody could keep to."""
+    """Refuse an order that nobody could keep to: raises UserError."""
     bounds = order.bounds or TurnBounds()
     amounts = {name: getattr(bounds, name) for name in ("calls", "tokens", "money", "seconds")}
     wrong = unsound(order) or next((f"TurnBounds.{n} is {v!r}" for n, v in amounts.items() if not 0 <= v < inf), "")

@@ -11,14 +11,14 @@ _FIGURES = [field.name for field in fields(Usage) if field.name != "priced"]
 
 
 def add(one: Usage, other: Usage) -> Usage:
-    """The sum of two usages; its cost is as certain as its weakest part."""
+    """Return the sum of two usages; its cost is as certain as its weakest part."""
     known = [part.priced for part in (one, other) if part.calls]
     figures = {name: getattr(one, name) + getattr(other, name) for name in _FIGURES}
     return Usage(**figures, priced=min(known, key=CERTAINTY.index) if known else "")
 
 
 def priced(usage: Usage, price: Price | None) -> Usage:
-    """The usage with its cost: what the service said, else by the list price, else unknown."""
+    """Return the usage with its cost: what the service said, else by the list price, else unknown."""
     if usage.priced or usage.cost:
         return evolve(usage, priced=usage.priced or "actual")
     if price is None:

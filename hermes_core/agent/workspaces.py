@@ -27,22 +27,22 @@ class Workspaces:
         self._wrong: dict[str, str] = {}  # what is wrong with the commands of each plugin that was tried
 
     def backend(self, owner: Principal) -> str:
-        """The name of the backend that somebody's commands run on."""
+        """Return the name of the backend that somebody's commands run on."""
         config = self._settings.config
         return (self._guests.is_guest(owner) and config.gateway.backend) or config.terminal.backend
 
     def is_here(self, owner: Principal) -> bool:
-        """Whether somebody's tools see the files of this machine, under the same paths."""
+        """Tell whether somebody's tools see the files of this machine, under the same paths."""
         found = self._backends(self.backend(owner)).get(self.backend(owner))
         return found is not None and Feature.LOCAL in found.features
 
     def wall(self, owner: Principal) -> Wall | None:
-        """What will bound somebody's commands, as far as that is known before a workspace is open."""
+        """Return what will bound somebody's commands, as far as that is known before a workspace is open."""
         found = self._backends(self.backend(owner)).get(self.backend(owner))
         return found.wall if found else None
 
     async def open(self, session: Session) -> Workspace:
-        """The place where this session's commands run. Raises UserError when there is none, and PluginError."""
+        """Open the place where this session's commands run. Raises UserError when there is none, and PluginError."""
         hide_memory()  # from here on something runs that a model chose
         name = self.backend(session.owner)
         if self._guests.is_guest(session.owner):
@@ -65,7 +65,7 @@ class Workspaces:
         return place
 
     async def _tried(self, label: str, place: Workspace) -> str:
-        """What a first command finds wrong with its environment, which its plugin is named for; empty where nothing."""
+        """Say what a first command finds wrong with its environment, as its plugin's fault; empty where nothing."""
         if f"hermes-{label.replace('/', '-')}" in OWN:
             return ""  # their tests say so
         request = ExecRequest(argv=("sh", "-c", f'printf "%s %s" "${MARK}" "${_PLANTED}"'), seconds=10.0)

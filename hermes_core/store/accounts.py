@@ -49,7 +49,7 @@ class Accounts(Stored):
 
     @transaction(READ)
     def list(self, tx: Transaction) -> Sequence[Account]:
-        """Every account that was ever served, by platform and name."""
+        """Return every account that was ever served, by platform and name."""
         rows = tx.rows("accounts_list")
         return [made(Account, row, served=leases.alive(tx, row)) for row in rows]
 

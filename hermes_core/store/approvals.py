@@ -46,12 +46,12 @@ class Approvals(Stored):
 
     @transaction(READ)
     def get(self, tx: Transaction, owner: Principal, approval_id: str) -> Approval | None:
-        """One question of an owner as it stands."""
+        """Return one question of an owner as it stands."""
         return _approval(tx, owner_number(tx, owner), approval_id)
 
     @transaction(READ)
     def find(self, tx: Transaction, owner: Principal, words: str, *, admin: bool = False) -> Approval:
-        """A question that somebody may answer, by its id or the start of it; as an ``admin`` also those for admins.
+        """Find a question that somebody may answer, by its id or its start; as an ``admin`` also those for admins.
 
         Raises UnknownName, UserError.
         """
@@ -70,7 +70,7 @@ class Approvals(Stored):
     def list(
         self, tx: Transaction, owner: Principal, *, closed: bool = False, limit: int = 50, admin: bool = False
     ) -> Sequence[Approval]:
-        """The open questions that somebody may answer, newest first; settled ones too when ``closed``.
+        """Return the open questions that somebody may answer, newest first; settled ones too when ``closed``.
 
         As an ``admin`` also those that others' calls put to admins.
         """
@@ -102,7 +102,7 @@ class Approvals(Stored):
     def grants(
         self, tx: Transaction, owner: Principal, *, session_id: str = "", every: bool = False
     ) -> Sequence[Grant]:
-        """What holds for an owner in a session (a child's: in its root), oldest first; ``every``: in any session."""
+        """Return what holds for an owner in a session (a child's: in its root), oldest first; ``every``: in any."""
         number = owner_number(tx, owner)
         root = _root(tx, number, session_id) if session_id else ""
         rows = tx.rows("grants_list", owner=number, root=root, every=every)
@@ -110,7 +110,7 @@ class Approvals(Stored):
 
     @transaction(READ)
     def granted(self, tx: Transaction, owner: Principal, session_id: str) -> Sequence[str]:
-        """The rules that hold for an owner in a session."""
+        """Return the rules that hold for an owner in a session."""
         number = owner_number(tx, owner)
         return list(_granted(tx, number, _root(tx, number, session_id)))
 
@@ -151,7 +151,7 @@ def _keep(tx: Transaction, owner: int, settled: Approval) -> None:
 
 
 def _answer_alike(tx: Transaction, owner: int, settled: Approval) -> None:
-    """Nobody is asked twice for the same: open questions that the new grant covers are answered by it."""
+    """Answer the open questions that a new grant covers: nobody is asked twice for the same."""
     granted = {rule for rule, _, _ in settled.rules}
     for other in map(_read, tx.rows("approvals_open", owner=owner, addressee=settled.addressee)):
         here = settled.choice == "always" or other.root == settled.root
@@ -160,7 +160,7 @@ def _answer_alike(tx: Transaction, owner: int, settled: Approval) -> None:
 
 
 def _root(tx: Transaction, owner: int, session_id: str) -> str:
-    """The conversation that a session belongs to: of a child agent's, the first one above that is no child's."""
+    """Return the conversation that a session belongs to: of a child agent's, the first one above that is no child's."""
     while row := tx.row("session_get", id=clean(session_id), owner=owner):
         if row["origin"] != "child" or not row["parent"]:
             break

@@ -111,7 +111,7 @@ class Documents(Stored, DocumentsBroker):
 
 
 def check_place(owner: Principal | None, session_id: str) -> None:
-    """Raises UserError for a session of nobody, UnknownName for what can be no session."""
+    """Refuse a session of nobody: raises UserError; what can be no session: UnknownName."""
     if session_id and owner is None:
         raise UserError("A document of a session needs its owner.", hint="Give owner=session.owner too.")
     if session_id != clean(session_id):
@@ -119,7 +119,7 @@ def check_place(owner: Principal | None, session_id: str) -> None:
 
 
 def encoded(value: JSON) -> str:
-    """A value as the text that is stored. Raises UserError when it is not JSON, or too large."""
+    """Return a value as the text that is stored. Raises UserError when it is not JSON, or too large."""
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         same = json.loads(text) == value
@@ -135,7 +135,7 @@ def encoded(value: JSON) -> str:
 
 
 def named(name: str) -> str:
-    """The name of a document, if it is one. Raises UserError."""
+    """Return the name of a document, if it is one. Raises UserError."""
     if not 0 < len(name) <= LONGEST_NAME or not name.isprintable():
         raise UserError(f"{name[:40]!r} is no name of a document: one line of 1 to {LONGEST_NAME} characters.")
     return name

@@ -42,7 +42,7 @@ _CAUSES: dict[int, tuple[str, str]] = {
 
 @contextmanager
 def explained(place: str) -> Iterator[None]:
-    """The driver's errors as Locked or StoreError in plain words."""
+    """Turn the driver's errors into Locked or StoreError in plain words."""
     try:
         yield
     except sqlite3.Error as error:

@@ -29,7 +29,7 @@ class History(Stored):
 
     @transaction(READ)
     def load(self, tx: Transaction, session_id: str, *, whole: bool = False) -> list[Message]:
-        """The messages a model may be sent, in order, valid for every provider whatever the rows are like.
+        """Return the messages a model may be sent, in order, valid for every provider whatever the rows are like.
 
         Where the session was compacted, what it was compacted to stands for the rows until then; ``whole`` reads these.
         """
@@ -39,7 +39,7 @@ class History(Stored):
     def messages(
         self, tx: Transaction, owner: Principal, session_id: str, *, around: int = 0, window: int = 10
     ) -> list[tuple[int, Message]]:
-        """Stored messages with their numbers: ``window`` on each side of ``around``, or the last ones when it is 0."""
+        """List stored messages with their numbers: ``window`` on each side of ``around``, or the last when it is 0."""
         get_session(tx, session_id, owner)
         found = tx.rows("message_at", session_id=session_id, before=around - 1) if around > 0 else ()
         start = found[0]["id"] if found else _END
@@ -59,7 +59,7 @@ class History(Stored):
         sort: str = "newest",
         children: bool = False,
     ) -> list[Hit]:
-        """Messages of an owner that hold all the words, newest (or oldest) first; see ``Sessions.list``."""
+        """Return messages of an owner that hold all the words, newest (or oldest) first; see ``Sessions.list``."""
         number, words = owner_number(tx, owner), clean(words)
         alone = tx.rows("owner_count")[0][0] == 1
         phrases = phrases_of(words, None if alone else number, cut=tx.server)
@@ -72,7 +72,7 @@ class History(Stored):
     def tool_calls(
         self, tx: Transaction, owner: Principal, session_id: str = "", *, tool: str = "", limit: int = 50
     ) -> list[HistoryEntry]:
-        """Tool calls of an owner, newest first; of one session, or of one tool, if so asked."""
+        """Return tool calls of an owner, newest first; of one session, or of one tool, if so asked."""
         values = {"owner": owner_number(tx, owner), "name": clean(tool), "limit": limit}
         if session_id:
             rows = tx.rows("calls_of_session", **values, session_id=clean(session_id))
@@ -84,7 +84,7 @@ class History(Stored):
 
     @transaction(READ)
     def tools_that_ran(self, tx: Transaction, session_id: str) -> set[str]:
-        """The tools that came to a good end in a session, however much of it was compacted."""
+        """Return the tools that came to a good end in a session, however much of it was compacted."""
         return {row["name"] for row in tx.rows("calls_ok", session_id=session_id)}
 
     @transaction()
@@ -102,7 +102,7 @@ class History(Stored):
     def replace(
         self, tx: Transaction, owner: Principal, session_id: str, messages: Sequence[Message], plugin: str
     ) -> None:
-        """The same outside of a turn. Raises UnknownName, Busy, and UserError when it does not fit."""
+        """Do the same outside of a turn. Raises UnknownName, Busy, and UserError when it does not fit."""
         get_session(tx, session_id, owner)
         check_free(tx, session_id)
         if tx.row("turn_open", session_id=session_id):
@@ -136,7 +136,7 @@ class History(Stored):
 
 
 def append(tx: Transaction, session_id: str, message: Message, turn_id: str, made: int = 0) -> int:
-    """The one place where a message is written: row, search index, session."""
+    """Write a message, in this one place: row, search index, session."""
     owner, _ = session_facts(tx, session_id)
     now, body = time.time(), dumps(message_to_json(message))
     known = {"session_id": session_id, "owner": owner, "turn_id": turn_id, "role": message.role}
@@ -158,7 +158,7 @@ def append_notes(tx: Transaction, session_id: str) -> None:
 
 
 def history_of(tx: Transaction, session_id: str, *, whole: bool = False) -> list[Message]:
-    """What ``History.load`` gives."""
+    """Return what ``History.load`` gives."""
     context = None if whole else tx.row("context_last", session_id=session_id)
     start, kept = (context["upto"] + 1, json.loads(context["body"])) if context else (0, ())
     rows = tx.rows("messages_from", session_id=session_id, start=start, limit=-1)
@@ -171,7 +171,7 @@ def _compact(tx: Transaction, session_id: str, messages: Sequence[Message], plug
 
 
 def stand_for(tx: Transaction, session_id: str, messages: Sequence[Message], by: str) -> None:
-    """Rows are never touched: a context is written beside them, and names the last one it stands for."""
+    """Write a context beside the rows, which are never touched; it names the last one it stands for."""
     upto, body = session_facts(tx, session_id)[1], dumps([message_to_json(message) for message in messages])
     tx.change("context_add", session_id=session_id, upto=upto, body=body, plugin=by, created=time.time())
     die_at("compacting")
@@ -184,7 +184,7 @@ def _hit(tx: Transaction, row: sqlite3.Row, message: Message, words: str) -> Hit
 
 
 def _number(tx: Transaction, session_id: str, row: int) -> int:
-    """Which message of its session a row is. A number of all rows would tell how much other people say."""
+    """Say which message of its session a row is. A number of all rows would tell how much other people say."""
     return int(tx.rows("message_number", session_id=session_id, row=row)[0][0])
 
 

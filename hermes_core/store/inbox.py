@@ -46,7 +46,7 @@ class Inbox(Stored):
 
     @transaction(READ)
     def waiting(self, tx: Transaction, session_id: str) -> list[Waiting]:
-        """What waits in a session, in the order it came."""
+        """Return what waits in a session, in the order it came."""
         return waiting(tx, session_id)
 
     @transaction()
@@ -59,7 +59,7 @@ class Inbox(Stored):
 
     @transaction()
     def stop_wanted(self, tx: Transaction, session_id: str) -> bool:
-        """Whether another process wants the turn of a session stopped; said once."""
+        """Tell whether another process wants the turn of a session stopped; said once."""
         wishes = tx.rows("stops_waiting", session_id=session_id)
         for row in wishes:
             take(tx, row["id"], DONE)
@@ -67,13 +67,13 @@ class Inbox(Stored):
 
     @transaction(READ)
     def begun_by(self, tx: Transaction, session_id: str) -> Waiting | None:
-        """The message whose turn is open in a session."""
+        """Return the message whose turn is open in a session."""
         row = tx.row("turn_begun_by", session_id=session_id)
         return read(row) if row else None
 
     @transaction(READ)
     def asked_from(self, tx: Transaction, session_id: str, owner: Principal) -> Envelope | None:
-        """Where a session's last turn was asked for, without what was said; None if in no chat. Raises UnknownName."""
+        """Return where a session's last turn was asked for, without words; None if in no chat. Raises UnknownName."""
         get_session(tx, session_id, owner)
         row = tx.row("chat_asked", session_id=session_id)
         return address_from_json(row["envelope"], Message(role="user", parts=())) if row and row["envelope"] else None
@@ -101,7 +101,7 @@ class Inbox(Stored):
 
     @transaction(READ)
     def heard(self, tx: Transaction, platform: str, account: str) -> list[Waiting]:
-        """The commands of an account that were heard and not carried out."""
+        """Return the commands of an account that were heard and not carried out."""
         return [read(row) for row in tx.rows("commands_waiting", platform=platform, account=account)]
 
     @transaction()
@@ -129,12 +129,12 @@ def wait(
 
 
 def waiting(tx: Transaction, session_id: str) -> list[Waiting]:
-    """What waits in a session, in the order it came."""
+    """Return what waits in a session, in the order it came."""
     return [read(row) for row in tx.rows("inbox_waiting", session_id=session_id)]
 
 
 def address_to_json(envelope: Envelope) -> str:
-    """An envelope without its message, as JSON text; what says nothing is left out."""
+    """Return an envelope without its message, as JSON text; what says nothing is left out."""
     known = {one.name: getattr(envelope, one.name) for one in fields(Envelope) if one.name != "message"}
     unsaid = {one.name: one.default for one in fields(Envelope) if one.default is not NOTHING}
     if envelope.order:
@@ -143,7 +143,7 @@ def address_to_json(envelope: Envelope) -> str:
 
 
 def address_from_json(text: str, message: Message) -> Envelope:
-    """The envelope that ``address_to_json`` wrote, around a message. Raises ValueError or TypeError for other text."""
+    """Read the envelope that ``address_to_json`` wrote, around a message. Raises ValueError or TypeError for others."""
     known = {one.name for one in fields(Envelope)}
     data = {name: value for name, value in json.loads(text).items() if name in known}
     order = _order(data["order"]) if data.get("order") else None
@@ -155,7 +155,7 @@ def _plain(_instance: object, _field: object, value: Any) -> Any:
 
 
 def _order(data: dict[str, Any]) -> TurnOrder:
-    """An order as it was stored. What a newer kernel bounded in ways unknown here is not played: raises TypeError."""
+    """Read a stored order. What a newer kernel bounded in ways unknown here is not played: raises TypeError."""
     bounds = data.get("bounds")
     if bounds:
         bounds = TurnBounds(**{**bounds, "never": tuple(map(Effect, bounds.get("never", ())))})
@@ -169,7 +169,7 @@ def take(tx: Transaction, row: int, turn_id: str) -> None:
 
 
 def steered(tx: Transaction, session_id: str, turn_id: str, result: ToolResult) -> ToolResult:
-    """The result with what the person said meanwhile below it; taken by now."""
+    """Return the result with what the person said meanwhile below it; taken by now."""
     notes = [one for one in waiting(tx, session_id) if one.mode == "steer"]
     for one in notes:
         take(tx, one.id, turn_id)
@@ -185,7 +185,7 @@ def _marked(message: Message) -> list[Text | Blob]:
 
 
 def read(row: Any) -> Waiting:
-    """A row of the inbox that has a message."""
+    """Read a row of the inbox that has a message."""
     message = message_from_json(json.loads(row["body"]))
     envelope = address_from_json(row["envelope"], message) if row["envelope"] else None
     return Waiting(id=row["id"], mode=row["mode"], message=message, trace=row["trace"], envelope=envelope)

@@ -110,7 +110,7 @@ class Journal(Stored):
 
     @transaction(READ)
     def last_turn(self, tx: Transaction, session_id: str) -> LastTurn | None:
-        """The last turn of a session; its answer is empty until it is done. None when there is none."""
+        """Return the last turn of a session; its answer is empty until it is done. None when there is none."""
         row = tx.row("turn_last", session_id=session_id)
         if row is None:
             return None
@@ -130,12 +130,12 @@ class Journal(Stored):
 
     @transaction(READ)
     def is_held(self, tx: Transaction, session_id: str) -> bool:
-        """Whether a process that lives plays a turn in a session."""
+        """Tell whether a process that lives plays a turn in a session."""
         return leases.alive(tx, tx.row("lease_get", session_id=session_id))
 
     @transaction(READ, long=True)
     def interrupted(self, tx: Transaction, owner: Principal) -> list[str]:
-        """The sessions in which a turn was cut off by the death of its process, oldest first; then those in which a
+        """Return sessions in which a turn was cut off by the death of its process, oldest first; then those in which a
         message waits and nobody works. Child agents' are not among them: their parents go on with them."""
         number = owner_number(tx, owner)
         found = [*tx.rows("turns_open", owner=number), *tx.rows("sessions_waiting", owner=number)]
@@ -145,7 +145,7 @@ class Journal(Stored):
     def unplayed(
         self, tx: Transaction, came: Container[tuple[Principal, str, str]], *, limit: int = 100
     ) -> list[tuple[str, Principal]]:
-        """The same of all owners whose messages ``came`` by a platform and an account: the oldest first."""
+        """Return the same of all owners whose messages ``came`` by a platform and an account: the oldest first."""
         found: dict[str, Principal] = {}
         for row in (*tx.rows("turns_unplayed"), *tx.rows("inbox_unplayed")):
             owner = Principal(profile=row["profile"], person=row["person"])
@@ -156,7 +156,7 @@ class Journal(Stored):
 
     @transaction(READ)
     def over(self, tx: Transaction, turns: Sequence[str], before: float) -> list[str]:
-        """Those of some turns that ended before an instant."""
+        """Return those of some turns that ended before an instant."""
         return [turn for turn in turns if tx.row("turn_over", id=turn, before=before)]
 
     @transaction()
@@ -243,7 +243,7 @@ class Journal(Stored):
 
     @transaction(READ)
     def call_row(self, tx: Transaction, turn: Turn, call_id: str) -> int:
-        """The number of a call's row, which no other call has. Raises StoreError when the turn has no such call."""
+        """Return the number of a call's row, which no other has. Raises StoreError when the turn has no such call."""
         return int(_waiting(tx, turn, call_id, "pending", "started")["id"])
 
     @transaction()
@@ -280,7 +280,7 @@ class Journal(Stored):
 
 
 def _withdraw(tx: Transaction, session_id: str) -> None:
-    """Nobody waits any more for the answers of a session's open questions."""
+    """Withdraw a session's open questions: nobody waits any more for the answers."""
     tx.change("approvals_withdraw", session_id=session_id, answered=time.time())
 
 
@@ -341,7 +341,7 @@ def _add_call(tx: Transaction, turn: Turn, message_id: int, call: ToolCall, resu
 
 
 def _waiting(tx: Transaction, turn: Turn, call_id: str, *outcomes: str) -> Any:
-    """The row of a call that has not come further than ``outcomes``. Raises StoreError."""
+    """Return the row of a call that has not come further than ``outcomes``. Raises StoreError."""
     row = tx.row("call_find", turn_id=turn.id, call_id=clean(call_id))
     if row is None:
         raise StoreError(f"Turn {turn.id} has no tool call {call_id!r}.")

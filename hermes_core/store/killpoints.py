@@ -43,7 +43,7 @@ def die_at(point: str) -> None:
 
 @cache
 def _fate() -> tuple[str, Iterator[bool]] | None:
-    """The wanted point, and for each time it is reached whether that is the one."""
+    """Return the wanted point, and for each time it is reached whether that is the one."""
     wanted = os.environ.get("HERMES_DIE_AT")
     if not wanted or os.environ.get("HERMES_TESTING") != "1":
         return None

@@ -65,7 +65,7 @@ class Resumed:
 
 
 def check_free(tx: Transaction, session_id: str, left: int = 0) -> int:
-    """The session's last token, if nobody works on it. Raises Busy when a live holder does.
+    """Return the session's last token, if nobody works on it. Raises Busy when a live holder does.
 
     ``left`` is the token of a turn that the caller ended, but could not close.
     """
@@ -94,12 +94,12 @@ def hold(tx: Transaction, turn: Turn) -> None:
 
 
 def mark(tx: Transaction) -> dict[str, str | int | float]:
-    """What a lease says of a holder that is this process, now."""
+    """Return what a lease says of a holder that is this process, now."""
     return {"place": _place(), "pid": os.getpid(), "beat": _now(tx)}
 
 
 def alive(tx: Transaction, row: Any) -> bool:
-    """Whether a lease has a holder, and that holder is still there. ``row`` has its columns, or is None."""
+    """Tell whether a lease has a holder, and that holder is still there. ``row`` has its columns, or is None."""
     if row is None or not row["holder"]:
         return False
     silent = _now(tx) - row["beat"]
@@ -114,7 +114,7 @@ def _now(tx: Transaction) -> float:
 
 @cache
 def _place() -> str:
-    """Where process ids mean the same: one boot of this machine, and in it this process table (a container's)."""
+    """Say where process ids mean the same: one boot of this machine, and in it this process table (a container's)."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         return f"{boot} {os.readlink('/proc/self/ns/pid')}"  # noqa: PTH115 - this link leads to no path

@@ -22,7 +22,7 @@ class Lender:
 
     @contextmanager
     def connected(self, tx: Transaction) -> Iterator[sa.Connection]:
-        """A connection of SQLAlchemy inside an open transaction."""
+        """Open a connection of SQLAlchemy inside an open transaction."""
         if self._engine is None:
             url, more = f"{tx.dialect}://", tx.sqlalchemy
             self._engine = sa.create_engine(url, creator=self._borrow, poolclass=NullPool, **more)
@@ -47,9 +47,9 @@ class _Borrowed:
         return getattr(self._connection, name)
 
     def commit(self) -> None:
-        """Ours to do."""
+        """Do nothing: it is ours to do."""
 
     rollback = close = commit
 
     def add_notice_handler(self, _handler: object) -> None:
-        """Not for every loan anew."""
+        """Do nothing: not for every loan anew."""

@@ -25,7 +25,7 @@ def to_head(database: Database) -> None:
 
 
 def _revision(tx: Transaction, place: str) -> str:
-    """The revision of the database, or nothing when it is empty."""
+    """Return the revision of the database, or nothing when it is empty."""
     tables = set(tx.objects())
     if tx.server:  # there, tables of others may stand beside ours
         tables &= _OURS
@@ -40,7 +40,7 @@ def _revision(tx: Transaction, place: str) -> str:
 
 
 def _migrate(tx: Transaction, place: str) -> None:
-    """Inside the write lock: look again, since another process may have been faster."""
+    """Look again, inside the write lock, since another process may have been faster."""
     tx.alone("migration")
     revision = _revision(tx, place)
     if not revision and not tx.server:
@@ -69,7 +69,7 @@ def upgrade(tx: Transaction, place: str, revision: str = "", to: str = "head") -
 
 
 def _scripts(revision: str, place: str) -> "tuple[Config, ScriptDirectory]":
-    """Alembic's view of our revisions. Raises StoreError when it knows no such revision."""
+    """Return Alembic's view of our revisions. Raises StoreError when it knows no such revision."""
     from alembic.config import Config
     from alembic.script import ScriptDirectory
     from alembic.util import CommandError

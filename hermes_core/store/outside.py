@@ -11,28 +11,28 @@ __all__ = ["by_person", "by_plugin", "carried", "outside", "result_of"]
 
 
 def outside(messages: Iterable[Message]) -> bool:
-    """Whether any message holds it, or was made from such ones."""
+    """Tell whether any message holds it, or was made from such ones."""
     return any(message.untrusted for message in messages)
 
 
 def by_plugin(message: Message, *ways: Literal["added", "sent_on"]) -> bool:
-    """Whether a plugin said it: appended to what a model is told, or said as its turn might not end yet."""
+    """Tell whether a plugin said it: appended to what a model is told, or said as its turn might not end yet."""
     marks = message.meta.get("hermes") or {}
     return message.role == "user" and any(way in marks for way in ways or ("added", "sent_on"))
 
 
 def by_person(message: Message) -> bool:
-    """Whether a person said it, or whoever the turn is for."""
+    """Tell whether a person said it, or whoever the turn is for."""
     return message.role == "user" and not by_plugin(message)
 
 
 def result_of(result: ToolResult) -> Message:
-    """A result as the message that is stored."""
+    """Return a result as the message that is stored."""
     return Message(role="tool", parts=(result,), untrusted=result.untrusted)
 
 
 def carried(before: Sequence[Message], after: Sequence[Message]) -> Sequence[Message]:
-    """A context that takes the place of another: what was made from outside stays known as that."""
+    """Return a context that takes the place of another: what was made from outside stays known as that."""
     if not after or outside(after) or not outside(before):
         return after
     return (evolve(after[0], untrusted=True), *after[1:])

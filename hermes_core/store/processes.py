@@ -6,7 +6,7 @@ __all__ = ["is_running"]
 
 
 def is_running(pid: int) -> bool:
-    """Whether a process is there and not only waiting to be buried (a zombie, as in containers without an init)."""
+    """Tell whether a process is there and not only waiting to be buried (a zombie, as in containers without init)."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

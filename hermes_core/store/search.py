@@ -28,7 +28,7 @@ _LONGEST_WORD = 500  # characters; an index page of PostgreSQL takes 2,700 bytes
 
 
 def searchable(parts: Sequence[Part]) -> str:
-    """What of a message can be found: its text, calls with their arguments, and results; not the thinking."""
+    """Return what of a message can be found: its text, calls with their arguments, and results; not the thinking."""
     texts = []
     for part in parts:
         if isinstance(part, Text):
@@ -41,7 +41,7 @@ def searchable(parts: Sequence[Part]) -> str:
 
 
 def index_words(message: Message, owner: int) -> str:
-    """A stored message as the index gets it. Always of the stored one: removal must repeat what was added."""
+    """Return a stored message as the index gets it. Always of the stored one: removal must repeat what was added."""
     text = searchable(message.parts)
     if text.isascii():
         return f"{_OWNER}{owner} {text}"
@@ -55,7 +55,7 @@ def _pairs(run: str) -> str:
 
 
 def _pieces(words: str) -> list[str]:
-    """What is asked for: quoted phrases and words, cut where the writing system changes."""
+    """Return what is asked for: quoted phrases and words, cut where the writing system changes."""
     words = unicodedata.normalize("NFKC", words[:LONGEST_QUERY]).replace(_OWNER, " ")
     wanted = [quoted or word for quoted, word in _WANTED.findall(words)]
     pieces = [piece for text in wanted for piece in _PIECE.findall(text)]
@@ -63,7 +63,7 @@ def _pieces(words: str) -> list[str]:
 
 
 def phrases_of(words: str, owner: int | None, *, cut: bool = False) -> list[str]:
-    """The phrases that a message must hold; none when there is no word in it. ``owner`` None means there is only one.
+    """Return the phrases that a message must hold; none when it has no word. ``owner`` None means there is only one.
 
     They are ``cut`` for an index that does not cut and fold words itself.
     """
@@ -73,24 +73,24 @@ def phrases_of(words: str, owner: int | None, *, cut: bool = False) -> list[str]
 
 
 def quoted(phrases: Sequence[str]) -> str:
-    """A query of FTS5. Everything a person wrote is quoted, so no character of theirs is syntax."""
+    """Return a query of FTS5. Everything a person wrote is quoted, so no character of theirs is syntax."""
     return " ".join(f'"{text}"' for text in phrases)
 
 
 def cut_words(words: str) -> str:
-    """What an index gets that cuts at spaces: cut and folded as FTS5 does, with a space around each word."""
+    """Return what an index gets that cuts at spaces: cut and folded as FTS5 does, with a space around each word."""
     return f" {' '.join(_cut(words))} "
 
 
 def _cut(words: str) -> list[str]:
-    """The words as unicode61 has them: no accents, no capitals; very long ones by their start."""
+    """Return the words as unicode61 has them: no accents, no capitals; very long ones by their start."""
     if not words.isascii():
         words = re.sub(f"[^\x00-\x7f{_CJK}]+", lambda run: _folded(run[0])[0], words)
     return [word[:_LONGEST_WORD] for word in re.findall(rf"(?:[^\W_]|{_OWNER})+", words.lower())]
 
 
 def snippet(text: str, words: str) -> str:
-    """The text around the first word that was found, with every word marked as ``>>>word<<<``."""
+    """Return the text around the first word that was found, with every word marked as ``>>>word<<<``."""
     pieces = _pieces(words)
     spans = [match.span() for match in _pattern(pieces).finditer(text)]
     if not spans and not (text + words).isascii():
@@ -120,7 +120,7 @@ def _pattern(pieces: list[str]) -> re.Pattern[str]:
 
 
 def _folded(text: str) -> tuple[str, list[int]]:
-    """The text as unicode61 compares it, and for each of its characters where it came from."""
+    """Return the text as unicode61 compares it, and for each of its characters where it came from."""
     folded, origin = [], []
     for at, character in enumerate(text):
         for piece in unicodedata.normalize("NFKD", character).casefold():

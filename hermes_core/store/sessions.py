@@ -65,17 +65,17 @@ class Sessions(Stored):
 
     @transaction(READ)
     def is_free(self, tx: Transaction, session_id: str) -> bool:
-        """Whether no session of anybody has an id."""
+        """Tell whether no session of anybody has an id."""
         return tx.row("session_facts", id=clean(session_id)) is None
 
     @transaction(READ)
     def get(self, tx: Transaction, session_id: str, owner: Principal) -> Session:
-        """One session of an owner. Raises UnknownName."""
+        """Return one session of an owner. Raises UnknownName."""
         return get_session(tx, session_id, owner)
 
     @transaction(READ, long=True)
     def find(self, tx: Transaction, words: str, owner: Principal) -> Session:
-        """A session by id, ``latest``, title, or the unique start of one. Raises UnknownName, UserError."""
+        """Find a session by id, ``latest``, title, or the unique start of one. Raises UnknownName, UserError."""
         words, number = clean(words).strip(), owner_number(tx, owner)
         if words == "latest":
             if row := tx.row("sessions_list", owner=number, origin="", children=False, limit=1):
@@ -103,20 +103,20 @@ class Sessions(Stored):
     def list(
         self, tx: Transaction, owner: Principal, *, limit: int = 20, origin: str = "", children: bool = False
     ) -> Sequence[SessionRow]:
-        """Sessions of an owner, last used first; of child agents, and those plugins hide, only when asked for."""
+        """List sessions of an owner, last used first; of child agents, and those plugins hide, only when asked for."""
         values = {"owner": owner_number(tx, owner), "limit": limit, "origin": clean(origin), "children": children}
         found = tx.rows("sessions_list", **values)
         return [_row(tx, row, owner) for row in found]
 
     @transaction(READ)
     def owner(self, tx: Transaction, session_id: str) -> Principal | None:
-        """Whose a session is, for who is only given its id; None when there is no such session."""
+        """Return whose a session is, for who is only given its id; None when there is no such session."""
         row = tx.row("session_owner", id=session_id)
         return Principal(profile=row["profile"], person=row["person"]) if row else None
 
     @transaction(READ, long=True)
     def unused(self, tx: Transaction, owner: Principal, before: float) -> Sequence[str]:
-        """The sessions last used before an instant: their ids."""
+        """Return the sessions last used before an instant: their ids."""
         return [row["id"] for row in tx.rows("sessions_before", owner=owner_number(tx, owner), before=before)]
 
     @transaction()
@@ -126,7 +126,7 @@ class Sessions(Stored):
 
     @transaction(READ)
     def load_prompt(self, tx: Transaction, session_id: str) -> tuple[str, str] | None:
-        """What ``save_prompt`` kept, byte for byte, or None."""
+        """Return what ``save_prompt`` kept, byte for byte, or None."""
         row = tx.row("prompt_load", session_id=session_id)
         return (row["prompt"], row["tools"]) if row else None
 

@@ -17,7 +17,7 @@ class Spending(Stored):
 
     @transaction(READ)
     def spent(self, tx: Transaction, owner: Principal, *, session_id: str = "", since: float = 0.0) -> Spent:
-        """What a session of an owner used, or all their turns since an instant, as far as it is booked."""
+        """Return what a session of an owner used, or all their turns since an instant, as far as it is booked."""
         where = {"session_id": session_id} if session_id else {"since": since}
         row = tx.row(
             "turns_of" if session_id else "turns_since", owner=owner_number(tx, owner), now=time.time(), **where
@@ -48,7 +48,7 @@ class Spending(Stored):
 
     @transaction(READ, long=True)
     def usage(self, tx: Transaction, owner: Principal, *, days: int = 30) -> list[UsageRow]:
-        """What an owner used in the last days, newest day first, by provider, model and task."""
+        """Return what an owner used in the last days, newest day first, by provider, model and task."""
         found: dict[tuple[str, str, str, str], list[sqlite3.Row]] = {}
         for row in tx.rows("usage_by_quarter", owner=owner_number(tx, owner), since=time.time() - days * 86400):
             day = time.strftime("%Y-%m-%d", time.localtime(int(row["quarter"]) * 900))
@@ -72,7 +72,7 @@ class Spending(Stored):
 
 
 def sums(usage: Usage) -> dict[str, float]:
-    """The figures of a usage, which can be added up."""
+    """Return the figures of a usage, which can be added up."""
     return {name: value for name, value in attrs.asdict(usage).items() if name != "priced"}
 
 

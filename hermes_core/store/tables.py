@@ -31,7 +31,7 @@ _OWNED = re.compile(rf"([a-z]+)_([a-z0-9]+(?:_[a-z0-9]+)*)__{_VERSION}")
 
 
 def prefix_of(label: str) -> str:
-    """What the names of a plugin's tables begin with; no other plugin's prefix begins with it. Raises ContractError."""
+    """Return how a plugin's tables' names begin; no other plugin's prefix begins with it. Raises ContractError."""
     if not _PLAIN.fullmatch(label):
         text = "the name of a plugin with tables has lower-case letters and digits, and single - between them"
         raise ContractError(label, text)
@@ -39,7 +39,7 @@ def prefix_of(label: str) -> str:
 
 
 def owners_of_tables(tx: Transaction) -> set[str]:
-    """The labels of the plugins that have tables in a database."""
+    """Return the labels of the plugins that have tables in a database."""
     found = (_OWNED.fullmatch(name) for name in tx.objects())
     return {f"{m[1]}/{m[2].replace('_', '-')}" for m in found if m}
 
@@ -48,7 +48,7 @@ class Tables:
     """The tables of one plugin: every unit of work is one transaction."""
 
     def __init__(self, database: Database, label: str, migration: Migration) -> None:
-        """Raises ContractError when the plugin's name does not do."""
+        """Refuse a plugin whose name does not do: raises ContractError."""
         self.database, self._label, self._migration = database, label, migration
         self.prefix = prefix_of(label)
         self._lender: Lender | None = None
@@ -81,7 +81,7 @@ class Tables:
             self.database.transact(self._migrate, WRITE)
 
     def _revision(self, tx: Transaction) -> str:
-        """The revision of the tables, or nothing when there are none."""
+        """Return the revision of the tables, or nothing when there are none."""
         table = f"{self.prefix}{_VERSION}"
         if table not in tx.objects():
             return ""
@@ -89,7 +89,7 @@ class Tables:
         return str(row[0]) if row else ""
 
     def _migrate(self, tx: Transaction) -> None:
-        """Inside the write lock: look again, since another process may have been faster."""
+        """Look again, inside the write lock, since another process may have been faster."""
         tx.alone("migration")
         revision = self._revision(tx)
         if revision == self._migration.head:
@@ -177,7 +177,7 @@ class _Open(TablesTransaction):
 
 
 def _refusal(statement: object, prefix: str) -> str:
-    """Why a statement may not run: mistakes that can be seen in it. The wall is the database's, where it has one."""
+    """Say why a statement may not run: mistakes that can be seen in it. The wall is the database's, if it has one."""
     import sqlalchemy as sa
     from sqlalchemy.sql import visitors
 

@@ -32,7 +32,7 @@ class Traces(Stored):
         everybody: bool = False,
         sent: Sequence[tuple[str, str]] = (),
     ) -> list[MessageTrace]:
-        """The paths that a word names, newest first: a trace, a turn, an event or message of a platform, or
+        """Find the paths that a word names, newest first: a trace, a turn, an event or message of a platform, or
         ``latest``; with them those of what was ``sent``, each with its trace and turn. Those of an owner;
         ``everybody`` finds anybody's."""
         mine = owner_number(tx, owner)
@@ -45,7 +45,7 @@ class Traces(Stored):
     def past_turn(
         self, tx: Transaction, owner: Principal, *, platform: str, account: str, event_id: str
     ) -> PastTurn | None:
-        """What became of an event that came in; None when none did, or its turn was deleted."""
+        """Return what became of an event that came in; None when none did, or its turn was deleted."""
         key = {"platform": clean(platform), "account": clean(account), "event_id": clean(event_id)}
         row = tx.row("turn_of_event", owner=owner_number(tx, owner), **key)
         if row is None or not (row["session_id"] or row["waits_in"]):
@@ -84,7 +84,7 @@ class Traces(Stored):
 
 
 def _found(tx: Transaction, word: str, owner: int) -> Sequence[Row]:
-    """The trace and the turn of what a word names."""
+    """Return the trace and the turn of what a word names."""
     word = clean(word.strip())
     if word == "latest":
         return [_plain(row) for row in tx.rows("why_latest", owner=owner)]

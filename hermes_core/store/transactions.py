@@ -54,13 +54,13 @@ def transaction(begin: Begin = WRITE, *, long: bool = False) -> Callable[[Work[S
 
 
 def _subject(*arguments: object) -> str:
-    """The id of the session that a method's arguments name first, or an empty string."""
+    """Return the id of the session that a method's arguments name first, or an empty string."""
     named = (a if isinstance(a, str) else getattr(a, "session_id", getattr(a, "id", "")) for a in arguments)
     return next((str(name) for name in named if name), "")
 
 
 def stored(body: str) -> Message:
-    """A message as its row has it; of a row that cannot be read, that it was there. A session is never lost to one."""
+    """Return a message as its row has it; of an unreadable row, that it was there. A session is never lost to one."""
     try:
         return message_from_json(json.loads(body))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -69,13 +69,13 @@ def stored(body: str) -> Message:
 
 
 def owner_number(tx: Transaction, owner: Principal) -> int:
-    """The number rows name an owner by; -1, which no row has, for one who owns nothing yet."""
+    """Return the number rows name an owner by; -1, which no row has, for one who owns nothing yet."""
     row = tx.row("owner_find", profile=clean(owner.profile), person=clean(owner.person))
     return int(row["id"]) if row else -1
 
 
 def owner_row(tx: Transaction, owner: Principal) -> int:
-    """The same, made when it is new."""
+    """Return the same, made when it is new."""
     found = owner_number(tx, owner)
     if found >= 0:
         return found
@@ -84,7 +84,7 @@ def owner_row(tx: Transaction, owner: Principal) -> int:
 
 
 def get_session(tx: Transaction, session_id: str, owner: Principal) -> Session:
-    """One session of an owner. Raises UnknownName."""
+    """Return one session of an owner. Raises UnknownName."""
     row = tx.row("session_get", id=clean(session_id), owner=owner_number(tx, owner))
     if row is None:
         raise UnknownName("session", session_id)
@@ -92,7 +92,7 @@ def get_session(tx: Transaction, session_id: str, owner: Principal) -> Session:
 
 
 def session_facts(tx: Transaction, session_id: str) -> tuple[int, int]:
-    """Owner and newest message of a session. Raises UnknownName."""
+    """Return the owner and newest message of a session. Raises UnknownName."""
     row = tx.row("session_facts", id=session_id)
     if row is None:
         raise UnknownName("session", session_id)

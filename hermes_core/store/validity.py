@@ -21,18 +21,18 @@ CONTINUED = "(The conversation starts here.)"
 
 
 def said(role: Role, text: str) -> Message:
-    """A message of one text."""
+    """Make a message of one text."""
     return Message(role=role, parts=(Text(text=text),))
 
 
 def result_message(call_id: str, name: str, text: str) -> Message:
-    """A tool message that says why there is no real result."""
+    """Make a tool message that says why there is no real result."""
     result = ToolResult(call_id=call_id, name=name, parts=(Text(text=text),), failed=True)
     return Message(role="tool", parts=(result,))
 
 
 def valid(messages: Iterable[Message]) -> list[Message]:
-    """Roles alternate, but for words of plugins; calls have one result each, after their reply; none is empty."""
+    """Mend messages: roles alternate, plugins' words aside; a call has one result, after its reply; none is empty."""
     mended: list[Message] = []
     open_calls: dict[str, ToolCall] = {}
     results: dict[str, Message] = {}
@@ -69,7 +69,7 @@ def valid(messages: Iterable[Message]) -> list[Message]:
 
 
 def misfit(before: Sequence[Message], after: Sequence[Message]) -> str:
-    """Why a context may not take the place of another; empty when it may. It loses no request and invents no call."""
+    """Say why a context may not take another's place; empty when it may. It loses no request and invents no call."""
     if list(after) != valid(after):
         return "it is not valid for every provider: roles must alternate, and each call needs its one result"
     request, kept = (next((m for m in reversed(list(of)) if by_person(m)), None) for of in (before, after))
@@ -91,7 +91,7 @@ def _calls(messages: Iterable[Message]) -> set[tuple[str, str]]:
 
 
 def _own_parts(message: Message) -> tuple[Part, ...]:
-    """What the role may hold: no results outside tool messages, calls in replies only, each id once."""
+    """Return what the role may hold: no results outside tool messages, calls in replies only, each id once."""
     seen: set[str] = set()
     parts: list[Part] = []
     for part in message.parts:

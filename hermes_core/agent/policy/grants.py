@@ -45,13 +45,13 @@ class Rule:
     rest: str = ""
 
     def text(self) -> str:
-        """The rule as it is stored; equal rules have equal texts."""
+        """Return the rule as it is stored; equal rules have equal texts."""
         return json.dumps(asdict(self), sort_keys=True, separators=(",", ":"))
 
     @staticmethod
     @lru_cache(maxsize=1024)
     def read(text: str) -> "Rule | None":
-        """A stored rule; None when it is not one of ours."""
+        """Read a stored rule; None when it is not one of ours."""
         try:
             raw = json.loads(text)
             fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in raw.items()}
@@ -118,7 +118,7 @@ class Case:
         return json.dumps(left, sort_keys=True, ensure_ascii=False) if any(left.values()) else ""
 
     def path(self, word: str, folder: str) -> str:
-        """A path as it is, links followed where this machine can tell."""
+        """Return a path as it is, links followed where this machine can tell."""
         joined = os.path.normpath(os.path.join(folder or "/", os.path.expanduser(word)))  # noqa: PTH111, PTH118
         try:
             return os.path.realpath(joined) if Feature.LOCAL in self.workspace.features else joined
@@ -152,20 +152,20 @@ _NOTHING = Offer()
 
 
 def offer(case: Case) -> Offer:
-    """What a lasting yes to this call would cover."""
+    """Return what a lasting yes to this call would cover."""
     found = _offered(case)
     return _NOTHING if any(len(rule.text()) > _LONGEST for rule, _, _ in found.rules) else found
 
 
 def despite(case: Case) -> Offer:
-    """What a yes covers that was given to a tainted conversation: this very call, and only until it ends."""
+    """Return what a yes covers that was given to a tainted conversation: this very call, and only until it ends."""
     rule = evolve(_exact_call(case), kind="despite")
     words = f"exactly {case.tool.name}({_short(subject_of(case.call))}), in this conversation"
     return Offer(rules=((rule, words, rule.folder),), always=False)
 
 
 def covered(case: Case, rules: Iterable[Rule]) -> bool:
-    """Whether rules allow a call: of a line of commands each single one."""
+    """Tell whether rules allow a call: of a line of commands each single one."""
     effects = {effect.value for effect in case.effects}
     able = [r for r in rules if effects <= set(r.effects) and r.machine in ("", case.machine)]
     return bool(able) and _covered(case, able)
@@ -233,7 +233,7 @@ def _text(case: Case, command: str) -> Rule:
 
 
 def _of(part: CommandPart, case: Case) -> tuple[Rule, str, str]:
-    """The rule of one part of a command, its words, its folder."""
+    """Return the rule of one part of a command, its words, its folder."""
     if not _is_family(part, part.folder) or vital_place(part.folder, "/"):
         rule = _rule("exact", case, words=part.words, folder=part.folder, rest=case.rest)
         return rule, f"exactly `{_short(_spelled(part.words))}`{_where(part.folder, case)}", part.folder
@@ -246,7 +246,7 @@ def _spelled(words: Sequence[str]) -> str:
 
 
 def _runs(rule: Rule, part: CommandPart, case: Case) -> bool:
-    """Whether a rule allows one part of a command."""
+    """Tell whether a rule allows one part of a command."""
     if rule.rest != case.rest:
         return False
     if rule.kind == "exact":
@@ -257,7 +257,7 @@ def _runs(rule: Rule, part: CommandPart, case: Case) -> bool:
 
 
 def _is_family(part: CommandPart, folder: str) -> bool:
-    """Whether a part is one of a family, and means no path outside of the folder."""
+    """Tell whether a part is one of a family, and means no path outside of the folder."""
     return bool(part.family) and all(_within(place, folder) for place in part.places)
 
 
@@ -265,7 +265,7 @@ def _is_family(part: CommandPart, folder: str) -> bool:
 
 
 def _places(case: Case) -> list[str] | None:
-    """The files a call writes, when that is all it does."""
+    """Return the files a call writes, when that is all it does."""
     if Effect.WRITE_FILES not in case.effects or not case.effects <= _WRITES or not case.keys:
         return None
     if not all(key.startswith("file:") for key in case.keys):
@@ -282,7 +282,7 @@ def _to_write(place: str, case: Case) -> tuple[Rule, str, str]:
 
 
 def _too_wide(folder: str) -> bool:
-    """Whether a yes to all files of a folder says more than anybody means: the home, what holds it, settings."""
+    """Tell whether a yes to all files of a folder says more than anybody means: the home, what holds it, settings."""
     parts = folder.split("/")
     return folder.count("/") < 2 or bool(vital_place(folder, "/")) or any(part.startswith(".") for part in parts)
 
@@ -298,7 +298,7 @@ def _within(path: str, folder: str) -> bool:
 
 
 def _hosts(case: Case) -> list[str] | None:
-    """The hosts a call opens, when that is all it does."""
+    """Return the hosts a call opens, when that is all it does."""
     if case.effects != {Effect.NETWORK} or not case.keys:
         return None
     hosts = [key[5:] for key in case.keys if key.startswith("host:")]

@@ -13,7 +13,7 @@ __all__ = ["guarded_paths", "guarded_place", "read_only", "readable"]
 
 
 def guarded_paths(settings: Settings) -> list[Path]:
-    """Those of this home that nobody but the house reads or writes, and all of the other profiles beside it."""
+    """Return those of this home that nobody but the house reads or writes, and all of the other profiles beside it."""
     home = settings.home
     caches = [
         home.cache / name for name in ("config.json", "plugins.json", "keys.json", "faults.json", "crash_markers")
@@ -35,18 +35,18 @@ def _kept(home: Home) -> list[Path]:
 
 
 def read_only(home: Home) -> list[Path]:
-    """What no tool may write either, and of which a call may read what is ``readable``."""
+    """Return what no tool may write either, and of which a call may read what is ``readable``."""
     return [home.cache, home.root / "skills"]
 
 
 def readable(home: Home, session: Session) -> tuple[str, ...]:
-    """What a session's calls may read of it: skills, and the long outputs of its own and of the one it works for."""
+    """Return what a session's calls may read of it: skills, and long outputs of its own and of the one it works for."""
     mine = [name for name in (session.id, session.parent) if name and "/" not in name]  # that is a plugin's
     return (f"{home.root}/skills", *(f"{home.outputs}/{name}" for name in mine))
 
 
 def guarded_place(place: str, cwd: str, guarded: Sequence[Path], readable: Sequence[str] = ()) -> str:
-    """Why a tool may not be let at a file or folder, or nothing: what reads a folder reads what is in it.
+    """Say why a tool may not be let at a file or folder, or nothing: what reads a folder reads what is in it.
 
     ``readable`` are folders among the guarded ones that the call may read.
     """

@@ -29,23 +29,23 @@ class Guests:
     asks_admin: bool = True
 
     def is_guest(self, owner: Principal) -> bool:
-        """Whether somebody is not the one whose machine this is."""
+        """Tell whether somebody is not the one whose machine this is."""
         return owner != self.host
 
     def folder(self, owner: Principal) -> Path:
-        """Where a guest's sessions work. Two persons never have one folder, whatever they are called."""
+        """Return where a guest's sessions work. Two persons never have one folder, whatever they are called."""
         name = re.sub(r"[^a-z0-9]+", "-", owner.person.lower()).strip("-")[:40]
         digest = hashlib.sha256(f"{owner.profile}\0{owner.person}".encode("utf-8", "replace")).hexdigest()[:16]
         return self.people / f"{name}-{digest}".lstrip("-") / "work"
 
     def closed(self, owner: Principal) -> tuple[Path, ...]:
-        """What belongs to guests, and is nothing for the tools of the host."""
+        """Return what belongs to guests, and is nothing for the tools of the host."""
         return () if self.is_guest(owner) else (self.people,)
 
     def refusal(
         self, session: Session, tool: Tool, keys: Sequence[str] | None, workspace: Workspace, opened: Sequence[str]
     ) -> str:
-        """Why a guest's call may not run, or nothing. ``keys`` is what it touches, None: that cannot be told.
+        """Say why a guest's call may not run, or nothing. ``keys`` is what it touches, None: that cannot be told.
 
         ``opened`` are folders of the house that the session may read. What it says of a gate counts for nothing here:
         a command that only looks still looks at the machine.

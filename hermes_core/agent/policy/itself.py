@@ -13,12 +13,12 @@ __all__ = ["run_by_tool", "widens"]
 
 
 def widens(words: Sequence[str], records: Iterable[CommandRecord] = KERNEL) -> bool:
-    """Whether the words behind the program's name change what it may do, or answer for a person."""
+    """Tell whether the words behind the program's name change what it may do, or answer for a person."""
     return "--yolo" in words or "--trust" in words or for_a_person(words, records)
 
 
 def run_by_tool() -> bool:
-    """Whether a tool of this program started this process, or one above it.
+    """Tell whether a tool of this program started this process, or one above it.
 
     Told by the mark; by the limit, which is there also where nothing of the environment is; by the processes above.
     """

@@ -76,7 +76,7 @@ class Policy:
         self._brand, self._records, self._machine, self._store = brand, tuple(records), machine, store
 
     def mode(self, session_id: str = "", owner: Principal | None = None) -> str:
-        """The mode a session is in, until the program ends; the one that was set up where nobody changed it.
+        """Return the mode a session is in, until the program ends; the one that was set up where nobody changed it.
 
         In one of a guest it is always ``ask``.
         """
@@ -87,16 +87,16 @@ class Policy:
         return self._modes.get(session_id, self._mode)
 
     def mode_of(self, session: Session) -> str:
-        """The mode of the turn that runs in a session: the stricter one of the session's and its bounds'."""
+        """Return the mode of the turn that runs in a session: the stricter one of the session's and its bounds'."""
         modes = (self.mode(session.id, session.owner), session.bounds.mode if session.bounds else "")
         return min(filter(None, modes), key=MODES.index)
 
     def deny_in(self, session: Session) -> tuple[str, ...]:
-        """The rules that forbid something in the turn that runs in a session."""
+        """Return the rules that forbid something in the turn that runs in a session."""
         return (*self.deny, *(session.bounds.deny if session.bounds else ()))
 
     def set_mode(self, session_id: str, mode: str) -> None:
-        """A person changes the mode of one session. Raises UserError for no mode, and where it is fixed."""
+        """Change the mode of one session, as a person wants. Raises UserError for no mode, and where it is fixed."""
         if mode not in MODES:
             raise UserError(f"There is no mode {mode!r}: {', '.join(MODES)}.")
         if self._fixed and mode != self._mode:
@@ -114,7 +114,7 @@ class Policy:
         left: Left | None = None,
         seen: Seen = Seen(),  # noqa: B008 - it is frozen
     ) -> Verdict:
-        """May this call run? Never raises; what cannot be decided is denied.
+        """Decide whether this call may run. Never raises; what cannot be decided is denied.
 
         ``left`` is asked before somebody gives a second opinion, ``seen`` is what its model knows.
         """
@@ -186,7 +186,7 @@ class Policy:
         return evolve(decided, effects=verdict.effects)
 
     def brings_in(self, session: Session, tool: Tool, params: object, workspace: Workspace, verdict: Verdict) -> bool:
-        """Whether what an allowed call gives comes from outside. Of a command behind the wall its tool says so.
+        """Tell whether what an allowed call gives comes from outside. Of a command behind the wall its tool says so.
 
         Of one that no gate understands nobody can say that it does not; who switched all questions off does.
         """
@@ -199,7 +199,7 @@ class Policy:
         return self.mode_of(session) != "off" if verdict.effects is None else Effect.NETWORK in verdict.effects
 
     async def _unread(self, session: Session, case: Case, risk: str, word: Verdict, ask: Permit | None) -> Verdict:
-        """A yes to a call that no guard looked at is for this once, and no rule, grant or mode gives it."""
+        """Ask for a yes to a call that no guard looked at: it is for this once, and no rule, grant or mode gives it."""
         why = word.reason or f"no plugin says what commands do, see `{self._brand} doctor`"
         if self.mode_of(session) == "off":
             return Verdict(
@@ -209,7 +209,7 @@ class Policy:
         return await self._ask_person(session, case, f"{risk or 'runs a command'}; {why}", Offer(), ask, here)
 
     async def _despite(self, session: Session, case: Case, risk: str, ask: Permit | None) -> Verdict:
-        """The yes of a person who was told that the conversation holds text from outside; no older one counts."""
+        """Return the yes of a person who was told that the conversation holds text from outside; no older counts."""
         lasting = despite(case)
         granted = await self._granted(session)
         if any(rule in granted for rule, *_ in lasting.rules):
@@ -244,7 +244,7 @@ class Policy:
         return await self._ask_person(session, case, risk, offer(case), ask, here)
 
     async def _second_opinion(self, session: Session, case: Case, risk: str, left: Left | None) -> Verdict | None:
-        """What plugins think of a command; None leaves it to a person."""
+        """Return what plugins think of a command; None leaves it to a person."""
         if case.command is None or left is None or (await left()).exhausted:
             return None
         asked = {"session": session, "command": case.command, "folder": case.folder, "risk": risk}
@@ -254,7 +254,7 @@ class Policy:
     async def _word(
         self, session: Session, call: ToolCall, workspace: Workspace, guarded: Sequence[Path], opened: Sequence[str]
     ) -> Verdict:
-        """What guards say of a call that runs something. Without ``commands`` none of them looked at it."""
+        """Return what guards say of a call that runs something. Without ``commands`` none of them looked at it."""
         protected = Protected(closed=guarded, readable=opened, program=self._brand, reserved=self._reserved)
         asked = {"session": session, "call": call, "workspace": workspace, "protected": protected}
         word = await self._dispatch.decide("judge_command", failing="ask", **asked)
@@ -268,7 +268,7 @@ class Policy:
         return widens(words, self._records)
 
     async def _known(self, session: Session, case: Case, parts: Sequence[tuple[str, bool]]) -> Verdict | None:
-        """The yes of a rule, or of something that a person granted and did not take back since."""
+        """Return the yes of a rule, or of something that a person granted and did not take back since."""
         subject = f"{case.tool.name}({subject_of(case.call)})"
         granted = session.bounds.grants if session.bounds else ()
         for by, rules in (("policy.allow", self.allow), ("bounds", granted)):
@@ -305,7 +305,7 @@ class Policy:
 
 
 def _wall(tool: Tool, params: object, workspace: Workspace) -> bool | None:
-    """Whether a call stays behind the wall, as its argument ``wall`` says; None where there is none, or no word."""
+    """Tell whether a call stays behind the wall, as its argument ``wall`` says; None where none is, or no word."""
     if Feature.WALLED not in workspace.features or Effect.EXECUTE not in tool.effects:
         return None
     return None if (said := getattr(params, "wall", None)) is None else said is True
@@ -314,7 +314,7 @@ def _wall(tool: Tool, params: object, workspace: Workspace) -> bool | None:
 def _closed(
     tool: Tool, places: Sequence[str], workspace: Workspace, guarded: Sequence[Path], opened: Sequence[str]
 ) -> str:
-    """Why a call may not touch what it touches, or nothing."""
+    """Say why a call may not touch what it touches, or nothing."""
     if Feature.ISOLATED in workspace.features:
         return ""
     to_read = () if tool.effects & {Effect.WRITE_FILES, Effect.EXECUTE} else opened

@@ -28,7 +28,7 @@ _RISKS = {
 
 
 def risk_of(case: Case) -> str:
-    """Why a person should decide, in words that follow "it"; empty for what is harmless."""
+    """Say why a person should decide, in words that follow "it"; empty for what is harmless."""
     places, cwd = case.places, case.workspace.cwd
     if case.wall is not None:
         return "" if case.wall or case.effects <= {Effect.READ_FILES} else CROSSES
@@ -44,7 +44,7 @@ def risk_of(case: Case) -> str:
 
 
 def inside(place: str, cwd: str) -> bool:
-    """Whether a path lies in a folder, links followed."""
+    """Tell whether a path lies in a folder, links followed."""
     if not cwd:
         return False
     root = Path(cwd).resolve()
@@ -53,12 +53,12 @@ def inside(place: str, cwd: str) -> bool:
 
 
 def writes_own_code(case: Case) -> bool:
-    """Whether a call that writes files writes such code."""
+    """Tell whether a call that writes files writes such code."""
     return any(case.own(case.path(place, case.workspace.cwd)) for place in case.places)
 
 
 def own_code(packages: Callable[[], Iterable[str]]) -> Callable[[str], bool]:
-    """What tells of a real path whether it is code of these packages, or what their Python runs in every process.
+    """Make what tells of a real path whether it is code of these packages, or what their Python runs in every process.
 
     ``packages``, folders or single files, are asked for once, when first needed.
     """

@@ -13,7 +13,7 @@ _SHOWN = 1_000  # characters of an argument beside the subject
 
 
 def subject_of(call: ToolCall) -> str:
-    """What a person, a rule or a grant sees of a call: its first text argument, or all of them."""
+    """Say what a person, a rule or a grant sees of a call: its first text argument, or all of them."""
     for key in ("command", "path", "url", "query"):
         if isinstance(value := call.arguments.get(key), str):
             return value
@@ -21,7 +21,7 @@ def subject_of(call: ToolCall) -> str:
 
 
 def told(call: ToolCall, *, runs: bool = False) -> str:
-    """A call as a person is asked about it: its subject, and below it everything else it was given, shortened.
+    """Return a call as a person is asked about it: its subject, and below it everything else it was given, shortened.
 
     The command of one that ``runs`` it stands there as at a prompt.
     """
@@ -39,27 +39,27 @@ def _shortened(value: JSON) -> str:
 
 
 def matches(rule: str, subject: str) -> bool:
-    """Rules read ``tool`` or ``tool(pattern)``, with ``*`` and ``?`` in both."""
+    """Tell whether a rule fits a call. Rules read ``tool`` or ``tool(pattern)``, with ``*`` and ``?`` in both."""
     name, _, pattern = rule.removesuffix(")").partition("(")
     tool, _, rest = subject.removesuffix(")").partition("(")
     return fnmatch.fnmatchcase(tool, name) and (not pattern or fnmatch.fnmatchcase(rest, pattern))
 
 
 def allows(rule: str, subject: str, parts: Sequence[tuple[str, bool]]) -> bool:
-    """Whether a rule allows a call. With ``*`` every single part must match, and none may be for the letter only."""
+    """Tell whether a rule allows a call. With ``*`` every part must match, and none may be for the letter only."""
     if not parts or rule == escape(subject) or "(" not in rule:
         return matches(rule, subject)
     return matches(rule, subject) and all(matches(rule, part) and not literal for part, literal in parts)
 
 
 def escape(subject: str) -> str:
-    """The rule that fits a call's subject and nothing else."""
+    """Return the rule that fits a call's subject and nothing else."""
     tool, _, rest = subject.removesuffix(")").partition("(")
     return f"{tool}({''.join(f'[{c}]' if c in '*?[' else c for c in rest)})"
 
 
 def idle(rules: Iterable[str], tools: Iterable[str]) -> list[str]:
-    """What is wrong with rules for a tool that nobody has. ``tools`` are names, or patterns of names yet to come."""
+    """Say what is wrong with rules for a tool that nobody has. ``tools`` are names, or patterns of names to come."""
     found, known = [], sorted(tools)
     for rule in rules:
         name = rule.partition("(")[0]

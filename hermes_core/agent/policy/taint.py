@@ -48,7 +48,7 @@ class Seen:
         return outside(self.messages)
 
     def hosts(self) -> set[str]:
-        """The hosts it has: named by the person, or reached by a call that was allowed."""
+        """Return the hosts it has: named by the person, or reached by a call that was allowed."""
         done = {p.call_id for m in self.messages for p in m.parts if isinstance(p, ToolResult) and not p.failed}
         found: set[str] = set()
         for message in self.messages:
@@ -64,7 +64,7 @@ class Seen:
         return found
 
     def was_given(self, address: str) -> bool:
-        """Whether an address stood somewhere, whole, before the model wrote it: then it carries nothing new."""
+        """Tell whether an address stood somewhere, whole, before the model wrote it: then it carries nothing new."""
         whole = re.compile(re.escape(address) + r"(?![\w%/?#&=+~-])")
         for message in self.messages:
             for part in message.parts:
@@ -80,7 +80,7 @@ class Seen:
 
 
 def concern(case: Case, seen: Seen, *, understood: bool) -> str:
-    """Why a call of a tainted conversation needs a person, or an empty string.
+    """Say why a call of a tainted conversation needs a person, or an empty string.
 
     A command that is ``understood`` is one that a gate knows and would let run: it writes in the session's folder only.
     """
@@ -106,7 +106,7 @@ def concern(case: Case, seen: Seen, *, understood: bool) -> str:
 
 
 def _stray(case: Case) -> str:
-    """Why a file must not be written on a page's word: outside of the folder, or where it runs by itself later."""
+    """Say why a file must not be written on a page's word: outside of the folder, or where it runs by itself later."""
     if not case.places or not all(inside(place, case.workspace.cwd) for place in case.places):
         return "writes outside the session's folder"
     if writes_own_code(case):
@@ -121,7 +121,7 @@ def _stray(case: Case) -> str:
 
 
 def _leak(case: Case, seen: Seen) -> str:
-    """What may leave with an address that is opened."""
+    """Say what may leave with an address that is opened."""
     hosts = _hosts(case.keys)
     if not hosts:
         return "opens an address"

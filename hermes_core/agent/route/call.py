@@ -76,7 +76,7 @@ class StreamedCall(ModelCall):
         self._tell(text)
 
     async def stream(self) -> AsyncGenerator[Delta, None]:
-        """The deltas as they come; after a break they begin again. Raises ProviderError when nobody can answer."""
+        """Yield the deltas as they come; after a break they begin again. Raises ProviderError when nobody answers."""
         began = time.monotonic()
         came: Response | ProviderError | None = None
         done: Attempt | None = None
@@ -99,7 +99,7 @@ class StreamedCall(ModelCall):
         self._answered(done)
 
     async def _next(self, attempts: Any, came: Response | ProviderError | None) -> Attempt | None:
-        """What is tried next, if anything. A router that fails costs what it would have added."""
+        """Return what is tried next, if anything. A router that fails costs what it would have added."""
         attempt, error = await self._models.tried(lambda: attempts.asend(came), came)
         if isinstance(error, StopAsyncIteration):
             error = None if came else HermesError("tried nothing, so the first choice was asked")
@@ -124,7 +124,7 @@ class StreamedCall(ModelCall):
         self.response = evolve(self.response, message=evolve(message, meta={**message.meta, **who}), usage=spent)
 
     async def _ask(self, attempt: Attempt) -> AsyncGenerator[Delta, None]:
-        """One attempt. What it was asked is kept only when it was answered: the router goes on from the first."""
+        """Make one attempt. What it was asked is kept only when it was answered: the router goes on from the first."""
         reply, self.shown = Reply(), False
         request, entered = self._models.shaped(attempt.route, attempt.request), self._models.entered(attempt.route)
         try:
@@ -153,7 +153,7 @@ class StreamedCall(ModelCall):
         self.response, self.request = reply.finish(entered.label), request
 
     async def _given(self, entered: Entered, deltas: AsyncIterator[Delta]) -> Delta | None:
-        """The next delta; None at the end. Raises HermesError: what else a provider raises is its fault, and told."""
+        """Get the next delta; None at the end. Raises HermesError: what else a provider raises is told as its fault."""
 
         async def step() -> Delta | None:
             return await anext(deltas, None)

@@ -53,12 +53,12 @@ class ModelCalls:
         return self._routed[1]
 
     def failed(self, error: BaseException, where: str = "attempts") -> None:
-        """The router raised what is no answer: its author should know."""
+        """Report that the router raised what is no answer: its author should know."""
         self._dispatch.failed(self._routed[0], where, error)
 
     @contextlib.asynccontextmanager
     async def attempts(self, call: StreamedCall) -> AsyncGenerator[Any, None]:
-        """What the router tries for a call; one that does not let go of it is left behind, and named."""
+        """Open what the router tries for a call; one that does not let go of it is left behind, and named."""
         attempts: Any = self.router.attempts(call)
         try:
             yield attempts
@@ -67,7 +67,7 @@ class ModelCalls:
                 await self._dispatch.shielded(self._routed[0], "attempts", attempts.aclose, _CLOSE)
 
     async def tried(self, step: Call, came: object) -> tuple[Any, BaseException | None]:
-        """What a step of the router gives in time, or its error: little after an answer; pauses come after a failure.
+        """Await what a step of the router gives in time, or its error: little after an answer; pauses follow a failure.
 
         Before the first try it may only wait for keys of which there are several.
         """
@@ -77,17 +77,17 @@ class ModelCalls:
         return await self._dispatch.tried(self._routed[0], "attempts", step, seconds)
 
     def entered(self, route: ModelRoute) -> Entered:
-        """Whose plugin answers on a route."""
+        """Find whose plugin answers on a route."""
         return self._dispatch.entered(choice.owner(self._dispatch, route.provider.name), "stream")
 
     def broken(self, entered: Entered, error: BaseException) -> Unavailable:
-        """What to raise where a provider raised what is no ProviderError: its author should know."""
+        """Return what to raise where a provider raised what is no ProviderError: its author should know."""
         self._dispatch.failed(entered.label, entered.where, error)
         text = f"{entered.label} failed: {one_line(error, self._dispatch.masked)}"
         return Unavailable(text, transient=False, hint=f"hermes plugins disable {entered.label}")
 
     def window(self, route: ModelRoute) -> int:
-        """How many tokens fit into a route's model; of a router that fails to say, as if there were none."""
+        """Say how many tokens fit into a route's model; of a router that fails to say, as if there were none."""
         try:
             return int(self.router.window(route))
         except Exception as error:  # noqa: BLE001 - a plugin's fault costs its own feature only
@@ -95,7 +95,7 @@ class ModelCalls:
         return Router().window(route)
 
     def price(self, route: ModelRoute, model: str) -> Price | None:
-        """What a model costs by its provider's list. One that fails to say is named, and not asked again."""
+        """Return what a model costs by its provider's list. One that fails to say is named, and not asked again."""
         label = self.entered(route).label
         if label in self._no_list:
             return None
@@ -110,11 +110,11 @@ class ModelCalls:
         return None
 
     def call(self, route: ModelRoute, request: Request, *, tell: Callable[[str], None]) -> StreamedCall:
-        """One call for the conversation: the route first, then the fallback providers."""
+        """Make one call for the conversation: the route first, then the fallback providers."""
         return StreamedCall(self, route, request, fallbacks=self._settings.config.fallback_providers, tell=tell)
 
     async def complete(self, main: ModelRoute, request: Request, task: str) -> tuple[Response, ModelRoute]:
-        """One whole reply beside the conversation, and who gave it. Raises ProviderError when nobody can."""
+        """Get one whole reply beside the conversation, and who gave it. Raises ProviderError when nobody can."""
         own, first, seconds = await self._beside(main, task)
         seconds = max(seconds, _LONG) if task == "compression" else seconds
         if first is not main:
@@ -132,7 +132,7 @@ class ModelCalls:
     async def media(
         self, main: ModelRoute, verb: MediaVerb, request: MediaRequest, task: str
     ) -> tuple[MediaResponse, ModelRoute]:
-        """What is made of texts, pictures or sounds, and by whom. Raises ProviderError; UserError where nobody can."""
+        """Get what is made of text, pictures or sound and by whom. Raises ProviderError; UserError where nobody can."""
         from hermes_core.agent.route.media import MediaCall
 
         own, first, seconds = await self._beside(main, task)
@@ -143,14 +143,14 @@ class ModelCalls:
         return call.result, call.route
 
     async def _beside(self, main: ModelRoute, task: str) -> tuple[Sequence[FallbackSettings], ModelRoute, float]:
-        """Who was set up for a task, who of them is asked first, and how many seconds one may take."""
+        """Return who was set up for a task, who of them is asked first, and how many seconds one may take."""
         wanted = self._settings.config.auxiliary.get(task) or AuxiliarySettings()
         own = [s for s in (wanted, *wanted.fallback) if s.provider not in ("", "auto") or s.model]
         first = next(filter(None, [await self.fallback(entry, main) for entry in own]), main)
         return own, first, wanted.timeout
 
     async def fallback(self, entry: FallbackSettings, main: ModelRoute) -> ModelRoute | None:
-        """The route of an entry, opened once; None when it cannot be used, which the log says."""
+        """Return the route of an entry, opened once; None when it cannot be used, which the log says."""
         if entry.provider in ("", "auto"):
             return evolve(main, model=entry.model or main.model, effort=entry.effort or main.effort)
         key = FallbackSettings(**{name: getattr(entry, name) for name in _ENTRY})
@@ -166,7 +166,7 @@ class ModelCalls:
         return self._fallbacks[key]
 
     def shaped(self, route: ModelRoute, request: Request) -> Request:
-        """The request with how hard the model thinks, unless it says that itself."""
+        """Return the request with how hard the model thinks, unless it says that itself."""
         said = self._settings.config.model
         effort = self.effort or route.effort or said.efforts.get(request.model) or said.effort
         return evolve(request, options={"effort": effort, **request.options}) if effort else request
@@ -178,7 +178,7 @@ class ModelCalls:
         return RetryLimits(said.model_tries, said.backoff_seconds, said.backoff_cap, said.longest_wait)
 
     def renewed(self, route: ModelRoute) -> ModelRoute | None:
-        """A route with the keys that are set now; None when none changed since they were read."""
+        """Return a route with the keys that are set now; None when none changed since they were read."""
         changed = self._settings.secrets.reload()
         with contextlib.suppress(UserError):
             endpoint = self._settings.endpoint(route.name) or Endpoint(name=route.name)

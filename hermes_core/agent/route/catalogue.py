@@ -14,7 +14,7 @@ _RULES, _LOCAL, _ALIASES = 90, 50, 99  # from which priority on a provider is of
 
 
 async def provider_rows(runtime: Runtime) -> list[ProviderRow]:
-    """Every provider with whether it could answer now, in the order of the automatic choice."""
+    """Return every provider with whether it could answer now, in the order of the automatic choice."""
     found = ranked_providers(runtime.settings, runtime.loader, runtime.dispatch)
     found = [p for p in found if p.priority < _ALIASES]  # the rest are other names of these
     answering = runtime.routes.current.name if runtime.routes.current else ""
@@ -30,7 +30,7 @@ async def provider_rows(runtime: Runtime) -> list[ProviderRow]:
 
 
 async def model_rows(runtime: Runtime, provider: str = "") -> list[ModelRow]:
-    """The models of a provider, asked now; of the one that answers when none is named. Raises HermesError."""
+    """Return the models of a provider, asked now; of the one that answers when none is named. Raises HermesError."""
     mine = not provider or (runtime.routes.current is not None and provider == runtime.routes.current.name)
     if mine:
         route = await runtime.routes.get()

@@ -24,7 +24,7 @@ CONNECT_HINT = "No model is connected, so simple rules answer. Connect one with 
 async def choose(
     settings: Settings, index: Index, loader: Loader, dispatch: Dispatch, *, provider: str = "", model: str = ""
 ) -> ModelRoute:
-    """The provider and model asked for, configured, or ready, in this order.
+    """Choose the provider and model asked for, configured, or ready, in this order.
 
     Raises UnknownName for a provider nobody offers, UserError when none can be used.
     """
@@ -54,7 +54,7 @@ async def named(
     dispatch: Dispatch,
     fallback: FallbackSettings | None = None,
 ) -> ModelRoute:
-    """The route to a provider by its name. Raises UnknownName, UserError, PluginError when it cannot be used."""
+    """Return the route to a provider by its name. Raises UnknownName, UserError, PluginError when it cannot be used."""
     endpoint = settings.endpoint(name, fallback)
     speaks = name
     if not index.contributing("providers", name) and name in settings.config.providers:
@@ -93,7 +93,7 @@ async def _ready(model: str, settings: Settings, loader: Loader, dispatch: Dispa
 
 
 def ranked_providers(settings: Settings, loader: Loader, dispatch: Dispatch) -> list[Provider]:
-    """Every offered provider, as the user configured it, in the order of the automatic choice."""
+    """Return every offered provider, as the user configured it, in the order of the automatic choice."""
     loader.load_contributing("providers")
     ranked = []
     for provider in sorted(_providers(dispatch).values(), key=lambda p: (p.priority, p.name)):
@@ -112,12 +112,12 @@ def _owners(index: Index, name: str) -> set[str]:
 
 
 def owner(dispatch: Dispatch, name: str) -> str:
-    """The label of the plugin that has a provider."""
+    """Return the label of the plugin that has a provider."""
     return next((label for label, one in dispatch.contributions("register_providers") if one.name == name), name)
 
 
 async def asked(dispatch: Dispatch, provider: Provider, where: Literal["ready", "models"]) -> Any:
-    """What a provider says of itself. Raises HermesError; PluginError where it hangs or breaks, and it is named."""
+    """Ask a provider about itself. Raises HermesError; PluginError where it hangs or breaks, and it is named."""
     label = owner(dispatch, provider.name)
     answer, error = await dispatch.tried(label, where, getattr(provider, where), _PATIENCE[where])
     if error and (isinstance(error, Late) or not isinstance(error, HermesError)):

@@ -47,7 +47,7 @@ class Routes(LlmBroker):
         self._others: dict[tuple[str, str], ModelRoute] = {}  # by the provider and model asked for
 
     async def get(self, words: str = "") -> ModelRoute:
-        """Who answers: ``model`` or ``provider:model``, else who was configured. Raises UserError when nobody can."""
+        """Find who answers: ``model`` or ``provider:model``, else who was configured. Raises UserError for nobody."""
         if words:
             return await self._chosen("", words)
         if self.current is None:
@@ -55,7 +55,7 @@ class Routes(LlmBroker):
         return self.current
 
     async def get_for(self, words: str, effort: str) -> ModelRoute:
-        """Who answers in a conversation that chose for itself; the usual one where it did not, or that one is gone."""
+        """Find who answers if a conversation chose for itself; the usual one where it did not, or its own is gone."""
         route = None
         with contextlib.suppress(HermesError):
             route = await self.get(words)
@@ -63,7 +63,7 @@ class Routes(LlmBroker):
         return evolve(route, effort=effort) if effort else route
 
     async def find(self, provider: str, model: str) -> ModelRoute | None:
-        """Who was named, whatever this process was started with; None when they are not there."""
+        """Find who was named, whatever this process was started with; None when they are not there."""
         mine = await self.get()
         if (mine.name, mine.model) == (provider, model):
             return mine
@@ -84,13 +84,13 @@ class Routes(LlmBroker):
         return await choose(*self._kernel, provider=provider, model=model)
 
     async def _chosen(self, provider: str, model: str) -> ModelRoute:
-        """The same, once for each: its provider keeps its connections."""
+        """Choose the same, once for each: its provider keeps its connections."""
         if (provider, model) not in self._others:
             self._others[provider, model] = await self._choose(provider, model)
         return self._others[provider, model]
 
     async def complete(self, request: Request, task: str = "", session: Session | None = None) -> Response:
-        """One model call outside of a turn, booked under its task. Raises ProviderError."""
+        """Make one model call outside of a turn, booked under its task. Raises ProviderError."""
         began = time.monotonic()
         response, route = await self._calls.complete(await self.get(), request, task)
         await self._book(session, response.usage, began, task=task, provider=route.name, model=route.model)
@@ -99,7 +99,7 @@ class Routes(LlmBroker):
     async def media(
         self, verb: MediaVerb, request: MediaRequest, task: str = "", session: Session | None = None
     ) -> MediaResponse:
-        """The same for what is no conversation. Raises ProviderError; UserError where nobody can do it."""
+        """Do the same for what is no conversation. Raises ProviderError; UserError where nobody can do it."""
         began, task = time.monotonic(), task or verb
         response, route = await self._calls.media(await self.get(), verb, request, task)
         await self._book(session, response.usage, began, task=task, provider=route.name, model=response.model)
@@ -114,7 +114,7 @@ class Routes(LlmBroker):
             self._count(session, usage)
 
     def options(self) -> dict[str, JSON]:
-        """How the user wants models to be asked."""
+        """Return how the user wants models to be asked."""
         model = self._settings.config.model
         wanted = {"max_tokens": model.max_tokens or None, "temperature": model.temperature}
         return {name: value for name, value in wanted.items() if value is not None}

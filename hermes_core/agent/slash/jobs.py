@@ -35,7 +35,7 @@ class JobsBeside(ConversationJobs):
         return self._runtime.settings.masks.text(said or "")
 
     async def _ask(self, job: str, call: Callable[[Jobs, str], Coroutine[Any, Any, Any]]) -> Any:
-        """What whoever runs a job answers; None when nobody does, or it fails."""
+        """Ask whoever runs a job; None when nobody does, or it fails."""
         name, _, own = job.partition(":")
         for label, known, one in self._sources():
             if known == name:

@@ -27,7 +27,7 @@ class ModelAtHand(ConversationModel):
         return route.name, route.model
 
     async def answering(self, wanted: str = "", span: str = "") -> ModelRoute:
-        """Who answers here, once it is chosen."""
+        """Find who answers here, once it is chosen."""
         if self._side.chosen is not None:
             return await self._alone(self._side.chosen, wanted, span)
         if wanted == "default":
@@ -46,7 +46,7 @@ class ModelAtHand(ConversationModel):
         return route
 
     async def _alone(self, chosen: Mapping[str, str], wanted: str, span: str) -> ModelRoute:
-        """The same where each conversation chooses for itself."""
+        """Find the same where each conversation chooses for itself."""
         if span == "once":
             raise UserError("In a chat a model answers until another one is chosen.")
         if not wanted:

@@ -20,7 +20,7 @@ _MOST = 20_000  # bytes of output that are shown
 
 
 def quick_commands(registry: "Registry") -> Iterator[SlashCommand]:
-    """Those under ``quick_commands``: a shell command, or another name for a slash command with its words."""
+    """Yield those under ``quick_commands``: a shell command, or another name for a slash command with its words."""
     for name, one in registry.runtime.settings.config.quick_commands.items():
         yield _shell(registry, name, one) if one.type == "exec" else _alias(registry, name, one)
 

@@ -178,7 +178,7 @@ class Registry(SlashCommands):
             raise PluginError(owner, f"/{command.name} failed: {one_line(error)}") from error
 
     async def _find(self, here: AtHand, name: str) -> SlashCommand:
-        """A command by its name, or by that of one of another's options: ``/NAME`` for ``/skill NAME``."""
+        """Find a command by its name, or by that of one of another's options: ``/NAME`` for ``/skill NAME``."""
         mine = usable(self.table, here.role, self.place)
         if known := named(mine, name):
             return known
@@ -196,7 +196,7 @@ class Registry(SlashCommands):
         raise UserError(f"There is no command /{name}. {more}".strip(), hint=self._missing(name))
 
     def _missing(self, name: str) -> str:
-        """How a command comes to be there, where its plugin is not enabled, or the one with most of them is missing."""
+        """Say how to get a command whose plugin is not enabled, or where the one with most of them is missing."""
         index, brand = self.runtime.index, self.runtime.home.brand
         if off := [
             one.label for one in index.contributing("slash", name) if one.label not in self.runtime.loader.loaded
@@ -205,7 +205,7 @@ class Registry(SlashCommands):
         return "" if index.get(_MOST) else f"Most commands come with a plugin: pip install {_MOST_FROM}"
 
     async def _options(self, command: SlashCommand, session: Session, rest: str) -> Sequence[Choice]:
-        """What may follow a command; nothing where it fails to say."""
+        """Return what may follow a command; nothing where it fails to say."""
         options = command.options
 
         async def ask() -> Sequence[Choice]:
