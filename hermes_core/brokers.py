@@ -56,7 +56,7 @@ class SecretsBroker(ABC):
 
     @abstractmethod
     def get(self, name: str) -> str:
-        """The secret, or an empty string when it is not set. Raises NotPermitted for an undeclared name."""
+        """Return the secret, or an empty string when it is not set. Raises NotPermitted for an undeclared name."""
 
     def set(self, name: str, value: str) -> None:
         """Keep a secret of one's own, such as a key that was made. Raises NotPermitted, and UserError as it says."""
@@ -64,7 +64,7 @@ class SecretsBroker(ABC):
 
     @abstractmethod
     def resolve(self, value: str) -> str:
-        """A setting's value with ``env:NAME`` followed. Raises NotPermitted for an undeclared name."""
+        """Return a setting's value with ``env:NAME`` followed. Raises NotPermitted for an undeclared name."""
 
 
 @needs("llm.call", "called a model on your account")
@@ -73,7 +73,7 @@ class LlmBroker(ABC):
 
     @abstractmethod
     async def complete(self, request: Request, task: str = "", session: Session | None = None) -> Response:
-        """One whole reply; an empty ``request.model`` means the user's model. Raises ProviderError.
+        """Return one whole reply; an empty ``request.model`` means the user's model. Raises ProviderError.
 
         ``task`` names what it is for (``compression``, ``title``): the user may set up a model for it, under
         ``auxiliary``, and sees what it cost. ``session`` is the one it is done for.
@@ -82,7 +82,7 @@ class LlmBroker(ABC):
     async def media(
         self, verb: MediaVerb, request: MediaRequest, task: str = "", session: Session | None = None
     ) -> MediaResponse:
-        """What the user's model for that makes of texts, pictures or sounds. As ``complete`` else.
+        """Return what the user's model for that makes of texts, pictures or sounds. As ``complete`` else.
 
         ``task`` is the verb unless it says more. Raises ProviderError, and UserError where nobody can do it.
         """
@@ -95,7 +95,7 @@ class HistoryBroker(ABC):
 
     @abstractmethod
     async def read(self, owner: Principal, session_id: str) -> Sequence[Message]:
-        """The context in force: the stored messages, or what they were compacted to and those after. UnknownName."""
+        """Return the context in force: stored messages, or what they were compacted to and those after. UnknownName."""
 
     @abstractmethod
     async def replace(self, owner: Principal, session_id: str, messages: Sequence[Message]) -> None:
@@ -112,11 +112,11 @@ class MessagesBroker(ABC):
 
     @abstractmethod
     async def targets(self, owner: Principal) -> Sequence[Target]:
-        """The chats of an owner, last used first."""
+        """Return the chats of an owner, last used first."""
 
     @abstractmethod
     async def find(self, owner: Principal, target: str, session: Session | None = None) -> Sequence[Target]:
-        """The chats that a target means.
+        """Return the chats that a target means.
 
         ``origin`` is the one that ``session`` was last asked in; ``local`` and an origin that is no chat mean none.
         ``all`` is home on every platform, ``PLATFORM`` home on that; else ``PLATFORM:CHAT[:THREAD]`` or a name.
@@ -145,7 +145,7 @@ class Mailbox(MessagesBroker):
 
     @abstractmethod
     async def ending(self, owner: Principal, target: str, text: str, turn_id: str) -> "Prepared[object]":
-        """What tells a target of a turn's end, for the commit that ends it. Raises UnknownName, UserError."""
+        """Return what tells a target of a turn's end, for the commit that ends it. Raises UnknownName, UserError."""
 
     @abstractmethod
     async def ask(self, owner: Principal, target: str, question: Question) -> None:
@@ -156,11 +156,11 @@ class Mailbox(MessagesBroker):
 
     @abstractmethod
     async def named(self, word: str, owner: Principal | None) -> Sequence[tuple[str, str]]:
-        """The trace and the turn of each message that a word names, of an owner or of anybody."""
+        """Return the trace and the turn of each message that a word names, of an owner or of anybody."""
 
     @abstractmethod
     async def sent(self, trace: str, turn_id: str, owner: Principal | None) -> Sequence[Mapping[str, Any]]:
-        """What went out of a trace or a turn, oldest first, with the state of its account; nothing that was said."""
+        """Return what went out of a trace or a turn, oldest first, with its account's state; nothing that was said."""
 
 
 _GRANTS = needs("approvals.settle", "granted a turn what its person is asked for", given="order.bounds.grants")
@@ -184,7 +184,7 @@ class TurnsBroker:
     async def take_up(
         self, session: str = "", *, owner: Principal | None = None, origin: str = "", system: str = ""
     ) -> Session:
-        """A session by its exact id, or a new one, which has no row until something is said.
+        """Take up a session by its exact id, or a new one, which has no row until something is said.
 
         ``system`` is added to the prompt of a new one.
         """
@@ -239,7 +239,7 @@ class TurnsBroker:
         raise _no_turns()
 
     async def busy(self, session: str, *, owner: Principal | None = None, elsewhere: bool = True) -> bool:
-        """Whether a turn runs in a session: in whatever process that lives, or, not ``elsewhere``, in this one."""
+        """Tell whether a turn runs in a session: in whatever process that lives, or, not ``elsewhere``, in this one."""
         raise _no_turns()
 
     def resume(
@@ -261,7 +261,7 @@ class TurnsBroker:
         raise _no_turns()
 
     async def interrupted(self, *, owner: Principal | None = None) -> Sequence[str]:
-        """The sessions with a turn that a death cut off, oldest first; then those where a message waits for nobody."""
+        """Return the sessions whose turn a death cut off, oldest first; then those where a message waits for nobody."""
         raise _no_turns()
 
     async def drop(self, session: str, *, owner: Principal | None = None) -> tuple[str, int]:
@@ -269,7 +269,7 @@ class TurnsBroker:
         raise _no_turns()
 
     async def past(self, event: str, *, owner: Principal | None = None) -> PastTurn | None:
-        """What became of an ``event`` of this plugin; None when none was ordered."""
+        """Return what became of an ``event`` of this plugin; None when none was ordered."""
         raise _no_turns()
 
     @needs("turns.run", "ran a turn")
@@ -282,7 +282,7 @@ class TurnsBroker:
         raise _no_turns()
 
     def notices(self) -> Sequence[str]:
-        """What a person should know after turns here: that no model is connected, rules fit no tool, plugins failed.
+        """Say what a person should know after turns here: no model is connected, rules fit no tool, plugins failed.
 
         Once the kernel is closed it says what failed then, too.
         """
@@ -303,7 +303,7 @@ class DocumentsBroker(ABC):
 
     @abstractmethod
     async def get(self, name: str, *, owner: Principal | None = None, session_id: str = "") -> Document | None:
-        """The document of a name, or None."""
+        """Return the document of a name, or None."""
 
     @abstractmethod
     async def put(
@@ -329,11 +329,11 @@ class DocumentsBroker(ABC):
 
     @abstractmethod
     async def list(self, *, owner: Principal | None = None, session_id: str = "") -> Sequence[Document]:
-        """The documents of exactly one place, by name."""
+        """Return the documents of exactly one place, by name."""
 
     @abstractmethod
     async def export(self, owner: Principal) -> Sequence[Document]:
-        """All of an owner, those of their sessions included."""
+        """Return all documents of an owner, those of their sessions included."""
 
     @abstractmethod
     async def erase(self, owner: Principal) -> int:
@@ -371,10 +371,10 @@ class TextStream(Protocol):
     """Text in pieces, at whatever places they were cut: what comes out is what the whole text would give."""
 
     def feed(self, piece: str) -> str:
-        """What of the text so far can be shown. A line that has not ended is held back."""
+        """Return what of the text so far can be shown. A line that has not ended is held back."""
 
     def close(self) -> str:
-        """The rest."""
+        """Return the rest."""
 
 
 @free
@@ -386,11 +386,11 @@ class MasksBroker:
     """
 
     def text(self, text: str) -> str:
-        """A whole text, masked."""
+        """Return a whole text, masked."""
         return masking.masked(text)
 
     def stream(self, *, people: bool = False) -> TextStream:
-        """The same for text that comes in pieces; with short names for ``people`` too, equal in all texts of a home.
+        """Return the same for text that comes in pieces; short names for ``people`` too, equal in all texts of a home.
 
         Raises UserError when the key of these names cannot be kept.
         """

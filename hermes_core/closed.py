@@ -40,7 +40,7 @@ class Closed:
     def why(
         self, word: str, cwd: str, *, below: bool = False, folders: bool = False, real: dict[str, str] | None = None
     ) -> str:
-        """Why a path may never be touched by a tool, or nothing.
+        """Say why a path may never be touched by a tool, or nothing.
 
         ``below`` asks about what lies under the path too, as for a command that takes folders away, ``folders`` about
         the folder that closed files lie in. ``real`` keeps what folders really are, for as long as one command is
@@ -70,12 +70,12 @@ class Closed:
         return ""
 
     def _unreadable(self, path: str) -> bool:
-        """Whether a word names something among them, and only the shell will know what."""
+        """Tell whether a word names something among them, and only the shell will know what."""
         magic = _MAGIC.search(path)
         return magic is not None and path[: magic.start()].rpartition("/")[0] in self.folders
 
     def _twin(self, facts: os.stat_result | None) -> str:
-        """The closed file that a file with several names is, if it is one."""
+        """Return the closed file that a file with several names is, if it is one."""
         if facts is None or not _is_shared(facts):
             return ""
         for path, _ in self.places:
@@ -94,7 +94,7 @@ class Opened:
         self.real = [os.path.realpath(folder) for folder in folders]
 
     def holds(self, path: str) -> bool:
-        """Whether a path leads into one of them."""
+        """Tell whether a path leads into one of them."""
         real = os.path.realpath(path)
         return any(real == folder or real.startswith(f"{folder}/") for folder in self.real)
 
@@ -105,14 +105,14 @@ opened = lru_cache(maxsize=64)(Opened)
 
 @lru_cache(maxsize=64)
 def closed_but(paths: tuple[Path, ...], folders: tuple[str, ...]) -> tuple[Path, ...]:
-    """The closed paths but for those that the opened folders lie in."""
+    """Return the closed paths but for those that the opened folders lie in."""
     free = opened(folders).real
     real = {path: os.path.realpath(path) for path in paths}
     return tuple(p for p in paths if not any(f == real[p] or f.startswith(f"{real[p]}/") for f in free))
 
 
 def vital_place(word: str, cwd: str) -> str:
-    """The name of a vital place that a path means (``/``, the home, a mount), or an empty string."""
+    """Return the name of a vital place that a path means (``/``, the home, a mount), or an empty string."""
     bare = word[: word.rfind("/") + 1] if word.endswith(("/*", "/.*", "/.")) else word
     meant = expanded("." if bare in ("*", ".*") else bare)
     if "$" in meant:  # an unset variable expands to nothing: "$DIR/" becomes "/"
@@ -135,7 +135,7 @@ def vital_place(word: str, cwd: str) -> str:
 
 
 def wide(folder: str) -> bool:
-    """Whether a folder is too wide to work in: a home, what holds homes or mounts, everybody's, the system's, keys."""
+    """Tell whether a folder is too wide for work: a home, one with homes or mounts, everybody's, the system's, keys."""
     path, home = os.path.realpath(folder), os.path.realpath(os.path.expanduser("~"))  # noqa: PTH111
     if home != "/" and path.startswith(f"{home}/"):
         return bool(_OF_THE_PERSON.fullmatch(path[len(home) + 1 :]))
@@ -144,12 +144,12 @@ def wide(folder: str) -> bool:
 
 
 def expanded(word: str) -> str:
-    """A word with ``~`` and variables as this process knows them."""
+    """Return a word with ``~`` and variables as this process knows them."""
     return os.path.expandvars(os.path.expanduser(word))  # noqa: PTH111
 
 
 def _behind(joined: str, facts: os.stat_result | None, real: dict[str, str] | None) -> str:
-    """A path as the system walks it: ``..`` behind a link is above what it leads to."""
+    """Return a path as the system walks it: ``..`` behind a link is above what it leads to."""
     folder, _, name = joined.rpartition("/")
     if real is None or name in ("", ".") or ".." in joined or _is_link(facts):
         return os.path.realpath(joined)
@@ -175,7 +175,7 @@ def _is_shared(facts: os.stat_result | None) -> bool:
 
 
 def guarded_by(path: str, guarded: Sequence[str | Path], *, below: bool = False) -> str:
-    """Which guarded file or folder an absolute path means or lies in, or an empty string.
+    """Return the guarded file or folder that an absolute path means or lies in, or an empty string.
 
     Spellings are compared in the loosest way that any file system does: without case, in one Unicode form, without
     spaces and dots at the end, without a stream. A file that exists is compared by what it is, too. With ``below``
@@ -201,7 +201,7 @@ def guarded_by(path: str, guarded: Sequence[str | Path], *, below: bool = False)
 
 @lru_cache(maxsize=256)
 def _names_of(guard: str) -> tuple[str, ...]:
-    """A guarded path as it is written and where it led first; where it leads now is known by what is there."""
+    """Return a guarded path as it is written and where it led first; where it leads now is known by what is there."""
     return tuple({_loose(os.path.abspath(guard)), _loose(os.path.realpath(guard))})  # noqa: PTH100 - links are kept
 
 

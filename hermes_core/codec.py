@@ -53,7 +53,7 @@ class Unknown:
 
 
 def clean(text: str) -> str:
-    """Text without NUL and lone surrogates; two halves that belong together are joined. Neither can be stored."""
+    """Take NUL and lone surrogates out of text; two halves that belong together are joined. Neither can be stored."""
     if not text.isascii():
         try:
             text.encode()
@@ -63,7 +63,7 @@ def clean(text: str) -> str:
 
 
 def clean_json(value: JSON) -> JSON:
-    """The same for every text in a JSON value, keys too; numbers that JSON has no word for become null."""
+    """Do the same for every text in a JSON value, keys too; numbers that JSON has no word for become null."""
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, float):
@@ -76,7 +76,7 @@ def clean_json(value: JSON) -> JSON:
 
 
 def _plain(value: object) -> JSON:
-    """What JSON has no word for: mappings and attrs values as objects, anything else as its text."""
+    """Put into JSON what it has no word for: mappings and attrs values as objects, anything else as its text."""
     if attrs.has(type(value)):
         return attrs.asdict(cast("attrs.AttrsInstance", value), recurse=False)
     return dict(value) if isinstance(value, Mapping) else str(value)
@@ -89,7 +89,7 @@ _encode_loosely = json.JSONEncoder(**_compact).encode
 
 
 def dumps(value: JSON, encode: Callable[[JSON], str] = _encode) -> str:
-    """Compact JSON text that can be stored; cleaned only where it must be, which is almost never."""
+    """Write compact JSON text that can be stored; cleaned only where it must be, which is almost never."""
     try:
         text = encode(value)
     except ValueError:  # NaN or infinity
@@ -101,19 +101,19 @@ def dumps(value: JSON, encode: Callable[[JSON], str] = _encode) -> str:
 
 
 def canonical(arguments: Mapping[str, JSON]) -> str:
-    """Arguments as text that is equal for equal arguments, whatever the order of their keys."""
+    """Return arguments as text that is equal for equal arguments, whatever the order of their keys."""
     return dumps(arguments, _encode_sorted)
 
 
 def message_to_json(message: Message) -> dict[str, JSON]:
-    """A message as JSON; binary data is in base64."""
+    """Return a message as JSON; binary data is in base64."""
     data = {"role": message.role, "parts": [_part_to_json(part) for part in message.parts]}
     more = {"meta": message.meta, "untrusted": message.untrusted}
     return data | {name: value for name, value in more.items() if value}
 
 
 def _part_to_json(part: Part | Unknown) -> JSON:
-    """A part by its fields, without those that say nothing."""
+    """Return a part by its fields, without those that say nothing."""
     if isinstance(part, Unknown):
         return part.data
     data: dict[str, JSON] = {"type": _NAMES.get(type(part)) or type(part).__name__.lower()}
@@ -131,7 +131,7 @@ def _part_to_json(part: Part | Unknown) -> JSON:
 
 
 def message_from_json(data: JSON) -> Message:
-    """The message that ``message_to_json`` wrote. Raises KeyError or TypeError when it is not one."""
+    """Return the message that ``message_to_json`` wrote. Raises KeyError or TypeError when it is not one."""
     parts = tuple(_part_from_json(part) for part in data["parts"])
     untrusted = data.get("untrusted") is True
     return Message(role=data["role"], parts=parts, meta=data.get("meta", {}), untrusted=untrusted)
@@ -152,12 +152,12 @@ def _part_from_json(data: JSON) -> Part:
 
 
 def plain_text(parts: Sequence[Part]) -> str:
-    """The words of text parts, joined."""
+    """Return the words of text parts, joined."""
     return "".join(part.text for part in parts if isinstance(part, Text))
 
 
 def to_openai(message: Message) -> list[JSON]:
-    """The message as OpenAI chat-completions messages: one, or one for each result of a tool message."""
+    """Return the message as OpenAI chat-completions messages: one, or one for each result of a tool message."""
     if message.role == "tool":
         results = [part for part in message.parts if isinstance(part, ToolResult)]
         return [
@@ -177,7 +177,7 @@ def to_openai(message: Message) -> list[JSON]:
 
 
 def _content(parts: Sequence[Part]) -> JSON:
-    """Text alone as text; with pictures and files, a list."""
+    """Return text alone as text; with pictures and files, a list."""
     if not any(isinstance(part, Blob) for part in parts):
         return plain_text(parts)
     shaped: list[JSON] = []

@@ -23,7 +23,7 @@ class Contents(NamedTuple):
 
 
 def installed_contents(distribution: str) -> Contents | None:
-    """Of what is installed; None when it is not, or does not say which files it has."""
+    """Return the contents of what is installed; None when it is not, or does not say which files it has."""
     from importlib.metadata import PackageNotFoundError
     from importlib.metadata import distribution as installed
 
@@ -39,7 +39,7 @@ def installed_contents(distribution: str) -> Contents | None:
 
 
 def digested(version: str, needs: Iterable[str], root: Path, files: Iterable[Path]) -> Contents:
-    """Of these files below a folder; what installers write is left out."""
+    """Return the contents of these files below a folder; what installers write is left out."""
     digest, run = hashlib.sha256(), []
     for path in sorted(files):
         name = path.relative_to(root).as_posix()

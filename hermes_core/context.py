@@ -111,7 +111,7 @@ class PluginContext:
             self.log.info("%s", text)
 
     def conversation(self, session: Session) -> Conversation:
-        """The conversation that a slash command was typed into. Needs ``conversation.change``.
+        """Return the conversation that a slash command was typed into. Needs ``conversation.change``.
 
         Also while it is asked what may follow the command. Raises UserError where none was typed into this session,
         and NotPermitted.

@@ -67,51 +67,51 @@ class SessionsBroker:
         sort: Literal["newest", "oldest"] = "newest",
         children: bool = False,
     ) -> Sequence[Hit]:
-        """Messages that hold all the words; also of child agents and of what plugins hide, if wanted."""
+        """Return messages that hold all the words; also of child agents and of what plugins hide, if wanted."""
         raise _no_sessions()
 
     async def recent(self, owner: Principal, *, limit: int = 20) -> Sequence[Session]:
-        """Sessions, last used first."""
+        """Return sessions, last used first."""
         return [row.session for row in await self.rows(owner, limit=limit)]
 
     async def rows(
         self, owner: Principal, *, limit: int = 20, origin: str = "", children: bool = False
     ) -> Sequence[SessionRow]:
-        """The same as lists show them: of one origin; with those of child agents and hidden ones, if wanted."""
+        """Return the same as lists show them: of one origin; with those of child agents and hidden ones, if wanted."""
         raise _no_sessions()
 
     async def get(self, owner: Principal, session_id: str) -> Session:
-        """One by its exact id."""
+        """Return a session by its exact id."""
         raise _no_sessions()
 
     async def find(self, owner: Principal, words: str) -> Session:
-        """One by its id, the start of it, its title, or ``latest``. Raises UnknownName, UserError when unclear."""
+        """Find one by its id, the start of it, its title, or ``latest``. Raises UnknownName, UserError when unclear."""
         raise _no_sessions()
 
     async def read(
         self, owner: Principal, session_id: str, *, around: int = 0, window: int = 10
     ) -> Sequence[tuple[int, Message]]:
-        """Messages with their numbers: ``window`` on each side of message ``around``, or the last ones when it is 0."""
+        """Return messages with their numbers: ``window`` on each side of ``around``, or the last ones when it is 0."""
         raise _no_sessions()
 
     async def past(self, owner: Principal, session_id: str) -> Sequence[Message]:
-        """All messages of a session, oldest first."""
+        """Return all messages of a session, oldest first."""
         raise _no_sessions()
 
     async def export(self, owner: Principal, session_id: str) -> Sequence[JSON]:
-        """The same in OpenAI's shape, one or more for each, after the prompt it began with."""
+        """Return the same in OpenAI's shape, one or more for each, after the prompt it began with."""
         raise _no_sessions()
 
     async def tool_history(
         self, owner: Principal, session_id: str = "", *, tool: str = "", limit: int = 50
     ) -> Sequence[HistoryEntry]:
-        """Tool calls, newest first: of one session, of one tool, or all."""
+        """Return tool calls, newest first: of one session, of one tool, or all."""
         raise _no_sessions()
 
     async def traces(
         self, owner: Principal, word: str = "latest", *, everybody: bool = False
     ) -> Sequence[MessageTrace]:
-        """What became of the messages that a word names, newest first; none where it names none.
+        """Return what became of the messages that a word names, newest first; none where it names none.
 
         A word is a trace, a turn, an event or message id of a platform, the number of a row of the outbox, or
         ``latest``. ``everybody`` finds those of others, too, for the owner of this Hermes.
@@ -121,18 +121,18 @@ class SessionsBroker:
     async def export_after(
         self, owner: Principal, session_id: str, number: int, *, limit: int = 100
     ) -> Sequence[tuple[int, JSON]]:
-        """The next messages behind one in OpenAI's shape, each with its number; one message may be several, or none.
+        """Return the next messages behind one in OpenAI's shape, each with its number; one may be several, or none.
 
         0 is before the first. Numbers count a session's messages and never change.
         """
         raise _no_sessions()
 
     async def usage(self, owner: Principal, *, days: int = 30) -> Sequence[UsageRow]:
-        """What was used on each of the last days, by model and task."""
+        """Return what was used on each of the last days, by model and task."""
         raise _no_sessions()
 
     async def spent(self, owner: Principal, *, session_id: str = "", since: float = 0.0) -> Spent:
-        """What turns of an owner used that began since an instant, or those of one session, as far as it is booked.
+        """Return what turns of an owner used that began since an instant, or those of one session, as far as booked.
 
         The use of child agents counts for the turns that they work for. Nothing for a session that is not theirs.
         """
@@ -148,7 +148,7 @@ class SessionsBroker:
         system: str = "",
         history: Sequence[Message] = (),
     ) -> Session:
-        """A new one, stored, that begins with what was said elsewhere before; ``system`` is added to its prompt.
+        """Make a new one, stored, that begins with what was said elsewhere before; ``system`` is added to its prompt.
 
         Raises UserError when its id or title is taken.
         """
@@ -156,7 +156,7 @@ class SessionsBroker:
 
     @needs("sessions.write", "changed past conversations")
     async def fork(self, owner: Principal, session_id: str, *, upto: str = "", title: str = "") -> Session:
-        """A new one with the same prompt and history, until the end of the turn ``upto`` when that is given."""
+        """Make a new one with the same prompt and history, until the end of the turn ``upto`` when that is given."""
         raise _no_sessions()
 
     @needs("sessions.write", "changed past conversations")
@@ -198,13 +198,13 @@ class ApprovalsBroker(ABC):
     async def list(
         self, owner: Principal, *, closed: bool = False, limit: int = 20, admin: bool = False
     ) -> Sequence[Approval]:
-        """The open questions that somebody may answer, newest first; settled ones too when ``closed``."""
+        """Return the open questions that somebody may answer, newest first; settled ones too when ``closed``."""
 
     @needs("sessions.read", "read what waits for a yes")
     @needs("host.serve", "read what waits for admins", given="admin")
     @abstractmethod
     async def find(self, owner: Principal, words: str, *, admin: bool = False) -> Approval:
-        """One of them by its id or the start of it. Raises UnknownName, UserError when unclear."""
+        """Return one of them by its id or the start of it. Raises UnknownName, UserError when unclear."""
 
     @needs("approvals.settle", "answered for a person")
     @needs("host.serve", "answered for an admin", given="admin")
@@ -221,7 +221,7 @@ class ApprovalsBroker(ABC):
     @needs("sessions.read", "read what waits for a yes")
     @abstractmethod
     async def grants(self, owner: Principal) -> Sequence[Grant]:
-        """What somebody allowed beyond single calls, in whatever session, oldest first."""
+        """Return what somebody allowed beyond single calls, in whatever session, oldest first."""
 
     @abstractmethod
     async def revoke(self, owner: Principal, grant_id: int) -> bool:
@@ -233,33 +233,33 @@ class ModelsBroker:
     """Who answers, and what they are sent."""
 
     async def providers(self) -> Sequence[ProviderRow]:
-        """The providers that are installed, in the order in which they are chosen."""
+        """Return the providers that are installed, in the order in which they are chosen."""
         raise _no_models()
 
     async def list(self, provider: str = "") -> Sequence[ModelRow]:
-        """The models of a provider, asked now; of the one that answers when none is named. Raises HermesError."""
+        """List the models of a provider, asked now; of the one that answers when none is named. Raises HermesError."""
         raise _no_models()
 
     async def current(self) -> ModelRow:
-        """Who answers, found now where nobody asked before. Raises HermesError where nobody can."""
+        """Say who answers, found now where nobody asked before. Raises HermesError where nobody can."""
         raise _no_models()
 
     async def keys(self, provider: str = "", *, reset: str = "") -> Sequence[KeyRow]:
-        """The keys of providers that have several. ``reset``: use one again, by its fingerprint, or ``all`` of them.
+        """Return the keys of providers that have several. ``reset``: use one again, by fingerprint, or ``all`` of them.
 
         Raises UnknownName for a provider that has not several, or a key that is none of theirs.
         """
         raise _no_models()
 
     async def opening(self, message: Message) -> tuple[Sequence[PromptBlock], Request]:
-        """What a new conversation would begin with: the blocks of its prompt, and its first request. It is not sent.
+        """Return what a new conversation would begin with: the blocks of its prompt, its first request. It is not sent.
 
         Raises UserError where nobody can answer.
         """
         raise _no_models()
 
     async def body(self, request: Request) -> bytes:
-        """The bytes that who answers would be sent for a request; none for a model on this machine."""
+        """Return the bytes that who answers would be sent for a request; none for a model on this machine."""
         raise _no_models()
 
 
@@ -273,11 +273,11 @@ class SettingsBroker(ABC):
 
     @abstractmethod
     async def list(self) -> Sequence[Setting]:
-        """Every setting, in the order of their classes."""
+        """Return every setting, in the order of their classes."""
 
     @abstractmethod
     async def get(self, key: str) -> Setting:
-        """One of them; of an entry in a mapping it is the mapping's. Raises UnknownName."""
+        """Return one of them; of an entry in a mapping it is the mapping's. Raises UnknownName."""
 
     @abstractmethod
     async def set(self, key: str, text: str) -> Setting:
@@ -298,7 +298,7 @@ class SettingsBroker(ABC):
         raise _not_here()
 
     async def has_secret(self, name: str) -> bool:
-        """Whether a secret is set, in the environment or in the home."""
+        """Tell whether a secret is set, in the environment or in the home."""
         raise _not_here()
 
     def trial(
@@ -311,7 +311,7 @@ class SettingsBroker(ABC):
         raise _not_here()
 
     async def steps(self, name: str = "") -> Sequence["SetupStep"]:
-        """The setup steps of enabled plugins, or the one of a name.
+        """Return the setup steps of enabled plugins, or the one of a name.
 
         Raises UnknownName, PluginError when the plugin that has it cannot be used, or asks for what is not its own.
         """
@@ -345,14 +345,14 @@ class PluginsBroker(ABC):
 
     @abstractmethod
     def list(self) -> Sequence[PluginRow]:
-        """The plugins that are installed, and how each is in this process."""
+        """Return the plugins that are installed, and how each is in this process."""
 
     @abstractmethod
     async def tools(self, platform: str = "") -> Sequence[ToolRow]:
-        """The tools of enabled plugins, as a new conversation in a terminal has them, or one of a platform."""
+        """Return the tools of enabled plugins, as a new conversation in a terminal has them, or one of a platform."""
 
     async def backends(self) -> Sequence[BackendRow]:
-        """The places where commands could run."""
+        """Return the places where commands could run."""
         return ()
 
     async def open_backend(self, name: str, folder: str) -> None:
@@ -361,14 +361,14 @@ class PluginsBroker(ABC):
 
     @abstractmethod
     def offered(self, table: str) -> Sequence[str]:
-        """The names that installed plugins declare in a table of their manifests, such as ``providers``."""
+        """Return the names that installed plugins declare in a table of their manifests, such as ``providers``."""
 
     def find(self, words: str) -> PluginRow:
-        """The plugin that a person means. Raises UnknownName, UserError when unclear."""
+        """Return the plugin that a person means. Raises UnknownName, UserError when unclear."""
         raise UnknownName("plugin", words)
 
     def wanted(self) -> Sequence[Package]:
-        """What was asked to be installed, by distribution."""
+        """Return what was asked to be installed, by distribution."""
         return ()
 
     @needs("plugins.install", "noted what was installed")
@@ -387,9 +387,9 @@ class PluginsBroker(ABC):
 
     @needs("routes.serve", "asked for what plugins serve")
     def routes(self) -> Sequence[RouteRow]:
-        """What enabled plugins serve over HTTP, for a host that does so."""
+        """Return what enabled plugins serve over HTTP, for a host that does so."""
         return ()
 
     @abstractmethod
     def platforms(self) -> Sequence[str]:
-        """Where conversations may come from, by name: platforms that are installed, and programs."""
+        """Say where conversations may come from, by name: platforms that are installed, and programs."""

@@ -81,11 +81,11 @@ class Transaction(ABC):
 
     @abstractmethod
     def rows(self, name: str, /, **values: JSON) -> list[Any]:
-        """Every row of a query, by position and by name."""
+        """Return every row of a query, by position and by name."""
 
     @abstractmethod
     def row(self, name: str, /, **values: JSON) -> Any:
-        """The first row of a query, or None."""
+        """Return the first row of a query, or None."""
 
     @abstractmethod
     def change(self, name: str, /, **values: JSON) -> Changed:
@@ -97,28 +97,28 @@ class Transaction(ABC):
 
     @abstractmethod
     def hits(self, phrases: Sequence[str], *, owner: int, oldest: bool, limit: int, children: bool) -> Sequence[Any]:
-        """Messages of an owner in which all phrases stand, newest first: the columns of ``search_newest``.
+        """Return messages of an owner in which all phrases stand, newest first: the columns of ``search_newest``.
 
         Those in sessions that no list shows only with ``children``.
         """
 
     @abstractmethod
     def objects(self) -> Mapping[str, str]:
-        """Tables, indexes, views, … by name, each with what it is made of: another text after it was changed."""
+        """Return tables, indexes, views, … by name, each with what it is made of: another text after it was changed."""
 
     def confined(self, prefix: str, kept: str) -> AbstractContextManager[None]:
         """Refuse, where the database can, what touches names without the prefix, or the table that is ``kept``."""
         return nullcontext()
 
     def tell(self, name: str) -> None:
-        """After the commit, call who watches a name; on a server, in all processes."""
+        """Call who watches a name, after the commit; on a server, in all processes."""
         self.told.append(name)
 
     def alone(self, name: str) -> None:
         """Wait until no other transaction is alone with this name, and keep it until the commit."""
 
     def clock(self) -> float:
-        """Seconds on the server's clock; 0 where there is no server, and the clock of the machine is everybody's."""
+        """Return seconds on the server's clock; 0 where there is no server: the clock of the machine is everybody's."""
         return 0.0
 
 
@@ -131,7 +131,7 @@ class Rows(list[Mapping[str, Any]]):
 
 
 def made(cls: type[V], row: Any, **more: object) -> V:
-    """A value of the columns that are named like its fields, and of what is not in the row as it should be."""
+    """Return a value of the columns that are named like its fields, and of what is not in the row as it should be."""
     known = {field.name for field in attrs.fields(cls)}
     return cls(**{**{name: row[name] for name in row.keys() if name in known}, **more})  # noqa: SIM118 - not a mapping
 
@@ -153,11 +153,11 @@ class TablesTransaction(ABC):
 
     @abstractmethod
     def tell(self, name: str) -> None:
-        """After the commit, call who subscribed to the name, in every process that shares the store."""
+        """Call who subscribed to the name after the commit, in every process that shares the store."""
 
     @abstractmethod
     def clock(self) -> float:
-        """Seconds since 1970, on the clock that all who share the store go by."""
+        """Return seconds since 1970, on the clock that all who share the store go by."""
 
 
 Prepared: TypeAlias = Callable[[Transaction], T]  # a plugin's unit of work, to be run in a transaction of the kernel
@@ -170,7 +170,7 @@ class StoreBroker(ABC):
     @needs("store.connect", "asked for the address of the store")
     @abstractmethod
     def address(self) -> str:
-        """The server's address, with its password: it never goes into a text. Empty when the store is a file.
+        """Return the server's address, with its password: it never goes into a text. Empty when the store is a file.
 
         Raises UserError when ``store.url`` refers to a secret that is not set.
         """
@@ -187,7 +187,7 @@ class StoreBroker(ABC):
 
     @abstractmethod
     async def prepare(self, work: Callable[[TablesTransaction], T]) -> Prepared[T]:
-        """The same for a commit of the kernel's, which runs it: all of both is stored, or nothing. Raises as above."""
+        """Prepare that for a commit of the kernel's, which runs it: both are stored, or nothing. Raises as above."""
 
     @abstractmethod
     async def subscribe(self, name: str, call: Callable[[], None]) -> Callable[[], None]:

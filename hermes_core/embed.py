@@ -41,7 +41,7 @@ class Agent:
     """An agent for scripts: create it, register functions as tools, run, look at the history."""
 
     def __init__(self, name: str = "agent", *, session: str = "", **options: Any) -> None:
-        """``options`` are those of Hermes (``provider``, ``model``, ``home``, ``toolsets``, ``ask`` …)."""
+        """Take the ``options`` of Hermes (``provider``, ``model``, ``home``, ``toolsets``, ``ask`` …)."""
         self.name = name
         self.session = session
         self.state = AgentState(self)
@@ -95,7 +95,7 @@ class Agent:
 
 
 def _tool_of(function: Callable[..., Any], effects: "Iterable[Effect]", toolset: str, idempotent: bool) -> Tool:
-    """A Tool from a plain function: each parameter becomes an argument. Raises UserError."""
+    """Make a Tool from a plain function: each parameter becomes an argument. Raises UserError."""
     label = getattr(function, "__name__", "tool")
     if not function.__doc__:
         raise UserError(f"Write a docstring for {label}; the model reads it.")

@@ -29,12 +29,12 @@ _PASSWORD_IN_URL = pattern(r"://[^/@\s:]*:[^/@\s]+@")
 
 
 def switched_on(name: str) -> bool:
-    """Whether a variable of this process says yes: it is set, and not to 0, false, no, n or off in any case."""
+    """Tell whether a variable of this process says yes: it is set, and not to 0, false, no, n or off in any case."""
     return os.environ.get(name, "").strip().lower() not in ("", "0", "false", "no", "n", "off")
 
 
 def is_secret(name: str, value: str) -> bool:
-    """Whether a variable looks like a secret, by its name or because its value is an address with a password."""
+    """Tell whether a variable looks like a secret, by its name or because its value is an address with a password."""
     upper = name.upper()
     if upper in _HARMLESS or upper.startswith(_HARMLESS_PREFIXES):
         return False
@@ -46,18 +46,18 @@ def is_secret(name: str, value: str) -> bool:
 
 
 def _token(value: str) -> bool:
-    """Whether a token of a service is in a value, where somebody is there who knows."""
+    """Tell whether a token of a service is in a value, where somebody is there who knows."""
     return len(value) >= 16 and looks_secret is not None and looks_secret(value)
 
 
 def without_secrets(environ: Mapping[str, str], passthrough: Iterable[str] = ()) -> dict[str, str]:
-    """A copy of an environment without its secrets, except for the names the user lets through."""
+    """Return a copy of an environment without its secrets, except for the names the user lets through."""
     wanted = frozenset(passthrough)
     return {name: value for name, value in environ.items() if name in wanted or not is_secret(name, value)}
 
 
 def for_commands() -> Mapping[str, str]:
-    """The variables that a command of this machine begins with: those of this process without its secrets."""
+    """Return the variables that a command of this machine begins with: those of this process without its secrets."""
     return _for_commands(tuple(os.environ.items()), looks_secret)
 
 

@@ -94,7 +94,7 @@ REASONS = {
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """The known name most like ``name``, or an empty string when none is close."""
+    """Return the known name most like ``name``, or an empty string when none is close."""
     import difflib  # a name is seldom wrong
 
     close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)

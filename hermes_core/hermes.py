@@ -102,7 +102,7 @@ class Hermes:
         return self.runtime.turns.resume(session, ask=self._ask)
 
     async def interrupted(self) -> "list[str]":
-        """The sessions with such a turn, oldest first; then those in which a message waits."""
+        """Return the sessions with such a turn, oldest first; then those in which a message waits."""
         return await (await self.runtime.store()).journal.interrupted(self.runtime.owner)
 
     async def run(self, message: "str | Message", *, session: str = "", origin: str = "embed") -> Answer:
@@ -123,7 +123,7 @@ class Hermes:
         return answer
 
     def turn_sync(self, message: str, *, session: str = "") -> Answer:
-        """One turn and nothing else, for scripts. Raises HermesError when the turn fails."""
+        """Play one turn and nothing else, for scripts. Raises HermesError when the turn fails."""
 
         async def once() -> Answer:
             async with self:

@@ -41,117 +41,117 @@ __all__ = ["Mode", "ask", "contribute", "decide", "hookimpl", "mode_of", "modes"
 
 @contribute
 def register_providers(ctx: PluginContext) -> Iterable[Provider]:  # type: ignore[empty-body]
-    """The providers you add: who answers requests with a model."""
+    """Return the providers you add: who answers requests with a model."""
 
 
 @contribute
 def register_routers(ctx: PluginContext) -> Iterable[Router]:  # type: ignore[empty-body]
-    """Who has model calls answered when a provider cannot; of several the first. Needs ``models.route``."""
+    """Return who has model calls answered when a provider cannot; of several the first. Needs ``models.route``."""
 
 
 @contribute
 def register_tools(ctx: PluginContext) -> Iterable[Tool]:  # type: ignore[empty-body]
-    """The tools you add: functions the model may call."""
+    """Return the tools you add: functions the model may call."""
 
 
 @contribute
 def register_tool_sources(ctx: PluginContext) -> Iterable[ToolSource]:  # type: ignore[empty-body]
-    """Where tools come from that come and go while Hermes runs."""
+    """Return where tools come from that come and go while Hermes runs."""
 
 
 @contribute
 def register_backends(ctx: PluginContext) -> Iterable[Backend]:  # type: ignore[empty-body]
-    """The backends you add: places where commands run."""
+    """Return the backends you add: places where commands run."""
 
 
 @contribute
 def register_platforms(ctx: PluginContext) -> Iterable[Platform]:  # type: ignore[empty-body]
-    """The platforms you add: services that people write on."""
+    """Return the platforms you add: services that people write on."""
 
 
 @contribute
 def register_memories(ctx: PluginContext) -> Iterable[Memory]:  # type: ignore[empty-body]
-    """The memories you add: stores that last across sessions."""
+    """Return the memories you add: stores that last across sessions."""
 
 
 @contribute
 def register_engines(ctx: PluginContext) -> Iterable[TurnQueue]:  # type: ignore[empty-body]
-    """The engines you add: who hands out the turns that wait. ``workers.engine`` names the one in use."""
+    """Return the engines you add: who hands out the turns that wait. ``workers.engine`` names the one in use."""
 
 
 @contribute
 def register_stores(ctx: PluginContext) -> Iterable[StoreDriver]:  # type: ignore[empty-body]
-    """The stores you add: who opens ``store.url``, by the scheme of the address. Asked before anything is stored."""
+    """Return the stores you add: who opens ``store.url``, by its scheme. Asked before anything is stored."""
 
 
 @contribute
 def register_cli_commands(ctx: PluginContext) -> Iterable[Command]:  # type: ignore[empty-body]
-    """The ``hermes`` commands you add. The manifest says what each does and who may run it; help needs no import."""
+    """Return the ``hermes`` commands you add. The manifest says what each does, and for whom; help needs no import."""
 
 
 @contribute
 def register_slash_commands(ctx: PluginContext) -> Iterable[SlashCommand]:  # type: ignore[empty-body]
-    """The slash commands you add to conversations."""
+    """Return the slash commands you add to conversations."""
 
 
 @contribute
 def register_services(ctx: PluginContext) -> Iterable[Service]:  # type: ignore[empty-body]
-    """The services you add: work in the background, kept up as long as a gateway or a worker runs."""
+    """Return the services you add: work in the background, kept up as long as a gateway or a worker runs."""
 
 
 @contribute
 def register_resources(ctx: PluginContext) -> Iterable[Resource]:  # type: ignore[empty-body]
-    """The long-lived things that your tools keep for a session: a shell, a browser, a language server."""
+    """Return the long-lived things that your tools keep for a session: a shell, a browser, a language server."""
 
 
 @contribute
 def register_routes(ctx: PluginContext) -> Iterable[Routes]:  # type: ignore[empty-body]
-    """What you serve over HTTP, where a host such as ``hermes api`` runs: applications, folders of static files."""
+    """Return what you serve over HTTP, where a host like ``hermes api`` runs: applications, folders of static files."""
 
 
 @contribute
 def register_jobs(ctx: PluginContext) -> Iterable[Jobs]:  # type: ignore[empty-body]
-    """Work you do beside conversations, to be shown and stopped."""
+    """Return the work you do beside conversations, to be shown and stopped."""
 
 
 @contribute
 def register_completers(ctx: PluginContext) -> Iterable[Completer]:  # type: ignore[empty-body]
-    """How words of yours go on while a person types them, such as ``@file:``."""
+    """Return how words of yours go on while a person types them, such as ``@file:``."""
 
 
 @contribute
 def register_openings(ctx: PluginContext) -> Iterable[Opening]:  # type: ignore[empty-body]
-    """What you ask at a terminal before a new conversation begins in a folder."""
+    """Return what you ask at a terminal before a new conversation begins in a folder."""
 
 
 @contribute
 def register_mailboxes(ctx: PluginContext) -> Iterable[Mailbox]:  # type: ignore[empty-body]
-    """Who sends to chats, for ``ctx.messages`` of all plugins: one in a home."""
+    """Return who sends to chats, for ``ctx.messages`` of all plugins: one in a home."""
 
 
 @contribute
 def register_purses(ctx: PluginContext) -> Iterable[Purse]:  # type: ignore[empty-body]
-    """The purses you add: who limits what turns use. Each is asked before each request to a model."""
+    """Return the purses you add: who limits what turns use. Each is asked before each request to a model."""
 
 
 @contribute
 def register_consoles(ctx: PluginContext) -> Iterable[ConsoleDriver]:  # type: ignore[empty-body]
-    """What drives the console of a platform on which people wait, as in a terminal: one in a home."""
+    """Return what drives the console of a platform on which people wait, as in a terminal: one in a home."""
 
 
 @contribute
 def register_maskers(ctx: PluginContext) -> Iterable[Masker]:  # type: ignore[empty-body]
-    """What finds secrets in texts, beside the values that the kernel knows. Asked when the first text is masked."""
+    """Return what finds secrets in texts, beside the values the kernel knows. Asked when the first text is masked."""
 
 
 @contribute
 def register_setup(ctx: PluginContext) -> Iterable[SetupStep]:  # type: ignore[empty-body]
-    """How a person sets your things up: what ``hermes setup NAME`` asks and tests."""
+    """Return how a person sets your things up: what ``hermes setup NAME`` asks and tests."""
 
 
 @contribute
 def register_migrations(ctx: PluginContext) -> Iterable[Migration]:  # type: ignore[empty-body]
-    """The tables you own: one folder of alembic revisions, run before your first ``ctx.store.transact``.
+    """Return the tables you own: one folder of alembic revisions, run before your first ``ctx.store.transact``.
 
     Needs ``store.tables``. Names of tables and indexes begin with ``KIND_NAME__``, the plugin's.
     """
@@ -159,7 +159,7 @@ def register_migrations(ctx: PluginContext) -> Iterable[Migration]:  # type: ign
 
 @contribute
 def register_checks(ctx: PluginContext) -> Iterable[Check]:  # type: ignore[empty-body]
-    """What ``hermes doctor --deep`` may ask you, and what ``hermes doctor`` asks every time: see ``Check``."""
+    """Return what ``hermes doctor --deep`` may ask you, and what ``hermes doctor`` asks every time: see ``Check``."""
 
 
 # --- observe: something happened ----------------------------------------------------------------------------------
@@ -167,46 +167,46 @@ def register_checks(ctx: PluginContext) -> Iterable[Check]:  # type: ignore[empt
 
 @observe
 async def on_gateway_start(ctx: PluginContext) -> None:
-    """A gateway begins to serve in this process, and goes on until it is stopped."""
+    """Hear that a gateway begins to serve in this process, and goes on until it is stopped."""
 
 
 @observe
 async def on_session_start(ctx: PluginContext, session: Session) -> None:
-    """A session was made or taken up again in this process. The first hook a session fires."""
+    """Hear that a session was made or taken up again in this process. The first hook a session fires."""
 
 
 @observe
 async def on_session_end(ctx: PluginContext, session: Session, end: SessionEnd) -> None:
-    """A session came to rest in this process; it may be taken up again later."""
+    """Hear that a session came to rest in this process; it may be taken up again later."""
 
 
 @observe
 async def on_session_deleted(ctx: PluginContext, session: Session) -> None:
-    """A session was deleted with all it held; fired for each of its child agents too."""
+    """Hear that a session was deleted with all it held; fired for each of its child agents too."""
 
 
 @observe
 async def on_turn_start(ctx: PluginContext, session: Session, message: Message) -> None:
-    """A turn begins, or is taken up after its process died. ``message`` is the last thing that was said to it."""
+    """Hear that a turn begins, or is taken up after its process died. ``message`` is the last that was said to it."""
 
 
 @observe
 async def on_turn_end(ctx: PluginContext, session: Session, end: TurnEnd) -> None:
-    """A turn is over, and its end is stored. The last hook of every turn that began here."""
+    """Hear that a turn is over, and its end is stored. The last hook of every turn that began here."""
 
 
 @observe
 async def post_llm_call(
     ctx: PluginContext, session: Session, request: Request, response: Response, seconds: float
 ) -> None:
-    """A model replied, and the reply is stored. ``seconds`` is how long that took, with all tries."""
+    """Hear that a model replied, and the reply is stored. ``seconds`` is how long that took, with all tries."""
 
 
 @observe
 async def post_tool_call(
     ctx: PluginContext, session: Session, call: ToolCall, result: ToolResult, outcome: str, seconds: float
 ) -> None:
-    """A tool call has its result, and the result is stored. Refused and invalid calls are reported too.
+    """Hear that a tool call has its result, which is stored. Refused and invalid calls are reported too.
 
     ``outcome`` is ok, failed, refused or unknown; ``seconds`` is how long it ran, without waiting for a yes.
     """
@@ -214,7 +214,7 @@ async def post_tool_call(
 
 @observe
 async def on_fault(ctx: PluginContext, fault: Fault) -> None:
-    """A plugin failed. A failure in here is recorded but not reported again."""
+    """Hear that a plugin failed. A failure in here is recorded but not reported again."""
 
 
 # --- transform: here is a value, give back another or None --------------------------------------------------------
@@ -297,7 +297,7 @@ async def transform_outgoing(ctx: PluginContext, session: Session, message: Mess
 
 @decide
 async def admit(ctx: PluginContext, envelope: Envelope) -> Verdict | None:
-    """May this message come in? Asked for every way in, before anything is spent."""
+    """Say whether this message may come in. Asked for every way in, before anything is spent."""
 
 
 @decide
@@ -309,7 +309,7 @@ async def pre_tool_call(
     workspace: Workspace,
     walled: bool,
 ) -> Verdict | None:
-    """May this call run? Asked after hard blocks and the user's deny rules, for every call from every door.
+    """Say whether this call may run. Asked after hard blocks and the user's deny rules, for all calls from all doors.
 
     ``effects`` are those its tool declares; ``workspace`` is where it would run, ``walled`` behind its wall.
     """
@@ -334,7 +334,7 @@ async def begin_tool_call(
 async def judge_command(
     ctx: PluginContext, session: Session, call: ToolCall, workspace: Workspace, protected: Protected
 ) -> Verdict | None:
-    """What would this command do? Asked first of all, for every call of a tool with the effect EXECUTE.
+    """Say what this command would do. Asked first of all, for every call of a tool with the effect EXECUTE.
 
     Give a verdict that says which ``commands`` the call consists of, as rules and grants see them, none where it holds
     no command, and whether a yes to it may be ``lasting``. A deny that is ``hard`` holds in every mode; in an ISOLATED
@@ -346,7 +346,7 @@ async def judge_command(
 
 @decide
 async def second_opinion(ctx: PluginContext, session: Session, command: str, folder: str, risk: str) -> Verdict | None:
-    """May this command run? Asked in mode ``smart`` before a person is, while the turn may spend more.
+    """Say whether this command may run. Asked in mode ``smart`` before a person is, while the turn may spend more.
 
     It is not asked of a call that a hard block, a rule, a grant or a gate decided, nor of one that a text from outside
     may have asked for. ``risk`` says why a person would be asked. With ask, or where nobody says anything, they are.
@@ -357,7 +357,7 @@ async def second_opinion(ctx: PluginContext, session: Session, command: str, fol
 async def next_step(
     ctx: PluginContext, session: Session, number: int, usage: Usage, results: Sequence[ToolResult]
 ) -> Verdict | None:
-    """May this turn go on to its next model call? Asked before each.
+    """Say whether this turn may go on to its next model call. Asked before each.
 
     ``number`` says which call of the turn it is, 1 for the first, ``usage`` what the turn used so far, and ``results``
     what came of the tool calls of the last reply. A deny ends the turn, which fails with the reason. With ask its
@@ -368,7 +368,7 @@ async def next_step(
 
 @decide
 async def may_end(ctx: PluginContext, session: Session, answer: str, times: int, usage: Usage) -> Verdict | None:
-    """May this turn end with this answer? A deny sends the model on: its reason is the next thing it is told.
+    """Say whether this turn may end with this answer. A deny sends the model on: its reason is what it is told next.
 
     It is stored before it is said, and shown. ``times`` is how often this turn was sent on before: eight times at most,
     and never twice with the same reason; then it ends. Asked for no turn that a limit, a person or an error ends.
@@ -388,5 +388,5 @@ async def approve(ctx: PluginContext, session: Session, question: Question) -> V
 
 @cache
 def modes() -> dict[str, Mode]:
-    """Every hook's name and mode, in the order of this file."""
+    """Return every hook's name and mode, in the order of this file."""
     return {name: mode_of(spec) for name, spec in globals().items() if hasattr(spec, "hermes_mode")}

@@ -63,47 +63,47 @@ class HostTurns(ABC):
 
     @abstractmethod
     async def workspace(self, session: Session) -> Workspace:
-        """Where the commands of a session run. Raises UserError when there is none."""
+        """Say where the commands of a session run. Raises UserError when there is none."""
 
     @abstractmethod
     def reach(self, session: Session, path: str, folders: Sequence[str]) -> Reach:
-        """Where a file of this machine that a session hands out may lie. ``folders`` are its own and those allowed.
+        """Say where a file of this machine that a session hands out may lie. ``folders`` are its own and those allowed.
 
         It looks at the disk, so call it in a thread. Raises OutOfReach for what its tools may not read.
         """
 
     @abstractmethod
     async def seen(self, session: Session, path: Path) -> str:
-        """Where the tools of a session see a file among its ``outputs``: there, or a copy in their place. ToolError."""
+        """Say where a session's tools see a file among its ``outputs``: there, or a copy in their place. ToolError."""
 
     @abstractmethod
     async def owner(self, session_id: str) -> Principal | None:
-        """Whose a session is, for who is only given its id; None when there is none."""
+        """Say whose a session is, for who is only given its id; None when there is none."""
 
     @abstractmethod
     async def unplayed(
         self, came: Container[tuple[Principal, str, str]], *, limit: int = 100
     ) -> Sequence[tuple[str, Principal]]:
-        """The sessions, oldest first, in which something waits and nobody works, of owners who wrote to the host.
+        """Return the sessions, oldest first, where something waits and nobody works, of owners who wrote to the host.
 
         ``came`` holds owner, platform and account of each envelope: of a plugin's order its label and PROFILE/PERSON.
         """
 
     @abstractmethod
     async def cut(self, session_id: str) -> Waiting | None:
-        """The message whose turn is open: it runs, or a death cut it off."""
+        """Return the message whose turn is open: it runs, or a death cut it off."""
 
     @abstractmethod
     async def waiting(self, session_id: str) -> Sequence[Waiting]:
-        """What waits for its turn, in the order it came."""
+        """Return what waits for its turn, in the order it came."""
 
     @abstractmethod
     async def stop_wanted(self, session_id: str) -> bool:
-        """Whether another process left word to stop the turn of a session; told once."""
+        """Tell whether another process left word to stop the turn of a session; told once."""
 
     @abstractmethod
     async def asked_from(self, session_id: str, owner: Principal) -> Envelope | None:
-        """Where a session's last turn was asked for, without what was said; None if nowhere that a host hears."""
+        """Say where a session's last turn was asked for, without what was said; None if nowhere that a host hears."""
 
     @abstractmethod
     async def tell(self, session_id: str, key: str, told: Message, also: "Prepared[bool]") -> bool:
@@ -135,7 +135,7 @@ class HostRecords(ABC):
 
     @abstractmethod
     async def heard(self, platform: str, account: str) -> Sequence[Waiting]:
-        """The commands of an account that were heard and not carried out."""
+        """Return the commands of an account that were heard and not carried out."""
 
     @abstractmethod
     async def forget(self, before: float) -> None:
@@ -143,11 +143,11 @@ class HostRecords(ABC):
 
     @abstractmethod
     async def over(self, turns: Sequence[str], before: float) -> Sequence[str]:
-        """Those of some turns that ended before an instant."""
+        """Return those of some turns that ended before an instant."""
 
     @abstractmethod
     async def accounts(self) -> Sequence[Account]:
-        """Every account that was ever served, by platform and name."""
+        """Return every account that was ever served, by platform and name."""
 
     @abstractmethod
     async def serve(self, platform: str, account: str) -> Serving | None:
@@ -194,21 +194,21 @@ class HostBroker(ABC):
 
     @abstractmethod
     def section(self, name: str) -> Any:
-        """The kernel's own settings of a section as they are now; of ``platforms.NAME`` what all have.
+        """Return the kernel's own settings of a section as they are now; of ``platforms.NAME`` what all have.
 
         Of ``platforms`` it is what was written, by name.
         """
 
     @abstractmethod
     def platforms(self, names: Sequence[str] = ()) -> tuple[Sequence[Platform], str]:
-        """The platforms of these names, or those that are set up, for a host; and what is wrong with the others.
+        """Return the platforms of these names, or those that are set up, for a host; and what is wrong with the others.
 
         Raises UnknownName, and UserError when none that is wanted can be had.
         """
 
     @abstractmethod
     def interfaces(self, name: str = "") -> tuple[Sequence[Platform], str]:
-        """The platforms of a name, or those of this program, on which whoever started it talks; what is left out.
+        """Return the platforms of a name, or of this program, on which whoever started it talks; what is left out.
 
         The first that fits comes first. Raises UnknownName when none is there; of a ``name`` what is wrong with it.
         """
@@ -226,12 +226,12 @@ class HostBroker(ABC):
 
     @abstractmethod
     def services(self) -> Sequence[HostedService]:
-        """The services of all enabled plugins. A plugin that cannot say what it has is recorded, and has none."""
+        """Return the services of enabled plugins. A plugin that cannot say what it has is recorded, and has none."""
 
     @abstractmethod
     def queue(self) -> TurnQueue | None:
-        """What hands out the turns that wait, if ``workers.engine`` names a plugin's. Raises UnknownName."""
+        """Return what hands out the turns that wait, if ``workers.engine`` names a plugin's. Raises UnknownName."""
 
     @abstractmethod
     def outputs(self, session: str) -> Path:
-        """The folder of this machine for files that come to a session: its tools may read there."""
+        """Return the folder of this machine for files that come to a session: its tools may read there."""

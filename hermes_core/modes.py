@@ -47,6 +47,6 @@ ask = _marker("ask")
 
 
 def mode_of(spec: Callable[..., Any]) -> Mode:
-    """The mode a hookspec was declared with. Raises AttributeError when it is not one."""
+    """Return the mode a hookspec was declared with. Raises AttributeError when it is not one."""
     mode: Mode = spec.hermes_mode  # type: ignore[attr-defined]
     return mode

@@ -19,7 +19,7 @@ def tell(text: str) -> bool:
 
 @contextmanager
 def heard_by(hearer: Callable[[str], None]) -> Iterator[None]:
-    """Who hears what is said in this block and in the tasks begun in it."""
+    """Choose who hears what is said in this block and in the tasks begun in it."""
     token = _hearer.set(hearer)
     try:
         yield

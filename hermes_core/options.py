@@ -58,7 +58,7 @@ def option(
 
 
 def listed(entries: Iterable[str]) -> Iterator[str]:
-    """The names in a list; an entry from the environment may hold several, with commas between."""
+    """Yield the names in a list; an entry from the environment may hold several, with commas between."""
     for entry in entries:
         yield from filter(None, (name.strip() for name in entry.split(",")))
 

@@ -22,7 +22,7 @@ else:
             self._of = source, flags
 
         def __getattr__(self, name: str) -> Any:
-            """Called until it is compiled; from then on the methods are found without it."""
+            """Compile when a method is first asked for; from then on the methods are found without this."""
             if name == "_of" or name.startswith("__"):
                 raise AttributeError(name)
             made = re.compile(*self._of)

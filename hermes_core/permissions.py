@@ -42,7 +42,7 @@ def free(thing: T) -> T:
 
 
 def needed(cls: type, name: str) -> Sequence[Need] | None:
-    """What a plugin needs for something that a broker documents; None where it documents no such thing."""
+    """Return what a plugin needs for something that a broker documents; None where it documents no such thing."""
     for base in cls.__mro__:
         known = vars(base)
         if name in known or name in known.get("__annotations__", ()):

@@ -19,7 +19,7 @@ __all__ = ["OURS", "Allow", "Product"]
 
 
 def Allow(*distributions: str) -> tuple[str, ...]:  # noqa: N802 - reads as the word it is in a Distribution
-    """The distributions whose plugins may be used, by name or pattern (``acme-*``)."""
+    """Return the distributions whose plugins may be used, by name or pattern (``acme-*``)."""
     return distributions
 
 
@@ -43,14 +43,14 @@ class Product(NamedTuple):
     version: str = __version__
 
     def home(self, profile: str | None = None, folder: str | Path | None = None) -> "Home":
-        """Where its state lives. Raises UserError."""
+        """Say where its state lives. Raises UserError."""
         from hermes_core.config.paths import Home
 
         given = {} if folder is None else {f"{self.name.upper().replace('-', '_')}_HOME": str(folder)}
         return Home.find(self.name, profile, {**os.environ, **given})
 
     def consent(self, home: "Home", *, safe_mode: bool = False) -> "Consent":
-        """Which of the installed plugins may run."""
+        """Say which of the installed plugins may run."""
         from hermes_core.plugins.consent import Consent
 
         return Consent(
@@ -58,7 +58,7 @@ class Product(NamedTuple):
         )
 
     def installed(self, home: "Home", *, safe_mode: bool = False, rescan: bool = False) -> "Index":
-        """What is installed."""
+        """Return what is installed."""
         from hermes_core.plugins.index import load_index
 
         user_plugins = home.plugins if self.user_plugins and not safe_mode else None

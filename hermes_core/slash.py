@@ -59,7 +59,7 @@ class HostSide(ABC):
 
     @abstractmethod
     async def take_up(self) -> Session:
-        """The session that it talks to now, made when first needed."""
+        """Return the session that it talks to now, made when first needed."""
 
     @abstractmethod
     async def switch(self, session_id: str = "") -> Session:
@@ -74,7 +74,7 @@ class HostSide(ABC):
 
     @abstractmethod
     async def working(self, session: Session) -> bool:
-        """Whether a turn runs in a session."""
+        """Tell whether a turn runs in a session."""
 
     @abstractmethod
     async def steer(self, session: Session, text: str) -> str | Message:
@@ -92,7 +92,7 @@ class HostSide(ABC):
         """Keep what was chosen for this conversation, where ``chosen`` is not None; an empty text takes it back."""
 
     def services(self) -> Sequence[str]:
-        """How each chat service is, for who may know."""
+        """Say how each chat service is, for who may know."""
         return ()
 
 
@@ -103,7 +103,7 @@ class SlashCommands(ABC):
 
     @abstractmethod
     async def run(self, side: HostSide, name: str, rest: str, ask: "AskPerson | None" = None) -> str | Message:
-        """What a command answers, or a message of role ``user`` that the model is to hear.
+        """Return what a command answers, or a message of role ``user`` that the model is to hear.
 
         A command that takes something away asks first: by ``ask``, or without it by an answer with buttons that say
         the command again. Raises UserError when there is no such command for this person, and what it raises.
@@ -111,11 +111,11 @@ class SlashCommands(ABC):
 
     @abstractmethod
     async def options(self, side: HostSide, name: str, rest: str) -> Sequence[Choice]:
-        """What may follow a command; nothing where it fails to say."""
+        """Return what may follow a command; nothing where it fails to say."""
 
     @abstractmethod
     async def words(self, side: HostSide, word: str) -> Sequence[Choice]:
-        """How a word may go on that a plugin knows, such as ``@file:``; one that fails to say adds nothing."""
+        """Say how a word may go on that a plugin knows, such as ``@file:``; one that fails to say adds nothing."""
 
     async def open(self, folder: str, ask: "AskPerson") -> Sequence[str]:
         """Ask what plugins ask before a new conversation begins in a folder; what they say of the answers."""
@@ -123,14 +123,14 @@ class SlashCommands(ABC):
 
     @abstractmethod
     def conversation(self, side: HostSide, session: Session) -> "Conversation":
-        """A conversation as commands have it, for its person."""
+        """Return a conversation as commands have it, for its person."""
 
     @abstractmethod
     def status(self, session: Session | None) -> Mapping[str, str]:
-        """What to show of a conversation without waiting for anything, as ``Console.status`` says."""
+        """Say what to show of a conversation without waiting for anything, as ``Console.status`` says."""
 
     async def wall(self, session: Session | None) -> Wall | None:
-        """What bounds the commands of a conversation, as ``Console.wall`` says."""
+        """Return what bounds the commands of a conversation, as ``Console.wall`` says."""
         return None
 
     @abstractmethod
@@ -143,7 +143,7 @@ class SlashBroker:
     """Slash commands for those whom a plugin serves."""
 
     def commands(self, place: Place, more: Sequence[SlashCommand] = ()) -> SlashCommands:
-        """All that there are at a place, and ``more`` of a platform; plugins are imported for it.
+        """Return all there are at a place, and ``more`` of a platform; plugins are imported for it.
 
         Those of the program's own plugins come first, then ``more``, those of other plugins, and what the person wrote
         into the settings. None takes a name that is taken.
@@ -152,15 +152,15 @@ class SlashBroker:
 
 
 def may_use(command: SlashCommand, role: Role, place: Place) -> bool:
-    """Whether somebody may run a slash command at some place."""
+    """Tell whether somebody may run a slash command at some place."""
     return place in command.where and (command.who == "everyone" or role == "admin")
 
 
 def usable(commands: Mapping[str, SlashCommand], role: Role, place: Place) -> dict[str, SlashCommand]:
-    """The commands that somebody may run; any other is answered as one that is not there."""
+    """Return the commands that somebody may run; any other is answered as one that is not there."""
     return {name: command for name, command in commands.items() if may_use(command, role, place)}
 
 
 def named(commands: Mapping[str, SlashCommand], name: str) -> SlashCommand | None:
-    """The command of a name, or of another name of it."""
+    """Return the command of a name, or of another name of it."""
     return commands.get(name) or next((one for one in commands.values() if name in one.aliases), None)

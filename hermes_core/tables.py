@@ -17,7 +17,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="One JSON obj
 
 
 def emit(rows: Sequence[Mapping[str, object]], columns: Sequence[str], *, as_json: bool, empty: str) -> None:
-    """Rows as a table, or as JSON lines; ``empty`` is said (on stderr) when a person asked and there is none."""
+    """Print rows as a table, or as JSON lines; ``empty`` is said (on stderr) when a person asked and there is none."""
     if as_json:
         for row in rows:
             click.echo(json.dumps(row, ensure_ascii=False, default=str))
@@ -28,7 +28,7 @@ def emit(rows: Sequence[Mapping[str, object]], columns: Sequence[str], *, as_jso
 
 
 def _table(rows: Sequence[Sequence[str]], heads: Sequence[str]) -> None:
-    """Columns under dim heads; the last one takes what the terminal leaves and is cut there."""
+    """Print columns under dim heads; the last one takes what the terminal leaves and is cut there."""
     widths = [max(_width(cell) for cell in column) for column in zip(heads, *rows, strict=True)]
     room = shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else 10_000
     widths[-1] = max(10, min(widths[-1], room - sum(widths[:-1]) - 2 * len(widths)))
@@ -42,7 +42,7 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def _fitted(text: str, width: int) -> str:
-    """The text in exactly that many columns."""
+    """Return the text in exactly that many columns."""
     if _width(text) > width:
         while _width(text) >= width:
             text = text[:-1]
@@ -51,12 +51,12 @@ def _fitted(text: str, width: int) -> str:
 
 
 def _width(text: str) -> int:
-    """Columns a text takes in a terminal: wide characters count two, combining ones none."""
+    """Count the columns a text takes in a terminal: wide characters count two, combining ones none."""
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 
 def ago(instant: float) -> str:
-    """How long ago, in the largest fitting unit."""
+    """Say how long ago something was, in the largest fitting unit."""
     seconds = max(0.0, time.time() - instant)
     for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
         if seconds >= size:
@@ -65,7 +65,7 @@ def ago(instant: float) -> str:
 
 
 def visible(text: str) -> str:
-    """Text in which nothing moves the cursor or hides."""
+    """Return text in which nothing moves the cursor or hides."""
     return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
 
 

@@ -14,12 +14,12 @@ _current: ContextVar[str] = ContextVar("hermes_trace", default="")
 
 
 def current() -> str:
-    """The id of the message whose work this is; empty outside of any."""
+    """Return the id of the message whose work this is; empty outside of any."""
     return _current.get()
 
 
 def new() -> str:
-    """A fresh id: 16 hex digits."""
+    """Return a fresh id: 16 hex digits."""
     return os.urandom(8).hex()
 
 

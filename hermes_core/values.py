@@ -82,7 +82,7 @@ def _filled(cls: Any, one: Any, /, *given: Any, **named: Any) -> None:
 
 
 def _written(cls: Any) -> Any:
-    """The ``__init__`` that attrs writes for the fields of a class."""
+    """Return the ``__init__`` that attrs writes for the fields of a class."""
     fields, after, free = [*attrs.fields(cls)], "__attrs_post_init__", cls.__setattr__ is _set
     bare = type(cls.__name__, (), {after: getattr(cls, after)} if hasattr(cls, after) else {})
     options: dict[str, Any] = {"frozen": not free, "field_transformer": lambda *_: fields}
@@ -97,20 +97,20 @@ if TYPE_CHECKING:
 else:
 
     def frozen(cls: Any = None, /, **options: Any) -> Any:
-        """As ``attrs.frozen``: a class whose values are equal when all they hold is, and stay as they were made."""
+        """Make a class as ``attrs.frozen`` does: its values are equal when all they hold is, and stay as made."""
         if cls is None:
             return lambda made: frozen(made, **options)
         return _made(attrs.frozen, cls, options, _hash)
 
     def define(cls: Any = None, /, **options: Any) -> Any:
-        """As ``attrs.define``: a class whose values may change, and are no keys of a dictionary for that."""
+        """Make a class as ``attrs.define`` does: its values may change, and are no keys of a dictionary for that."""
         if cls is None:
             return lambda made: define(made, **options)
         return _made(attrs.define, cls, options, None)
 
 
 def _made(make: Any, cls: Any, options: dict[str, Any], hashed: Any) -> Any:
-    """The class with the shared methods, but for those that it has itself or does not want."""
+    """Return the class with the shared methods, but for those that it has itself or does not want."""
     if options.pop("eq", True):
         for name, method in (("__eq__", _equal), ("__hash__", hashed)):
             setattr(cls, name, cls.__dict__.get(name) or method)

@@ -31,7 +31,7 @@ def require_somebody(scope: Scope) -> None:
 
 
 def _installing() -> list[str]:
-    """What installs it here; empty where nothing does."""
+    """Say what installs it here; empty where nothing does."""
     if find_spec("pip"):
         return [sys.executable, "-m", "pip", "install", MOST]
     uv = shutil.which("uv")

@@ -68,7 +68,7 @@ def set_(scope: Scope, key: str, value: str | None) -> None:
 
 
 def _entered(scope: Scope, key: str, value: str | None) -> str:
-    """A value from the command line, from standard input, or typed, a secret unseen."""
+    """Return a value from the command line, from standard input, or typed, a secret unseen."""
     if value is None and sys.stdin.isatty():
         return str(click.prompt(key, hide_input=key.isupper(), err=True))
     entered = sys.stdin.read().strip("\r\n") or None if value == "-" else value
@@ -103,13 +103,13 @@ def check(scope: Scope) -> None:
 
 
 def idle_rules(scope: Scope) -> list[str]:
-    """Rules of the policy that no installed tool fits; it may belong to a plugin that is yet to come."""
+    """Return rules of the policy that no installed tool fits; it may belong to a plugin that is yet to come."""
     policy = scope.settings.config.policy
     return idle([*policy.deny, *policy.allow], scope.index.tools)
 
 
 def config_problems(scope: Scope) -> list[str]:
-    """Everything that is wrong with the file, the kernel's part and the enabled plugins' parts."""
+    """Return everything that is wrong with the file, the kernel's part and the enabled plugins' parts."""
     try:
         return problems_in(scope.home, sections(scope), scope.index.config_sections)
     except ConfigError as error:
@@ -119,7 +119,7 @@ def config_problems(scope: Scope) -> list[str]:
 
 
 def sections(scope: Scope) -> dict[str, type]:
-    """The settings classes of enabled plugins, by the path of their section."""
+    """Return the settings classes of enabled plugins, by the path of their section."""
     from hermes_core.plugins.loader import config_sections
 
     return config_sections(scope.index, scope.consent())

@@ -89,7 +89,7 @@ def _print(rows: list[Row], faults: int) -> None:
 
 
 def _here(scope: Scope, fix: str) -> str:
-    """A mend as it can be done here: with a command of a package that is not installed, that package comes first."""
+    """Return a mend as it can be done here: where the package of a command is not installed, that comes first."""
     said = fix.split()[1:] if fix.startswith("hermes ") else []
     words = " ".join(said[:2])
     package = PACKAGES.get(words) or PACKAGES.get("".join(said[:1]))
@@ -158,7 +158,7 @@ async def _store(scope: Scope) -> list[Row]:
 
 
 def _fallbacks(scope: Scope) -> Iterable[Row]:
-    """Models that are set up to answer for another and cannot: a turn would only pass them over."""
+    """Yield models that are set up to answer for another and cannot: a turn would only pass them over."""
     config = scope.settings.config
     known = scope.index.offered("providers") | set(config.providers)
     said = {f"fallback_providers[{i}]": entry for i, entry in enumerate(config.fallback_providers)}
@@ -184,7 +184,7 @@ def _fallbacks(scope: Scope) -> Iterable[Row]:
 
 
 def _guards(scope: Scope) -> Iterable[Row]:
-    """Whether anybody says what commands do."""
+    """Yield whether anybody says what commands do."""
     consent = scope.consent()
     there = [p for p in scope.index.plugins if p.manifest and "judge_command" in p.manifest.hooks]
     if any(consent.state(plugin).usable for plugin in there):
@@ -222,7 +222,7 @@ def _plugins(scope: Scope, *, deep: bool, only: str) -> list[Row]:
 
 
 def _changed(scope: Scope, plugin: Installed) -> Iterable[Row]:
-    """Whether files of a plugin are other ones than when it was installed."""
+    """Yield whether files of a plugin are other ones than when it was installed."""
     pinned = scope.consent().pinned(plugin.distribution)
     if pinned is None or not pinned.digest:
         return
@@ -233,7 +233,7 @@ def _changed(scope: Scope, plugin: Installed) -> Iterable[Row]:
 
 
 def _lately(scope: Scope, plugin: Installed) -> Iterable[Row]:
-    """What went wrong in calls of a plugin during the last day."""
+    """Yield what went wrong in calls of a plugin during the last day."""
     try:
         kept = json.loads((scope.home.cache / "faults.json").read_text(encoding="utf-8")).get(plugin.label, {})
     except (OSError, ValueError):
@@ -245,7 +245,7 @@ def _lately(scope: Scope, plugin: Installed) -> Iterable[Row]:
 
 
 async def _at_work(scope: Scope, *, deep: bool) -> list[Row]:
-    """Whether anybody can answer, and whether tools have a place to work in; ``deep`` asks the model's service."""
+    """Tell whether anybody can answer, and whether tools have a place to work in; ``deep`` asks the model's service."""
     rows = []
     for look in (_model, _backend):
         try:
@@ -258,7 +258,7 @@ async def _at_work(scope: Scope, *, deep: bool) -> list[Row]:
 
 
 async def _besides(runtime: "Runtime") -> list[Row]:
-    """Which tools lack something, and what services did last."""
+    """Say which tools lack something, and what services did last."""
     runtime.loader.load_contributing("services")
     unmet = runtime.toolbox().unmet(Session(id="", origin="doctor", owner=runtime.owner))
     rows, dispatch = [row("idle", "tools", f"{n} is hidden: {why}") for n, why in unmet.items()], runtime.dispatch

@@ -10,7 +10,7 @@ __all__ = ["kernel_options"]
 
 
 def kernel_options() -> list[click.Parameter]:
-    """Options that no command is told of. The root has them, and so has what runs where no command is named."""
+    """Return options that no command is told of. The root has them, and so has what runs where no command is named."""
     return [
         _option("-m", "--model", metavar="[PROVIDER:]MODEL", help="The model that answers."),
         _option("--provider", help="The provider of the model."),

@@ -59,7 +59,7 @@ class _LogFile(logging.Handler):
         return json.dumps({**ours, **self._clean(entry)}, ensure_ascii=False, default=self._other)
 
     def _clean(self, entry: dict[str, object]) -> dict[str, object]:
-        """The entry without secrets, and without people where that is wished."""
+        """Return the entry without secrets, and without people where that is wished."""
         cleaned: dict[str, object] = self._masks.data(entry)
         if not self._pii:
             return cleaned
@@ -69,7 +69,7 @@ class _LogFile(logging.Handler):
         return self._masks.text(str(value))
 
     def _put_aside(self) -> None:
-        """A full file becomes ``hermes.log.1``, that one ``.2``, and the oldest goes."""
+        """Rename a full file to ``hermes.log.1``, and that one to ``.2``; the oldest goes."""
         kept = self._config.backup_count
         if kept and self._path.exists() and self._path.stat().st_size > self._config.max_size_mb << 20:
             names = [self._path, *(self._path.with_name(f"hermes.log.{n}") for n in range(1, kept + 1))]

@@ -37,7 +37,7 @@ class _Threads(concurrent.futures.ThreadPoolExecutor):
 
 
 def run_loop(work: Coroutine[Any, Any, T]) -> T:
-    """The same as ``asyncio.run``; a task that swallows its cancellation is left behind, and ends with the process."""
+    """Run as ``asyncio.run`` does; a task that swallows its cancellation is left behind, and ends with the process."""
     with asyncio.Runner() as runner:
         loop = runner.get_loop()
         loop.set_default_executor(_Threads())

@@ -42,7 +42,7 @@ def run(distribution: "Product | None" = None, arguments: Sequence[str] | None =
 
 
 def _utf8(word: str) -> str:
-    """A word of the command line as UTF-8, also where the locale knows only ASCII."""
+    """Return a word of the command line as UTF-8, also where the locale knows only ASCII."""
     try:
         return os.fsencode(word).decode()
     except UnicodeError:
@@ -82,7 +82,7 @@ def _status(distribution: "Product | None", arguments: list[str]) -> int:
 
 
 def _refuse_tools(name: str, arguments: Sequence[str], records: Iterable[CommandRecord]) -> None:
-    """What only a person may do is for people. Raises UserError when a tool of this program runs it."""
+    """Leave to people what only a person may do. Raises UserError when a tool of this program runs it."""
     if "HERMES_TRUST" in os.environ and run_by_tool():
         del os.environ["HERMES_TRUST"]  # inherited, or made up: it is a person's word
     if (switched_on("HERMES_YOLO") or widens(arguments, records)) and run_by_tool():
@@ -145,7 +145,7 @@ class LazyGroup(click.Group):
 
 
 def _passed(said: Mapping[str, Any]) -> list[str]:
-    """What stood before a command and is for the one that runs where none is named, as words behind it."""
+    """Return what stood before a command and is for the one that runs where none is named, as words behind it."""
     flags = [word for word, name in (("--continue", "continue_"), ("--json", "as_json")) if said[name]]
     return [*flags, *(f"--{n}={said[n]}" for n in ("oneshot", "resume", "interface") if said[n] is not None)]
 

@@ -33,7 +33,7 @@ PACKAGES = {words: package for package, found in COMMANDS.items() for words in f
 
 
 def default_command(scope: Scope) -> tuple[str, click.Command]:
-    """What runs where no command is named, and its name. Raises as ``find_command``, UserError where there is none."""
+    """Return what runs where no command is named, and its name. Raises as ``find_command``, UserError without one."""
     require_somebody(scope)
     name = scope.default_command()
     if not name:
@@ -44,7 +44,7 @@ def default_command(scope: Scope) -> tuple[str, click.Command]:
 
 
 def find_command(scope: Scope, name: str) -> click.Command | None:
-    """The command, or group of commands, that enabled plugins add under a name; imports those plugins.
+    """Return the command, or group of commands, that enabled plugins add under a name; imports those plugins.
 
     Raises PluginError when they cannot be used, UserError when the plugin that has it is not enabled or installed.
     """
@@ -93,7 +93,7 @@ def _built(
 
 
 def _headed(alone: click.Command, group: click.Group) -> click.Group:
-    """A group that runs a command of its own where no word follows, and whose options are good before a word too."""
+    """Return a group that runs a command of its own where no word follows; its options are good before a word too."""
 
     @click.pass_context
     def run(context: click.Context, /, **options: Any) -> Any:
@@ -115,7 +115,7 @@ def _headed(alone: click.Command, group: click.Group) -> click.Group:
 
 
 def awaited(command: click.Command, run: Run, owner: str) -> click.Command:
-    """A copy of a command in which ``run`` is given what an ``async def`` makes, and those below it alike.
+    """Return a copy of a command in which ``run`` is given what an ``async def`` makes, and those below it alike.
 
     Raises ContractError for a group that is itself ``async def``: its commands have a kernel each.
     """

@@ -81,7 +81,7 @@ class Scope:
             return ()
 
     def masked(self, text: str) -> str:
-        """What this command says of an error, without secrets."""
+        """Return what this command says of an error, without secrets."""
         from hermes_core.masking import masked
 
         try:
@@ -100,7 +100,7 @@ class Scope:
         return self.distribution.installed(self.home, safe_mode=self.safe_mode)
 
     def consent(self) -> "Consent":
-        """Which of it may run."""
+        """Say which of it may run."""
         return self.distribution.consent(self.home, safe_mode=self.safe_mode)
 
     @property
@@ -109,7 +109,7 @@ class Scope:
         return self.flags.get("safe_mode") or switched_on("HERMES_SAFE_MODE")
 
     def hermes(self) -> "Hermes":
-        """A Hermes with this command's flags."""
+        """Return a Hermes with this command's flags."""
         from hermes_core.cli.log import start_logging
         from hermes_core.hermes import Hermes
 
@@ -145,7 +145,7 @@ class Scope:
         return self._hermes or self.hermes()
 
     def plugin_commands(self, wanted: "Callable[[CommandRecord], bool] | None" = None) -> "list[CommandRecord]":
-        """What enabled plugins add, or what of it is ``wanted``: nothing is imported, and a broken home has none."""
+        """Return what enabled plugins add, or what of it is ``wanted``: nothing is imported; a broken home has none."""
         try:
             consent, plugins = self.consent(), self.index.plugins
         except HermesError:
@@ -156,12 +156,12 @@ class Scope:
         return [one for p, found in told if found and consent.state(p).usable for one in found]
 
     def default_command(self) -> str:
-        """The command that runs where none is named, of the plugin that is preferred; empty where there is none."""
+        """Return the command that runs where none is named, of the preferred plugin; empty where there is none."""
         found = self.plugin_commands(lambda one: one.default)
         return min((self.index.resolve(one.owner).rank, one.words) for one in found)[1] if found else ""
 
     def loading(self, owners: set[str]) -> "tuple[Loader, Dispatch]":
-        """What loads the plugins of a command. Where a person cleans a text no kernel is needed, nor a sound home."""
+        """Return what loads the plugins of a command. A person who cleans a text needs no kernel, nor a sound home."""
         from hermes_core.plugins.maskers import owners_of_maskers
 
         if owners <= {one.label for one in owners_of_maskers(self.index, self.consent())}:

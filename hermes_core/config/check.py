@@ -11,12 +11,12 @@ __all__ = ["check"]
 
 
 def check(cls: Any, data: Any, keys: Keys) -> tuple[Any, list[Problem]]:
-    """The object, or None and every problem, each under ``keys``."""
+    """Return the object, or None and every problem, each under ``keys``."""
     return shapes.check(cls, data, keys, elsewhere=_elsewhere)
 
 
 def _elsewhere(cls: type, keys: Keys) -> tuple[Sequence[str], str]:
-    """The names that may stand in a section beside those of its class, and who has more of them."""
+    """Return the names that may stand in a section beside those of its class, and who has more of them."""
     if cls is Config:
         return PLUGIN_SPACES, ", and what installed plugins have"
     whole = cls is not EndpointSettings and len(keys) == (1 if keys[:1] == (HOST,) else 2)

@@ -15,7 +15,7 @@ __all__ = ["full_schema", "plain"]
 
 
 def full_schema(sections: Mapping[str, type]) -> dict[str, JSON]:
-    """The JSON Schema of the whole ``config.yaml``, with plugins' sections given by path."""
+    """Return the JSON Schema of the whole ``config.yaml``, with plugins' sections given by path."""
     schema = json_schema(Config)
     properties = schema["properties"]
     model, endpoint = properties["model"], properties["providers"]["additionalProperties"]
@@ -43,7 +43,7 @@ def full_schema(sections: Mapping[str, type]) -> dict[str, JSON]:
 
 
 def plain(value: Any) -> JSON:
-    """A setting as JSON can hold it; of a secret only where it is kept."""
+    """Return a setting as JSON can hold it; of a secret only where it is kept."""
     if isinstance(value, Secret):
         return str(value) if value.reference or not value else "[secret]"
     if isinstance(value, dict):

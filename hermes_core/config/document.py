@@ -10,7 +10,7 @@ __all__ = ["parsed", "read_document"]
 
 
 def parsed(data: bytes, name: str) -> Document:
-    """What a file holds as a document. Raises ConfigError with every problem that keeps it from being one."""
+    """Return what a file holds as a document. Raises ConfigError with every problem that keeps it from being one."""
     try:
         return Document.read(data, name)
     except Unreadable as error:
@@ -18,5 +18,5 @@ def parsed(data: bytes, name: str) -> Document:
 
 
 def read_document(path: Path) -> Document:
-    """The file as a document; an empty one when there is none. Raises ConfigError and UserError."""
+    """Return the file as a document; an empty one when there is none. Raises ConfigError and UserError."""
     return parsed(read_bytes(path) or b"", path.name)

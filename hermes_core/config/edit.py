@@ -25,12 +25,12 @@ _MARK = b"\xef\xbb\xbf"  # with which some editors begin a text
 
 
 def overlap(key: str, other: str) -> bool:
-    """Whether one of two dotted keys holds the other, or is the same."""
+    """Tell whether one of two dotted keys holds the other, or is the same."""
     return f"{other}.".startswith(f"{key}.") or f"{key}.".startswith(f"{other}.")
 
 
 def refuse_locked(name: str, key: str, locked: Iterable[str]) -> None:
-    """Raises UserError when the program of this name has locked a setting, a part of it or what it is in."""
+    """Refuse a setting that the program of this name has locked, in part or with what it is in. Raises UserError."""
     for one in locked:
         if overlap(key, one):
             raise UserError(f"{name} has locked {one}; it cannot be set.")
@@ -43,7 +43,7 @@ class Edits:
     """
 
     def __init__(self, home: Home, sections: Mapping[str, type] = {}) -> None:
-        """Raises ConfigError and UserError when the file cannot be read."""
+        """Read the file. Raises ConfigError and UserError when it cannot be read."""
         home.create()
         self._home, self._sections = home, sections
         self._before = read_bytes(home.config_file)
@@ -98,7 +98,7 @@ class Edits:
             self.write_locked()
 
     def write_locked(self) -> None:
-        """The same for who keeps everybody else from changing the file. Raises OSError."""
+        """Do the same for who keeps everybody else from changing the file. Raises OSError."""
         if self._document is not self._read:
             path, before = self._home.config_file, self._before
             mode = 0o600 if before is None else stat.S_IMODE(path.stat().st_mode)
@@ -143,7 +143,7 @@ def unset_value(home: Home, key: str) -> bool:
 
 @contextmanager
 def _changing(home: Home, sections: Mapping[str, type] = {}) -> Iterator[Edits]:
-    """Changes to the file, which nobody else changes until the block ends; they are written when it ends well."""
+    """Yield changes to the file, which nobody else changes until the block ends; written when it ends well."""
     home.create()
     with _locked(home):
         yield (edits := Edits(home, sections))

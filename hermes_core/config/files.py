@@ -23,13 +23,13 @@ _REASONS = {
 
 
 def explain(error: OSError, doing: str, path: Path | str) -> UserError:
-    """An error a person understands: what could not be done, where, why and what now."""
+    """Return an error a person understands: what could not be done, where, why and what now."""
     why, hint = _REASONS.get(error.errno or 0, (error.strerror or str(error), "Check the folder and the disk."))
     return UserError(f"Cannot {doing} {path}: {why}.", hint=hint.format(path=path))
 
 
 def read_bytes(path: Path | str) -> bytes | None:
-    """The whole file, or None when there is none. Raises UserError when it is there and cannot be read.
+    """Return the whole file, or None when there is none. Raises UserError when it is there and cannot be read.
 
     Only a regular file is read, also behind a link: a pipe would never answer, a device never end.
     """

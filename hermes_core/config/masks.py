@@ -40,7 +40,7 @@ class Masks:
         self._short: dict[str, str] = {}
 
     def use(self, source: Callable[[], Sequence[Watched]]) -> None:
-        """Where maskers come from: it is asked once, when the first text is masked. Until then there are none."""
+        """Say where maskers come from: it is asked once, when the first text is masked. Until then there are none."""
         self._source, self._maskers = source, None
         self._short.clear()
         put_to_use(self)
@@ -70,11 +70,11 @@ class Masks:
         return Known(known_values(self._secrets, self._config))
 
     def text(self, text: str) -> str:
-        """For people and files."""
+        """Mask a text for people and files."""
         return self.always(text) if self.on else text
 
     def always(self, text: str) -> str:
-        """The same, whatever the settings say."""
+        """Do the same, whatever the settings say."""
         if len(text) > _SHORT:
             return masked_text(text, self.known, self.maskers)
         if (found := self._short.get(text)) is None:  # names and states, which come again and again
@@ -86,15 +86,15 @@ class Masks:
         return found
 
     def for_model(self, text: str) -> str:
-        """For a model: a mask that cannot be mistaken for what stood there when it is written back."""
+        """Mask a text for a model: so that the mask is not mistaken for what stood there when it is written back."""
         return masked_text(text, self.known, self.maskers, hidden) if self.on else text
 
     def stream(self) -> MaskingStream | None:
-        """For text that comes in pieces; None when nothing is to be masked."""
+        """Return a mask for text that comes in pieces; None when nothing is to be masked."""
         return self.always_stream() if self.on else None
 
     def always_stream(self, *, people: bool = False) -> MaskingStream:
-        """The same, whatever the settings say; with names for ``people`` too."""
+        """Return the same, whatever the settings say; with names for ``people`` too."""
 
         def named(secret: str, whole: bool) -> str:
             number = secret[:1] == "+" and secret[1:].isdigit()  # hidden as a secret is, and a person's
@@ -105,7 +105,7 @@ class Masks:
         return MaskingStream(self.known, self.maskers)
 
     def data(self, value: JSON) -> JSON:
-        """Every text in a value that is to become JSON; what stands under a secret's name counts as one."""
+        """Mask every text in a value that is to become JSON; what stands under a secret's name counts as one."""
         if not self.on:
             return value
         if isinstance(value, str):
@@ -119,7 +119,7 @@ class Masks:
         return mask(value, None in found) if found - {False} else self.data(value)
 
     def is_token(self, value: str) -> bool:
-        """Whether a value is a secret by its look."""
+        """Tell whether a value is a secret by its look."""
         found = {masker.is_secret(value) for masker in self.maskers}
         return True in found or (None in found and might_be_secret(value))
 
@@ -129,7 +129,7 @@ class Masks:
         return [masker.label for masker in self.maskers if masker.missing]
 
     def people(self, text: str) -> str:
-        """The text with names that stand for people; where nobody knows people, nothing of it is shown.
+        """Return the text with names that stand for people; where nobody knows people, nothing of it is shown.
 
         Raises UserError when the key of the names cannot be kept.
         """
@@ -139,7 +139,7 @@ class Masks:
         return re.sub(UNJUDGED, "***", text) if told is None else told
 
     def name(self, kind: str, value: str) -> str:
-        """What stands for a person: the same in all texts of a home; without one, of this process. Raises UserError."""
+        """Name a person: the same in all texts of a home; without one, of this process. Raises UserError."""
         import hashlib
         import hmac
 
@@ -164,7 +164,7 @@ class Masks:
 
 
 def known_values(secrets: Secrets, config: Any = None) -> list[str]:
-    """The values of ``.env``, of secret variables of the environment, and of secret settings."""
+    """Return the values of ``.env``, of secret variables of the environment, and of secret settings."""
     try:
         kept = [secrets.get(name) for name in secrets.names()]
     except UserError:  # said elsewhere; what else is known is still hidden

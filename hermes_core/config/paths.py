@@ -34,7 +34,7 @@ class Home:
     def find(
         cls, brand: str = "hermes", profile: str | None = None, environ: Mapping[str, str] | None = None
     ) -> "Home":
-        """The home asked for by argument, environment (``HERMES_HOME``, ``HERMES_PROFILE``) or sticky profile.
+        """Return the home asked for by argument, environment (``HERMES_HOME``, ``HERMES_PROFILE``) or sticky profile.
 
         Nothing is created. Raises UnknownName for a profile that does not exist.
         """
@@ -51,14 +51,14 @@ class Home:
         return home.of(asked or home.sticky(), hint=back)
 
     def of(self, profile: str, *, hint: str = "") -> "Home":
-        """The home of a profile there is. Raises UnknownName."""
+        """Return the home of a profile there is. Raises UnknownName."""
         if profile != DEFAULT and profile not in (there := self.profiles()):
             hint = hint or f"Make it with: {self.brand} profile create {profile}"
             raise UnknownName("profile", profile, there, hint=hint)
         return Home(self.base, profile, self.brand)
 
     def profiles(self) -> list[str]:
-        """The profiles there are, the default one first."""
+        """Return the profiles there are, the default one first."""
         try:
             named = [entry.name for entry in os.scandir(self.base / "profiles") if entry.is_dir()]
         except OSError:
@@ -66,7 +66,7 @@ class Home:
         return [DEFAULT, *sorted(filter(NAME.fullmatch, named))]
 
     def sticky(self) -> str:
-        """The profile used when none is asked for. Raises UserError when the file that names it cannot be read."""
+        """Return the profile when none is asked for. Raises UserError when the file that names it cannot be read."""
         return (read_bytes(self.base / "active_profile") or b"").decode("utf-8", "replace").strip() or DEFAULT
 
     def create(self) -> None:

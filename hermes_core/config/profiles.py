@@ -21,7 +21,7 @@ class ProfileRow(NamedTuple):
 
 
 def list_profiles(home: Home) -> list[ProfileRow]:
-    """All profiles, the default one first."""
+    """Return all profiles, the default one first."""
     active = home.sticky()
     return [ProfileRow(name, Home(home.base, name).root, name == active) for name in home.profiles()]
 

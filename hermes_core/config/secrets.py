@@ -34,7 +34,7 @@ class Secrets:
         self._cache: dict[str, str] | None = None
 
     def get(self, name: str) -> str:
-        """The secret, or an empty string when it is not set.
+        """Return the secret, or an empty string when it is not set.
 
         Raises UserError when the file is there and cannot be read.
         """
@@ -46,11 +46,11 @@ class Secrets:
         return self._kept() != (before or {})
 
     def names(self) -> list[str]:
-        """The names kept in the file, sorted."""
+        """Return the names kept in the file, sorted."""
         return sorted(self._kept())
 
     def held_in(self, text: str) -> bool:
-        """Whether a text holds the value of a secret: one of the file, or of the environment by the look of it.
+        """Tell whether a text holds the value of a secret: one of the file, or of the environment by the look of it.
 
         Values of fewer than 8 characters stand in any text, and addresses and paths are kept in the file too; these do
         not count. Raises UserError.

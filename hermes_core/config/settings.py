@@ -53,7 +53,7 @@ class Settings:
         laid: Iterable[str] = (),
         locked: Iterable[str] = (),
     ) -> None:
-        """Raises ConfigError with every problem in the kernel's part."""
+        """Read the kernel's part. Raises ConfigError with every problem in it."""
         self.home = home
         self.raw = raw
         self.secrets = secrets
@@ -71,11 +71,11 @@ class Settings:
             self._sound(*read_kernel(self.raw, self.secrets, set(claimed)))
 
     def read_again(self) -> "Settings":
-        """What the file says now, below the same locks; without what this process was started with."""
+        """Return what the file says now, below the same locks; without what this process was started with."""
         return self._again() if self._again else load_settings(self.home)
 
     def laid_over(self, settings: Mapping[str, JSON], secrets: Mapping[str, str]) -> "Settings":
-        """What the file says now with these over it, as if they were written. Raises HermesError."""
+        """Return what the file says now with these over it, as if they were written. Raises HermesError."""
         again = self._again or partial(load_settings, self.home)
         return again(overrides=settings, environ={**os.environ, **secrets})
 
@@ -94,7 +94,7 @@ class Settings:
         return Masks(self.secrets, self.config, home=self.home, on=self.config.security.redact_secrets)
 
     def section(self, path: str, cls: type[T]) -> T:
-        """A plugin's section (``platforms.cli``) as an object of its class; a missing section is an empty one.
+        """Return a plugin's section (``platforms.cli``) as an object of its class; a missing section is an empty one.
 
         Of a section of the kernel a class has what is shared of it.
 
@@ -103,7 +103,7 @@ class Settings:
         return self._sound(*read_section(self.raw, self.secrets, path, cls))
 
     def platform(self, name: str) -> PlatformSettings:
-        """Who may talk on a platform: the kernel's part of its section. Raises ConfigError."""
+        """Say who may talk on a platform: the kernel's part of its section. Raises ConfigError."""
         return self._sound(*read_platform(self.raw, self.secrets, name))
 
     def _sound(self, made: T | None, problems: list[Problem]) -> T:
@@ -115,7 +115,7 @@ class Settings:
         return made
 
     def endpoint(self, provider: str, fallback: FallbackSettings | None = None) -> Endpoint | None:
-        """Where the user says that provider is reached, secrets filled in; None when nothing is said of that.
+        """Return where the user says that provider is reached, secrets filled in; None when nothing is said of that.
 
         A ``fallback`` may say it otherwise for itself. Raises UserError when the provider is the chosen one, or a
         fallback, and its key refers to a secret that is not set.
@@ -145,7 +145,7 @@ class Settings:
         )
 
     def keys(self, provider: str) -> tuple[EndpointKey, ...]:
-        """The keys of a provider that has several, those that are not set included."""
+        """Return the keys of a provider that has several, those that are not set included."""
         place = self.config.providers.get(provider) or EndpointSettings()
         sources = ((f"env:{key.reference}" if key.reference else "config.yaml", key) for key in place.keys)
         return tuple(EndpointKey(source=source, value=self.secret(key)) for source, key in sources)
@@ -169,11 +169,11 @@ class Settings:
         return secret
 
     def secret(self, value: Secret) -> str:
-        """A secret setting's value, its reference followed; empty when what it refers to is not set."""
+        """Return a secret setting's value, its reference followed; empty when what it refers to is not set."""
         return self.secrets.get(value.reference) if value.reference else str(value)
 
     def idle_sections(self, known: Iterable[str]) -> list[str]:
-        """Plugin sections in the file that none of the known ones claims."""
+        """Return plugin sections in the file that none of the known ones claims."""
         claimed = set(known)
         there = [f"{space}.{name}" for space in PLUGIN_SPACES for name in self.raw.get(space) or ()]
         there += [HOST for keys, _, _ in _beyond(self.raw) if keys == (HOST,)]
@@ -188,7 +188,7 @@ def load_settings(
     locked: Mapping[str, JSON] = {},
     environ: Mapping[str, str] | None = None,
 ) -> Settings:
-    """The settings of a home: ``defaults`` < file < ``overrides`` < ``locked``, each with dotted keys.
+    """Return the settings of a home: ``defaults`` < file < ``overrides`` < ``locked``, each with dotted keys.
 
     A home without a file has the defaults. Raises ConfigError with all problems at once, UserError when the file
     cannot be read.
@@ -208,7 +208,7 @@ def load_settings(
 
 
 def config_problems(home: Home, sections: Mapping[str, type], claimed: Iterable[str] = ()) -> list[str]:
-    """Every problem in the file, the kernel's and the given plugins' sections, as lines for a person.
+    """Return every problem in the file, the kernel's and the given plugins' sections, as lines for a person.
 
     Sections that are ``claimed`` belong to plugins that cannot be asked now.
 
@@ -218,7 +218,7 @@ def config_problems(home: Home, sections: Mapping[str, type], claimed: Iterable[
 
 
 def get_value(settings: Settings, key: str, sections: Mapping[str, type] = {}) -> JSON:
-    """What is in force at a dotted key, defaults included; a Secret where the schema says so. Raises UnknownName.
+    """Return what is in force at a dotted key, defaults too; a Secret where the schema says so. Raises UnknownName.
 
     Of plugins' sections it is what was written, and of the given ones also what was not. Raises ConfigError for those.
     """
@@ -252,7 +252,7 @@ def _fields(value: Any) -> dict[str, Any]:
 
 
 def structure(cls: type[T], data: JSON, path: str) -> tuple[T | None, list[Problem]]:
-    """The mapping as an object of ``cls``, or None and every problem in it, each under ``path``."""
+    """Return the mapping as an object of ``cls``, or None and every problem in it, each under ``path``."""
     with suppress(Refused, ValueError, TypeError, AttributeError):
         return build(cls, data), []
     from hermes_core.config.check import check
@@ -263,7 +263,7 @@ def structure(cls: type[T], data: JSON, path: str) -> tuple[T | None, list[Probl
 def find_problems(
     raw: dict[str, JSON], secrets: Secrets, sections: Mapping[str, type], claimed: Iterable[str] = ()
 ) -> list[Problem]:
-    """Every problem in a mapping: the kernel's, and those of the given plugins' sections."""
+    """Return every problem in a mapping: the kernel's, and those of the given plugins' sections."""
     parts = [
         read_kernel(raw, secrets, {*sections, *claimed})[1],
         *(read_section(raw, secrets, *item)[1] for item in sections.items()),
@@ -274,7 +274,7 @@ def find_problems(
 def read_kernel(
     raw: dict[str, JSON], secrets: Secrets, claimed: Container[str] | None = None
 ) -> tuple[Config | None, list[Problem]]:
-    """The kernel's part of a mapping, or every problem in it and in the outline of the plugins' part.
+    """Return the kernel's part of a mapping, or every problem in it and in the outline of the plugins' part.
 
     Other sections, and what else stands in ``providers.NAME``, are refused unless they are ``claimed``; None leaves
     them for later, but for what looks like a slip of the pen. The host's section is left to its plugin in any case.
@@ -293,7 +293,7 @@ def read_kernel(
 
 
 def read_section(raw: JSON, secrets: Secrets, path: str, cls: type[T]) -> tuple[T | None, list[Problem]]:
-    """One plugin's section of a mapping, or every problem in it; a missing section is an empty one."""
+    """Return one plugin's section of a mapping, or every problem in it; a missing section is an empty one."""
     section = _at(raw, path)
     if path in SHARED_KEYS and isinstance(section, dict):
         section = {key: value for key, value in section.items() if key in SHARED_KEYS[path]}
@@ -304,7 +304,7 @@ def read_section(raw: JSON, secrets: Secrets, path: str, cls: type[T]) -> tuple[
 
 
 def read_platform(raw: JSON, secrets: Secrets, name: str) -> tuple[PlatformSettings | None, list[Problem]]:
-    """The kernel's part of a platform's section, or every problem in it."""
+    """Return the kernel's part of a platform's section, or every problem in it."""
     path, section = f"platforms.{name}", _at(raw, f"platforms.{name}")
     ours = KERNEL_KEYS["platforms"] if isinstance(section, dict) else ()
     given = {key: section[key] for key in ours if key in section}
@@ -312,12 +312,12 @@ def read_platform(raw: JSON, secrets: Secrets, name: str) -> tuple[PlatformSetti
 
 
 def own_sections(raw: Mapping[str, JSON]) -> set[str]:
-    """The sections at the top of a mapping that are not the kernel's: each is a plugin's, or nobody's."""
+    """Return the sections at the top of a mapping that are not the kernel's: each is a plugin's, or nobody's."""
     return raw.keys() - _KNOWN
 
 
 def _beyond(raw: JSON) -> Iterator[tuple[tuple[str, ...], dict[str, JSON], dict[str, JSON]]]:
-    """The sections of the kernel's in which more stands than its own keys: where, its own part, and the rest."""
+    """Yield the sections of the kernel's in which more stands than its own keys: where, its own part, and the rest."""
     providers = _at(raw, "providers")
     places: list[tuple[str, ...]] = [("providers", name) for name in (providers if isinstance(providers, dict) else ())]
     for keys in (*places, (HOST,)):
@@ -342,7 +342,7 @@ def _read(data: JSON, secrets: Secrets, path: str, cls: type[T]) -> tuple[T | No
 
 
 def _lines(home: Home, problems: list[Problem], laid: Iterable[str] = ()) -> list[str]:
-    """Problems as ``file:line path: what``; a key that was laid over the file has no line in it."""
+    """Return problems as ``file:line path: what``; a key that was laid over the file has no line in it."""
     from hermes_core.config.document import read_document
 
     name, document = home.config_file.name, None
@@ -357,7 +357,7 @@ def _lines(home: Home, problems: list[Problem], laid: Iterable[str] = ()) -> lis
 
 
 def put(data: JSON, keys: Sequence[str], value: JSON) -> dict[str, JSON]:
-    """A copy of the mapping with the value in its place; what is no section on the way there makes room."""
+    """Return a copy of the mapping with the value in its place; what is no section on the way there makes room."""
     there = data if isinstance(data, dict) else {}
     return {**there, keys[0]: put(there.get(keys[0]), keys[1:], value) if len(keys) > 1 else value}
 
@@ -369,7 +369,7 @@ def _merged(below: JSON, above: JSON) -> JSON:
 
 
 def written(home: Home) -> dict[str, JSON]:
-    """The mapping in the file; empty when there is none. Raises ConfigError, UserError."""
+    """Return the mapping in the file; empty when there is none. Raises ConfigError, UserError."""
     path = home.config_file
     try:
         facts = path.stat()

@@ -10,13 +10,13 @@ from hermes_core.types.base import JSON
 
 
 def split_model(words: str, providers: Container[str]) -> tuple[str, str]:
-    """Provider and model of ``provider:name``; a name may hold colons itself, so the provider must be known."""
+    """Return provider and model of ``provider:name``; a name may hold colons itself, so the provider must be known."""
     provider, colon, name = words.partition(":")
     return (provider, name) if colon and provider in providers else ("", words)
 
 
 def spelled_out(data: dict[str, JSON]) -> dict[str, JSON]:
-    """The mapping with the other spellings of ``model`` and ``protocol`` brought to the one that classes know.
+    """Return the mapping with the other spellings of ``model`` and ``protocol`` brought to the one that classes know.
 
     What cannot be brought there is left for the schema to refuse.
     """
@@ -39,7 +39,7 @@ def spelled_out(data: dict[str, JSON]) -> dict[str, JSON]:
 
 
 def with_ids(cls: Any, section: JSON) -> JSON:
-    """The section with lists of texts where a class asks for ids, which may stand alone, and be numbers."""
+    """Return the section with lists of texts where a class asks for ids, which may stand alone, and be numbers."""
 
     def listing(value: JSON) -> JSON:
         if isinstance(value, dict):
@@ -53,7 +53,7 @@ def with_ids(cls: Any, section: JSON) -> JSON:
 
 
 def _fallback(entry: JSON) -> JSON:
-    """``provider:model`` as the section that it is short for."""
+    """Return ``provider:model`` as the section that it is short for."""
     if not isinstance(entry, str):
         return entry
     provider, _, model = entry.partition(":")

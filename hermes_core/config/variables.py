@@ -10,7 +10,7 @@ _VARIABLE = r"\$(\$?)\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}"
 
 
 def expanded(value: JSON, keys: Keys, secrets: Secrets, unset: list[Problem]) -> JSON:
-    """``${NAME}`` and ``${NAME:-else}`` in texts, filled in; ``$${NAME}`` stays ``${NAME}``."""
+    """Fill in ``${NAME}`` and ``${NAME:-else}`` in texts; ``$${NAME}`` stays ``${NAME}``."""
 
     def fill(match: re.Match[str]) -> str:
         if match[1]:

@@ -15,11 +15,11 @@ class Process(ABC):
 
     @abstractmethod
     async def read(self) -> bytes:
-        """Output since the last read."""
+        """Return output since the last read."""
 
     @abstractmethod
     async def poll(self) -> int | None:
-        """The exit status, or None while it runs."""
+        """Return the exit status, or None while it runs."""
 
     @abstractmethod
     async def kill(self) -> None:
@@ -59,7 +59,7 @@ class Workspace(ABC):
         raise ToolError("This workspace runs nothing in the background.")
 
     async def read(self, path: str) -> bytes:
-        """The bytes of a file. Raises ToolError when there is none."""
+        """Return the bytes of a file. Raises ToolError when there is none."""
         script = '[ ! -e "$1" ] || [ -f "$1" ] || { echo "it is no regular file" >&2; exit 1; }; exec cat -- "$1"'
         result = await self.run(ExecRequest(argv=("sh", "-c", script, "sh", path), limit=100_000_000))
         if result.status:
@@ -96,5 +96,5 @@ class Backend(ABC):
         """Open a place; ``key`` is the session's folder. Raises UserError when it cannot be reached."""
 
     async def ready(self) -> bool:
-        """Whether it could open a place now, so that it may be offered. Never raises; opens nothing that stays."""
+        """Tell whether it could open a place now, so that it may be offered. Never raises; opens nothing that stays."""
         return False

@@ -17,14 +17,14 @@ class Jobs(ABC):
 
     @abstractmethod
     async def running(self, session: Session) -> Sequence[Job]:
-        """What runs now for a session, oldest first."""
+        """Return what runs now for a session, oldest first."""
 
     @abstractmethod
     async def stop(self, session: Session, job: str) -> bool:
         """Stop one by its id; False when it does not run any more."""
 
     async def output(self, session: Session, job: str) -> str:
-        """The last it said, a few thousand characters at most; empty when there is nothing to see."""
+        """Return the last it said, a few thousand characters at most; empty when there is nothing to see."""
         return ""
 
 
@@ -50,15 +50,15 @@ class Resource(ABC):
         """Let go of one within five seconds, also of one that is dead. What fails here is recorded, and forgotten."""
 
     def alive(self, thing: Any) -> bool:
-        """Whether one can be used, asked before each use; one that cannot is closed, and another opened. No waiting."""
+        """Tell whether one can be used, asked before each use; else it is closed, and another opened. No waiting."""
         return True
 
     def busy(self, thing: Any) -> bool:
-        """Whether something goes on in one that nobody waits for; then it is not closed for being idle. No waiting."""
+        """Tell whether something goes on in one that nobody waits for; then it is not closed as idle. No waiting."""
         return False
 
     def describe(self, thing: Any) -> str:
-        """How one is, in a line for the person who looks at what runs. No waiting."""
+        """Say how one is, in a line for the person who looks at what runs. No waiting."""
         return self.name
 
 
@@ -70,7 +70,7 @@ class Completer(ABC):
 
     @abstractmethod
     async def complete(self, session: Session, word: str) -> Sequence[Choice]:
-        """Ways to go on with ``word`` (its trigger is part of it), the likeliest first; ``replaces`` is left out."""
+        """Return ways to go on with ``word`` (its trigger is part of it), likeliest first; ``replaces`` is left out."""
 
 
 class Opening(ABC):
@@ -80,7 +80,7 @@ class Opening(ABC):
 
     @abstractmethod
     async def question(self, folder: str) -> Question | None:
-        """What to ask about the folder; None where there is nothing to ask."""
+        """Return what to ask about the folder; None where there is nothing to ask."""
 
     @abstractmethod
     async def answered(self, folder: str, verdict: Verdict | None) -> str:

@@ -27,14 +27,14 @@ class Console:
         return self._commands
 
     def status(self, chat: str) -> Mapping[str, str]:
-        """What to show about a chat: ``session``, ``title``, ``provider``, ``model``, ``cwd``, ``mode``, ``notice``.
+        """Say what to show of a chat: ``session``, ``title``, ``provider``, ``model``, ``cwd``, ``mode``, ``notice``.
 
         Who answers is empty before ``prepare``.
         """
         return {}
 
     async def wall(self, chat: str) -> Wall | None:
-        """What bounds the commands of a chat; None where nobody can tell before one ran."""
+        """Return what bounds the commands of a chat; None where nobody can tell before one ran."""
         return None
 
     async def prepare(self) -> None:
@@ -48,15 +48,15 @@ class Console:
         raise UserError("No earlier session can be opened here.")
 
     async def complete(self, chat: str, line: str) -> Sequence[Choice]:
-        """Ways to go on with a line that was typed up to the cursor: commands, what may follow them, ``@`` words."""
+        """Return ways to go on with a line typed up to the cursor: commands, what may follow them, ``@`` words."""
         return ()
 
     async def jobs(self, chat: str) -> Sequence[Job]:
-        """What runs beside a chat: child agents, processes in the background. Needs ``sessions.read``."""
+        """Return what runs beside a chat: child agents, processes in the background. Needs ``sessions.read``."""
         return ()
 
     async def job_output(self, chat: str, job: str) -> str:
-        """The last that one of them said. Needs ``sessions.read``."""
+        """Return the last that one of them said. Needs ``sessions.read``."""
         return ""
 
     async def stop_job(self, chat: str, job: str) -> bool:

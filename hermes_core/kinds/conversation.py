@@ -28,7 +28,7 @@ class ConversationQueue(Protocol):
         """Say something that has its turn after the running one. Return what this gives, as of ``turn.steer``."""
 
     async def list(self) -> Sequence[tuple[Literal["queue", "steer"], Message]]:
-        """What waits, and how it came to wait, first come first."""
+        """Return what waits, and how it came to wait, first come first."""
 
     async def clear(self) -> int:
         """Give up what waits; how much that was."""
@@ -38,7 +38,7 @@ class ConversationModel(Protocol):
     """Who answers in a conversation."""
 
     async def current(self) -> tuple[str, str]:
-        """The provider and the model, also of no choice."""
+        """Return the provider and the model, also of no choice."""
 
     async def choose(self, wanted: str, *, span: Literal["session", "once", "global"] = "session") -> tuple[str, str]:
         """Choose who answers here, ``[provider:]model`` or ``default``; the provider and the model.
@@ -58,13 +58,13 @@ class ConversationJobs(Protocol):
     """What runs or is open beside a conversation in this process."""
 
     async def list(self) -> Sequence[Job]:
-        """All of it, oldest first; the id of each says who runs it. A plugin that fails to say adds none."""
+        """Return all of it, oldest first; the id of each says who runs it. A plugin that fails to say adds none."""
 
     async def stop(self, job: str) -> bool:
         """Stop one by its id; False when it does not run any more."""
 
     async def output(self, job: str) -> str:
-        """The last that one of them said, with secrets masked; empty where nobody runs it."""
+        """Return the last that one of them said, with secrets masked; empty where nobody runs it."""
 
 
 class Conversation(Protocol):
@@ -85,10 +85,10 @@ class Conversation(Protocol):
     jobs: ConversationJobs  # what runs beside it
 
     def need_person(self, *, admin: bool = False) -> None:
-        """Raises UserError when a tool of Hermes types here; with ``admin`` also for somebody who is none."""
+        """Need a person. Raises UserError when a tool of Hermes types here; with ``admin`` also for who is none."""
 
     async def state(self) -> ConversationState:
-        """How the conversation is. Raises UserError when nobody can answer in it."""
+        """Say how the conversation is. Raises UserError when nobody can answer in it."""
 
     async def switch(self, session_id: str = "") -> Session:
         """Go on in an earlier session of the same owner, or in a new one. Raises UnknownName."""
@@ -103,7 +103,7 @@ class Conversation(Protocol):
         """Take back the last exchanges: no model is told of them any more. What the person said in them, in order."""
 
     async def last_said(self) -> Message | None:
-        """The last message of the person, answered or not."""
+        """Return the last message of the person, answered or not."""
 
     def mode(self, wanted: str = "") -> str:
         """Choose what needs a yes: ``ask``, ``smart``, ``off``; what is in force. Raises UserError for who may not."""
@@ -112,10 +112,10 @@ class Conversation(Protocol):
         """Choose what becomes of what is said during a turn: ``queue``, ``steer``, ``interrupt``; what is in force."""
 
     def commands(self) -> Mapping[str, SlashCommand]:
-        """The slash commands that its person may use here, by name, in the order in which help lists them."""
+        """Return the slash commands that its person may use here, by name, in the order in which help lists them."""
 
     async def tools(self) -> Sequence[ToolRow]:
-        """The tools there are, as a conversation that begins here now would be told of them."""
+        """Return the tools there are, as a conversation that begins here now would be told of them."""
 
     async def configure(self, key: str, text: str) -> str:
         """Write a setting for good, and let it hold here as far as that goes; in words, how it stands and from when.
@@ -127,4 +127,4 @@ class Conversation(Protocol):
         """Read settings and secrets again; the sections that need a new start. Raises UserError for who is no admin."""
 
     async def budget(self) -> Mapping[str, float]:
-        """What is left of each budget that binds the session."""
+        """Say what is left of each budget that binds the session."""

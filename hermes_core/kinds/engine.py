@@ -17,7 +17,7 @@ class TurnQueue(ABC):
 
     @abstractmethod
     async def put(self, session_id: str) -> None:
-        """Something waits in this session. May be said twice. Raises StoreError when nobody can be told."""
+        """Say that something waits in this session. May be said twice. Raises StoreError when nobody can be told."""
 
     @abstractmethod
     async def work(self, play: Callable[[str], Awaitable[None]], workers: int) -> None:

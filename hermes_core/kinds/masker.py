@@ -17,30 +17,30 @@ class Masker(ABC):
 
     @abstractmethod
     def spans(self, text: str) -> Iterable[tuple[int, int, bool]]:
-        """Where the secrets of a text are: begin, end, and whether nothing of it may be shown, not even its ends.
+        """Say where the secrets of a text are: begin, end, and whether nothing of it may be shown, not even its ends.
 
         The text is one or more whole lines, or a part of a line of more than 128 K characters; colours of terminals are
         taken out of it. Spans may overlap, and need no order.
         """
 
     def follow(self) -> Callable[[str], Iterable[tuple[int, int, bool]]]:
-        """What is asked about a text that comes in pieces: called with each, in order, and answers as ``spans`` does.
+        """Return what is asked about a text that comes in pieces: called with each, in order, it answers as ``spans``.
 
         Override it when what a piece holds depends on those before it, such as the lines of a key.
         """
         return self.spans
 
     def may_hold(self, text: str) -> bool:
-        """False only for a text in which ``spans`` would surely find nothing: that then costs next to nothing."""
+        """Say False only of a text in which ``spans`` would surely find nothing: that then costs next to nothing."""
         return True
 
     def is_secret(self, value: str, name: str = "") -> bool:
-        """Whether the value of a field is a secret, by the field's name; without a name, whether it holds a token.
+        """Tell whether the value of a field is a secret, by the field's name; without a name, whether it holds a token.
 
         The latter keeps variables out of the environment of commands.
         """
         return False
 
     def people(self, text: str, name: Callable[[str, str], str]) -> str:
-        """The text with addresses, phones and ids of people replaced by ``name(kind, value)``, equal for equal ones."""
+        """Replace addresses, phones and ids of people in a text by ``name(kind, value)``, equal for equal ones."""
         return text

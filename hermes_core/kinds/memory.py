@@ -24,21 +24,21 @@ class Memory(ABC):
 
     @abstractmethod
     async def search(self, owner: Principal, query: str, limit: int) -> Sequence[Memo]:
-        """At most ``limit`` memos that match, best first. An empty query matches all."""
+        """Return at most ``limit`` memos that match, best first. An empty query matches all."""
 
     @abstractmethod
     async def forget(self, owner: Principal, memo_id: str) -> None:
         """Forget a memo. Forgetting twice is quiet."""
 
     async def prefetch(self, session: Session, message: Message) -> Sequence[Memo]:
-        """What may matter to a message that begins a turn; stored with it. A few, best first, within five seconds."""
+        """Find what may matter to a message that begins a turn; stored with it. A few, best first, in five seconds."""
         return ()
 
     async def compacting(self, session: Session, messages: Sequence[Message]) -> None:
         """Look at a context, within five seconds, before its model is told of it in fewer words. Else as ``learn``."""
 
     async def export(self, owner: Principal) -> Sequence[Memo]:
-        """All that is kept of an owner."""
+        """Return all that is kept of an owner."""
         return await self.search(owner, "", _ALL)
 
     async def erase(self, owner: Principal) -> int:
@@ -49,7 +49,7 @@ class Memory(ABC):
         return len(kept)
 
     async def brief(self, session: Session) -> str:
-        """What the model should know from the start; frozen into the prompt for the session."""
+        """Say what the model should know from the start; frozen into the prompt for the session."""
         return ""
 
     async def learn(self, session: Session, messages: Sequence[Message]) -> None:

@@ -24,11 +24,11 @@ class Platform(ABC):
     limit: int = 0
 
     def unfit(self) -> str:
-        """Why it cannot be opened by this process here, such as a terminal that is too small; empty when it can."""
+        """Say why it cannot be opened by this process here, such as a terminal that is too small; empty when it can."""
         return ""
 
     def commands(self) -> Sequence[SlashCommand]:
-        """Slash commands of its own, for those who write on it. Names that are taken are not taken away."""
+        """Return slash commands of its own, for those who write on it. Names that are taken are not taken away."""
         return ()
 
     async def open(self, console: Console) -> None:
@@ -42,7 +42,7 @@ class Platform(ABC):
 
     @abstractmethod
     def receive(self) -> AsyncIterator[Envelope]:
-        """Incoming messages, each with the service's own event id; ends when the person leaves. Raises as ``open``.
+        """Yield incoming messages, each with the service's event id; ends when the person leaves. Raises as ``open``.
 
         The next one is asked for while a turn still runs. Every message ends in an Ended event (LIVE) or a send.
         """
@@ -58,11 +58,11 @@ class Platform(ABC):
         """
 
     def length(self, text: str) -> int:
-        """How long a text is for the service's ``limit``; in characters, unless it counts otherwise."""
+        """Say how long a text is for the service's ``limit``; in characters, unless it counts otherwise."""
         return len(text)
 
     async def ack(self, envelope: Envelope) -> None:
-        """The kernel has stored the message; the service may forget it."""
+        """Tell the service that the kernel has stored the message: it may forget it."""
 
     async def edit(self, sent: Sent, message: Message) -> None:
         """Replace a sent message; only with Feature.EDIT. Nothing to change is no error. Raises as ``send``."""
@@ -73,7 +73,7 @@ class Platform(ABC):
         raise UserError(f"Platform {self.name} cannot delete messages.")
 
     async def show(self, chat: Chat, event: Event) -> None:
-        """An event of a running turn: all of them with Feature.LIVE, only Started with Feature.TYPING.
+        """Show an event of a running turn: all of them with Feature.LIVE, only Started with Feature.TYPING.
 
         Started is shown again every few seconds while the turn runs.
         """
@@ -94,7 +94,7 @@ class Platform(ABC):
         raise UserError(f"Platform {self.name} cannot begin threads.")
 
     async def members(self, chat: Chat, sender: str = "") -> Sequence[Member]:
-        """Who is in a chat, as far as the service tells; of ``sender`` only them, or nobody. With Feature.MEMBERS."""
+        """Say who is in a chat, if the service tells; of ``sender`` only them, or nobody. With Feature.MEMBERS."""
         raise UserError(f"Platform {self.name} does not say who is in a chat.")
 
     async def close(self) -> None:

@@ -24,7 +24,7 @@ class Provider(ABC):
 
     @abstractmethod
     async def models(self) -> Sequence[Model]:
-        """The models on offer. Raises ProviderError when the provider cannot be asked."""
+        """Return the models on offer. Raises ProviderError when the provider cannot be asked."""
 
     @abstractmethod
     def stream(self, request: Request) -> AsyncIterator[Delta]:
@@ -54,23 +54,23 @@ class Provider(ABC):
         return UserError(f"Provider {self.name} cannot {verb}.", hint=f"Name one that can: auxiliary.{verb}.provider.")
 
     def window(self, model: str) -> int:
-        """Tokens that fit into a model as far as that is known without asking anybody; 0 when it is not."""
+        """Say how many tokens fit into a model as far as that is known without asking anybody; 0 when it is not."""
         return 0
 
     def price(self, model: str) -> Price | None:
-        """What a model costs by the list, for usage that comes without a cost; None when that is not known."""
+        """Say what a model costs by the list, for usage that comes without a cost; None when that is not known."""
         return None
 
     async def body(self, request: Request) -> bytes:
-        """The bytes that ``stream`` would send for a request; empty where nothing is sent or it cannot be said."""
+        """Return the bytes that ``stream`` would send for a request; empty if nothing is sent or it cannot be said."""
         return b""
 
     def at(self, endpoint: Endpoint) -> "Provider":
-        """The same provider at the address, or with the key, that the user configured. Raises UserError."""
+        """Return the same provider at the address, or with the key, that the user configured. Raises UserError."""
         raise UserError(f"Provider {self.name} takes no address or key; remove providers.{endpoint.name}.")
 
     async def ready(self) -> bool:
-        """Whether it could answer now (a key is set, the local server is up). Asked only in the automatic choice."""
+        """Tell whether it could answer now (a key is set, the local server is up). Asked only in automatic choice."""
         return False
 
     async def close(self) -> None:

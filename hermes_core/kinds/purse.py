@@ -18,12 +18,12 @@ class Purse(ABC):
     name: str
 
     def limits(self, usual: Limits) -> Limits:
-        """What one turn may use, with all that works for it. ``usual`` is what it may use by other settings."""
+        """Return what one turn may use, with all that works for it. ``usual`` is what it may use by other settings."""
         return usual
 
     @abstractmethod
     async def check(self, session: Session, spent: Spent, unbooked: Usage, *, last: bool) -> float:
-        """How many seconds the next request may take; asked before each. Raises BudgetReached when there may be none.
+        """Say how many seconds the next request may take; asked before each. Raises BudgetReached when none may be.
 
         It may wait for what other turns still use. ``spent`` is what the turn used with all that worked for it,
         ``unbooked`` what of that the store does not know yet; ``ctx.sessions.spent`` tells what it knows. Where the
@@ -32,4 +32,4 @@ class Purse(ABC):
 
     @abstractmethod
     async def left(self, session: Session) -> Mapping[str, float]:
-        """What is left of each limit beyond that of the turn, as ``day.money``. The name ends in a name of Limits."""
+        """Say what is left of each limit beyond the turn's, as ``day.money``. The name ends in a name of Limits."""

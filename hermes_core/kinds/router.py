@@ -74,11 +74,11 @@ class ModelCall:
         raise NotImplementedError
 
     def fallbacks(self) -> AsyncIterator[ModelRoute]:
-        """Who else may answer, as the person named them; each is opened when it is its turn."""
+        """Yield who else may answer, as the person named them; each is opened when it is its turn."""
         raise NotImplementedError
 
     def renewed(self, route: ModelRoute) -> ModelRoute | None:
-        """A route with the keys that are set now; None when none changed since they were read."""
+        """Return a route with the keys that are set now; None when none changed since they were read."""
         raise NotImplementedError
 
     def tell(self, text: str) -> None:
@@ -95,7 +95,7 @@ class Router:
     name: str = ""
 
     async def attempts(self, call: ModelCall) -> AsyncGenerator[Attempt, Response | ProviderError]:
-        """What to try, one after another: each ``yield`` gives what came of the attempt.
+        """Yield what to try, one after another: each ``yield`` gives what came of the attempt.
 
         The call ends with the first Response; with a ProviderError that is raised here; and with the last one when
         nothing more is tried. Pauses are made here: as long as the settings allow, and a minute for everything else;
@@ -108,11 +108,11 @@ class Router:
         yield Attempt(route=call.route, request=call.request)
 
     def window(self, route: ModelRoute) -> int:
-        """How many tokens fit into a route's model, 0 when nobody said. Asks nobody."""
+        """Say how many tokens fit into a route's model, 0 when nobody said. Asks nobody."""
         return (route.endpoint.context if route.endpoint else 0) or route.provider.window(route.model)
 
     async def keys(self, given: Mapping[str, Sequence[EndpointKey]], *, reset: str = "") -> "Sequence[KeyRow]":
-        """How the keys do that providers have several of. ``reset`` as in ``ctx.models.keys``. Raises HermesError."""
+        """Say how the keys of providers with several do. ``reset`` as in ``ctx.models.keys``. Raises HermesError."""
         if given:
             raise UserError(
                 "Of several keys only the first is used.", hint="hermes plugins install hermes-provider-router"

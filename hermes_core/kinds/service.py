@@ -25,9 +25,9 @@ class Service(ABC):
         """
 
     def health(self) -> str:
-        """What is wrong although it runs, in a line; empty when all is well. Asked every few seconds; never waits."""
+        """Say what is wrong although it runs, in a line; empty if all is well. Asked every few seconds; never waits."""
         return ""
 
     async def status(self) -> str:
-        """What it did last, in a line, from what it keeps: also asked in a process that does not run it."""
+        """Say what it did last, in a line, from what it keeps: also asked in a process that does not run it."""
         return ""

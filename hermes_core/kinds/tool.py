@@ -36,7 +36,7 @@ class ToolContext(ABC):
 
     @abstractmethod
     def offer(self) -> Offer:
-        """The tools of this conversation now: those its model is told of, and those behind them, also new ones."""
+        """Return the tools of this conversation now: those its model is told of, those behind them, also new ones."""
 
     @abstractmethod
     async def call(self, name: str, arguments: Mapping[str, JSON]) -> ToolResult:
@@ -57,7 +57,7 @@ class ToolContext(ABC):
         """
 
     async def resource(self, name: str) -> Any:
-        """The session's own of what this plugin's ``register_resources`` gives under a name, opened when it is not.
+        """Return the session's own of what this plugin's ``register_resources`` gives under a name, opened when needed.
 
         It stays open at least as long as this call, unless a person stops it. Ask again rather than keep it. Raises
         UnknownName, and what opening it raises.

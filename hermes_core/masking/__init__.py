@@ -18,10 +18,10 @@ if TYPE_CHECKING:
         """What a kernel masks with; ``hermes_core.config.masks`` has the one there is."""
 
         def always(self, text: str) -> str:
-            """The text with its secrets masked, whatever the settings say."""
+            """Return the text with its secrets masked, whatever the settings say."""
 
         def is_token(self, value: str) -> bool:
-            """Whether a value is a secret by its look."""
+            """Tell whether a value is a secret by its look."""
 
 
 __all__ = ["MASKED", "masked", "might_be_secret", "put_to_use"]
@@ -39,7 +39,7 @@ def put_to_use(masks: "Masking") -> None:
 
 
 def masked(text: str) -> str:
-    """The text as anybody may see it, where no context is at hand.
+    """Return the text as anybody may see it, where no context is at hand.
 
     It is masked as the kernel masks that was made last; without one, by the secrets of the environment.
     """
@@ -57,5 +57,5 @@ def _is_token(value: str) -> bool:
 
 
 def might_be_secret(value: str) -> bool:
-    """Whether a value might be a secret, where the plugin that knows could not be asked: a long word with a digit."""
+    """Tell whether a value might be a secret, where nobody who knows could be asked: a long word with a digit."""
     return _CODE(value) is not None and any(sign.isdigit() for sign in value)

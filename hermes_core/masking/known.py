@@ -34,7 +34,7 @@ class Known:
         return bool(self._needles)
 
     def spans(self, text: str) -> list[tuple[int, int, bool]]:
-        """Where they are."""
+        """Say where they are."""
         found: list[tuple[int, int, bool]] = []
         for needle, whole in self._needles:
             at = text.find(needle)
@@ -45,7 +45,7 @@ class Known:
 
 
 def _drawn_by_lot(value: str) -> bool:
-    """Whether a value is long and not made of words: then its ends tell which one it is, and nothing more."""
+    """Tell whether a value is long and not made of words: then its ends tell which one it is, and nothing more."""
     if len(value) < _LONG or " " in value or len(set(value)) < 8 or not any(sign.isdigit() for sign in value):
         return False
     return sum(map(len, _WORDS.findall(value))) * 2 <= len(value) and len(_TURNS.findall(value)) >= 3

@@ -22,20 +22,20 @@ _SEQUENCE = pattern(
 
 
 def mask(secret: str, whole: bool = False) -> str:
-    """What is shown in a secret's place: of long ones enough to recognise which one it is."""
+    """Return what is shown in a secret's place: of long ones enough to recognise which one it is."""
     if whole or len(secret) < _SHOWN:
         return "***"
     return f"{secret[:6]}…{secret[-4:]}"
 
 
 def hidden(secret: str, whole: bool = False) -> str:
-    """The same where a model reads it: in brackets that no file holds, so that it cannot be written back unseen."""
+    """Return the same where a model reads it: in brackets no file holds, so that it cannot be written back unseen."""
     shown = mask(secret, whole)
     return "⟦secret⟧" if shown == "***" else f"⟦secret {shown}⟧"
 
 
 def masked_text(text: str, known: Known, maskers: Sequence[Watched] = (), mask: Mask = mask) -> str:
-    """A whole text with its secrets masked."""
+    """Return a whole text with its secrets masked."""
     if not any(masker.may_hold(text) for masker in maskers) and not known.spans(_plain(text)[0]):
         return text
     stream = MaskingStream(known, maskers, mask=mask)
@@ -62,7 +62,7 @@ class MaskingStream:
         self._size = 0
 
     def feed(self, piece: str) -> str:
-        """What of the text so far can be shown."""
+        """Return what of the text so far can be shown."""
         self._held.append(piece)
         self._size += len(piece)
         if "\n" not in piece and self._size < _LINE:
@@ -79,12 +79,12 @@ class MaskingStream:
         return "".join(shown)
 
     def close(self) -> str:
-        """The rest."""
+        """Return the rest."""
         rest, self._held = "".join(self._held), []
         return self._shown(rest) if rest else ""
 
     def _blocks(self, text: str, ended: int) -> Iterable[str]:
-        """Whole lines, many at once; those longer than a line may be are cut."""
+        """Yield whole lines, many at once; those longer than a line may be are cut."""
         at = 0
         while at < ended:
             end = text.rfind("\n", at, min(at + _LINE, ended)) + 1
@@ -110,7 +110,7 @@ class MaskingStream:
         return self._after(shown) if self._after else shown
 
     def _spans(self, piece: str) -> list[Span] | None:
-        """The secrets of the next piece, in order, none overlapping; None when somebody could not judge it."""
+        """Return the secrets of the next piece, in order, none overlapping; None when somebody could not judge it."""
         text, place = _plain(piece)
         found = self._known.spans(text)
         for more in [judge(text) for judge in self._judges]:  # each is asked, as each remembers what went before
@@ -121,7 +121,7 @@ class MaskingStream:
 
 
 def _cut(line: str) -> int:
-    """Where the first part of a line that is too long ends: at a blank or a comma, where there is one."""
+    """Say where the first part of a line that is too long ends: at a blank or a comma, where there is one."""
     place = max(line.rfind(sign, _LINE - _GAP, _LINE) for sign in (" ", ",", ";", "&", "}"))
     return place + 1 or _LINE
 
@@ -138,7 +138,7 @@ def _merged(spans: list[Span]) -> list[Span]:
 
 
 def _plain(piece: str) -> tuple[str, Callable[[int], int]]:
-    """The piece without colours and with ``\\u0073`` read, and where its characters were."""
+    """Return the piece without colours and with ``\\u0073`` read, and where its characters were."""
     if "\x1b" not in piece and not _MARKS.search(piece):
         return piece, lambda at: at
     parts, here, origin, at, length = [], [0], [0], 0, 0

@@ -38,12 +38,12 @@ class Watched:
         self.label, self._masker, self._report, self._ask = label, masker, report, ask
 
     def may_hold(self, text: str) -> bool:
-        """False only for a text that surely holds nothing."""
+        """Say False only of a text that surely holds nothing."""
         masker = self._masker
         return masker is None or self._tried("may_hold", lambda: bool(masker.may_hold(text))) is not False
 
     def follow(self) -> Callable[[str], list[Span] | None]:
-        """What is asked about one text, piece by piece: the spans in it, or None when it cannot be judged.
+        """Return what is asked about one text, piece by piece: the spans in it, or None when it cannot be judged.
 
         What failed once is not asked again about the same text: nobody knows what it would have remembered.
         """
@@ -59,7 +59,7 @@ class Watched:
         return ask
 
     def is_secret(self, value: str, name: str = "") -> bool | None:
-        """Whether a value is a secret: by the name of its field, or without one by its look. None: nobody knows."""
+        """Tell whether a value is a secret: by its field's name, or without one by its look. None: nobody knows."""
         masker = self._masker
         return self._tried("is_secret", lambda: bool(masker.is_secret(value, name))) if masker else None
 
@@ -69,7 +69,7 @@ class Watched:
         return self._masker is None
 
     def people(self, text: str, name: Callable[[str, str], str]) -> str | None:
-        """The text with names for the people in it; None when that cannot be done."""
+        """Return the text with names for the people in it; None when that cannot be done."""
         masker = self._masker
         told = self._tried("people", lambda: masker.people(text, name)) if masker else None
         return told if isinstance(told, str) else None

@@ -14,7 +14,7 @@ _AT_HAND: ContextVar[Conversation | None] = ContextVar("hermes_at_hand", default
 
 
 def at_hand(session: Session) -> Conversation:
-    """The conversation that a command was typed into. Raises UserError where none was, or into another session."""
+    """Return the conversation a command was typed into. Raises UserError where none was, or into another session."""
     conversation = _AT_HAND.get()
     if conversation is None or conversation.session.id != session.id:
         raise UserError("This works only as a slash command, in the conversation that it is typed into.")

@@ -58,7 +58,7 @@ class _Masks(MasksBroker):
 
 
 def none(name: str, _installed: Installed) -> object:
-    """No broker at all. Raises UserError."""
+    """Give no broker at all. Raises UserError."""
     raise UserError(f"There is no kernel behind this context, so it has no {name}.")
 
 
@@ -71,7 +71,7 @@ def make_context(
     guarded: Sequence[Path] = (),
     owner: Principal | None = None,
 ) -> PluginContext:
-    """The context of one plugin. Raises ConfigError when its section of the settings is wrong, UserError.
+    """Return the context of one plugin. Raises ConfigError when its section of the settings is wrong, UserError.
 
     ``brokers`` makes those that need a kernel, by their names, when something is first asked of them; ``skills`` and
     ``guarded`` are as in PluginPaths, ``owner`` as in PluginContext.

@@ -54,7 +54,7 @@ class ConsentState(str):
     difference: tuple[str, ...]
 
     def __new__(cls, name: str, reason: str = "", difference: "Iterable[str]" = ()) -> "Self":
-        """A state is its name, with the reason beside it."""
+        """Make a state of its name, with the reason beside it."""
         made = super().__new__(cls, name)
         made.reason, made.difference = reason, tuple(difference)
         return made
@@ -91,7 +91,7 @@ class Consent:
         self._lock, self._broken = self._read()
 
     def state(self, installed: Installed) -> ConsentState:
-        """Whether a plugin may run, and if not, why."""
+        """Tell whether a plugin may run, and if not, why."""
         row = self._lock["plugins"].get(installed.label, {})
         same_owner = row.get("owner") == installed.owner
         if matches(installed.distribution, self._required):
@@ -113,11 +113,11 @@ class Consent:
         return ConsentState("changed", f"now also: {', '.join(grown)}", grown) if grown else ConsentState("enabled")
 
     def builtin(self, installed: Installed) -> bool:
-        """Whether a plugin is one of this program's own."""
+        """Tell whether a plugin is one of this program's own."""
         return matches(installed.distribution, (*self._builtin, *self._required))
 
     def preferred(self) -> tuple[str, ...]:
-        """Distributions that win a clash: our own, then what the person enabled. For ``load_index(first=)``."""
+        """Return distributions that win a clash: our own, then what the person enabled. For ``load_index(first=)``."""
         rows = self._lock["plugins"].values()
         return (*self._required, *self._builtin, *(row["owner"] for row in rows if row.get("state") == "enabled"))
 
@@ -154,16 +154,16 @@ class Consent:
             lock["wanted"][distribution] = row
 
     def wanted(self) -> list[Wanted]:
-        """What was asked to be installed, by distribution."""
+        """Return what was asked to be installed, by distribution."""
         rows = sorted(self._lock["wanted"].items())
         return [Wanted(name, **{"requirement": name, "only_binary": True, **_known(row)}) for name, row in rows]
 
     def pinned(self, distribution: str) -> Wanted | None:
-        """What the lock says of one distribution."""
+        """Return what the lock says of one distribution."""
         return next((wanted for wanted in self.wanted() if wanted.distribution == distribution), None)
 
     def faults(self, index: Index) -> "list[Fault]":
-        """What asks for the person: a broken lock file; enabled plugins that are gone, grew or changed hands."""
+        """Return what asks for the person: a broken lock file; enabled plugins that are gone, grew or changed hands."""
         from hermes_core.types import Fault
 
         found: list[Fault] = []
@@ -190,7 +190,7 @@ class Consent:
             lock["plugins"][installed.label] = {**row, "since": time.strftime("%Y-%m-%d")}
 
     def _read(self) -> "tuple[JSON, str]":
-        """The lock file, and what is wrong with it."""
+        """Return the lock file, and what is wrong with it."""
         from hermes_core.config.files import read_bytes
         from hermes_core.errors import UserError
 
@@ -233,7 +233,7 @@ def _known(row: "JSON") -> "JSON":
 
 
 def asked(manifest: Manifest | None) -> dict[str, str]:
-    """All a manifest asks for: what is pinned, and how to say it to a person."""
+    """Return all a manifest asks for: what is pinned, and how to say it to a person."""
     if manifest is None:
         return {}
     found = {f"secrets:{name}": f"read the secret {name}" for name in manifest.secrets}
@@ -247,12 +247,12 @@ def asked(manifest: Manifest | None) -> dict[str, str]:
 
 
 def enforced(manifest: Manifest) -> list[str]:
-    """What a plugin can do only because Hermes lets it, for the question before enabling."""
+    """Say what a plugin can do only because Hermes lets it, for the question before enabling."""
     behind_a_door = ("secrets:", "kernel:", "public:", "hooks:")
     return [text for key, text in asked(manifest).items() if key.startswith(behind_a_door)]
 
 
 def disclosed(manifest: Manifest) -> list[str]:
-    """What the author says the plugin does, and Hermes cannot stop."""
+    """Say what the author says the plugin does, and Hermes cannot stop."""
     named = {table: ", ".join(getattr(manifest, table)) for table in _DISCLOSED}
     return [f"{verb} {named[table]}" if named[table] else nothing for table, (verb, nothing) in _DISCLOSED.items()]

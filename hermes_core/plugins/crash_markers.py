@@ -43,7 +43,7 @@ class CrashMarkers:
                 self._path(installed).unlink()
 
     def watch(self, installed: Installed) -> None:
-        """From now on let an ``os._exit`` of the plugin raise ContractError, instead of ending the process."""
+        """Let an ``os._exit`` of the plugin raise ContractError from now on, instead of ending the process."""
         _watched[installed.module.partition(".")[0]] = installed, os.getpid()
         if os._exit is not _exit:
             os._exit = _exit
@@ -60,7 +60,7 @@ class CrashMarkers:
         return self._folder / f"{installed.label.replace('/', '-')}.json"
 
     def _deaths(self, installed: Installed) -> tuple[int, bool, str]:
-        """How often importing this very code ended the process, whether the last time is news, and what else it did."""
+        """Say how often importing this very code ended the process, whether the last is news, and what else it did."""
         try:
             crumb = json.loads(self._path(installed).read_text(encoding="utf-8"))
             if crumb["code"] != _code(installed):

@@ -45,7 +45,7 @@ class Dispatch:
         deadlines: Mapping[Mode, float] | None = None, clock: Callable[[], float] = time.monotonic,
         masked: Callable[[str], str] = masking.masked,
     ) -> None:  # fmt: skip
-        """``masked`` takes secrets out of what is said of faults."""
+        """Take secrets out of what is said of faults with ``masked``."""
         self.masked = masked
         self._manager = pluggy.PluginManager(PROJECT)
         self._manager.add_hookspecs(hooks)
@@ -83,11 +83,11 @@ class Dispatch:
             line.sort(key=lambda implementation: implementation.order)
 
     def implementations(self, hook: str) -> list[str]:
-        """The labels of the plugins behind a hook, in the order they are called."""
+        """Return the labels of the plugins behind a hook, in the order they are called."""
         return [one.label for one in self._hooks[self._modes[hook], hook]]
 
     def contributions(self, hook: str) -> list[tuple[str, Any]]:
-        """What all plugins add through a ``register_*`` hook, with the owner's label. Each plugin is asked once."""
+        """Return what plugins add through a ``register_*`` hook, with the owner's label. Each plugin is asked once."""
         line, table = self._hooks["contribute", hook], KINDS[hook][0]
         for one in line:
             if one.given is None:
@@ -246,18 +246,18 @@ class Dispatch:
         return answer, error
 
     async def shielded(self, label: str, where: str, call: Call, seconds: float = 0.0) -> Any:
-        """What a contributed thing answers in time, as observers must unless said; None if it fails: recorded."""
+        """Return a contributed thing's answer in time, as observers must unless said; None if it fails: recorded."""
         answer, error = await self.tried(label, where, call, seconds or self._deadlines["observe"])
         if error:
             self.failed(label, where, error)
         return answer
 
     async def tried(self, label: str, where: str, call: Call, seconds: float) -> tuple[Any, BaseException | None]:
-        """What a contributed thing answers in time, or why it does not."""
+        """Return what a contributed thing answers in time, or why it does not."""
         return await call_in_time(call, seconds, self.entered(label, where), self._left_behind)
 
     def entered(self, label: str, where: str) -> Entered:
-        """What the fence around plugin code is told of it."""
+        """Return what the fence around plugin code is told of it."""
         return Entered(label, where, self.held)
 
     def failed(self, label: str, where: str, error: BaseException) -> None:
@@ -318,7 +318,7 @@ class Dispatch:
 
 
 def stricter(one: Verdict, other: Verdict) -> Verdict:
-    """The stronger of two verdicts counts, and neither hides what the other knows, or does not know, of the call."""
+    """Let the stronger of two verdicts count; neither hides what the other knows, or does not know, of the call."""
     said = [each for each in (one, other) if each.by]
     effects = [each.effects for each in (one, other) if each.effects is not None]
     looked = bool(said) and all(each.commands is not None for each in said)
@@ -331,7 +331,7 @@ def stricter(one: Verdict, other: Verdict) -> Verdict:
 
 
 async def _timely(one: Implementation, arguments: Mapping[str, Any], seconds: float) -> Any:
-    """A gate's answer. Raises Late also where it held the event loop, and no deadline could end it."""
+    """Return a gate's answer. Raises Late also where it held the event loop, and no deadline could end it."""
     began = time.perf_counter()
     answer = await one.call(arguments)
     if time.perf_counter() - began > seconds:

@@ -52,7 +52,7 @@ def keep_thread(work: Future[Any]) -> None:
 
 
 def one_line(error: BaseException, masked: Callable[[str], str] = masked) -> str:
-    """An error in one line for people, ``masked``; the traceback belongs into the log."""
+    """Return an error in one line for people, ``masked``; the traceback belongs into the log."""
     name = ""
     if isinstance(error, HermesError):
         text = error.cause if isinstance(error, PluginError) else error.text
@@ -71,13 +71,13 @@ def one_line(error: BaseException, masked: Callable[[str], str] = masked) -> str
 
 
 def _written(code: types.CodeType) -> set[str]:
-    """The plain words in the texts that stand in a piece of code."""
+    """Return the plain words in the texts that stand in a piece of code."""
     texts = (constant for constant in code.co_consts if isinstance(constant, str))
     return {word for text in texts for word in text.split() if word.strip(".,:;!?()'\"").isalpha()}
 
 
 def finished(function: Callable[[], T], seconds: float) -> T:
-    """What a plain function gives, called in a thread of its own. Raises what it raises; Late when it hangs.
+    """Return what a plain function gives, called in a thread of its own. Raises what it raises; Late when it hangs.
 
     What hangs is left behind: its thread keeps no process alive.
     """
@@ -129,7 +129,7 @@ async def call_in_time(
 
 
 def holder(thread: int) -> Entered | None:
-    """Which plugin's code holds the event loop of a thread at this moment, if one's does."""
+    """Say which plugin's code holds the event loop of a thread at this moment, if one's does."""
     frame = sys._current_frames().get(thread)
     while frame and frame.f_code is not _stepped.__code__:
         frame = frame.f_back
@@ -137,7 +137,7 @@ def holder(thread: int) -> Entered | None:
 
 
 def begun(work: Coroutine[Any, Any, T]) -> "asyncio.Task[T]":
-    """A task that is done already, if its work waits for nothing: most of what plugins do is so little."""
+    """Return a task that is done already, if its work waits for nothing: most of what plugins do is so little."""
     if sys.version_info < (3, 12):
         return asyncio.ensure_future(work)
     return asyncio.Task(work, loop=asyncio.get_running_loop(), eager_start=True)
@@ -163,7 +163,7 @@ async def fenced(function: Call, entered: Entered) -> Outcome:
 
 
 def _typed(error: KeyboardInterrupt) -> bool:
-    """Whether a person pressed Ctrl-C once more, or on a loop that does not listen for it; else code has raised it."""
+    """Tell whether a person pressed Ctrl-C again, or on a loop that does not listen for it; else code has raised it."""
     *_, (innermost, _) = walk_tb(error.__traceback__)
     return innermost.f_code.co_name == "_on_sigint" or signal.getsignal(signal.SIGINT) is signal.default_int_handler
 

@@ -51,7 +51,7 @@ class Implementation:
         return self.function(**{name: known[name] for name in self.wanted})
 
     def ask(self) -> list[Any]:
-        """What it contributes. Raises what it raises, ContractError or NotPermitted; then that is nothing."""
+        """Return what it contributes. Raises what it raises, ContractError or NotPermitted; then that is nothing."""
         if self.hook == "register_routers":  # it sees every request, and the keys
             self.installed.require("permissions", "kernel", "models.route", "stands between you and your models")
         answer = self.call({})
@@ -75,7 +75,7 @@ class Implementation:
 
 
 def aliases_of(thing: Any) -> Sequence[str]:
-    """What the manifest declares of a contributed thing beside its name: the other names of a slash command."""
+    """Say what the manifest declares of a contributed thing beside its name: the other names of a slash command."""
     return thing.aliases if isinstance(thing, SlashCommand) else ()
 
 
@@ -86,7 +86,7 @@ def implementations(
     context: PluginContext,
     order: Sequence[str],
 ) -> Iterator[Implementation]:
-    """What a module, or an object, implements. Raises ContractError or NotPermitted, naming hook and signature."""
+    """Yield what a module, or an object, implements. Raises ContractError, NotPermitted, naming hook and signature."""
     known = hooks.modes()
     for name in dir(module):
         options = manager.parse_hookimpl_opts(module, name)
@@ -112,14 +112,14 @@ def implementations(
 
 
 def declared(installed: Installed) -> list[str]:
-    """The hooks without which what a manifest declares never comes."""
+    """Return the hooks without which what a manifest declares never comes."""
     assert installed.manifest, f"{installed.label} has no manifest"
     tables = installed.manifest.contributes
     return [*installed.manifest.hooks, *(hook for hook, (table, _) in KINDS.items() if tables.get(table))]
 
 
 def expected(hook: str) -> str:
-    """The signature a hook asks for, as its author would write it."""
+    """Return the signature a hook asks for, as its author would write it."""
     spec = getattr(hooks, hook)
     plain = re.sub(r"[\w.]+\.(\w+)", r"\1", str(inspect.signature(spec)))
     return f"{'async ' if inspect.iscoroutinefunction(spec) else ''}def {hook}{plain}"

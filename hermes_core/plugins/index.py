@@ -59,13 +59,13 @@ class Installed:
         return self.faulted(*self.problem) if self.problem else None
 
     def faulted(self, phase: "Phase", where: str, error: str, hint: str) -> "Fault":
-        """A fault of this plugin."""
+        """Return a fault of this plugin."""
         from hermes_core.types import Fault
 
         return Fault(plugin=self.label, phase=phase, where=where, error=error, hint=hint, version=self.version)
 
     def error(self, kind: "type[E]", text: str, hint: str = "") -> "E":
-        """An error that names this plugin, to be raised."""
+        """Return an error that names this plugin, to be raised."""
         return kind(self.label, text, version=self.version, hint=hint)
 
     def require(self, table: str, key: str, name: str, did: str) -> None:
@@ -77,11 +77,11 @@ class Installed:
             raise self.error(NotPermitted, f"{did} without declaring it", hint)
 
     def may(self, permission: str) -> bool:
-        """Whether its manifest declares a permission of the kernel."""
+        """Tell whether its manifest declares a permission of the kernel."""
         return self.manifest is not None and permission in self.manifest.kernel
 
     def overrides(self, table: str) -> bool:
-        """Whether it may replace what others add to a table: tools only, with the permission for it."""
+        """Tell whether it may replace what others add to a table: tools only, with the permission for it."""
         return table == "tools" and self.may("tools.override")
 
 
@@ -105,16 +105,16 @@ class Index:
         self.plugins = tuple(sorted(given, key=lambda p: p.label))
 
     def get(self, label: str) -> Installed | None:
-        """The plugin that owns a label, or None."""
+        """Return the plugin that owns a label, or None."""
         return self._by_label.get(label)
 
     def contributing(self, table: str, name: str) -> list[Installed]:
-        """The plugins that declare a name, the winner first."""
+        """Return the plugins that declare a name, the winner first."""
         usable = [p for p in self._by_label.values() if p.manifest and p.manifest.declares(table, name)]
         return sorted(usable, key=lambda p: (not p.overrides(table), _precedence(p)))
 
     def offered(self, table: str) -> set[str]:
-        """The names that installed plugins declare in a table of their manifests."""
+        """Return the names that installed plugins declare in a table of their manifests."""
         return {name for p in self.plugins if p.manifest for name in p.manifest.contributes[table]}
 
     @property
@@ -134,7 +134,7 @@ class Index:
         return (*KERNEL, *theirs)
 
     def resolve(self, words: str) -> Installed:
-        """The plugin a person means: its label, name or distribution. Raises UnknownName, UserError when unclear."""
+        """Find the plugin a person means: its label, name or distribution. Raises UnknownName, UserError if unclear."""
         from hermes_core.errors import UnknownName, UserError
 
         if words in self._by_label:
@@ -161,7 +161,7 @@ class Index:
 def owners(
     table: str, claims: "Iterable[tuple[Installed, Iterable[str]]]"
 ) -> "tuple[dict[str, Installed], list[Fault]]":
-    """Who owns each name of a table, and a fault for each plugin that claims one in vain."""
+    """Say who owns each name of a table, and a fault for each plugin that claims one in vain."""
     winners: dict[str, Installed] = {}
     clashes: list[Fault] = []
     for one, names in sorted(claims, key=lambda claim: (not claim[0].overrides(table), _precedence(claim[0]))):
@@ -184,13 +184,13 @@ def _keep_one(winner: Installed, loser: Installed) -> str:
 
 
 def matches(distribution: str, patterns: "Iterable[str]") -> bool:
-    """Whether a distribution is named by one of the patterns; a plugin without a distribution never is."""
+    """Tell whether a distribution is named by one of the patterns; a plugin without a distribution never is."""
     listed = list(patterns)
     return _place(distribution, listed) < len(listed)
 
 
 def _place(distribution: str, patterns: list[str]) -> int:
-    """The place of the first pattern that fits, else one past the last."""
+    """Return the place of the first pattern that fits, else one past the last."""
     from fnmatch import fnmatchcase
 
     if distribution:
@@ -201,7 +201,7 @@ def _place(distribution: str, patterns: list[str]) -> int:
 
 
 def normalized(name: str) -> str:
-    """A distribution's name as everyone spells it."""
+    """Return a distribution's name as everyone spells it."""
     import re
 
     return re.sub(r"[-_.]+", "-", name).lower()
@@ -210,7 +210,7 @@ def normalized(name: str) -> str:
 def load_index(
     cache_file: "Path", user_plugins: "Path | None", *, rescan: bool = False, first: "Iterable[str]" = ()
 ) -> Index:
-    """The plugins on this machine, from the cache when nothing has moved since it was written.
+    """Return the plugins on this machine, from the cache when nothing has moved since it was written.
 
     ``user_plugins`` is the folder of plugins that are plain files. Never fails: a cache that cannot be read is a
     miss, one that cannot be written is done without.
@@ -304,7 +304,7 @@ def _files(folder: str) -> "Iterator[Installed]":
 
 
 def private_name(path: str) -> str:
-    """The module name of a plugin that is not a package: no import meets it by accident, no other home shares it."""
+    """Return the module name of a plugin that is no package: no import meets it by chance, no other home shares it."""
     from zlib import crc32
 
     stem = os.path.splitext(os.path.basename(path))[0]

@@ -68,7 +68,7 @@ class Loader:
                 self.load(installed)
 
     def is_own(self, label: str) -> bool:
-        """Whether a plugin is one of this program's own."""
+        """Tell whether a plugin is one of this program's own."""
         installed = self._index.get(label)
         return installed is not None and self._consent.builtin(installed)
 
@@ -157,7 +157,7 @@ def _all_or_nothing(installed: Installed) -> Iterator[None]:
 
 
 def import_object(module: str, attribute: str) -> Any:
-    """A module, or what it holds under a dotted name; a class is called. Raises whatever the module raises."""
+    """Return a module, or what it holds under a dotted name; a class is called. Raises whatever the module raises."""
     found: Any = importlib.import_module(module)
     for name in filter(None, attribute.split(".")):
         found = getattr(found, name)
@@ -165,7 +165,7 @@ def import_object(module: str, attribute: str) -> Any:
 
 
 def import_plugin(installed: Installed) -> Any:
-    """What has a plugin's hooks: its module, or the object in it that its entry point names. A class is called.
+    """Return what has a plugin's hooks: its module, or the object in it that its entry point names. A class is called.
 
     The quick way: no metadata is read. Raises whatever the plugin raises.
     """
@@ -190,13 +190,13 @@ def import_plugin(installed: Installed) -> Any:
 
 
 def slash_clashes(index: Index, consent: Consent) -> Sequence[Fault]:
-    """The slash commands and other names that enabled plugins declare in vain; none is imported for it."""
+    """Return the slash commands and other names that enabled plugins declare in vain; none is imported for it."""
     claims = [(p, p.manifest.contributes["slash"]) for p in index.plugins if p.manifest and consent.state(p).usable]
     return owners("slash", claims)[1]
 
 
 def config_sections(index: Index, consent: Consent) -> dict[str, type]:
-    """The settings classes of enabled plugins, by the path of their own section. One that cannot be had is doctor's."""
+    """Return the settings classes of enabled plugins, by the path of their section. One that fails is doctor's."""
     found: dict[str, type] = {}
     for plugin in index.plugins:
         path = plugin.manifest.config_section if plugin.manifest else ""
@@ -207,7 +207,7 @@ def config_sections(index: Index, consent: Consent) -> dict[str, type]:
 
 
 def config_class(installed: Installed) -> type:
-    """The settings class a manifest names. Raises ContractError when it names none or the module does not hold it."""
+    """Return the settings class a manifest names. Raises ContractError when it names none or the module has none."""
     module, _, name = installed.manifest.config_class.partition(":") if installed.manifest else ("", "", "")
     if installed.origin != "package":  # its real module name is private, so that two homes cannot collide
         import_plugin(installed)

@@ -66,7 +66,7 @@ class Manifest:
         self.secrets, self.kernel, self.public, self.network, self.processes, self.files = wanted
 
     def _records(self, told: "Mapping[str, JSON]") -> "dict[str, CommandRecord]":
-        """Its commands by their words, headings among them; one whose table names no group stands in its heading's."""
+        """Return its commands by their words, headings too; one whose table names no group stands in its heading's."""
         found = {}
         for words in (*self.contributes["commands"], *told):
             row, heading = told.get(words, {}), told.get(words.partition(" ")[0], {})
@@ -81,7 +81,7 @@ class Manifest:
         return f"{self.kind}/{self.name}"
 
     def declares(self, key: str, name: str, table: str = "contributes") -> bool:
-        """Whether ``[table] key`` holds a name. ``prefix*`` declares names that are only known at run time."""
+        """Tell whether ``[table] key`` holds a name. ``prefix*`` declares names that are only known at run time."""
         names = self.contributes.get(key, ()) if table == "contributes" else self.data.get(table, {}).get(key, ())
         return name in names or any(n.endswith("*") and name.startswith(n[:-1]) for n in names)
 
@@ -158,7 +158,7 @@ def _problems(data: "Mapping[str, JSON]") -> "Iterator[str]":
 
 
 def _command_problems(words: str, row: "JSON") -> "Iterator[str]":
-    """What is wrong with one table of [commands]."""
+    """Yield what is wrong with one table of [commands]."""
     import re
 
     path = f'commands."{words}"'

@@ -23,7 +23,7 @@ __all__ = ["find_maskers", "loader_alone", "owners_of_maskers"]
 
 
 def owners_of_maskers(index: Index, consent: Consent) -> Sequence[Installed]:
-    """The plugins that were enabled and declare a masker; also one that asks for more now, and is off until agreed."""
+    """Return the plugins that were enabled and declare a masker; also one that asks for more now, off until agreed."""
     declared = (plugin for plugin in index.plugins if plugin.manifest and plugin.manifest.contributes["maskers"])
     return [one for one in declared if (state := consent.state(one)).usable or state == "changed"]
 
@@ -44,7 +44,7 @@ def find_maskers(index: Index, consent: Consent, loader: Loader, dispatch: Dispa
 
 
 def _in_time(label: str, dispatch: Dispatch) -> Callable[[Callable[[], T]], T]:
-    """What asks a masker, in a thread of its own. Raises what it raises, Hung when it takes too long.
+    """Return what asks a masker, in a thread of its own. Raises what it raises, Hung when it takes too long.
 
     One that makes everything wait again and again is told, and then is who held up what ends late.
     """
@@ -67,7 +67,7 @@ def _in_time(label: str, dispatch: Dispatch) -> Callable[[Callable[[], T]], T]:
 
 
 def loader_alone(settings: "Settings", index: Index, consent: Consent) -> tuple[Loader, Dispatch]:
-    """What loads plugins where there is no kernel: they reach neither the store nor a model there."""
+    """Return what loads plugins where there is no kernel: they reach neither the store nor a model there."""
     dispatch = Dispatch(masked=settings.masks.always)
     context, markers = partial(make_context, settings=settings), settings.home.cache / "crash_markers"
     return Loader(index, consent, dispatch, context=context, markers=markers), dispatch

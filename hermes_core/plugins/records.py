@@ -43,12 +43,12 @@ class CommandRecord:
         return self.words.partition(" ")[0]
 
     def heads(self, other: "CommandRecord") -> bool:
-        """Whether the other one is a command below this."""
+        """Tell whether the other one is a command below this."""
         return other.words.startswith(f"{self.words} ")
 
 
 def for_a_person(words: "Sequence[str]", records: "Iterable[CommandRecord]") -> bool:
-    """Whether words that follow the program's name run a command that only a person may run.
+    """Tell whether words that follow the program's name run a command that only a person may run.
 
     An option may take the word behind it as its value or not: both are thought of. So are values between the words.
     """
@@ -61,7 +61,7 @@ def for_a_person(words: "Sequence[str]", records: "Iterable[CommandRecord]") -> 
 
 
 def _begun(words: "Sequence[str]") -> "Iterator[list[str]]":
-    """The words without options, from each one on that may be the command's first."""
+    """Yield the words without options, from each one on that may be the command's first."""
     after_option = False
     for place, word in enumerate(words):
         if word.startswith("-"):
@@ -74,13 +74,13 @@ def _begun(words: "Sequence[str]") -> "Iterator[list[str]]":
 
 
 def _said(wanted: "Sequence[str]", words: "Sequence[str]") -> bool:
-    """Whether words begin with the first one wanted, and the others come later, in order."""
+    """Tell whether words begin with the first one wanted, and the others come later, in order."""
     rest = iter(words)
     return bool(words) and words[0] == wanted[0] and all(word in rest for word in wanted)
 
 
 def grouped(records: "Iterable[CommandRecord]") -> "Mapping[str, list[CommandRecord]]":
-    """One record for each first word, by group, as help shows them. A command without a heading stands for its like."""
+    """Return one record for each first word, by group, as in help. A command without a heading stands for its like."""
     first: dict[str, CommandRecord] = {}
     below: dict[str, list[str]] = {}
     for one in records:

@@ -15,7 +15,7 @@ _known: dict[Any, Mapping[str, Any]] = {}
 
 
 def unsound(value: Any, before: Any = None) -> str:
-    """Which field of a value holds something of another type, in words; empty when all is as its class says.
+    """Say which field of a value holds something of another type, in words; empty when all is as its class says.
 
     What stands in the value of ``before`` as it is was looked at when that came.
     """
@@ -68,7 +68,7 @@ def _items(held: Any) -> Sequence[Any]:
 
 
 def _fields(cls: Any) -> Mapping[str, Any]:
-    """The fields of a class of attrs, each with its type."""
+    """Return the fields of a class of attrs, each with its type."""
     if cls not in _known:
         hints: Mapping[str, Any] = {}
         with suppress(NameError):  # a name that only type checkers know

@@ -16,7 +16,7 @@ _SOON, _TICK = 1.4, 0.3  # seconds after an answer; and without the loop, from w
 
 
 def end_soon(leave: Callable[[str, str], None], status: int) -> None:
-    """The answer is there: end with this status within two seconds, even if a plugin holds the loop.
+    """End with this status within two seconds, even if a plugin holds the loop: the answer is there.
 
     Then ``leave`` is told whose code it is and what it was called for.
     """

@@ -21,12 +21,12 @@ class Limits:
     seconds: float = inf
 
     def within(self, other: "Limits") -> "Limits":
-        """The smaller of both, each for itself."""
+        """Return the smaller of both, each for itself."""
         mine = asdict(self)
         return Limits(**{name: min(mine[name], most) for name, most in asdict(other).items()})
 
     def after(self, used: Usage, seconds: float) -> "Limits":
-        """What is left; never less than nothing."""
+        """Return what is left; never less than nothing."""
         spent = {"calls": used.calls, "tokens": used.input + used.output, "money": used.cost, "seconds": seconds}
         return Limits(**{name: max(0, most - spent[name]) for name, most in asdict(self).items()})
 
