@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-ROOMS = ["hermes_core/agent", "hermes_core/store"]
+ROOMS = ["hermes_core"]
 ELSEWHERE = {"testing", "versions"}  # what tests are written with; what is generated with the schema
 NOUNS = {"property", "cached_property", "setter"}
 HELP = {"command", "group"}
