@@ -309,7 +309,7 @@ async def pre_tool_call(
     workspace: Workspace,
     walled: bool,
 ) -> Verdict | None:
-    """May this call run? Asked after hard blocks and the user's deny rules, for every call from every door.
+    """May this call run? Asked after hard blocks and the user's deny rules, for every call, however it came in.
 
     ``effects`` are those its tool declares; ``workspace`` is where it would run, ``walled`` behind its wall.
     """

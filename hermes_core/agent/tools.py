@@ -76,7 +76,7 @@ class CallRunner:
     runtime: Runtime
     room: int  # characters of one output that the model sees
     workspace: Workspace
-    doors: dict[str, Permitted]  # to the workspace, by tool
+    permits: dict[str, Permitted]  # for the workspace, by tool
     sessions: "OpenSessions"
     tools: Mapping[str, Tool]
     told: Sequence[ToolSpec]  # of them, those the model was told of
@@ -137,10 +137,10 @@ class CallRunner:
 
     def permitted(self, tool: Tool) -> Permitted:
         """The workspace as a tool may use it; the same object for all its calls, as tools remember places by it."""
-        door = " ".join([tool.name, *sorted(e.value for e in tool.effects)])  # a new version may have others
-        if door not in self.doors:
-            self.doors[door] = Permitted(self.workspace, tool, self.runtime.report)
-        return self.doors[door]
+        key = " ".join([tool.name, *sorted(e.value for e in tool.effects)])  # a new version may have others
+        if key not in self.permits:
+            self.permits[key] = Permitted(self.workspace, tool, self.runtime.report)
+        return self.permits[key]
 
     async def ask(self, question: Question) -> Verdict | None:
         """Put a question to the person of this turn."""

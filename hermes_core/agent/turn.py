@@ -313,7 +313,7 @@ class TurnRun:
             session=state.session,
             runtime=runtime,
             workspace=state.workspace,
-            doors=state.permitted,
+            permits=state.permitted,
             sessions=self._sessions,
             tools=runtime.toolbox().callable(self._model.specs, state.session),
             told=self._model.specs,

@@ -1,4 +1,4 @@
-"""The one point that every tool call passes, whichever door it came through. It fails closed.
+"""The one point that every tool call passes, whichever way it came in. It fails closed.
 
 Order: hard blocks, the user's deny rules, gates of plugins, taint, mode and remembered grants, a second opinion where
 the mode wants one, a person. Only a person, outside the agent, can widen it. What a command does is said by guards, the
