@@ -57,7 +57,7 @@ class Exchange:
         self._runtime, self._state, self._rows, self._meter, self._emit = runtime, state, rows, meter, emit
         self.specs = state.specs
         self.messages: list[Message] = []
-        self.note = self.compacted = self._stood_in = ""
+        self.note = self.compacted = self._fell_back = ""
         self.over = self.cut = False
         self._calls: list[StreamedCall] = []  # those that are not booked yet
         self._last_call = Usage()
@@ -140,7 +140,7 @@ class Exchange:
             raise
         unbooked = self._meter.unbooked
         self.cut = response.reason == "length"
-        self.note = " ".join(filter(None, (_CUT if self.cut else "", self._stood_in)))
+        self.note = " ".join(filter(None, (_CUT if self.cut else "", self._fell_back)))
         said = await self._redirected(indirect.unwrapped(response.message))
         said = evolve(said, untrusted=outside(self.messages))
         response = evolve(response, message=said, usage=unbooked)
@@ -170,7 +170,7 @@ class Exchange:
                 raise
             self._calls.append(call)
             self._last_call = call.response.usage
-            self._stood_in = call.note or self._stood_in
+            self._fell_back = call.note or self._fell_back
             self._meter.add(call.response.usage)
             whole.add(call.response)
             if whole.response is None:

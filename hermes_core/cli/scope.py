@@ -158,7 +158,7 @@ class Scope:
     def default_command(self) -> str:
         """The command that runs where none is named, of the plugin that is preferred; empty where there is none."""
         found = self.plugin_commands(lambda one: one.default)
-        return min((self.index.resolve(one.owner).rank, one.words) for one in found)[1] if found else ""
+        return min((self.index.resolve(one.owner).priority, one.words) for one in found)[1] if found else ""
 
     def loading(self, owners: set[str]) -> "tuple[Loader, Dispatch]":
         """What loads the plugins of a command. Where a person cleans a text no kernel is needed, nor a sound home."""
