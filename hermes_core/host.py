@@ -134,7 +134,7 @@ class HostRecords(ABC):
         """Write down that it was carried out, and what somebody ``also`` writes of it. Raises Duplicate."""
 
     @abstractmethod
-    async def heard(self, platform: str, account: str) -> Sequence[Waiting]:
+    async def commands_waiting(self, platform: str, account: str) -> Sequence[Waiting]:
         """The commands of an account that were heard and not carried out."""
 
     @abstractmethod

@@ -41,7 +41,7 @@ class Approvals(ApprovalsBroker):
             found.owner, found.id, verdict, state=state
         )
         if not mine:
-            raise UserError(f"{found.id} is already {settled.told}.", hint="The first answer counts.")
+            raise UserError(f"{found.id} is already {settled.summary}.", hint="The first answer counts.")
         return settled
 
     async def grants(self, owner: Principal) -> Sequence[Grant]:

@@ -183,7 +183,7 @@ class _Records(HostRecords):
 
     answers = of_store(lambda store: store.answers)
     done = of_store(lambda store: store.inbox.done)
-    heard = of_store(lambda store: store.inbox.heard)
+    commands_waiting = of_store(lambda store: store.inbox.commands_waiting)
     forget = of_store(lambda store: store.inbox.forget)
     over = of_store(lambda store: store.journal.over)
     accounts = of_store(lambda store: store.accounts.list)

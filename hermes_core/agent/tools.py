@@ -79,7 +79,7 @@ class CallRunner:
     permits: dict[str, Permitted]  # for the workspace, by tool
     sessions: "OpenSessions"
     tools: Mapping[str, Tool]
-    told: Sequence[ToolSpec]  # of them, those the model was told of
+    specs: Sequence[ToolSpec]  # of them, those the model was told of
     emit: Callable[[Event], None]
     asker: Asker
     ran: set[str]
@@ -162,7 +162,7 @@ class CallRunner:
     def _checked(self, call: ToolCall) -> Any:
         """The call's arguments as its class, or the ToolError that answers it."""
         tool = self.tools.get(call.name)
-        if tool is None and any(spec.name == call.name for spec in self.told):
+        if tool is None and any(spec.name == call.name for spec in self.specs):
             return ToolError(f"{call.name} is not there any more.", retry=False, hint="Do without it.")
         if tool is None:
             close = nearest(call.name[:100], self.tools)
@@ -323,7 +323,7 @@ class CallRunner:
             return failure(call, ToolError(f"{tool.name} cancelled itself.")), True
         if error:
             if isinstance(error, OutOfReach) and not error.opened:
-                context.outside = context.told  # refused before anything was opened: these are our own words
+                context.outside = context.declared  # refused before anything was opened: these are our own words
             own = isinstance(error, PluginError) and error.plugin == self.runtime.toolbox().owner(tool)
             if own or not isinstance(error, HermesError):
                 self.runtime.report(tool, error)
@@ -342,8 +342,8 @@ class CallRunner:
         except Exception as error:  # noqa: BLE001 - what is no output is an answer to the model, not the end
             self.runtime.report(tool, error)
             return failure(call, ToolError(f"{tool.name} failed: {type(error).__name__}: {error}"[:2000]))
-        told = tuple(kept) or (Text(text="(no output)"),)
-        return ToolResult(call_id=call.id, name=call.name, parts=told)
+        shaped = tuple(kept) or (Text(text="(no output)"),)
+        return ToolResult(call_id=call.id, name=call.name, parts=shaped)
 
     async def _bounded(self, context: CallContext, tool: Tool, part: Part) -> Text | Blob:
         if isinstance(part, Blob):

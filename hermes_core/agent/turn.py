@@ -316,7 +316,7 @@ class TurnRun:
             permits=state.permitted,
             sessions=self._sessions,
             tools=runtime.toolbox().callable(self._model.specs, state.session),
-            told=self._model.specs,
+            specs=self._model.specs,
             emit=self._emit,
             asker=self._asker,
             ran=state.ran,

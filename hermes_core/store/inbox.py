@@ -100,7 +100,7 @@ class Inbox(Stored):
             tx.committed.append(partial(die_at, "stored"))
 
     @transaction(READ)
-    def heard(self, tx: Transaction, platform: str, account: str) -> list[Waiting]:
+    def commands_waiting(self, tx: Transaction, platform: str, account: str) -> list[Waiting]:
         """The commands of an account that were heard and not carried out."""
         return [read(row) for row in tx.rows("commands_waiting", platform=platform, account=account)]
 

@@ -221,7 +221,7 @@ class Approval:
         return Verdict(outcome=outcome, choice=choice, reason=self.reason, by=self.answered_by)
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """How it was settled, in words that follow "already"."""
         by = f" by {self.answered_by}" if self.answered_by else ""
         said = {"allow": f"allowed ({self.choice or 'once'})", "deny": "denied"}.get(self.verdict, "settled")

@@ -173,11 +173,11 @@ async def test_a_command_is_carried_out_once(ctx: PluginContext) -> None:
     row = await records.hear(MIA, envelope("c1", "/new"))
     with pytest.raises(Duplicate):
         await records.hear(MIA, envelope("c1", "/new"))
-    assert [one.id for one in await records.heard("pager", "p")] == [row]
+    assert [one.id for one in await records.commands_waiting("pager", "p")] == [row]
     await records.done(row)
     with pytest.raises(Duplicate):
         await records.done(row)
-    assert await records.heard("pager", "p") == []
+    assert await records.commands_waiting("pager", "p") == []
 
 
 async def test_a_question_is_settled_once(hermes: Bench, provider: Any) -> None:

@@ -19,7 +19,7 @@ from hermes_core.agent.policy.guarded import guarded_place
 from hermes_core.agent.policy.guests import Guests
 from hermes_core.agent.policy.itself import widens
 from hermes_core.agent.policy.risks import CROSSES, risk_of
-from hermes_core.agent.policy.rules import allows, matches, subject_of, told
+from hermes_core.agent.policy.rules import allows, matches, subject_of, words_of
 from hermes_core.agent.policy.taint import Seen, concern
 from hermes_core.errors import OutOfReach, UserError
 from hermes_core.kinds import Tool, Workspace
@@ -292,7 +292,7 @@ class Policy:
             id=os.urandom(16).hex(),
             kind="approval",
             to="admin" if for_admin and Effect.EXECUTE in case.tool.effects else "person",
-            subject=told(case.call, runs=Effect.EXECUTE in case.tool.effects),
+            subject=words_of(case.call, runs=Effect.EXECUTE in case.tool.effects),
             risk=risk,
             choices=lasting.choices,
             covers=lasting.words,
