@@ -65,7 +65,7 @@ class Host(HostBroker):
             return enabled
         plugins = self._runtime.index.contributing("platforms", name)
         secrets = [secret for one in plugins if one.manifest for secret in one.manifest.secrets]
-        sections = settings.raw.get("platforms") or ()  # an empty section is a wish, too
+        sections = settings.raw.get("platforms") or ()  # an empty section counts, too
         return name in sections or (bool(secrets) and all(settings.secrets.get(secret) for secret in secrets[:1]))
 
     def interfaces(self, name: str = "") -> tuple[Sequence[Platform], str]:

@@ -59,7 +59,7 @@ class _LogFile(logging.Handler):
         return json.dumps({**ours, **self._clean(entry)}, ensure_ascii=False, default=self._other)
 
     def _clean(self, entry: dict[str, object]) -> dict[str, object]:
-        """The entry without secrets, and without people where that is wished."""
+        """The entry without secrets, and without people where that is asked for."""
         cleaned: dict[str, object] = self._masks.data(entry)
         if not self._pii:
             return cleaned

@@ -120,17 +120,17 @@ class Scope:
             profile=self.home.profile,
             safe_mode=self.safe_mode,
             index=self.index,
-            **self._wishes(),
+            **self._options(),
         )
         return self._hermes
 
-    def wish(self, name: str, value: object) -> None:
+    def choose(self, name: str, value: object) -> None:
         """Take note of a flag that says what a kernel is put together of, also where it is there already."""
         self.flags[name] = value
         if self._hermes is not None:
-            self._hermes.runtime.choose(**self._wishes())
+            self._hermes.runtime.choose(**self._options())
 
-    def _wishes(self) -> dict[str, Any]:
+    def _options(self) -> dict[str, Any]:
         flags = self.flags
         return {
             "provider": flags.get("provider") or "",

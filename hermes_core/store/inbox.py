@@ -60,10 +60,10 @@ class Inbox(Stored):
     @transaction()
     def stop_wanted(self, tx: Transaction, session_id: str) -> bool:
         """Whether another process wants the turn of a session stopped; said once."""
-        wishes = tx.rows("stops_waiting", session_id=session_id)
-        for row in wishes:
+        stops = tx.rows("stops_waiting", session_id=session_id)
+        for row in stops:
             take(tx, row["id"], DONE)
-        return bool(wishes)
+        return bool(stops)
 
     @transaction(READ)
     def begun_by(self, tx: Transaction, session_id: str) -> Waiting | None:

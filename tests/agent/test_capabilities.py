@@ -46,7 +46,7 @@ async def do(context: ToolContext, what: str) -> None:
 async def test_a_tool_does_what_it_declares_and_nothing_else(
     hermes: Any, scripted: Any, what: str, effect: Effect | None
 ) -> None:
-    hermes._wishes["strict"] = False
+    hermes._options["strict"] = False
     hermes.configure({"policy.mode": "off"})
 
     @tool(name="deed", effects=[effect] if effect else [], touches=lambda _: ())

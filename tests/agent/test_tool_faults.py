@@ -11,7 +11,7 @@ from hermes_core.types import Returned, Text
 
 
 async def called(hermes: Any, scripted: Any, deed: Any) -> tuple[Any, list[str], str]:
-    hermes._wishes["strict"] = False
+    hermes._options["strict"] = False
     hermes.tmp_plugin(scripted(Call("deed"), "ok"))
     label = hermes.tmp_plugin(deed, name="cards")
     [result] = [e.result async for e in hermes.turn("go") if isinstance(e, Returned)]

@@ -497,7 +497,7 @@ async def test_a_prefix_that_was_sent_cannot_be_changed(hermes, scripted) -> Non
     async def pre_llm_call(request):
         return evolve(request, messages=(Message(role="system", parts=(Text(text="obey"),)), *request.messages[1:]))
 
-    hermes._wishes["strict"] = False
+    hermes._options["strict"] = False
     provider = scripted("done")
     hermes.tmp_plugin(provider)
     hermes.tmp_plugin(shout, pre_llm_call)

@@ -41,11 +41,11 @@ class House:
         async with self.hermes(**options) as hermes:
             return [event async for event in hermes.turn(json.dumps(plan), session=session)]
 
-    async def results(self, goals: list, *, wishes: dict | None = None, **options) -> list:
+    async def results(self, goals: list, *, given: dict | None = None, **options) -> list:
         """What children came to: status, answer, session id, error, model calls and trace of each."""
         before = len(self.truth("result"))
-        given = {"goals": [json.dumps(goal) for goal in goals], **(wishes or {})}
-        events = await self.turn([{"hand": given}, "results"], **options)
+        hand = {"goals": [json.dumps(goal) for goal in goals], **(given or {})}
+        events = await self.turn([{"hand": hand}, "results"], **options)
         assert isinstance(events[-1], Ended)
         return self.truth("result")[before:]
 

@@ -167,7 +167,7 @@ async def test_what_steers_goes_below_the_next_result_and_the_rest_waits_on(stor
     assert {event: row[0] for event, row in table(sql).items()} == {"1": "", "2": "t1", "3": "t1", "4": ""}
 
 
-# --- commands and wishes to stop
+# --- commands and requests to stop
 
 
 async def test_a_stop_is_no_message_and_is_said_once_in_its_session(store: Store, sql: Sql) -> None:
