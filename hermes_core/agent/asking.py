@@ -54,7 +54,7 @@ class Asker:
         if question.kind == "approval":
             return await self._settled(session, question, _row(session, question))
         async with self._one:
-            verdict = await self._surfaces(session, question)
+            verdict = await self._ways(session, question)
         if verdict is not None:
             self._emit(Asked(question=question, verdict=verdict))
         return verdict
@@ -105,7 +105,7 @@ class Asker:
             state = "answered"
             try:
                 async with asyncio.timeout(self._seconds):
-                    verdict = await self._surfaces(session, question)
+                    verdict = await self._ways(session, question)
             except TimeoutError:
                 reason = f"nobody answered within {self._seconds:g} s, so it was not allowed"
                 verdict, state = Verdict(outcome="deny", reason=reason, by="policy.ask_seconds"), "expired"
@@ -113,7 +113,7 @@ class Asker:
                 verdict, state = Verdict(outcome="deny", reason="nobody was there to ask"), "withdrawn"
             return (await store.approvals.settle(session.owner, question.id, verdict, state=state))[0]
 
-    async def _surfaces(self, session: Session, question: Question) -> Verdict | None:
+    async def _ways(self, session: Session, question: Question) -> Verdict | None:
         """The person of the turn; where there is none, or no longer, the ways of plugins."""
         verdict = None
         if self._person:

@@ -173,8 +173,8 @@ class Verdict:
     @classmethod
     def refused(cls, by: str, instead: str = "") -> "Verdict":
         """A person's no, with what they want ``instead``: the model is told it in their words."""
-        instead = f", who wants this instead: {instead.strip()[:2000]}" if instead.strip() else ""
-        return cls(outcome="deny", reason=f"refused by the person{instead}", by=by, choice="deny")
+        wanted = f", who wants this instead: {instead.strip()[:2000]}" if instead.strip() else ""
+        return cls(outcome="deny", reason=f"refused by the person{wanted}", by=by, choice="deny")
 
     def __attrs_post_init__(self) -> None:
         if self.hard and self.outcome != "deny":

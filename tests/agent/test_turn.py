@@ -637,7 +637,7 @@ async def test_with_nobody_there_a_question_is_answered_at_once_by_nobody(hermes
     assert not [e for e in events if isinstance(e, Asked)]
 
 
-async def test_a_question_goes_to_the_surface_of_a_plugin_when_the_chat_has_none(hermes, scripted) -> None:
+async def test_a_question_goes_to_the_way_of_a_plugin_when_the_chat_has_none(hermes, scripted) -> None:
     seen = []
 
     @hookimpl

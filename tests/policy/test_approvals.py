@@ -141,7 +141,7 @@ async def test_nobody_answers_in_time(hermes, scripted) -> None:
     assert row.summary.startswith("expired: denied")
 
 
-async def test_a_surface_that_is_lost_leaves_the_others(hermes, scripted) -> None:
+async def test_a_way_that_is_lost_leaves_the_others(hermes, scripted) -> None:
     @hookimpl
     async def approve(question) -> Verdict:
         return Verdict(outcome="allow", by="phone", choice="once")
@@ -156,7 +156,7 @@ async def test_a_surface_that_is_lost_leaves_the_others(hermes, scripted) -> Non
     assert told(await play(hermes)) == ["did it"]
 
 
-async def test_a_surface_that_is_lost_and_no_other_is_a_no(hermes, scripted) -> None:
+async def test_a_way_that_is_lost_and_no_other_is_a_no(hermes, scripted) -> None:
     async def lost(_question):
         raise ConnectionError("the terminal is gone")
 
