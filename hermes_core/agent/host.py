@@ -16,7 +16,7 @@ from hermes_core.errors import OutOfReach, PluginError, UnknownName, UserError
 from hermes_core.host import HostBroker, HostedService, HostRecords, HostTurns, Reach
 from hermes_core.kinds import Platform, Service, TurnQueue, Workspace
 from hermes_core.plugins.fence import Late, fenced, one_line
-from hermes_core.types import Envelope, Feature, Principal, Serving, Session
+from hermes_core.types import AccountLease, Envelope, Feature, Principal, Session
 
 __all__ = ["Host"]
 
@@ -187,8 +187,8 @@ class _Records(HostRecords):
     forget = of_store(lambda store: store.inbox.forget)
     over = of_store(lambda store: store.journal.over)
     accounts = of_store(lambda store: store.accounts.list)
-    keep_serving = of_store(lambda store: store.accounts.keep)
-    stop_serving = of_store(lambda store: store.accounts.stop)
+    renew = of_store(lambda store: store.accounts.renew)
+    release = of_store(lambda store: store.accounts.release)
 
     async def hear(self, owner: Principal, envelope: Envelope) -> int:
         return await (await self._runtime.store()).inbox.hear(owner, envelope, trace.current())
@@ -196,9 +196,9 @@ class _Records(HostRecords):
     async def refuse(self, owner: Principal, envelope: Envelope, why: str) -> None:
         await (await self._runtime.store()).inbox.refuse(owner, envelope, why, trace.current())
 
-    async def serve(self, platform: str, account: str) -> Serving | None:
+    async def lease(self, platform: str, account: str) -> AccountLease | None:
         holder = self._runtime.sessions.holder
-        return await (await self._runtime.store()).accounts.serve(platform, account, holder=holder)
+        return await (await self._runtime.store()).accounts.lease(platform, account, holder=holder)
 
     async def leave(self) -> None:
         await (await self._runtime.store()).journal.leave(self._runtime.sessions.holder)

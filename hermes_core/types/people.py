@@ -85,7 +85,7 @@ class Waiting:
 
 
 @frozen(kw_only=True)
-class Serving:
+class AccountLease:
     """The right to serve one account, with the token that proves it."""
 
     platform: str

@@ -691,7 +691,7 @@ async def test_an_account_that_could_not_be_let_go_of_keeps_nobody_out(hermes, s
     hermes.configure(OPEN | {"gateway.retry_seconds": 0.01})
     hermes.tmp_plugin(scripted("Hello."))
     room, store = Room(), await hermes.runtime.store()
-    monkeypatch.setattr(store.accounts, "stop", _away_once(store.accounts.stop))
+    monkeypatch.setattr(store.accounts, "release", _away_once(store.accounts.release))
     waiting = _away_once(store.inbox.commands_waiting)
     monkeypatch.setattr(store.inbox, "commands_waiting", waiting)  # it falls when connected
     async with serving(hermes, room) as gateway:
