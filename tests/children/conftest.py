@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from players import Player
+from workers import Worker
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -72,7 +72,7 @@ class House:
 class Mortal(House):
     """A house whose parents are processes that may be killed."""
 
-    def __init__(self, folder: Path, parents: Player) -> None:
+    def __init__(self, folder: Path, parents: Worker) -> None:
         super().__init__(folder)
         self._parents = parents
 
@@ -91,7 +91,7 @@ def house(tmp_path: Path) -> House:
 
 
 @pytest.fixture
-def houses(tmp_path: Path, players: Callable[[Path], Player]) -> Callable[[], Mortal]:
+def houses(tmp_path: Path, workers: Callable[[Path], Worker]) -> Callable[[], Mortal]:
     """One more house each time it is called."""
     numbers = itertools.count()
-    return lambda: Mortal(tmp_path / str(next(numbers)), players(PARENT))
+    return lambda: Mortal(tmp_path / str(next(numbers)), workers(PARENT))
