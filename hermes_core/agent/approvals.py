@@ -11,10 +11,10 @@ from hermes_core.types import Approval, Grant, Principal, Verdict
 if TYPE_CHECKING:
     from hermes_core.agent.runtime import Runtime
 
-__all__ = ["Approvals"]
+__all__ = ["BrokeredApprovals"]
 
 
-class Approvals(ApprovalsBroker):
+class BrokeredApprovals(ApprovalsBroker):
     """The questions and grants of one kernel."""
 
     def __init__(self, runtime: "Runtime") -> None:

@@ -19,7 +19,7 @@ from hermes_core.types import Approval, Asked, Event, Question, Session, Verdict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hermes_core.agent.policy.grants import Offer
+    from hermes_core.agent.policy.grants import LastingOffer
     from hermes_core.agent.policy.judge import Permit
     from hermes_core.store.leases import Turn
     from hermes_core.store.store import Store
@@ -62,7 +62,7 @@ class Asker:
     def permit(self, session: Session, turn: "Turn", call_id: str) -> "Permit":
         """How a call of the turn asks for a yes. The same call asks the same question, in whichever process."""
 
-        async def ask(question: Question, lasting: "Offer") -> Verdict | None:
+        async def ask(question: Question, lasting: "LastingOffer") -> Verdict | None:
             row = await (await self._store()).journal.call_row(turn, call_id)
             words = f"{turn.id} {row} {question.subject} {question.risk}"
             known = evolve(question, id=hashlib.sha256(words.encode("utf-8", "replace")).hexdigest()[:12])

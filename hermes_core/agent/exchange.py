@@ -11,7 +11,7 @@ from hermes_core.agent.meter import Meter
 from hermes_core.agent.reply_assembler import ReplyAssembler, nudged
 from hermes_core.agent.rewriting import Rewriting
 from hermes_core.agent.route.call import StreamedCall
-from hermes_core.agent.rows import Rows
+from hermes_core.agent.rows import TurnRows
 from hermes_core.agent.runtime import Runtime
 from hermes_core.agent.session_state import SessionState
 from hermes_core.errors import ContextTooLong, HermesError
@@ -52,7 +52,7 @@ class Exchange:
     route: ModelRoute
 
     def __init__(
-        self, runtime: Runtime, state: SessionState, rows: Rows, meter: Meter, emit: Callable[[Event], None]
+        self, runtime: Runtime, state: SessionState, rows: TurnRows, meter: Meter, emit: Callable[[Event], None]
     ) -> None:
         self._runtime, self._state, self._rows, self._meter, self._emit = runtime, state, rows, meter, emit
         self.specs = state.specs

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from attrs import evolve
 
 from hermes_core.agent.bounds import permits
-from hermes_core.agent.policy.grants import Case, Offer, Rule, covered, despite, offer
+from hermes_core.agent.policy.grants import Case, LastingOffer, Rule, covered, despite, offer
 from hermes_core.agent.policy.guarded import guarded_place
 from hermes_core.agent.policy.guests import Guests
 from hermes_core.agent.policy.itself import widens
@@ -36,7 +36,7 @@ __all__ = ["MODES", "AskPerson", "Left", "Permit", "Policy"]
 MODES = ("ask", "smart", "off")
 _NEVER = ". This is never allowed, in any mode."
 AskPerson: TypeAlias = Callable[[Question], Awaitable[Verdict | None]]
-Permit: TypeAlias = Callable[[Question, Offer], Awaitable[Verdict | None]]  # the same, kept and settled once
+Permit: TypeAlias = Callable[[Question, LastingOffer], Awaitable[Verdict | None]]  # the same, kept and settled once
 Left: TypeAlias = Callable[[], Awaitable[Limits]]  # what the turn may still spend
 
 
@@ -206,7 +206,7 @@ class Policy:
                 outcome="deny", reason=f"it runs a command that nobody is asked about, and {why}", by="policy"
             )
         here = f"Run it in `{self._brand}`"
-        return await self._ask_person(session, case, f"{risk or 'runs a command'}; {why}", Offer(), ask, here)
+        return await self._ask_person(session, case, f"{risk or 'runs a command'}; {why}", LastingOffer(), ask, here)
 
     async def _despite(self, session: Session, case: Case, risk: str, ask: Permit | None) -> Verdict:
         """The yes of a person who was told that the conversation holds text from outside; no older one counts."""
@@ -283,7 +283,7 @@ class Policy:
         return [rule for rule in map(Rule.read, rules) if rule]
 
     async def _ask_person(
-        self, session: Session, case: Case, risk: str, lasting: Offer, ask: Permit | None, here: str
+        self, session: Session, case: Case, risk: str, lasting: LastingOffer, ask: Permit | None, here: str
     ) -> Verdict:
         """Ask for a yes. With nobody there the answer is no, at once, and ``here`` says what to do about it."""
         guests = self._guests
