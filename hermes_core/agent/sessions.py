@@ -15,7 +15,7 @@ from hermes_core.control import SessionsBroker
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.types import JSON, Message, MessageTrace, Principal, Session
 
-__all__ = ["BrokeredSessions", "History"]
+__all__ = ["BrokeredHistory", "BrokeredSessions"]
 
 
 class BrokeredSessions(SessionsBroker):
