@@ -230,7 +230,7 @@ class HostBroker(ABC):
 
     @abstractmethod
     def queue(self) -> TurnQueue | None:
-        """What hands out the turns that wait, if ``workers.engine`` names a plugin's. Raises UnknownName."""
+        """What hands out the turns that wait, if ``workers.queue`` names a plugin's. Raises UnknownName."""
 
     @abstractmethod
     def outputs(self, session: str) -> Path:

@@ -125,14 +125,14 @@ class Host(HostBroker):
 
     def queue(self) -> TurnQueue | None:
         runtime = self._runtime
-        name = runtime.settings.config.workers.engine
+        name = runtime.settings.config.workers.queue
         if name == "local":
             return None
-        runtime.loader.load_contributing("engines", [name])
-        found: dict[str, TurnQueue] = {one.name: one for _, one in runtime.dispatch.contributions("register_engines")}
+        runtime.loader.load_contributing("queues", [name])
+        found: dict[str, TurnQueue] = {one.name: one for _, one in runtime.dispatch.contributions("register_queues")}
         if name not in found:
-            hint = f"pip install hermes-backend-{name}, or set workers.engine."
-            raise UnknownName("engine", name, ["local", *found], hint=hint)
+            hint = f"pip install hermes-backend-{name}, or set workers.queue."
+            raise UnknownName("turn queue", name, ["local", *found], hint=hint)
         return found[name]
 
     def outputs(self, session: str) -> Path:

@@ -48,7 +48,7 @@ KINDS: dict[str, tuple[str, type]] = {
     "register_backends": ("backends", Backend),
     "register_platforms": ("platforms", Platform),
     "register_memories": ("memories", Memory),
-    "register_engines": ("engines", TurnQueue),
+    "register_queues": ("queues", TurnQueue),
     "register_stores": ("stores", StoreDriver),
     "register_cli_commands": ("commands", Command),
     "register_slash_commands": ("slash", SlashCommand),

@@ -16,7 +16,7 @@ API = 1  # the plugin API this kernel speaks
 FILE = "hermes-plugin.toml"
 KINDS = ("provider", "tool", "backend", "platform", "memory")
 TABLES = (
-    "providers", "routers", "tools", "tool_sources", "backends", "platforms", "memories", "engines", "stores",
+    "providers", "routers", "tools", "tool_sources", "backends", "platforms", "memories", "queues", "stores",
     "commands", "slash", "services", "resources", "jobs", "completers", "mailboxes", "purses", "consoles", "maskers",
     "routes", "setup", "skills", "openings", "checks",
 )  # fmt: skip

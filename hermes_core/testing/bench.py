@@ -56,7 +56,7 @@ TABLES: dict[type, tuple[str, str]] = {
     Backend: ("backend", "backends"),
     Platform: ("platform", "platforms"),
     Memory: ("memory", "memories"),
-    TurnQueue: ("backend", "engines"),
+    TurnQueue: ("backend", "queues"),
     StoreDriver: ("backend", "stores"),
     Service: ("tool", "services"),
     Resource: ("tool", "resources"),

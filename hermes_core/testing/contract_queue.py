@@ -84,7 +84,7 @@ class TurnQueueContract:
         await made.close()
 
     async def test_has_a_name(self, queue: TurnQueue) -> None:
-        """``workers.engine`` names the queue by its class's ``name``.
+        """``workers.queue`` names the queue by its class's ``name``.
 
         If this fails: give the class a ``name`` of its own.
         """
