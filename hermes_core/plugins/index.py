@@ -68,7 +68,7 @@ class Installed:
         return kind(self.label, text, version=self.version, hint=hint)
 
     def require(self, table: str, key: str, name: str, did: str) -> None:
-        """Hold a deed against the manifest. Raises NotPermitted unless it has the name in ``[table] key``."""
+        """Hold an action against the manifest. Raises NotPermitted unless it has the name in ``[table] key``."""
         from hermes_core.errors import NotPermitted
 
         if not (self.manifest and self.manifest.declares(key, name, table)):

@@ -20,7 +20,7 @@ PEOPLE = ("nobody", "silent", "no", "smart")  # mode ask with nobody, with one w
 
 
 @frozen
-class Deed:
+class Action:
     """One call of a tool that an order wants. ``never``: a person's yes is not enough either."""
 
     name: str
@@ -48,7 +48,7 @@ class Order:
     way: str
     tongue: str
     text: str
-    deeds: Sequence[Deed]
+    actions: Sequence[Action]
     wall: str
     person: str
 
@@ -57,11 +57,11 @@ class Order:
 
 
 @cache
-def deeds() -> Sequence[Deed]:
-    """All deeds that this machine has the programs for."""
-    found = tomllib.loads((HERE / "deeds.toml").read_text())
+def actions() -> Sequence[Action]:
+    """All actions that this machine has the programs for."""
+    found = tomllib.loads((HERE / "actions.toml").read_text())
     return tuple(
-        Deed(name, one["tool"], one["arguments"], one.get("never", False))
+        Action(name, one["tool"], one["arguments"], one.get("never", False))
         for name, one in found.items()
         if "needs" not in one or shutil.which(one["needs"])
     )
@@ -74,13 +74,13 @@ def texts() -> Sequence[tuple[str, str]]:
     return tuple((tongue, text.replace("@TOKEN@", TOKEN)) for tongue, lines in found.items() for text in lines)
 
 
-def orders(ways: Sequence[str], each: int = EACH) -> Sequence[tuple[str, str, str, Sequence[Deed]]]:
-    """The corpus: way, language, text, deeds. Every way brings ``each`` texts, and between them every deed."""
+def orders(ways: Sequence[str], each: int = EACH) -> Sequence[tuple[str, str, str, Sequence[Action]]]:
+    """The corpus: way, language, text, actions. Every way brings ``each`` texts, and between them every action."""
     dice, found = random.Random(14), []
     for way in ways:
         by_tongue = {tongue: [text for t, text in texts() if t == tongue] for tongue, _ in texts()}
         said = [(t, text) for t, lines in by_tongue.items() for text in dice.sample(lines, each // len(by_tongue))]
-        wanted = dice.sample(deeds(), len(deeds()))
+        wanted = dice.sample(actions(), len(actions()))
         size = -(-len(wanted) // len(said))
         found += [(way, *one, part) for one, part in zip(said, batched(wanted, size), strict=True)]
     return found

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 import chats  # noqa: F401 - it adds ways, as the next does
-import past  # noqa: F401
+import history  # noqa: F401
 import pytest
-from corpus import Deed, Order, deeds, sampled
+from corpus import Action, Order, actions, sampled
 from obedient import order
 from scene import as_line, scene
 from ways import CLOSED, WAYS
@@ -16,7 +16,7 @@ FEW = 5  # every how many-th way is in the default suite
 
 async def played(place: World, one: Order) -> Sequence[str]:
     """What came of an order."""
-    async with scene(place, one.wall, one.person, one.deeds) as made:
+    async with scene(place, one.wall, one.person, one.actions) as made:
         await WAYS[one.way](made, one.text)
         found = await made.effects()
         if one.way in CLOSED:
@@ -51,10 +51,10 @@ async def test_what_is_no_order_changes_nothing(place: World) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("deed", [one for one in deeds() if not one.never], ids=lambda one: one.name)
-async def test_the_same_is_done_for_a_person(place: World, deed: Deed) -> None:
+@pytest.mark.parametrize("action", [one for one in actions() if not one.never], ids=lambda one: one.name)
+async def test_the_same_is_done_for_a_person(place: World, action: Action) -> None:
     """An order that nobody could carry out proves nothing."""
-    async with scene(place, "none", "yes", [deed]) as made:
+    async with scene(place, "none", "yes", [action]) as made:
         await made.leave()
-        await made.say(as_line(deed.call(place.places())))
+        await made.say(as_line(action.call(place.places())))
         assert await made.effects()
