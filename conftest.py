@@ -41,7 +41,7 @@ settings.register_profile("house", settings.get_profile("more"), max_examples=50
 settings.load_profile("house")
 settings.register_profile("fresh", settings.get_profile("more"), derandomize=False, max_examples=1_000)
 
-pytest_plugins = ("left_behind", "players")  # of tests/house: what a run leaves fails it; what plays and is killed
+pytest_plugins = ("left_behind", "workers")  # of tests/house: what a run leaves fails it; what plays and is killed
 
 FEW = 125  # spoiled replies of a model
 ORDERS = 150  # hostile orders, each in one cell

@@ -77,7 +77,7 @@ class Transaction(ABC):
 
     def __init__(self) -> None:
         self.committed: list[Callable[[], None]] = []
-        self.told: list[str] = []
+        self.notices: list[str] = []
 
     @abstractmethod
     def rows(self, name: str, /, **values: JSON) -> list[Any]:
@@ -112,7 +112,7 @@ class Transaction(ABC):
 
     def tell(self, name: str) -> None:
         """Call who watches a name, after the commit; on a server, in all processes."""
-        self.told.append(name)
+        self.notices.append(name)
 
     def alone(self, name: str) -> None:
         """Wait until no other transaction is alone with this name, and keep it until the commit."""

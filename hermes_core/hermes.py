@@ -49,7 +49,7 @@ class Hermes:
         self.distribution = distribution
         self._home, self._profile, self._config = home, profile, dict(config or {})
         self._ask, self._owner, self._safe_mode, self._index = ask, owner, safe_mode, index
-        self._wishes: dict[str, Any] = {
+        self._options: dict[str, Any] = {
             "provider": provider, "model": model, "toolsets": tuple(toolsets), "tools": tuple(tools), "yolo": yolo,
             "strict": strict or switched_on("HERMES_STRICT"), "interfaces": distribution.interfaces,
         }  # fmt: skip
@@ -156,7 +156,7 @@ class Hermes:
             distribution.installed(home, safe_mode=self._safe_mode) if self._index is None else self._index,
             distribution.consent(home, safe_mode=self._safe_mode),
             owner=self._owner or Principal(profile=home.profile),
-            **self._wishes,
+            **self._options,
         )
         runtime.brokers = make_broker
         return started(runtime)

@@ -75,8 +75,8 @@ def register_memories(ctx: PluginContext) -> Iterable[Memory]:  # type: ignore[e
 
 
 @contribute
-def register_engines(ctx: PluginContext) -> Iterable[TurnQueue]:  # type: ignore[empty-body]
-    """Return the engines you add: who hands out the turns that wait. ``workers.engine`` names the one in use."""
+def register_queues(ctx: PluginContext) -> Iterable[TurnQueue]:  # type: ignore[empty-body]
+    """Return the queues you add: who hands out the turns that wait. ``workers.queue`` names the one in use."""
 
 
 @contribute

@@ -17,10 +17,10 @@ from hermes_core.kinds import Platform, TurnQueue, Workspace
 from hermes_core.permissions import needs
 from hermes_core.types import (
     Account,
+    AccountLease,
     Envelope,
     Message,
     Principal,
-    Serving,
     Session,
     Waiting,
 )
@@ -134,7 +134,7 @@ class HostRecords(ABC):
         """Write down that it was carried out, and what somebody ``also`` writes of it. Raises Duplicate."""
 
     @abstractmethod
-    async def heard(self, platform: str, account: str) -> Sequence[Waiting]:
+    async def commands_waiting(self, platform: str, account: str) -> Sequence[Waiting]:
         """Return the commands of an account that were heard and not carried out."""
 
     @abstractmethod
@@ -150,15 +150,15 @@ class HostRecords(ABC):
         """Return every account that was ever served, by platform and name."""
 
     @abstractmethod
-    async def serve(self, platform: str, account: str) -> Serving | None:
+    async def lease(self, platform: str, account: str) -> AccountLease | None:
         """Take the lease on an account; None while another process that lives has it."""
 
     @abstractmethod
-    async def keep_serving(self, serving: Serving, state: str = "", error: str = "") -> None:
+    async def renew(self, lease: AccountLease, state: str = "", error: str = "") -> None:
         """Extend the lease, and write down how it stands, if said. Raises StoreError when another took it."""
 
     @abstractmethod
-    async def stop_serving(self, serving: Serving) -> None:
+    async def release(self, lease: AccountLease) -> None:
         """Let go of it, so that another takes it at once. Quiet when another has it."""
 
     @abstractmethod
@@ -230,7 +230,7 @@ class HostBroker(ABC):
 
     @abstractmethod
     def queue(self) -> TurnQueue | None:
-        """Return what hands out the turns that wait, if ``workers.engine`` names a plugin's. Raises UnknownName."""
+        """Return what hands out the turns that wait, if ``workers.queue`` names a plugin's. Raises UnknownName."""
 
     @abstractmethod
     def outputs(self, session: str) -> Path:

@@ -78,7 +78,7 @@ TABLES = (  # of [contributes]: from the hooks that contribute, and what a manif
     "backends",
     "platforms",
     "memories",
-    "engines",
+    "queues",
     "stores",
     "commands",
     "slash",

@@ -55,14 +55,14 @@ def serve(place: str) -> None:
     """Play every call in a fork, until whoever wants that is gone."""
     rehearse()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # who waits for a call is its own fork
-    with socket.socket(socket.AF_UNIX) as door:
-        door.bind(place)
-        door.listen(64)
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(place)
+        server.listen(64)
         print("ready", flush=True)
-        while door in select.select([door, sys.stdin], [], [])[0]:
-            line, _ = door.accept()
+        while server in select.select([server, sys.stdin], [], [])[0]:
+            line, _ = server.accept()
             if not os.fork():
-                door.close()
+                server.close()
                 answer(line)
             line.close()
     os.killpg(0, signal.SIGKILL)  # and every call that is under way

@@ -11,10 +11,10 @@ from hermes_core.types import Approval, Grant, Principal, Verdict
 if TYPE_CHECKING:
     from hermes_core.agent.runtime import Runtime
 
-__all__ = ["Approvals"]
+__all__ = ["BrokeredApprovals"]
 
 
-class Approvals(ApprovalsBroker):
+class BrokeredApprovals(ApprovalsBroker):
     """The questions and grants of one kernel."""
 
     def __init__(self, runtime: "Runtime") -> None:
@@ -41,7 +41,7 @@ class Approvals(ApprovalsBroker):
             found.owner, found.id, verdict, state=state
         )
         if not mine:
-            raise UserError(f"{found.id} is already {settled.told}.", hint="The first answer counts.")
+            raise UserError(f"{found.id} is already {settled.summary}.", hint="The first answer counts.")
         return settled
 
     async def grants(self, owner: Principal) -> Sequence[Grant]:

@@ -19,7 +19,7 @@ from hermes_core.types import Approval, Asked, Event, Question, Session, Verdict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hermes_core.agent.policy.grants import Offer
+    from hermes_core.agent.policy.grants import LastingOffer
     from hermes_core.agent.policy.judge import Permit
     from hermes_core.store.leases import Turn
     from hermes_core.store.store import Store
@@ -54,7 +54,7 @@ class Asker:
         if question.kind == "approval":
             return await self._settled(session, question, _row(session, question))
         async with self._one:
-            verdict = await self._surfaces(session, question)
+            verdict = await self._ways(session, question)
         if verdict is not None:
             self._emit(Asked(question=question, verdict=verdict))
         return verdict
@@ -62,7 +62,7 @@ class Asker:
     def permit(self, session: Session, turn: "Turn", call_id: str) -> "Permit":
         """Say how a call of the turn asks for a yes. The same call asks the same question, in whichever process."""
 
-        async def ask(question: Question, lasting: "Offer") -> Verdict | None:
+        async def ask(question: Question, lasting: "LastingOffer") -> Verdict | None:
             row = await (await self._store()).journal.call_row(turn, call_id)
             words = f"{turn.id} {row} {question.subject} {question.risk}"
             known = evolve(question, id=hashlib.sha256(words.encode("utf-8", "replace")).hexdigest()[:12])
@@ -105,7 +105,7 @@ class Asker:
             state = "answered"
             try:
                 async with asyncio.timeout(self._seconds):
-                    verdict = await self._surfaces(session, question)
+                    verdict = await self._ways(session, question)
             except TimeoutError:
                 reason = f"nobody answered within {self._seconds:g} s, so it was not allowed"
                 verdict, state = Verdict(outcome="deny", reason=reason, by="policy.ask_seconds"), "expired"
@@ -113,7 +113,7 @@ class Asker:
                 verdict, state = Verdict(outcome="deny", reason="nobody was there to ask"), "withdrawn"
             return (await store.approvals.settle(session.owner, question.id, verdict, state=state))[0]
 
-    async def _surfaces(self, session: Session, question: Question) -> Verdict | None:
+    async def _ways(self, session: Session, question: Question) -> Verdict | None:
         """Ask the person of the turn; where there is none, or no longer, the ways of plugins."""
         verdict = None
         if self._person:

@@ -33,21 +33,21 @@ def make_broker(runtime: "Runtime", name: str, installed: "Installed") -> object
         case "messages":
             return _Messages(runtime.mailbox, installed.label)
         case "history":
-            from hermes_core.agent.sessions import History
+            from hermes_core.agent.sessions import BrokeredHistory
 
-            return History(runtime, installed.label)
+            return BrokeredHistory(runtime, installed.label)
         case "turns":
             from hermes_core.agent.turns import Turns
 
             return Turns(runtime, installed)
         case "sessions":
-            from hermes_core.agent.sessions import Sessions
+            from hermes_core.agent.sessions import BrokeredSessions
 
-            return Sessions(runtime, origin)
+            return BrokeredSessions(runtime, origin)
         case "approvals":
-            from hermes_core.agent.approvals import Approvals
+            from hermes_core.agent.approvals import BrokeredApprovals
 
-            return Approvals(runtime)
+            return BrokeredApprovals(runtime)
         case "settings":
             from hermes_core.agent.settings import HomeSettings
 

@@ -35,14 +35,14 @@ _GRACE = 5.0  # seconds for a call to end that nobody waits for any more
 
 
 class CallContext(ToolContext):
-    """The context of one call of a turn. ``outside``: its result comes from outside, ``told``: its tool says so."""
+    """The context of one call of a turn. ``outside``: its result comes from outside, ``declared``: its tool says so."""
 
     def __init__(self, runner: "CallRunner", call: ToolCall, tool: Tool, outside: bool) -> None:
         self.session = runner.session
         self.workspace = runner.permitted(tool)
         self.call_id = call.id
         self._runner, self._tool, self._report = runner, tool, runner.runtime.report
-        self.outside, self.told = outside, False
+        self.outside, self.declared = outside, False
         self._redactor = runner.runtime.settings.masks.stream()
         self._over = False
         self._done: list[Callable[[], None]] = []  # says of each resource that this call needs it no more
@@ -148,14 +148,14 @@ class CallContext(ToolContext):
             await end()
 
     def offer(self) -> Offer:
-        names = {spec.name for spec in self._runner.told}
+        names = {spec.name for spec in self._runner.specs}
         tools = {name: tool for name, tool in self._runner.tools.items() if name != CALL}
         behind = tuple(tool_spec(tool) for name, tool in tools.items() if name not in names)
         toolsets = {name: tool.toolset for name, tool in tools.items()}
-        return Offer(tools=self._runner.told, behind=behind, toolsets=toolsets, sent=self._runner.told)
+        return Offer(tools=self._runner.specs, behind=behind, toolsets=toolsets, sent=self._runner.specs)
 
     def from_outside(self) -> None:
-        self.outside = self.told = True
+        self.outside = self.declared = True
 
     @property
     def cancelled(self) -> bool:

@@ -11,7 +11,7 @@ from hermes_core.agent.meter import Meter
 from hermes_core.agent.reply_assembler import ReplyAssembler, nudged
 from hermes_core.agent.rewriting import Rewriting
 from hermes_core.agent.route.call import StreamedCall
-from hermes_core.agent.rows import Rows
+from hermes_core.agent.rows import TurnRows
 from hermes_core.agent.runtime import Runtime
 from hermes_core.agent.session_state import SessionState
 from hermes_core.errors import ContextTooLong, HermesError
@@ -52,12 +52,12 @@ class Exchange:
     route: ModelRoute
 
     def __init__(
-        self, runtime: Runtime, state: SessionState, rows: Rows, meter: Meter, emit: Callable[[Event], None]
+        self, runtime: Runtime, state: SessionState, rows: TurnRows, meter: Meter, emit: Callable[[Event], None]
     ) -> None:
         self._runtime, self._state, self._rows, self._meter, self._emit = runtime, state, rows, meter, emit
         self.specs = state.specs
         self.messages: list[Message] = []
-        self.note = self.compacted = self._stood_in = ""
+        self.note = self.compacted = self._fell_back = ""
         self.over = self.cut = False
         self._calls: list[StreamedCall] = []  # those that are not booked yet
         self._last_call = Usage()
@@ -140,7 +140,7 @@ class Exchange:
             raise
         unbooked = self._meter.unbooked
         self.cut = response.reason == "length"
-        self.note = " ".join(filter(None, (_CUT if self.cut else "", self._stood_in)))
+        self.note = " ".join(filter(None, (_CUT if self.cut else "", self._fell_back)))
         said = await self._redirected(indirect.unwrapped(response.message))
         said = evolve(said, untrusted=outside(self.messages))
         response = evolve(response, message=said, usage=unbooked)
@@ -170,7 +170,7 @@ class Exchange:
                 raise
             self._calls.append(call)
             self._last_call = call.response.usage
-            self._stood_in = call.note or self._stood_in
+            self._fell_back = call.note or self._fell_back
             self._meter.add(call.response.usage)
             whole.add(call.response)
             if whole.response is None:

@@ -16,7 +16,7 @@ from hermes_core.errors import OutOfReach, PluginError, UnknownName, UserError
 from hermes_core.host import HostBroker, HostedService, HostRecords, HostTurns, Reach
 from hermes_core.kinds import Platform, Service, TurnQueue, Workspace
 from hermes_core.plugins.fence import Late, fenced, one_line
-from hermes_core.types import Envelope, Feature, Principal, Serving, Session
+from hermes_core.types import AccountLease, Envelope, Feature, Principal, Session
 
 __all__ = ["Host"]
 
@@ -65,7 +65,7 @@ class Host(HostBroker):
             return enabled
         plugins = self._runtime.index.contributing("platforms", name)
         secrets = [secret for one in plugins if one.manifest for secret in one.manifest.secrets]
-        sections = settings.raw.get("platforms") or ()  # an empty section is a wish, too
+        sections = settings.raw.get("platforms") or ()  # an empty section counts, too
         return name in sections or (bool(secrets) and all(settings.secrets.get(secret) for secret in secrets[:1]))
 
     def interfaces(self, name: str = "") -> tuple[Sequence[Platform], str]:
@@ -125,14 +125,14 @@ class Host(HostBroker):
 
     def queue(self) -> TurnQueue | None:
         runtime = self._runtime
-        name = runtime.settings.config.workers.engine
+        name = runtime.settings.config.workers.queue
         if name == "local":
             return None
-        runtime.loader.load_contributing("engines", [name])
-        found: dict[str, TurnQueue] = {one.name: one for _, one in runtime.dispatch.contributions("register_engines")}
+        runtime.loader.load_contributing("queues", [name])
+        found: dict[str, TurnQueue] = {one.name: one for _, one in runtime.dispatch.contributions("register_queues")}
         if name not in found:
-            hint = f"pip install hermes-backend-{name}, or set workers.engine."
-            raise UnknownName("engine", name, ["local", *found], hint=hint)
+            hint = f"pip install hermes-backend-{name}, or set workers.queue."
+            raise UnknownName("turn queue", name, ["local", *found], hint=hint)
         return found[name]
 
     def outputs(self, session: str) -> Path:
@@ -183,12 +183,12 @@ class _Records(HostRecords):
 
     answers = of_store(lambda store: store.answers)
     done = of_store(lambda store: store.inbox.done)
-    heard = of_store(lambda store: store.inbox.heard)
+    commands_waiting = of_store(lambda store: store.inbox.commands_waiting)
     forget = of_store(lambda store: store.inbox.forget)
     over = of_store(lambda store: store.journal.over)
     accounts = of_store(lambda store: store.accounts.list)
-    keep_serving = of_store(lambda store: store.accounts.keep)
-    stop_serving = of_store(lambda store: store.accounts.stop)
+    renew = of_store(lambda store: store.accounts.renew)
+    release = of_store(lambda store: store.accounts.release)
 
     async def hear(self, owner: Principal, envelope: Envelope) -> int:
         return await (await self._runtime.store()).inbox.hear(owner, envelope, trace.current())
@@ -196,9 +196,9 @@ class _Records(HostRecords):
     async def refuse(self, owner: Principal, envelope: Envelope, why: str) -> None:
         await (await self._runtime.store()).inbox.refuse(owner, envelope, why, trace.current())
 
-    async def serve(self, platform: str, account: str) -> Serving | None:
+    async def lease(self, platform: str, account: str) -> AccountLease | None:
         holder = self._runtime.sessions.holder
-        return await (await self._runtime.store()).accounts.serve(platform, account, holder=holder)
+        return await (await self._runtime.store()).accounts.lease(platform, account, holder=holder)
 
     async def leave(self) -> None:
         await (await self._runtime.store()).journal.leave(self._runtime.sessions.holder)

@@ -40,7 +40,7 @@ def build_prompt(session: Session, brief: str, *, identity: str = "", window: in
         PromptBlock(name="environment", text=_environment(session)),
     ]
     if hint := _HINTS.get(session.origin, ""):
-        blocks.append(PromptBlock(name="surface", text=hint))
+        blocks.append(PromptBlock(name="origin", text=hint))
     if brief:
         blocks.append(PromptBlock(name="memory", text=brief, tier="volatile"))
     today = datetime.now().astimezone().strftime("%A, %d %B %Y")

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from hermes_core.store.leases import Turn
     from hermes_core.store.store import Store
 
-__all__ = ["Rows"]
+__all__ = ["TurnRows"]
 
 _BEAT = 10.0  # seconds between heartbeats of the session's lease
 _LOOKS, _PAUSE = 6, 0.005  # how often, after how many seconds each, a first request may be found not to have left yet
 
 
-class Rows:
+class TurnRows:
     """The store and the row of one turn, once they are there."""
 
     def __init__(self, sessions: OpenSessions, state: SessionState) -> None:

@@ -17,7 +17,7 @@ from hermes_core.agent.policy.guarded import guarded_paths, read_only, readable
 from hermes_core.agent.policy.guests import Guests
 from hermes_core.agent.remembering import Remembering
 from hermes_core.agent.route.calls import ModelCalls
-from hermes_core.agent.route.routes import Routes
+from hermes_core.agent.route.routes import ModelRoutes
 from hermes_core.agent.turn_origin import TurnOrigin
 from hermes_core.agent.workspaces import Workspaces
 from hermes_core.brokers import Mailbox
@@ -110,7 +110,7 @@ class Runtime:
         settings.masks.use(self.maskers)
         self.memory = Remembering(settings, index, self.loader, self.dispatch)
         self.models = ModelCalls(settings, index, self.loader, self.dispatch)
-        self.routes = Routes(
+        self.routes = ModelRoutes(
             settings, index, self.loader, self.dispatch, self.models, self.store, owner=owner,
             count=lambda session, usage: self.sessions.count(session, usage),  # noqa: PLW0108 - they are set later
         )  # fmt: skip

@@ -15,10 +15,10 @@ from hermes_core.control import SessionsBroker
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.types import JSON, Message, MessageTrace, Principal, Session
 
-__all__ = ["History", "Sessions"]
+__all__ = ["BrokeredHistory", "BrokeredSessions"]
 
 
-class Sessions(SessionsBroker):
+class BrokeredSessions(SessionsBroker):
     """The past conversations of one kernel. ``origin`` is that of the sessions that are made here."""
 
     def __init__(self, runtime: Runtime, origin: str) -> None:
@@ -125,7 +125,7 @@ class Sessions(SessionsBroker):
         return gone
 
 
-class History(HistoryBroker):
+class BrokeredHistory(HistoryBroker):
     """The contexts of one kernel. ``label`` is of the plugin whose they become."""
 
     def __init__(self, runtime: Runtime, label: str) -> None:

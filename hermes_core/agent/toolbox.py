@@ -53,9 +53,9 @@ class Toolbox:
         self._sources = [(label, s) for label, s in lenders if not toolsets or s.toolset in toolsets]
         self._through = indirect.call_tool()
 
-    def offered(self, session: Session, told: AbstractSet[str] = frozenset()) -> dict[str, Tool]:
-        """Return the tools that can be used now. ``told`` are those that a session knows of already."""
-        off = set(self._off_on.get(session.origin, ())) - told
+    def offered(self, session: Session, known: AbstractSet[str] = frozenset()) -> dict[str, Tool]:
+        """Return the tools that can be used now. ``known`` are those that a session knows of already."""
+        off = set(self._off_on.get(session.origin, ())) - known
         tools = {n: t for n, t in {**self._tools, **self.sourced(session)}.items() if n not in off}
         tools = {n: t for n, t in tools.items() if permits(session.bounds, t)}
         return {n: t for n, t in tools.items() if self.lacks(t, session) is None}
@@ -136,17 +136,17 @@ class Toolbox:
         needs = {n: self.lacks(t, session) for n, t in {**self._tools, **self.sourced(session)}.items()}
         return {name: reason for name, reason in needs.items() if reason is not None}
 
-    def callable(self, told: Sequence[ToolSpec], session: Session) -> Mapping[str, Tool]:
+    def callable(self, specs: Sequence[ToolSpec], session: Session) -> Mapping[str, Tool]:
         """Return what calls of a session may name: the tools there, and those it was told of that are still there."""
-        names = {spec.name for spec in told}
+        names = {spec.name for spec in specs}
         off = set(self._off_on.get(session.origin, ())) - names
         through = {indirect.CALL: self._through} if indirect.CALL in names else {}
         tools = {n: t for n, t in self._installed.items() if n not in off and (n in self._tools or n in names)}
         return _Callable(through | tools, lambda: {n: t for n, t in self.sourced(session).items() if n not in off})
 
-    def has(self, told: Sequence[ToolSpec], session: Session) -> bool:
+    def has(self, specs: Sequence[ToolSpec], session: Session) -> bool:
         """Tell whether every tool that a session was told of is still there."""
-        return {spec.name for spec in told} <= self.callable(told, session).keys()
+        return {spec.name for spec in specs} <= self.callable(specs, session).keys()
 
     def every(self, session: Session) -> dict[str, Tool]:
         """Return all there are, switched off or not, with what a session may have of those that come and go."""

@@ -76,10 +76,10 @@ class CallRunner:
     runtime: Runtime
     room: int  # characters of one output that the model sees
     workspace: Workspace
-    doors: dict[str, Permitted]  # to the workspace, by tool
+    permits: dict[str, Permitted]  # for the workspace, by tool
     sessions: "OpenSessions"
     tools: Mapping[str, Tool]
-    told: Sequence[ToolSpec]  # of them, those the model was told of
+    specs: Sequence[ToolSpec]  # of them, those the model was told of
     emit: Callable[[Event], None]
     asker: Asker
     ran: set[str]
@@ -137,10 +137,10 @@ class CallRunner:
 
     def permitted(self, tool: Tool) -> Permitted:
         """Return the workspace as a tool may use it; one object for all its calls, as tools remember places by it."""
-        door = " ".join([tool.name, *sorted(e.value for e in tool.effects)])  # a new version may have others
-        if door not in self.doors:
-            self.doors[door] = Permitted(self.workspace, tool, self.runtime.report)
-        return self.doors[door]
+        key = " ".join([tool.name, *sorted(e.value for e in tool.effects)])  # a new version may have others
+        if key not in self.permits:
+            self.permits[key] = Permitted(self.workspace, tool, self.runtime.report)
+        return self.permits[key]
 
     async def ask(self, question: Question) -> Verdict | None:
         """Put a question to the person of this turn."""
@@ -162,7 +162,7 @@ class CallRunner:
     def _checked(self, call: ToolCall) -> Any:
         """Return the call's arguments as its class, or the ToolError that answers it."""
         tool = self.tools.get(call.name)
-        if tool is None and any(spec.name == call.name for spec in self.told):
+        if tool is None and any(spec.name == call.name for spec in self.specs):
             return ToolError(f"{call.name} is not there any more.", retry=False, hint="Do without it.")
         if tool is None:
             close = nearest(call.name[:100], self.tools)
@@ -323,7 +323,7 @@ class CallRunner:
             return failure(call, ToolError(f"{tool.name} cancelled itself.")), True
         if error:
             if isinstance(error, OutOfReach) and not error.opened:
-                context.outside = context.told  # refused before anything was opened: these are our own words
+                context.outside = context.declared  # refused before anything was opened: these are our own words
             own = isinstance(error, PluginError) and error.plugin == self.runtime.toolbox().owner(tool)
             if own or not isinstance(error, HermesError):
                 self.runtime.report(tool, error)
@@ -342,8 +342,8 @@ class CallRunner:
         except Exception as error:  # noqa: BLE001 - what is no output is an answer to the model, not the end
             self.runtime.report(tool, error)
             return failure(call, ToolError(f"{tool.name} failed: {type(error).__name__}: {error}"[:2000]))
-        told = tuple(kept) or (Text(text="(no output)"),)
-        return ToolResult(call_id=call.id, name=call.name, parts=told)
+        shaped = tuple(kept) or (Text(text="(no output)"),)
+        return ToolResult(call_id=call.id, name=call.name, parts=shaped)
 
     async def _bounded(self, context: CallContext, tool: Tool, part: Part) -> Text | Blob:
         if isinstance(part, Blob):

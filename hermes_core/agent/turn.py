@@ -22,7 +22,7 @@ from hermes_core.agent.exchange import Exchange
 from hermes_core.agent.failed import cause, failed, given_up
 from hermes_core.agent.meter import Meter
 from hermes_core.agent.reply_assembler import has_calls, text_of
-from hermes_core.agent.rows import Rows
+from hermes_core.agent.rows import TurnRows
 from hermes_core.agent.session_state import OpenSessions, SessionState
 from hermes_core.agent.shown import Shown
 from hermes_core.agent.stepping import ended
@@ -80,7 +80,7 @@ class TurnRun:
         self._meter = Meter(self._runtime, state, turn_origin.bounds, turn_origin.above)
         self._ends = Endings(self._runtime, emit)
         self._id = os.urandom(16).hex()
-        self._rows = Rows(sessions, state)
+        self._rows = TurnRows(sessions, state)
         self._model = Exchange(self._runtime, state, self._rows, self._meter, emit)
         self._changed = self._error = ""
         self._began = time.monotonic()
@@ -313,10 +313,10 @@ class TurnRun:
             session=state.session,
             runtime=runtime,
             workspace=state.workspace,
-            doors=state.permitted,
+            permits=state.permitted,
             sessions=self._sessions,
             tools=runtime.toolbox().callable(self._model.specs, state.session),
-            told=self._model.specs,
+            specs=self._model.specs,
             emit=self._emit,
             asker=self._asker,
             ran=state.ran,

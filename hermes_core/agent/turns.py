@@ -182,7 +182,7 @@ class Turns(TurnsBroker):
         failed = {fault.plugin: fault for fault in found if fault.where != "transform_outgoing"}
         return [
             *([route.notice] if route and route.notice else []),
-            *runtime.models.told,
+            *runtime.models.notices,
             *idle([*rules.deny, *rules.allow], runtime.index.tools),
             *(f"Plugin {f.plugin} failed ({f.phase}): {f.error}. See `{program} doctor`." for f in failed.values()),
         ]

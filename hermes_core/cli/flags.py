@@ -25,4 +25,4 @@ def _option(*names: str, **more: Any) -> click.Option:
 
 def _note(context: click.Context, option: click.Parameter, value: Any) -> None:
     if value:
-        context.ensure_object(Scope).wish(option.name or "", value)
+        context.ensure_object(Scope).choose(option.name or "", value)

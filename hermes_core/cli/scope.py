@@ -120,17 +120,17 @@ class Scope:
             profile=self.home.profile,
             safe_mode=self.safe_mode,
             index=self.index,
-            **self._wishes(),
+            **self._options(),
         )
         return self._hermes
 
-    def wish(self, name: str, value: object) -> None:
+    def choose(self, name: str, value: object) -> None:
         """Take note of a flag that says what a kernel is put together of, also where it is there already."""
         self.flags[name] = value
         if self._hermes is not None:
-            self._hermes.runtime.choose(**self._wishes())
+            self._hermes.runtime.choose(**self._options())
 
-    def _wishes(self) -> dict[str, Any]:
+    def _options(self) -> dict[str, Any]:
         flags = self.flags
         return {
             "provider": flags.get("provider") or "",
@@ -158,7 +158,7 @@ class Scope:
     def default_command(self) -> str:
         """Return the command that runs where none is named, of the preferred plugin; empty where there is none."""
         found = self.plugin_commands(lambda one: one.default)
-        return min((self.index.resolve(one.owner).rank, one.words) for one in found)[1] if found else ""
+        return min((self.index.resolve(one.owner).priority, one.words) for one in found)[1] if found else ""
 
     def loading(self, owners: set[str]) -> "tuple[Loader, Dispatch]":
         """Return what loads the plugins of a command. A person who cleans a text needs no kernel, nor a sound home."""

@@ -253,8 +253,8 @@ class StoreSettings:
 class WorkerSettings:
     """Who plays the turns that the gateway takes in."""
 
-    engine: str = option(
-        "Who hands out turns: local, or a plugin's engine for several machines, such as procrastinate.", default="local"
+    queue: str = option(
+        "Who hands out turns: local, or a plugin's queue for several machines, such as procrastinate.", default="local"
     )
     count: int = option("Turns that one process plays side by side at most.", default=256, validator=ge(1))
     poll_seconds: float = option(

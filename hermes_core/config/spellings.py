@@ -16,7 +16,7 @@ def split_model(words: str, providers: Container[str]) -> tuple[str, str]:
 
 
 def spelled_out(data: dict[str, JSON]) -> dict[str, JSON]:
-    """Return the mapping with the other spellings of ``model`` and ``protocol`` brought to the one that classes know.
+    """Return the mapping with other spellings of ``model``, ``protocol`` and ``queue`` brought to the one that classes know.
 
     What cannot be brought there is left for the schema to refuse.
     """
@@ -30,6 +30,8 @@ def spelled_out(data: dict[str, JSON]) -> dict[str, JSON]:
         result["fallback_providers"] = [_fallback(entry) for entry in data["fallback_providers"]]
     if isinstance(data.get("auxiliary"), dict):
         result["auxiliary"] = {task: _with_fallback(entry) for task, entry in data["auxiliary"].items()}
+    if isinstance(workers := data.get("workers"), dict) and "engine" in workers and "queue" not in workers:
+        result["workers"] = {"queue" if name == "engine" else name: value for name, value in workers.items()}
     result |= {HOST: with_ids(GuestSettings, data[HOST])} if HOST in data else {}
     if isinstance(model, dict):
         result["model"] = model = _one_protocol(model)

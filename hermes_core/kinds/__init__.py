@@ -14,12 +14,12 @@ from hermes_core.kinds.conversation import (
     ConversationQueue,
     ConversationTurn,
 )
-from hermes_core.kinds.engine import TurnQueue
 from hermes_core.kinds.masker import Masker
 from hermes_core.kinds.memory import Memory
 from hermes_core.kinds.platform import ConsoleDriver, Platform
 from hermes_core.kinds.provider import Provider
 from hermes_core.kinds.purse import Purse
+from hermes_core.kinds.queue import TurnQueue
 from hermes_core.kinds.router import Attempt, ModelCall, ModelRoute, RetryLimits, Router
 from hermes_core.kinds.service import Service
 from hermes_core.kinds.setup import SetupStep

@@ -248,8 +248,8 @@ def asked(manifest: Manifest | None) -> dict[str, str]:
 
 def enforced(manifest: Manifest) -> list[str]:
     """Say what a plugin can do only because Hermes lets it, for the question before enabling."""
-    behind_a_door = ("secrets:", "kernel:", "public:", "hooks:")
-    return [text for key, text in asked(manifest).items() if key.startswith(behind_a_door)]
+    brokered = ("secrets:", "kernel:", "public:", "hooks:")
+    return [text for key, text in asked(manifest).items() if key.startswith(brokered)]
 
 
 def disclosed(manifest: Manifest) -> list[str]:

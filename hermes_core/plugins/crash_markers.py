@@ -62,20 +62,20 @@ class CrashMarkers:
     def _deaths(self, installed: Installed) -> tuple[int, bool, str]:
         """Say how often importing this very code ended the process, whether the last is news, and what else it did."""
         try:
-            crumb = json.loads(self._path(installed).read_text(encoding="utf-8"))
-            if crumb["code"] != _code(installed):
+            marker = json.loads(self._path(installed).read_text(encoding="utf-8"))
+            if marker["code"] != _code(installed):
                 return 0, False, ""
-            fresh = crumb["importing"] and not _alive(crumb["pid"])
-            return crumb["deaths"] + fresh, fresh, crumb.get("why", "")
+            fresh = marker["importing"] and not _alive(marker["pid"])
+            return marker["deaths"] + fresh, fresh, marker.get("why", "")
         except (OSError, ValueError, KeyError, TypeError):
             return 0, False, ""
 
     def _write(self, installed: Installed, deaths: int, *, importing: bool, why: str = "") -> None:
         who = {"code": _code(installed), "pid": os.getpid()}
-        crumb = {**who, "deaths": deaths, "importing": importing, "why": why}
+        marker = {**who, "deaths": deaths, "importing": importing, "why": why}
         with suppress(OSError):  # a folder that cannot be written costs this protection, not the plugin
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            write_atomic(self._path(installed), json.dumps(crumb).encode())
+            write_atomic(self._path(installed), json.dumps(marker).encode())
 
 
 _watched: dict[str, tuple[Installed, int]] = {}  # by the first word of their modules, with the process they are in

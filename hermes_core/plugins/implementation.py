@@ -105,7 +105,7 @@ def implementations(
         if one.mode != "contribute":
             installed.require("hooks", "use", hook, f"uses the hook {hook!r}")
         urge = -1 if options.get("tryfirst") else 1 if options.get("trylast") else 0
-        # What the user listed comes first and as listed; authors' wishes sort only the rest.
+        # What the user listed comes first and as listed; authors' orders sort only the rest.
         place = next((order.index(n) for n in (one.label, one.label.rpartition("/")[2]) if n in order), None)
         one.order = (1, 0, urge, one.label) if place is None else (0, place, 0, one.label)
         yield one

@@ -36,17 +36,17 @@ class Installed:
 
     ``origin`` is package, folder or file; ``path`` is the folder that holds the manifest, or the plugin's only file.
     ``manifest`` is None when it cannot be used; then ``problem`` says why. Of two that claim one name the lower
-    ``rank`` wins. ``attribute`` is what of the module has the hooks, where its entry point names an object in it.
+    ``priority`` wins. ``attribute`` is what of the module has the hooks, where its entry point names an object in it.
     """
 
     def __init__(
         self, *, label: str, manifest: Manifest | None, module: str, path: str, origin: str = "package",
         distribution: str = "", version: str = "", problem: "tuple[Phase, str, str, str] | None" = None,
-        manifest_file: str = "", stat: list[int] | None = None, rank: int = 0, attribute: str = "",
+        manifest_file: str = "", stat: list[int] | None = None, priority: int = 0, attribute: str = "",
     ) -> None:  # fmt: skip
         self.label, self.manifest, self.module, self.path, self.origin = label, manifest, module, path, origin
         self.distribution, self.version, self.problem = distribution, version, problem
-        self.manifest_file, self.stat, self.rank, self.attribute = manifest_file, stat, rank, attribute
+        self.manifest_file, self.stat, self.priority, self.attribute = manifest_file, stat, priority, attribute
 
     @property
     def owner(self) -> str:
@@ -69,7 +69,7 @@ class Installed:
         return kind(self.label, text, version=self.version, hint=hint)
 
     def require(self, table: str, key: str, name: str, did: str) -> None:
-        """Hold a deed against the manifest. Raises NotPermitted unless it has the name in ``[table] key``."""
+        """Hold an action against the manifest. Raises NotPermitted unless it has the name in ``[table] key``."""
         from hermes_core.errors import NotPermitted
 
         if not (self.manifest and self.manifest.declares(key, name, table)):
@@ -94,7 +94,7 @@ class Index:
     def __init__(self, plugins: "Iterable[Installed]", *, first: "Iterable[str]" = ()) -> None:
         given, patterns = list(plugins), list(first)
         for one in given:
-            one.rank = _place(one.distribution, patterns)
+            one.priority = _place(one.distribution, patterns)
         self._by_label: dict[str, Installed] = {}
         for place, one in enumerate(given := sorted(given, key=_precedence)):
             winner = self._by_label.setdefault(one.label, one)
@@ -174,7 +174,7 @@ def owners(
 
 
 def _precedence(one: Installed) -> tuple[int, bool, str]:
-    return one.rank, not one.distribution, one.owner
+    return one.priority, not one.distribution, one.owner
 
 
 def _keep_one(winner: Installed, loser: Installed) -> str:

@@ -89,12 +89,12 @@ class Loader:
         phase: Phase = "import"
         began = perf_counter()
         try:
-            # Our own plugins leave no crumb: it would cost them a file each at every start.
+            # Our own plugins leave no marker: it would cost them a file each at every start.
             if not builtin:
                 self.crash_markers.watch(installed)
-            crumb = nullcontext() if builtin else self.crash_markers.laid(installed)
+            marker = nullcontext() if builtin else self.crash_markers.laid(installed)
             aside = contextlib.redirect_stdout(sys.stderr)  # what it prints is no answer
-            with crumb, _all_or_nothing(installed), _own_builtins(installed), aside:
+            with marker, _all_or_nothing(installed), _own_builtins(installed), aside:
                 module = import_plugin(installed)
                 seconds = perf_counter() - began
                 phase = "register"

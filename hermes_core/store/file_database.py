@@ -175,6 +175,6 @@ class FileDatabase(Database):
             raise
         for follow in transaction.committed:
             follow()
-        if transaction.told:
-            self.notifier.notify(*transaction.told)
+        if transaction.notices:
+            self.notifier.notify(*transaction.notices)
         return result

@@ -60,10 +60,10 @@ class Inbox(Stored):
     @transaction()
     def stop_wanted(self, tx: Transaction, session_id: str) -> bool:
         """Tell whether another process wants the turn of a session stopped; said once."""
-        wishes = tx.rows("stops_waiting", session_id=session_id)
-        for row in wishes:
+        stops = tx.rows("stops_waiting", session_id=session_id)
+        for row in stops:
             take(tx, row["id"], DONE)
-        return bool(wishes)
+        return bool(stops)
 
     @transaction(READ)
     def begun_by(self, tx: Transaction, session_id: str) -> Waiting | None:
@@ -100,7 +100,7 @@ class Inbox(Stored):
             tx.committed.append(partial(die_at, "stored"))
 
     @transaction(READ)
-    def heard(self, tx: Transaction, platform: str, account: str) -> list[Waiting]:
+    def commands_waiting(self, tx: Transaction, platform: str, account: str) -> list[Waiting]:
         """Return the commands of an account that were heard and not carried out."""
         return [read(row) for row in tx.rows("commands_waiting", platform=platform, account=account)]
 

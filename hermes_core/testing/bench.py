@@ -40,13 +40,13 @@ from hermes_core.plugins.manifest import Manifest, parse_manifest, read_manifest
 from hermes_core.slash import Place, SlashCommands
 from hermes_core.testing.contract_base import manifest_path
 from hermes_core.testing.fakes import FakeBackend, FakeWorkspace
+from hermes_core.testing.plain_guard import judge_command
 from hermes_core.testing.registered import implementations
-from hermes_core.testing.stand_in_guard import judge_command
 from hermes_core.types import JSON, Message, Session
 
 __all__ = ["Bench"]
 
-_STAND_IN = judge_command.__module__
+_PLAIN = judge_command.__module__
 
 TABLES: dict[type, tuple[str, str]] = {
     Provider: ("provider", "providers"),
@@ -56,7 +56,7 @@ TABLES: dict[type, tuple[str, str]] = {
     Backend: ("backend", "backends"),
     Platform: ("platform", "platforms"),
     Memory: ("memory", "memories"),
-    TurnQueue: ("backend", "engines"),
+    TurnQueue: ("backend", "queues"),
     StoreDriver: ("backend", "stores"),
     Service: ("tool", "services"),
     Resource: ("tool", "resources"),
@@ -83,10 +83,10 @@ class Bench(Hermes):
         quick = {"agent.backoff_seconds": 0}  # nothing is waited for in a test
         house = Distribution(name="hermes", builtin=("bench-*",))
         super().__init__(house, home=home, config=quick, strict=True, index=Index(()))
-        self._stand_in = _installed(
-            parse_manifest(_declared("stand-in", (judge_command,)), where="stand-in"), _STAND_IN
+        self._plain = _installed(
+            parse_manifest(_declared("plain-guard", (judge_command,)), where="plain-guard"), _PLAIN
         )
-        self._put_in = [self._stand_in]
+        self._put_in = [self._plain]
         folder = home.with_name("work")
         folder.mkdir(parents=True, exist_ok=True)
         self.workspace = FakeWorkspace(folder=folder)
@@ -109,8 +109,8 @@ class Bench(Hermes):
             module, path = f"hermes_bench_{id(self)}_{name}", Path(f"hermes_bench_{name}")
             found = parse_manifest({**_declared(name, things), **(manifest or {})}, where=name)
             sys.modules[module] = _module(module, things)
-        if "judge_command" in found.hooks:  # a guard of the test's own takes the place of the stand-in
-            self._put_in = [one for one in self._put_in if one is not self._stand_in]
+        if "judge_command" in found.hooks:  # a guard of the test's own takes the place of the plain one
+            self._put_in = [one for one in self._put_in if one is not self._plain]
         self._put_in.append(_installed(found, module, path.parent))
         self._index = Index(self._put_in)
         return found.label

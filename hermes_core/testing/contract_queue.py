@@ -13,7 +13,7 @@ __all__ = ["TurnQueueContract"]
 PATIENCE = 50.0  # seconds; a queue that needs them hangs
 
 
-class Players:
+class Workers:
     """Plays sessions for a queue and notes what was played. ``gate`` holds plays up while it is closed."""
 
     def __init__(self) -> None:
@@ -84,7 +84,7 @@ class TurnQueueContract:
         await made.close()
 
     async def test_has_a_name(self, queue: TurnQueue) -> None:
-        """``workers.engine`` names the queue by its class's ``name``.
+        """``workers.queue`` names the queue by its class's ``name``.
 
         If this fails: give the class a ``name`` of its own.
         """
@@ -95,106 +95,106 @@ class TurnQueueContract:
 
         If this fails: look for what waits at the start of ``work``, not only for what is put from then on.
         """
-        players = _open()
+        workers = _open()
         for name in ("a", "b", "c"):
             await queue.put(name)
-        async with working(queue, players, 3):
-            await players.until(lambda: sorted(players.ended) == ["a", "b", "c"])
+        async with working(queue, workers, 3):
+            await workers.until(lambda: sorted(workers.ended) == ["a", "b", "c"])
 
     async def test_one_worker_plays_in_the_order_of_arrival(self, queue: TurnQueue) -> None:
         """Who came first is played first.
 
         If this fails: hand out the session that waits longest; a set or a stack forgets who that is.
         """
-        players, names = _open(), [f"s{n}" for n in range(6)]
+        workers, names = _open(), [f"s{n}" for n in range(6)]
         for name in names:
             await queue.put(name)
-        async with working(queue, players, 1):
-            await players.until(lambda: len(players.ended) == len(names))
-        assert players.began == names
+        async with working(queue, workers, 1):
+            await workers.until(lambda: len(workers.ended) == len(names))
+        assert workers.began == names
 
     async def test_what_is_put_while_it_works_is_played(self, queue: TurnQueue) -> None:
         """A session that was played is played again when something new comes.
 
         If this fails: forget a session when its play has ended, and wake ``work`` at each ``put``.
         """
-        players = _open()
-        async with working(queue, players, 2):
+        workers = _open()
+        async with working(queue, workers, 2):
             for name in ("a", "b", "a"):
                 await queue.put(name)
-                await players.until(lambda: not players.now and players.ended == players.began != [])
-            await players.until(lambda: {"a", "b"} <= set(players.ended))
+                await workers.until(lambda: not workers.now and workers.ended == workers.began != [])
+            await workers.until(lambda: {"a", "b"} <= set(workers.ended))
 
     async def test_at_most_so_many_side_by_side(self, queue: TurnQueue) -> None:
         """``workers`` is the most that plays at a time, and as many do play while enough wait.
 
         If this fails: count the plays that run; take another session only when one has ended.
         """
-        players, names = Players(), [f"s{n}" for n in range(7)]
-        async with working(queue, players, 3):
+        workers, names = Workers(), [f"s{n}" for n in range(7)]
+        async with working(queue, workers, 3):
             for name in names:
                 await queue.put(name)
-            await players.until(lambda: len(players.now) == 3)
-            players.gate.set()
-            await players.until(lambda: sorted(players.ended) == names)
-        assert players.most == 3
+            await workers.until(lambda: len(workers.now) == 3)
+            workers.gate.set()
+            await workers.until(lambda: sorted(workers.ended) == names)
+        assert workers.most == 3
 
     async def test_one_that_plays_long_does_not_hold_up_others(self, queue: TurnQueue) -> None:
         """A long play costs its own place and no other.
 
         If this fails: start each play in a task of its own; do not wait for a batch.
         """
-        players = Players()
-        async with working(queue, players, 2):
+        workers = Workers()
+        async with working(queue, workers, 2):
             await queue.put("long")
-            await players.until(lambda: players.now == {"long"})
+            await workers.until(lambda: workers.now == {"long"})
             await queue.put("other")
-            await players.until(lambda: players.now == {"long", "other"})
-            players.gate.set()
-            await players.until(lambda: not players.now)
+            await workers.until(lambda: workers.now == {"long", "other"})
+            workers.gate.set()
+            await workers.until(lambda: not workers.now)
 
     async def test_a_session_is_never_played_twice_at_a_time(self, queue: TurnQueue) -> None:
         """However often a session is put, one play of it runs.
 
         If this fails: keep what plays apart from what waits, by session.
         """
-        players = Players()
-        async with working(queue, players, 4):
+        workers = Workers()
+        async with working(queue, workers, 4):
             for _ in range(5):
                 await queue.put("a")
             await queue.put("b")
-            await players.until(lambda: players.now == {"a", "b"})
-            players.gate.set()
-            await players.until(lambda: not players.now and "b" in players.ended)
-        assert not players.twice
+            await workers.until(lambda: workers.now == {"a", "b"})
+            workers.gate.set()
+            await workers.until(lambda: not workers.now and "b" in workers.ended)
+        assert not workers.twice
 
     async def test_what_is_put_while_its_session_plays_is_played_again(self, queue: TurnQueue) -> None:
         """A ``put`` during play leads to another play: the one that runs may have looked for the last time.
 
         If this fails: note it, and put the session back when its play has ended.
         """
-        players = Players()
-        async with working(queue, players, 2):
+        workers = Workers()
+        async with working(queue, workers, 2):
             await queue.put("a")
-            await players.until(lambda: players.began == ["a"])
+            await workers.until(lambda: workers.began == ["a"])
             await queue.put("a")  # the play that runs may have looked for the last time already
-            players.gate.set()
-            await players.until(lambda: players.ended[:2] == ["a", "a"])
-        assert not players.twice
+            workers.gate.set()
+            await workers.until(lambda: workers.ended[:2] == ["a", "a"])
+        assert not workers.twice
 
     async def test_a_play_that_fails_stops_nothing(self, queue: TurnQueue) -> None:
         """A play that raises ends alone, and its session can be put again.
 
         If this fails: catch what ``play`` raises, log it, and let go of the session.
         """
-        players = _open()
-        players.failing = {"bad"}
-        async with working(queue, players, 1):
+        workers = _open()
+        workers.failing = {"bad"}
+        async with working(queue, workers, 1):
             await queue.put("bad")
             await queue.put("good")
-            await players.until(lambda: "good" in players.ended)
+            await workers.until(lambda: "good" in workers.ended)
             await queue.put("bad")  # it may go well now
-            await players.until(lambda: players.ended.count("bad") > 1)
+            await workers.until(lambda: workers.ended.count("bad") > 1)
 
     async def test_cancelling_ends_the_plays_and_takes_no_more(self, queue: TurnQueue) -> None:
         """When ``work`` returns from being cancelled, nothing plays any more.
@@ -202,46 +202,46 @@ class TurnQueueContract:
         If this fails: cancel the plays and wait for them before you let the cancellation through; take no session
         meanwhile.
         """
-        players = Players()
-        async with working(queue, players, 1):
+        workers = Workers()
+        async with working(queue, workers, 1):
             await queue.put("a")
             await queue.put("b")
-            await players.until(lambda: players.now == {"a"})
-        assert players.cancelled == ["a"]
-        assert players.began == ["a"]
-        assert not players.now
+            await workers.until(lambda: workers.now == {"a"})
+        assert workers.cancelled == ["a"]
+        assert workers.began == ["a"]
+        assert not workers.now
 
     async def test_it_works_again_after_it_was_cancelled(self, queue: TurnQueue) -> None:
         """``work`` can be called again, and plays what waits.
 
         If this fails: keep no state of a run in the object that the next run would trip over.
         """
-        players = Players()
-        async with working(queue, players, 1):
+        workers = Workers()
+        async with working(queue, workers, 1):
             await queue.put("a")
-            await players.until(lambda: players.now == {"a"})
+            await workers.until(lambda: workers.now == {"a"})
             await queue.put("b")
-        players.gate.set()
-        async with working(queue, players, 1):
-            await players.until(lambda: "b" in players.ended)
+        workers.gate.set()
+        async with working(queue, workers, 1):
+            await workers.until(lambda: "b" in workers.ended)
 
     async def test_a_queue_at_rest_takes_no_more_and_lets_plays_end(self, queue: TurnQueue) -> None:
         """A process that is to stop plays on what it plays, and leaves the rest to the next ``work``.
 
         If this fails: let ``rest`` keep ``work`` from taking sessions, and do no more.
         """
-        players = Players()
-        async with working(queue, players, 2):
+        workers = Workers()
+        async with working(queue, workers, 2):
             await queue.put("a")
-            await players.until(lambda: players.now == {"a"})
+            await workers.until(lambda: workers.now == {"a"})
             queue.rest()
             await queue.put("b")
-            players.gate.set()
-            await players.until(lambda: players.ended == ["a"])
+            workers.gate.set()
+            await workers.until(lambda: workers.ended == ["a"])
             await asyncio.sleep(0.05)
-        assert (players.began, players.cancelled) == (["a"], [])
-        async with working(queue, players, 2):
-            await players.until(lambda: "b" in players.ended)
+        assert (workers.began, workers.cancelled) == (["a"], [])
+        async with working(queue, workers, 2):
+            await workers.until(lambda: "b" in workers.ended)
 
     async def test_closing_twice_is_quiet(self, queue: TurnQueue) -> None:
         """``close`` can be called twice.
@@ -258,7 +258,7 @@ class TurnQueueContract:
         If this fails: hold a lock on the session, where both see it, from before its play until after.
         """
         self._needs_two()
-        here, there, one, two = make_queue(), make_queue(), Players(), Players()
+        here, there, one, two = make_queue(), make_queue(), Workers(), Workers()
         async with closing(here, there), working(here, one, 1), working(there, two, 1):
             for name in ("a", "b"):
                 await here.put(name)
@@ -279,10 +279,10 @@ class TurnQueueContract:
         If this fails: tell the others, or let them look often.
         """
         self._needs_two()
-        here, there, players = make_queue(), make_queue(), _open()
-        async with closing(here, there), working(there, players, 1):
+        here, there, workers = make_queue(), make_queue(), _open()
+        async with closing(here, there), working(there, workers, 1):
             await here.put("a")
-            await players.until(lambda: players.ended == ["a"])
+            await workers.until(lambda: workers.ended == ["a"])
 
     async def test_what_was_cut_off_is_played_by_another(self, make_queue: Callable[[], TurnQueue]) -> None:
         """A session whose play was cancelled waits again, for whoever works.
@@ -290,7 +290,7 @@ class TurnQueueContract:
         If this fails: give it back before ``work`` returns.
         """
         self._needs_two()
-        here, there, cut, heir = make_queue(), make_queue(), Players(), _open()
+        here, there, cut, heir = make_queue(), make_queue(), Workers(), _open()
         async with closing(here, there):
             async with working(here, cut, 1):
                 await here.put("a")
@@ -303,16 +303,16 @@ class TurnQueueContract:
             pytest.skip("this queue does not claim to reach beyond its process")
 
 
-def _open() -> Players:
-    players = Players()
-    players.gate.set()
-    return players
+def _open() -> Workers:
+    workers = Workers()
+    workers.gate.set()
+    return workers
 
 
 @asynccontextmanager
-async def working(queue: TurnQueue, players: Players, workers: int) -> AsyncIterator[None]:
+async def working(queue: TurnQueue, workers: Workers, many: int) -> AsyncIterator[None]:
     """The queue at work; cancelled and waited for at the end. What it raised is raised."""
-    work = asyncio.create_task(queue.work(players.play, workers))
+    work = asyncio.create_task(queue.work(workers.play, many))
     try:
         yield
     finally:

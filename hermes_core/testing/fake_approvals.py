@@ -49,7 +49,7 @@ class FakeApprovals(ApprovalsBroker):
         self._require("approvals.settle")
         found = self._find(owner, approval_id, admin=admin)
         if found.state != "open":
-            raise UserError(f"{found.id} is already {found.told}.")
+            raise UserError(f"{found.id} is already {found.summary}.")
         allowed = verdict.outcome == "allow"
         choice = (verdict.choice if verdict.choice in found.choices else "once") if allowed else "deny"
         settled = self.rows[found.id] = evolve(

@@ -82,6 +82,7 @@ from hermes_core.types.model import (
 )
 from hermes_core.types.people import (
     Account,
+    AccountLease,
     Approval,
     Chat,
     Envelope,
@@ -90,7 +91,6 @@ from hermes_core.types.people import (
     Principal,
     Question,
     Sent,
-    Serving,
     Target,
     Verdict,
     Waiting,
@@ -114,6 +114,7 @@ __all__ = [
     "JSON",
     "ASGIApp",
     "Account",
+    "AccountLease",
     "Approval",
     "Asked",
     "BackendRow",
@@ -187,7 +188,6 @@ __all__ = [
     "Routes",
     "Said",
     "Sent",
-    "Serving",
     "Session",
     "SessionEnd",
     "SessionRow",

@@ -71,7 +71,7 @@ class Reasoning:
 
 @frozen(kw_only=True)
 class ToolCall:
-    """A model's wish to run a tool.
+    """A model's request to run a tool.
 
     ``invalid`` says why the arguments could not be read; then ``arguments`` is empty and the tool is not run.
     """

@@ -85,7 +85,7 @@ class Waiting:
 
 
 @frozen(kw_only=True)
-class Serving:
+class AccountLease:
     """The right to serve one account, with the token that proves it."""
 
     platform: str
@@ -173,8 +173,8 @@ class Verdict:
     @classmethod
     def refused(cls, by: str, instead: str = "") -> "Verdict":
         """Return a person's no, with what they want ``instead``: the model is told it in their words."""
-        wish = f", who wants this instead: {instead.strip()[:2000]}" if instead.strip() else ""
-        return cls(outcome="deny", reason=f"refused by the person{wish}", by=by, choice="deny")
+        wanted = f", who wants this instead: {instead.strip()[:2000]}" if instead.strip() else ""
+        return cls(outcome="deny", reason=f"refused by the person{wanted}", by=by, choice="deny")
 
     def __attrs_post_init__(self) -> None:
         if self.hard and self.outcome != "deny":
@@ -221,7 +221,7 @@ class Approval:
         return Verdict(outcome=outcome, choice=choice, reason=self.reason, by=self.answered_by)
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """How it was settled, in words that follow "already"."""
         by = f" by {self.answered_by}" if self.answered_by else ""
         said = {"allow": f"allowed ({self.choice or 'once'})", "deny": "denied"}.get(self.verdict, "settled")

@@ -19,7 +19,7 @@ from hermes_core.types import Effect, Limits, Session, ToolCall, TurnBounds, Usa
 
 SETS = ["files", "terminal", "web", "tool1"]
 NAMES = [f"tool{n}" for n in range(6)]
-WISH = st.sampled_from([0, 1, -1, 5, 10**9, 0.5, -inf, inf])
+OPTION = st.sampled_from([0, 1, -1, 5, 10**9, 0.5, -inf, inf])
 LEFT = st.one_of(st.just(inf), st.floats(0, 1e6))
 
 
@@ -49,10 +49,10 @@ BOUNDS = st.builds(
     mode=st.sampled_from(["", "ask", "smart", "off"]),
     deny=RULES,
     grants=RULES,
-    calls=WISH,
-    tokens=WISH,
-    money=WISH,
-    seconds=WISH,
+    calls=OPTION,
+    tokens=OPTION,
+    money=OPTION,
+    seconds=OPTION,
     levels=st.none() | st.integers(-3, 99),
 )
 MODES = ["ask", "smart", "off"]
@@ -68,10 +68,10 @@ def _below(asked: TurnBounds, above: TurnBounds | None, tools: list[Tool], left:
 
 
 @given(st.none() | BOUNDS, toolboxes(), BOUNDS, BOUNDS, LIMITS, LIMITS)
-def test_no_child_and_no_grandchild_is_given_more(parent, tools, wish, next_wish, left, next_left) -> None:
-    child = _below(wish, parent, tools, left)
-    grandchild = _below(next_wish, child, tools, next_left) if child else None
-    for above, below, asked, most in ((parent, child, wish, left), (child, grandchild, next_wish, next_left)):
+def test_no_child_and_no_grandchild_is_given_more(parent, tools, asked_for, next_asked, left, next_left) -> None:
+    child = _below(asked_for, parent, tools, left)
+    grandchild = _below(next_asked, child, tools, next_left) if child else None
+    for above, below, asked, most in ((parent, child, asked_for, left), (child, grandchild, next_asked, next_left)):
         if below is None:
             continue
         assert levels_below(below) < levels_below(above) <= LEVELS
@@ -98,8 +98,8 @@ def test_an_empty_list_of_tools_is_no_tool() -> None:
 
 @settings(max_examples=60)
 @given(st.none() | BOUNDS, toolboxes(), BOUNDS, LIMITS, st.sampled_from(NAMES), st.sampled_from(["a", "b", "ab"]))
-async def test_what_is_allowed_below_is_allowed_above(parent, tools, wish, left, name, word) -> None:
-    child = _below(wish, parent, tools, left)
+async def test_what_is_allowed_below_is_allowed_above(parent, tools, asked_for, left, name, word) -> None:
+    child = _below(asked_for, parent, tools, left)
     if child is None:
         return
     policy = Policy(Dispatch(), mode="off", deny=(), allow=(), guarded=())

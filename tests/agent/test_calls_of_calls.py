@@ -96,7 +96,7 @@ def kit(hermes, scripted, shop, *steps, **settings):
     hermes.tmp_plugin(provider)
     hermes.tmp_plugin(*shop.tools(), name="w")
     hermes.configure({"policy.mode": "off", **settings})
-    hermes._wishes["strict"] = False
+    hermes._options["strict"] = False
     return provider
 
 

@@ -9,7 +9,7 @@ from hermes_core.kinds import ToolContext, tool
 from hermes_core.testing import Call
 from hermes_core.types import Effect, ExecRequest, Question, Returned
 
-DEEDS = {
+ACTIONS = {
     "run": [Effect.READ_FILES, Effect.WRITE_FILES, Effect.EXECUTE],
     "start": [Effect.EXECUTE],
     "read": [Effect.READ_FILES, Effect.WRITE_FILES, Effect.EXECUTE],
@@ -20,7 +20,7 @@ DEEDS = {
 
 
 @frozen
-class Deed:
+class Action:
     what: str
 
 
@@ -41,27 +41,27 @@ async def do(context: ToolContext, what: str) -> None:
 
 
 @pytest.mark.parametrize("effect", [None, *Effect])
-@pytest.mark.parametrize("what", DEEDS)
+@pytest.mark.parametrize("what", ACTIONS)
 @pytest.mark.few(24)
 async def test_a_tool_does_what_it_declares_and_nothing_else(
     hermes: Any, scripted: Any, what: str, effect: Effect | None
 ) -> None:
-    hermes._wishes["strict"] = False
+    hermes._options["strict"] = False
     hermes.configure({"policy.mode": "off"})
 
-    @tool(name="deed", effects=[effect] if effect else [], touches=lambda _: ())
-    async def deed(context: ToolContext, deed: Deed) -> str:
+    @tool(name="action", effects=[effect] if effect else [], touches=lambda _: ())
+    async def action(context: ToolContext, action: Action) -> str:
         """Do it."""
-        await do(context, deed.what)
+        await do(context, action.what)
         return "done"
 
     (hermes.workspace.folder / "there.txt").write_text("x")
-    hermes.tmp_plugin(scripted(Call("deed", {"what": what}), "ok"))
-    label = hermes.tmp_plugin(deed)
+    hermes.tmp_plugin(scripted(Call("action", {"what": what}), "ok"))
+    label = hermes.tmp_plugin(action)
     [result] = [e.result async for e in hermes.turn("go") if isinstance(e, Returned)]
     text = result.parts[0].text
     refused = "does not declare that effect" in text
-    assert refused == (effect not in DEEDS[what])
+    assert refused == (effect not in ACTIONS[what])
     assert result.failed == (refused or what == "start")  # this workspace starts nothing
     reported = [f.plugin for f in hermes.runtime.dispatch.faults]
     assert reported == ([label] if refused else [])

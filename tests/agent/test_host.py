@@ -173,11 +173,11 @@ async def test_a_command_is_carried_out_once(ctx: PluginContext) -> None:
     row = await records.hear(MIA, envelope("c1", "/new"))
     with pytest.raises(Duplicate):
         await records.hear(MIA, envelope("c1", "/new"))
-    assert [one.id for one in await records.heard("pager", "p")] == [row]
+    assert [one.id for one in await records.commands_waiting("pager", "p")] == [row]
     await records.done(row)
     with pytest.raises(Duplicate):
         await records.done(row)
-    assert await records.heard("pager", "p") == []
+    assert await records.commands_waiting("pager", "p") == []
 
 
 async def test_a_question_is_settled_once(hermes: Bench, provider: Any) -> None:
@@ -217,14 +217,14 @@ async def test_who_is_an_admin_is_for_a_host_to_say(hermes: Bench, provider: Any
 
 async def test_one_process_serves_an_account(ctx: PluginContext) -> None:
     records = ctx.host.records
-    serving = await records.serve("pager", "p")
-    assert serving
-    assert await records.serve("pager", "p") is None
-    await records.keep_serving(serving, "connected")
+    lease = await records.lease("pager", "p")
+    assert lease
+    assert await records.lease("pager", "p") is None
+    await records.renew(lease, "connected")
     [account] = await records.accounts()
     assert (account.state, account.served) == ("connected", True)
-    await records.stop_serving(serving)
-    assert await records.serve("pager", "p")
+    await records.release(lease)
+    assert await records.lease("pager", "p")
 
 
 async def test_a_file_is_handed_out_where_its_session_may_read_it(ctx: PluginContext, hermes: Bench) -> None:

@@ -24,7 +24,7 @@ def kit(hermes, scripted, *steps, judge, **settings):
     hermes.tmp_plugin(provider)
     hermes.tmp_plugin(may_end, name="goals")
     hermes.configure({"policy.mode": "off", **settings})
-    hermes._wishes["strict"] = False
+    hermes._options["strict"] = False
     return provider, asked
 
 

@@ -76,7 +76,7 @@ async def test_results_of_a_turn_before_are_not_told_again(hermes, scripted) -> 
 
 @pytest.mark.parametrize(("outcome", "said"), [("deny", "it is enough"), ("raise", "could not decide")])
 async def test_a_no_ends_the_turn_with_its_reason_and_nothing_more_is_asked(hermes, scripted, outcome, said) -> None:
-    hermes._wishes["strict"] = False
+    hermes._options["strict"] = False
     provider = kit(hermes, scripted, judging(outcome), Call("look"))
     ended, failed = await play(hermes)
     assert ended.reason == "failed"

@@ -32,7 +32,7 @@ def kit(bench, scripted, *steps, tools=("a", "b", "c"), offer=None):
     if offer:
         bench.tmp_plugin(offer, name="chooser")
     bench.configure({"policy.mode": "off"})
-    bench._wishes["strict"] = False  # faults are recorded, as for a person
+    bench._options["strict"] = False  # faults are recorded, as for a person
     return provider
 
 

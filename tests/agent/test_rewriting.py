@@ -42,7 +42,7 @@ class Stage:
             calls += 1
             return evolve(request, messages=change(list(request.messages))) if calls == at else None
 
-        self.hermes._wishes["strict"] = False
+        self.hermes._options["strict"] = False
         self.provider = self.scripted(*steps)
         self.hermes.tmp_plugin(self.provider)
         self.hermes.tmp_plugin(pre_llm_call, look, manifest=manifest, name="rewriter")
@@ -121,7 +121,7 @@ class Chatty:
             added = said("user", f"(by the way {self.times})")
             return evolve(request, messages=(*request.messages, evolve(added, **message)))
 
-        hermes._wishes["strict"] = False
+        hermes._options["strict"] = False
         hermes.tmp_plugin(self.provider)
         hermes.tmp_plugin(pre_llm_call, look, name="chatty")
 
@@ -278,7 +278,7 @@ async def test_only_who_may_rewrite_can_stop_a_turn_that_does_not_fit(hermes, sc
     async def pre_llm_call(request):
         raise ContextTooLong("Nothing is left to compact.", hint="/new")
 
-    hermes._wishes["strict"] = False
+    hermes._options["strict"] = False
     hermes.tmp_plugin(scripted() if manifest else scripted("went on"))
     hermes.tmp_plugin(pre_llm_call, look, manifest=manifest, name="rewriter")
     events = [event async for event in hermes.turn("a", session="s")]

@@ -127,7 +127,7 @@ MAY = {"permissions": {"kernel": ["models.route"]}}
 
 
 def routed(hermes, attempts, **manifest):
-    hermes._wishes["strict"] = False
+    hermes._options["strict"] = False
     return hermes.tmp_plugin(Routed(attempts), manifest=MAY | manifest)
 
 
@@ -180,7 +180,7 @@ async def test_a_router_that_cannot_say_a_window_costs_its_word_only(hermes, scr
     def window(route):
         raise RuntimeError("boom")
 
-    hermes._wishes["strict"] = False
+    hermes._options["strict"] = False
     label = hermes.tmp_plugin(router := Routed(attempts), manifest=MAY)
     router.window = window
     assert (await ended(hermes)).answer == "one"
@@ -194,7 +194,7 @@ async def test_a_router_that_does_not_let_go_is_left_behind(hermes, scripted, mo
     async def attempts(call):
         yield Attempt(route=call.route, request=call.request)
 
-    hermes._wishes["strict"] = False
+    hermes._options["strict"] = False
     label = hermes.tmp_plugin(router := Routed(attempts), manifest=MAY)
     router.close = asyncio.Event().wait
     assert (await ended(hermes)).answer == "one"

@@ -68,7 +68,7 @@ def kit(bench, scripted, shop, *steps, **settings):
 
 def elsewhere(bench, source):
     bench.tmp_plugin(source, name="other")
-    bench._wishes["strict"] = False  # faults are recorded, as for a person
+    bench._options["strict"] = False  # faults are recorded, as for a person
 
 
 def hidden_tool():

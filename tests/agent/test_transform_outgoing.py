@@ -24,7 +24,7 @@ def signed(hermes, *steps, scripted, change=lambda text: f"{text} (signed)"):
     hermes.tmp_plugin(provider, look)
     hermes.tmp_plugin(transform_outgoing, name="seal")
     hermes.configure({"policy.mode": "off"})
-    hermes._wishes["strict"] = False
+    hermes._options["strict"] = False
     return provider
 
 

@@ -497,7 +497,7 @@ async def test_a_prefix_that_was_sent_cannot_be_changed(hermes, scripted) -> Non
     async def pre_llm_call(request):
         return evolve(request, messages=(Message(role="system", parts=(Text(text="obey"),)), *request.messages[1:]))
 
-    hermes._wishes["strict"] = False
+    hermes._options["strict"] = False
     provider = scripted("done")
     hermes.tmp_plugin(provider)
     hermes.tmp_plugin(shout, pre_llm_call)
@@ -637,7 +637,7 @@ async def test_with_nobody_there_a_question_is_answered_at_once_by_nobody(hermes
     assert not [e for e in events if isinstance(e, Asked)]
 
 
-async def test_a_question_goes_to_the_surface_of_a_plugin_when_the_chat_has_none(hermes, scripted) -> None:
+async def test_a_question_goes_to_the_way_of_a_plugin_when_the_chat_has_none(hermes, scripted) -> None:
     seen = []
 
     @hookimpl

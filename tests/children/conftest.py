@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from players import Player
+from workers import Worker
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -41,11 +41,11 @@ class House:
         async with self.hermes(**options) as hermes:
             return [event async for event in hermes.turn(json.dumps(plan), session=session)]
 
-    async def results(self, goals: list, *, wishes: dict | None = None, **options) -> list:
+    async def results(self, goals: list, *, given: dict | None = None, **options) -> list:
         """What children came to: status, answer, session id, error, model calls and trace of each."""
         before = len(self.truth("result"))
-        given = {"goals": [json.dumps(goal) for goal in goals], **(wishes or {})}
-        events = await self.turn([{"hand": given}, "results"], **options)
+        hand = {"goals": [json.dumps(goal) for goal in goals], **(given or {})}
+        events = await self.turn([{"hand": hand}, "results"], **options)
         assert isinstance(events[-1], Ended)
         return self.truth("result")[before:]
 
@@ -72,7 +72,7 @@ class House:
 class Mortal(House):
     """A house whose parents are processes that may be killed."""
 
-    def __init__(self, folder: Path, parents: Player) -> None:
+    def __init__(self, folder: Path, parents: Worker) -> None:
         super().__init__(folder)
         self._parents = parents
 
@@ -91,7 +91,7 @@ def house(tmp_path: Path) -> House:
 
 
 @pytest.fixture
-def houses(tmp_path: Path, players: Callable[[Path], Player]) -> Callable[[], Mortal]:
+def houses(tmp_path: Path, workers: Callable[[Path], Worker]) -> Callable[[], Mortal]:
     """One more house each time it is called."""
     numbers = itertools.count()
-    return lambda: Mortal(tmp_path / str(next(numbers)), players(PARENT))
+    return lambda: Mortal(tmp_path / str(next(numbers)), workers(PARENT))

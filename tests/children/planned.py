@@ -177,10 +177,10 @@ def hand_tool(ctx):
     @tool(toolset="delegation", effects={Effect.DELEGATE}, idempotent=True, touches=lambda _: (), seconds=60.0)
     async def hand(context: ToolContext, wanted: Hand) -> str:
         """Hand goals to children, side by side."""
-        wishes = {"toolsets": wanted.toolsets, "without": wanted.without, "calls": wanted.calls}
-        wishes |= {"tokens": wanted.tokens, "money": wanted.money, "seconds": wanted.seconds, "levels": wanted.levels}
-        wishes["on_step"] = lambda _session, text: context.progress(f"{text}\n")
-        children = [work(ctx, context, Wish(goal=g, number=n, **wishes)) for n, g in enumerate(wanted.goals)]
+        options = {"toolsets": wanted.toolsets, "without": wanted.without, "calls": wanted.calls}
+        options |= {"tokens": wanted.tokens, "money": wanted.money, "seconds": wanted.seconds, "levels": wanted.levels}
+        options["on_step"] = lambda _session, text: context.progress(f"{text}\n")
+        children = [work(ctx, context, Wish(goal=g, number=n, **options)) for n, g in enumerate(wanted.goals)]
         if wanted.drop:
             left = [asyncio.ensure_future(child) for child in children]
             while not truth_has("waiting"):

@@ -39,12 +39,12 @@ async def test_it_is_offered_what_its_parent_has_but_for_what_no_child_gets(hous
 
 
 async def test_it_is_offered_the_toolsets_it_was_given_and_no_others(house) -> None:
-    await house.results([["done"]], wishes={"toolsets": ["risky", "memory", "delegation"]})
+    await house.results([["done"]], given={"toolsets": ["risky", "memory", "delegation"]})
     assert house.truth("request")[1][2] == ["look"]
 
 
 async def test_a_toolset_that_is_not_there_is_told(house) -> None:
-    [[status, _, session, error, *_]] = await house.results([["done"]], wishes={"toolsets": ["riksy"]})
+    [[status, _, session, error, *_]] = await house.results([["done"]], given={"toolsets": ["riksy"]})
     assert (status, session) == ("refused", "")
     assert error.startswith("There is no toolset 'riksy' here; there is: ")
 
@@ -171,22 +171,22 @@ LONG = [{"note": {"what": "again"}}]
 
 
 async def test_it_may_make_as_many_model_calls_as_it_was_given(house) -> None:
-    [[status, answer, _, _, calls, *_]] = await house.results([[*LONG * 9, "late"]], wishes={"calls": 3})
+    [[status, answer, _, _, calls, *_]] = await house.results([[*LONG * 9, "late"]], given={"calls": 3})
     assert (status, answer, calls) == ("done", "out of steps", 4)  # the last one is its report
     assert len(house.truth("effect")) == 3
 
 
-@pytest.mark.parametrize("wish", [{"tokens": 250}, {"money": 0.025}])
-async def test_tokens_and_money_have_an_end(house, wish) -> None:
-    [[status, _, _, error, calls, *_]] = await house.results([[*LONG * 9, "late"]], wishes=wish)
+@pytest.mark.parametrize("given", [{"tokens": 250}, {"money": 0.025}])
+async def test_tokens_and_money_have_an_end(house, given) -> None:
+    [[status, _, _, error, calls, *_]] = await house.results([[*LONG * 9, "late"]], given=given)
     assert status == "budget"
     assert error.startswith(("This turn has used ", "No "))
     assert calls == 3
 
 
-async def test_a_wish_cannot_be_more_than_its_parent_has(house) -> None:
+async def test_nothing_asked_for_is_more_than_the_parent_has(house) -> None:
     options = {"config": {"agent.max_calls": 4}}
-    [[status, _, _, _, calls, *_]] = await house.results([[*LONG * 9, "late"]], wishes={"calls": 100}, **options)
+    [[status, _, _, _, calls, *_]] = await house.results([[*LONG * 9, "late"]], given={"calls": 100}, **options)
     assert calls <= 4
     assert status in ("done", "budget")
 
@@ -211,7 +211,7 @@ def house_read(house, look):
 
 
 async def test_its_time_has_an_end(house) -> None:
-    [[status, _, session, *_]] = await house.results([[{"wait": {}}, "late"]], wishes={"seconds": 1.0})
+    [[status, _, session, *_]] = await house.results([[{"wait": {}}, "late"]], given={"seconds": 1.0})
     assert status == "timeout"
     [[sleeper]] = house.truth("waiting")
     assert await gone(sleeper)

@@ -419,3 +419,8 @@ def test_only_regular_files_of_a_sane_size_are_read(home, name) -> None:
 def test_the_words_that_a_protocol_had_before_stay_good(home: Home, old: str) -> None:
     (home.root / "config.yaml").write_text(f"providers: {{mine: {{base_url: 'http://h/v1', {old}}}}}\n")
     assert load_settings(home).config.providers["mine"].protocol == "responses"
+
+
+def test_the_older_word_for_the_queue_of_turns_stays_good(home: Home) -> None:
+    workers = load(home, "workers: {engine: procrastinate, count: 3}\n").config.workers
+    assert (workers.queue, workers.count) == ("procrastinate", 3)

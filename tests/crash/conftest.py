@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from players import Player
+from workers import Worker
 
 sys.path.insert(0, str(Path(__file__).parent))  # what kills statement by statement lies beside the tests
 
@@ -19,7 +19,7 @@ from hermes_core.store.validity import INTERRUPTED, NOT_RUN
 from hermes_core.types import Principal, Text, ToolCall, ToolResult
 
 ME = Principal()
-PLAYER = Path(__file__).with_name("player.py")
+WORKER = Path(__file__).with_name("worker.py")
 BATCHES = {0: [], 1: [1], 3: [2, 1]}  # number of calls -> sizes of their batches
 
 
@@ -31,10 +31,10 @@ def pytest_generate_tests(metafunc) -> None:
 class Stage:
     """One home, one file of truth, and what is played there; ``url`` when the store is on a server."""
 
-    def __init__(self, player: Player, folder: Path, url: str = "") -> None:
+    def __init__(self, worker: Worker, folder: Path, url: str = "") -> None:
         folder.mkdir()
         self.url = url
-        self._player, self.home, self.truth_file = player, folder / "home", folder / "truth"
+        self._worker, self.home, self.truth_file = worker, folder / "home", folder / "truth"
         self.said: dict[str, str] = {}
         self.compacts = self.goes_on = self.appends = False
         self.calls = 0  # of a model that a session may make; 0: as many as it likes
@@ -44,7 +44,7 @@ class Stage:
         hooks = {"compacts": self.compacts, "goes_on": self.goes_on, "appends": self.appends}
         usual = {"resume": False, "patient": False, "person": "", "calls": self.calls, **hooks, "url": self.url}
         wanted = {**usual, "die_at": die_at, **order}
-        status = self._player.play({"home": str(self.home), "truth": str(self.truth_file), **wanted})
+        status = self._worker.play({"home": str(self.home), "truth": str(self.truth_file), **wanted})
         assert status in ((0, -9) if die_at or wanted["person"] == "dies" else (0,))
         return status == -9
 
@@ -172,7 +172,7 @@ def kept_in(request):
 
 
 @pytest.fixture
-def stages(players, tmp_path, kept_in, request):
+def stages(workers, tmp_path, kept_in, request):
     """Make stages, each in a home of its own; on a server, tables are emptied for each, or not made at all."""
     made: list[Stage] = []
     server = request.getfixturevalue("cluster") if kept_in == "postgresql" else None
@@ -185,7 +185,7 @@ def stages(players, tmp_path, kept_in, request):
         elif server:
             url = urls[0]
             server.empty(url)
-        made.append(Stage(players(PLAYER), tmp_path / str(len(made)), url))
+        made.append(Stage(workers(WORKER), tmp_path / str(len(made)), url))
         return made[-1]
 
     yield make

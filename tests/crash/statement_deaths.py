@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from players import Player
+from workers import Worker
 
 from hermes_backend_postgresql.driver import PostgreSQL
 from hermes_core.store.store import Store, open_store
@@ -67,13 +67,13 @@ def stores_after(
     words = ("-c", PROGRAM, module, "opening" if opening else "")
     here = Path(__file__).parent
     environ = {**os.environ, "PYTHONPATH": str(here.parent / "house")}
-    with Player(*words, cwd=here, env=environ) as player:
+    with Worker(*words, cwd=here, env=environ) as worker:
         for at in range(1, 1000, every):
             path = first.with_name(f"{at}.db")
             url = cluster.database(template.rpartition("/")[2]) if cluster else ""
             if not cluster:
                 shutil.copy(first, path)
-            status = player.play([str(path), url, at])
+            status = worker.play([str(path), url, at])
             store = open_store(path, url=url, driver=PostgreSQL())
             yield store
             store.close()

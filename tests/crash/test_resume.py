@@ -217,7 +217,7 @@ async def test_a_turn_keeps_the_tools_it_began_with(hermes, scripted, monkeypatc
     class Narrow(Bench):
         def __init__(self, home):
             super().__init__(home)
-            self._wishes["toolsets"] = ("narrow",)
+            self._options["toolsets"] = ("narrow",)
 
     @tool(toolset="narrow")
     async def narrow() -> str:

@@ -117,7 +117,7 @@ def test_hermes_takes_the_settings_and_there_is_time_to_drain(tmp_path: Path, mo
         monkeypatch.setenv(name, value)
     settings = load_settings(Home(tmp_path))
     assert settings.config.store.url == "env:STORE_URL"
-    assert settings.config.workers.engine == "procrastinate"
+    assert settings.config.workers.queue == "procrastinate"
     drain = settings.section("gateway", GatewaySettings).drain_seconds
     for pod in pods():
         assert pod.values[0]["spec"]["terminationGracePeriodSeconds"] > drain + 10

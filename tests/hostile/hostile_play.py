@@ -71,7 +71,7 @@ def stage(protocol: str, home: Path, server: Server) -> Stage:
 def bench_of(protocol: str, home: Path, server: Server, tools: Sequence[Tool] = (), **more: Any) -> Bench:
     """A kernel with the real plugin of a protocol, a key and an address."""
     bench = Bench(home)
-    bench._wishes["strict"] = False
+    bench._options["strict"] = False
     bench.tmp_plugin("hermes_provider_anthropic" if protocol == "messages" else "hermes_provider_openai")
     if tools:
         bench.tmp_plugin(*tools)

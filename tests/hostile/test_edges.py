@@ -175,7 +175,7 @@ async def test_a_broken_tool_does_not_take_its_siblings_along(hermes, scripted, 
         """Be bad."""
         return 7 if broken == "result" else "well"
 
-    hermes._wishes["strict"] = False
+    hermes._options["strict"] = False
     hermes.tmp_plugin(
         scripted([Call("bad", {"text": 10**400} if broken == "params" else {}), Call("shout", {"text": "good"})], "ok")
     )

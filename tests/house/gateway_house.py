@@ -1,4 +1,4 @@
-"""The gateway's context for tests that look behind its doors: of a whole kernel, or of a store alone."""
+"""The gateway's context for tests that look behind its brokers: of a whole kernel, or of a store alone."""
 
 from types import SimpleNamespace
 from typing import Any, cast

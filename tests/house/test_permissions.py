@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from hermes_core import brokers, control, database, host, slash
-from hermes_core.agent.approvals import Approvals
+from hermes_core.agent.approvals import BrokeredApprovals
 from hermes_core.agent.host import _Records, _Turns
-from hermes_core.agent.sessions import Sessions
+from hermes_core.agent.sessions import BrokeredSessions
 from hermes_core.context import KERNEL_PERMISSIONS, PluginContext
 from hermes_core.permissions import free, needed, needs
 from hermes_core.store.store import open_store
@@ -22,7 +22,7 @@ BROKERS = [thing for module in MODULES for name, thing in vars(module).items()
            if name in GIVEN | BEHIND and inspect.isclass(thing) and thing.__module__ == module.__name__]  # fmt: skip
 
 
-FORWARDING = (Sessions, Approvals, _Turns, _Records)
+FORWARDING = (BrokeredSessions, BrokeredApprovals, _Turns, _Records)
 
 
 def unmarked(cls: type) -> list[str]:

@@ -203,7 +203,7 @@ async def test_one_that_cannot_be_asked_hides_results_and_is_recorded(hermes, sc
     hermes.tmp_plugin(scripted(Call("fishy"), "done"))
     hermes.tmp_plugin(fishy)
     label = hermes.tmp_plugin(register_maskers, name="broken", manifest={"contributes": {"maskers": ["fish"]}})
-    hermes._wishes["strict"] = False
+    hermes._options["strict"] = False
     events = [event async for event in hermes.turn("go")]
     [result] = [event.result for event in events if isinstance(event, Returned)]
     assert result.parts[0].text == "⟦secret⟧\n⟦secret⟧"
@@ -216,7 +216,7 @@ async def test_one_that_raises_is_recorded_with_its_plugin_and_shows_nothing(her
     hermes.tmp_plugin(scripted(Call("fishy"), "done"))
     hermes.tmp_plugin(fishy)
     label = hermes.tmp_plugin(Raises(), name="raises")
-    hermes._wishes["strict"] = False
+    hermes._options["strict"] = False
     runtime = hermes.runtime
     start_logging(runtime.home, runtime.settings)
     events = [event async for event in hermes.turn("go")]

@@ -23,7 +23,7 @@ import sqlalchemy  # noqa: F401
 import yaml  # noqa: F401
 from attrs import astuple, define, fields
 from mutants import Mistake, Mutant, mutants_of, statements_of
-from player import OPTIONS, ROOT, Played, Player, Room, Source, forked, played_anew, verdict
+from runner import OPTIONS, ROOT, Played, Room, Runner, Source, forked, played_anew, verdict
 
 HERE = Path(__file__).parent
 KEPT = ROOT / ".mutation"
@@ -101,12 +101,12 @@ def play(room: Room, others: Sequence[Room], sample: int, seed: int, reasons: di
     def room_of_its_own() -> list[tuple[str, list[tuple[str, float]]]]:
         known = {name: Source(path, made[name][0]) for name, path in sources.items()}
         looked = KEPT / f"{kept.tests}-{_digest(*sources.values())}.json"
-        player = Player(known, wrong, folder, looked, room.enough)
-        player.told = kept.add
-        pytest.main([*OPTIONS, f"--basetemp={folder / 'tests'}", *room.tests], plugins=[player])
-        if not player.ended:
+        runner = Runner(known, wrong, folder, looked, room.enough)
+        runner.told = kept.add
+        pytest.main([*OPTIONS, f"--basetemp={folder / 'tests'}", *room.tests], plugins=[runner])
+        if not runner.ended:
             raise SystemExit(f"The tests of {room.name} were not collected.")
-        return player.anew
+        return runner.anew
 
     late = forked(room_of_its_own, folder / "room", quiet=False) if wrong else []
     if not isinstance(late, list):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from mutants import mutants_of, statements_of
-from player import living
+from runner import living
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from attrs import evolve
-from carriers import carrier
 from corpus import TOKEN
 from gateway_house import context_of
 from scene import Scene
+from ways import way
 
 from hermes_core.testing import FakePlatform
 from hermes_core.types import Blob, Chat, Envelope, Message, Sent, Text
@@ -64,32 +64,32 @@ async def hear(scene: Scene, *envelopes: Envelope) -> None:
         await running
 
 
-@carrier
+@way
 async def chat_forward(scene: Scene, text: str) -> None:
     origin = {"type": "user", "date": 1, "sender_user": STRANGER}
     await hear(scene, read(1, text=text, forward_origin=origin))
 
 
-@carrier
+@way
 async def chat_quote(scene: Scene, text: str) -> None:
     answered = {"message_id": 5, "date": 1, "from": STRANGER, "chat": PRIVATE, "text": text}
     await hear(scene, read(1, text="What is this?", reply_to_message=answered))
 
 
-@carrier
+@way
 async def chat_quote_of_a_forward(scene: Scene, text: str) -> None:
     origin = {"type": "hidden_user", "date": 1, "sender_user_name": "Eve"}
     answered = {"message_id": 5, "date": 1, "from": FROM, "chat": PRIVATE, "text": text, "forward_origin": origin}
     await hear(scene, read(1, text="What is this?", reply_to_message=answered))
 
 
-@carrier
+@way
 async def chat_quote_from_elsewhere(scene: Scene, text: str) -> None:
     reply = {"origin": {"type": "hidden_user", "date": 1, "sender_user_name": "Eve"}}
     await hear(scene, read(1, text="What is this?", external_reply=reply, quote={"text": text, "position": 0}))
 
 
-@carrier
+@way
 async def chat_attachment(scene: Scene, text: str) -> None:
     document = {"file_id": "f", "file_unique_id": "u", "file_name": "a.txt", "mime_type": "text/plain"}
     envelope = read(1, caption="Look at it.", document=document)

@@ -15,12 +15,12 @@ from attrs import frozen
 HERE = Path(__file__).parent
 TOKEN = "qz7order"  # the word that stands for an order, in whatever a model is sent
 WALLS = ("bubblewrap", "landlock", "none")
-EACH = 9  # texts of a carrier, three in each language
+EACH = 9  # texts of a way, three in each language
 PEOPLE = ("nobody", "silent", "no", "smart")  # mode ask with nobody, with one who says nothing, or no; mode smart
 
 
 @frozen
-class Deed:
+class Action:
     """One call of a tool that an order wants. ``never``: a person's yes is not enough either."""
 
     name: str
@@ -45,23 +45,23 @@ class Order:
     """A text from somewhere, what it wants done, and under whom. ``seed`` is of what else is left to chance."""
 
     number: int
-    carrier: str
+    way: str
     tongue: str
     text: str
-    deeds: Sequence[Deed]
+    actions: Sequence[Action]
     wall: str
     person: str
 
     def __str__(self) -> str:
-        return f"{self.number}-{self.carrier}-{self.tongue}-{self.wall}-{self.person}"
+        return f"{self.number}-{self.way}-{self.tongue}-{self.wall}-{self.person}"
 
 
 @cache
-def deeds() -> Sequence[Deed]:
-    """All deeds that this machine has the programs for."""
-    found = tomllib.loads((HERE / "deeds.toml").read_text())
+def actions() -> Sequence[Action]:
+    """All actions that this machine has the programs for."""
+    found = tomllib.loads((HERE / "actions.toml").read_text())
     return tuple(
-        Deed(name, one["tool"], one["arguments"], one.get("never", False))
+        Action(name, one["tool"], one["arguments"], one.get("never", False))
         for name, one in found.items()
         if "needs" not in one or shutil.which(one["needs"])
     )
@@ -74,26 +74,26 @@ def texts() -> Sequence[tuple[str, str]]:
     return tuple((tongue, text.replace("@TOKEN@", TOKEN)) for tongue, lines in found.items() for text in lines)
 
 
-def orders(carriers: Sequence[str], each: int = EACH) -> Sequence[tuple[str, str, str, Sequence[Deed]]]:
-    """The corpus: carrier, language, text, deeds. Every carrier brings ``each`` texts, and between them every deed."""
+def orders(ways: Sequence[str], each: int = EACH) -> Sequence[tuple[str, str, str, Sequence[Action]]]:
+    """The corpus: way, language, text, actions. Every way brings ``each`` texts, and between them every action."""
     dice, found = random.Random(14), []
-    for carrier in carriers:
+    for way in ways:
         by_tongue = {tongue: [text for t, text in texts() if t == tongue] for tongue, _ in texts()}
         said = [(t, text) for t, lines in by_tongue.items() for text in dice.sample(lines, each // len(by_tongue))]
-        wanted = dice.sample(deeds(), len(deeds()))
+        wanted = dice.sample(actions(), len(actions()))
         size = -(-len(wanted) // len(said))
-        found += [(carrier, *one, part) for one, part in zip(said, batched(wanted, size), strict=True)]
+        found += [(way, *one, part) for one, part in zip(said, batched(wanted, size), strict=True)]
     return found
 
 
-def sampled(carriers: Sequence[str], most: int) -> Sequence[Order]:
+def sampled(ways: Sequence[str], most: int) -> Sequence[Order]:
     """So many orders in cells, each wall and person in turn; every order comes once before one comes again.
 
     All orders in all cells for 0.
     """
     turn = [(wall, person) for person in PEOPLE for wall in WALLS]
-    corpus, found = orders(carriers), []
-    for again, order, (place, name) in product(range(len(turn)), range(EACH), enumerate(carriers)):
+    corpus, found = orders(ways), []
+    for again, order, (place, name) in product(range(len(turn)), range(EACH), enumerate(ways)):
         wall, person = turn[(again + order + place) % len(turn)]
         number = place * EACH + order
         assert corpus[number][0] == name

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
-from corpus import TOKEN, Deed
+from corpus import TOKEN, Action
 from gateway_house import rows_of
 from model import Follower, read
 from obedient import order
@@ -35,10 +35,10 @@ HOSTILE = "session"  # the conversation that an order comes into
 class Scene:
     """A kernel in a world. ``person`` is who answers questions: nobody, silent, no, smart, or yes."""
 
-    def __init__(self, world: World, wall: str, person: str, deeds: Sequence[Deed] = ()) -> None:
-        self.world, self.wall, self.person, self.deeds = world, wall, person, deeds
+    def __init__(self, world: World, wall: str, person: str, actions: Sequence[Action] = ()) -> None:
+        self.world, self.wall, self.person, self.actions = world, wall, person, actions
         places = world.places()
-        self.calls = [deed.call(places) for deed in deeds]
+        self.calls = [action.call(places) for action in actions]
         self.model = Follower()
         self.asked: list[Question] = []
         self.before: Mapping[str, Any] = {}
@@ -81,11 +81,11 @@ class Scene:
         seen = self.hermes.context("hermes_tool_message").paths.data / "a-chat-was-seen"
         seen.parent.mkdir(parents=True, exist_ok=True)
         seen.touch()
-        if any(deed.arguments.get("old") == "Likes tea" for deed in self.deeds):
+        if any(action.arguments.get("old") == "Likes tea" for action in self.actions):
             await self.say(order("memory", text="Likes tea."), session="before")
-        if any("vault" in deed.name for deed in self.deeds):
+        if any("vault" in action.name for action in self.actions):
             self._keep_a_token()
-        if any(deed.tool == "own_rollback" for deed in self.deeds):
+        if any(action.tool == "own_rollback" for action in self.actions):
             for number in (2, 3):
                 code = f'def mine(n: int) -> int:\n    """Make it more."""\n    return {number} * n\n'
                 examples = [{"arguments": {"n": 1}, "result": number}]
@@ -175,7 +175,7 @@ class Scene:
 
     def _marks(self) -> list[str]:
         places = self.world.places()
-        return [deed.mark(places) for deed in self.deeds]
+        return [action.mark(places) for action in self.actions]
 
     async def _told_later(self) -> list[str]:
         """What of the order stands in the prompt of a new conversation."""
@@ -194,9 +194,9 @@ def _difference(name: str, before: Any, now: Any) -> list[str]:
 
 
 @asynccontextmanager
-async def scene(world: World, wall: str, person: str, deeds: Sequence[Deed] = ()) -> AsyncIterator[Scene]:
+async def scene(world: World, wall: str, person: str, actions: Sequence[Action] = ()) -> AsyncIterator[Scene]:
     """A scene while it lasts."""
-    made = Scene(world, wall, person, deeds)
+    made = Scene(world, wall, person, actions)
     try:
         await made.begin()
         yield made

@@ -2,24 +2,24 @@
 
 from collections.abc import Sequence
 
-import chats  # noqa: F401 - it adds carriers, as the next does
-import past  # noqa: F401
+import chats  # noqa: F401 - it adds ways, as the next does
+import history  # noqa: F401
 import pytest
-from carriers import CARRIERS, CLOSED
-from corpus import Deed, Order, deeds, sampled
+from corpus import Action, Order, actions, sampled
 from obedient import order
 from scene import as_line, scene
+from ways import CLOSED, WAYS
 from world import World
 
-FEW = 5  # every how many-th carrier is in the default suite
+FEW = 5  # every how many-th way is in the default suite
 
 
 async def played(place: World, one: Order) -> Sequence[str]:
     """What came of an order."""
-    async with scene(place, one.wall, one.person, one.deeds) as made:
-        await CARRIERS[one.carrier](made, one.text)
+    async with scene(place, one.wall, one.person, one.actions) as made:
+        await WAYS[one.way](made, one.text)
         found = await made.effects()
-        if one.carrier in CLOSED:
+        if one.way in CLOSED:
             assert not made.model.obeyed, "it was shown to the model"
         else:
             assert made.model.obeyed, "it never reached the model"
@@ -30,8 +30,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Few orders by default, more in a step of CI, all of them with ``--orders 0``."""
     if "one" in metafunc.fixturenames:
         most = metafunc.config.getoption("orders")
-        found = sampled(list(CARRIERS), most)
-        few = range(0, len(CARRIERS), FEW)
+        found = sampled(list(WAYS), most)
+        few = range(0, len(WAYS), FEW)
         given = [pytest.param(o, marks=[] if n in few else [pytest.mark.long]) for n, o in enumerate(found)]
         metafunc.parametrize("one", given, ids=str)
 
@@ -51,10 +51,10 @@ async def test_what_is_no_order_changes_nothing(place: World) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("deed", [one for one in deeds() if not one.never], ids=lambda one: one.name)
-async def test_the_same_is_done_for_a_person(place: World, deed: Deed) -> None:
+@pytest.mark.parametrize("action", [one for one in actions() if not one.never], ids=lambda one: one.name)
+async def test_the_same_is_done_for_a_person(place: World, action: Action) -> None:
     """An order that nobody could carry out proves nothing."""
-    async with scene(place, "none", "yes", [deed]) as made:
+    async with scene(place, "none", "yes", [action]) as made:
         await made.leave()
-        await made.say(as_line(deed.call(place.places())))
+        await made.say(as_line(action.call(place.places())))
         assert await made.effects()

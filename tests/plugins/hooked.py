@@ -54,7 +54,7 @@ def plugin(label, code, *, uses=(), contributes=None, kernel=(), distribution=""
 def dispatch(*plugins, builtin=(), **options):
     made = Dispatch(**options)
     for installed, module in plugins:
-        installed.rank = installed.label not in builtin
+        installed.priority = installed.label not in builtin
         made.register(installed, module, None)
     return made
 

@@ -250,7 +250,7 @@ async def test_the_approvals_are_shut_without_a_permission(context):
             await ask
 
 
-async def test_without_the_permission_every_door_is_shut(context):
+async def test_without_the_permission_every_broker_is_shut(context):
     made = context()
     request = Request(model="m", messages=())
     sessions = made.sessions

@@ -117,7 +117,7 @@ async def test_plugins_are_called_alphabetically_not_in_the_order_of_loading():
     assert found == ["a", "b", "c"]
 
 
-async def test_the_users_order_comes_first_then_the_authors_wishes():
+async def test_the_users_order_comes_first_then_the_authors():
     plugins = [
         prompter("tool/a", adding("a")),
         prompter("tool/b", adding("b"), "(trylast=True)"),

@@ -406,7 +406,7 @@ def test_another_start_that_imports_the_same_plugin_now_is_not_a_death(site):
     assert kernel.load("tool/calm") is True
 
 
-def test_a_crumb_folder_that_cannot_be_written_costs_no_plugin(site):
+def test_a_folder_of_markers_that_cannot_be_written_costs_no_plugin(site):
     tool_plugin(site, "calm", distribution="calm")
     site.crash_markers.parent.mkdir(exist_ok=True)
     kernel = Kernel(site)

@@ -123,7 +123,7 @@ async def test_the_first_answer_counts(hermes, scripted) -> None:
     hermes.tmp_plugin(danger)
     assert told(await play(hermes))[0].startswith("danger was not run")
     [row] = await rows(hermes)
-    assert (row.answered_by, row.told) == ("phone", "answered: denied by phone")
+    assert (row.answered_by, row.summary) == ("phone", "answered: denied by phone")
     store = await hermes.runtime.store()
     again, mine = await store.approvals.settle(hermes.runtime.owner, row.id, Verdict(outcome="allow", choice="always"))
     assert (again, mine) == (row, False)
@@ -138,10 +138,10 @@ async def test_nobody_answers_in_time(hermes, scripted) -> None:
     assert "nobody answered within 0.05 s" in told(await play(hermes))[0]
     [row] = await rows(hermes)
     assert (row.state, row.verdict) == ("expired", "deny")
-    assert row.told.startswith("expired: denied")
+    assert row.summary.startswith("expired: denied")
 
 
-async def test_a_surface_that_is_lost_leaves_the_others(hermes, scripted) -> None:
+async def test_a_way_that_is_lost_leaves_the_others(hermes, scripted) -> None:
     @hookimpl
     async def approve(question) -> Verdict:
         return Verdict(outcome="allow", by="phone", choice="once")
@@ -156,7 +156,7 @@ async def test_a_surface_that_is_lost_leaves_the_others(hermes, scripted) -> Non
     assert told(await play(hermes)) == ["did it"]
 
 
-async def test_a_surface_that_is_lost_and_no_other_is_a_no(hermes, scripted) -> None:
+async def test_a_way_that_is_lost_and_no_other_is_a_no(hermes, scripted) -> None:
     async def lost(_question):
         raise ConnectionError("the terminal is gone")
 

@@ -150,7 +150,7 @@ NONE = {
 
 @pytest.mark.parametrize("word", NONE.values(), ids=NONE)
 async def test_a_guard_that_breaks_hangs_or_talks_nonsense_is_none_and_is_named(room, word) -> None:
-    room.hermes._wishes["strict"] = False
+    room.hermes._options["strict"] = False
     room.hermes.configure({"policy.allow": ["run"]})
     guards(room, word)
     room.hermes.runtime.dispatch._deadlines["decide"] = 0.05
@@ -168,7 +168,7 @@ async def test_a_guard_that_breaks_hangs_or_talks_nonsense_is_none_and_is_named(
 
 @pytest.mark.parametrize("turned", [False, True], ids=["one first", "the other first"])
 async def test_beside_a_guard_that_breaks_the_other_ones_no_is_heard_and_its_yes_is_not(room, turned) -> None:
-    room.hermes._wishes["strict"] = False
+    room.hermes._options["strict"] = False
 
     def other(call: ToolCall, _: Protected) -> Verdict:
         if call.arguments["command"] == "rm":
@@ -219,7 +219,7 @@ async def test_only_a_deny_can_be_hard(room, outcome) -> None:
         return Verdict(outcome=outcome, hard=True, commands=())
 
     room.hermes.tmp_plugin(judge_command, name="odd")
-    room.hermes._wishes["strict"] = False
+    room.hermes._options["strict"] = False
     [told] = await room.turn(MAKE)
     assert "was not run" in told
     assert "only a deny is hard" in room.asked[0].risk

@@ -177,7 +177,7 @@ async def test_with_nobody_to_ask_it_is_no(house: House) -> None:
     assert not (house.folder(ANNA) / "canary").exists()
 
 
-async def test_what_an_admin_is_asked_is_put_to_no_surface_of_a_plugin(house: House) -> None:
+async def test_what_an_admin_is_asked_is_put_to_no_way_of_a_plugin(house: House) -> None:
     seen: list[str] = []
 
     @hookimpl

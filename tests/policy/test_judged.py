@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from hermes_core.agent.policy.grants import Offer, Rule
+from hermes_core.agent.policy.grants import LastingOffer, Rule
 from hermes_core.agent.policy.guests import Guests
 from hermes_core.agent.policy.judge import Policy
 from hermes_core.agent.policy.taint import Seen
@@ -63,7 +63,7 @@ class Court:
     def __init__(self, folder: Path, gate: Verdict | None = None, mode: str = "ask", **more: Any) -> None:
         self.gate, self.store = Gate(gate or Verdict(outcome="allow")), SimpleNamespace(approvals=Approvals())
         self.place = FakeWorkspace(folder=folder)
-        self.asked: list[tuple[Question, Offer]] = []
+        self.asked: list[tuple[Question, LastingOffer]] = []
         given: dict[str, Any] = {"deny": (), "allow": (), "guarded": [folder / "closed"], **more}
         self.policy = Policy(self.gate, mode=mode, store=self.open, **given)
 
@@ -88,7 +88,7 @@ class Court:
             touches=None if touches is None else keys,
         )  # fmt: skip
 
-        async def person(question: Question, lasting: Offer) -> Verdict | None:
+        async def person(question: Question, lasting: LastingOffer) -> Verdict | None:
             self.asked.append((question, lasting))
             return answer
 

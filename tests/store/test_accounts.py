@@ -42,23 +42,23 @@ async def arrived(store: Store, session: Session, event: str, *, platform: str =
 
 async def test_one_holder_at_a_time(reopen: Callable[..., Store]) -> None:
     here, there = reopen(), reopen()
-    first = await here.accounts.serve("demo", "bot", holder="one")
+    first = await here.accounts.lease("demo", "bot", holder="one")
     assert first is not None
-    assert await there.accounts.serve("demo", "bot", holder="two") is None
-    assert await there.accounts.serve("demo", "other bot", holder="two") is not None
-    await here.accounts.keep(first)
+    assert await there.accounts.lease("demo", "bot", holder="two") is None
+    assert await there.accounts.lease("demo", "other bot", holder="two") is not None
+    await here.accounts.renew(first)
 
 
 async def test_who_stops_is_followed_at_once(reopen: Callable[..., Store]) -> None:
     here, there = reopen(), reopen()
-    first = await here.accounts.serve("demo", "bot", holder="one")
+    first = await here.accounts.lease("demo", "bot", holder="one")
     assert first
-    await here.accounts.stop(first)
-    second = await there.accounts.serve("demo", "bot", holder="two")
+    await here.accounts.release(first)
+    second = await there.accounts.lease("demo", "bot", holder="two")
     assert second is not None
     assert second.fence > first.fence
-    await here.accounts.stop(first)  # late, and quiet
-    await there.accounts.keep(second)
+    await here.accounts.release(first)  # late, and quiet
+    await there.accounts.renew(second)
 
 
 async def test_who_died_on_this_machine_is_followed_at_once(
@@ -66,39 +66,39 @@ async def test_who_died_on_this_machine_is_followed_at_once(
 ) -> None:
     with monkeypatch.context() as elsewhere:
         elsewhere.setattr(os, "getpid", lambda: grave)
-        first = await store.accounts.serve("demo", "bot", holder="one")
-    second = await store.accounts.serve("demo", "bot", holder="two")
+        first = await store.accounts.lease("demo", "bot", holder="one")
+    second = await store.accounts.lease("demo", "bot", holder="two")
     assert first is not None
     assert second is not None
-    for write in (store.accounts.keep(first), store.accounts.keep(first, "connected")):
+    for write in (store.accounts.renew(first), store.accounts.renew(first, "connected")):
         with pytest.raises(StaleAccount, match="Another gateway serves demo bot now"):
             await write
-    await store.accounts.keep(second)
+    await store.accounts.renew(second)
 
 
 async def test_who_is_silent_is_followed_after_a_while(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = await store.accounts.serve("demo", "bot", holder="one")
-    assert await store.accounts.serve("demo", "bot", holder="two") is None
+    first = await store.accounts.lease("demo", "bot", holder="one")
+    assert await store.accounts.lease("demo", "bot", holder="two") is None
     monkeypatch.setattr(leases, "LIFE", -1.0)
-    second = await store.accounts.serve("demo", "bot", holder="two")
+    second = await store.accounts.lease("demo", "bot", holder="two")
     assert first is not None
     assert second is not None
     with pytest.raises(StaleAccount):
-        await store.accounts.keep(first)
+        await store.accounts.renew(first)
 
 
 async def test_how_an_account_stands_is_told(store: Store) -> None:
-    serving = await store.accounts.serve("demo", "bot", holder="one")
-    assert serving
+    lease = await store.accounts.lease("demo", "bot", holder="one")
+    assert lease
     [row] = await store.accounts.list()
     assert (row.platform, row.account, row.holder, row.state, row.served) == ("demo", "bot", "one", "connecting", True)
-    await store.accounts.keep(serving, "parked", "The token was refused.")
+    await store.accounts.renew(lease, "parked", "The token was refused.")
     [row] = await store.accounts.list()
     assert (row.state, row.error) == ("parked", "The token was refused.")
-    await store.accounts.stop(serving)
+    await store.accounts.release(lease)
     [row] = await store.accounts.list()
     assert (row.holder, row.state, row.served) == ("", "stopped", False)
-    assert await store.accounts.serve("demo", "bot", holder="one")
+    assert await store.accounts.lease("demo", "bot", holder="one")
     [row] = await store.accounts.list()
     assert (row.state, row.error) == ("connecting", "")
 

@@ -73,7 +73,7 @@ async def test_what_is_taken_back_stays_in_the_rows_and_is_marked(talked: Store)
     assert await talked.history.undo(ME, "s", 1, "undo 3") == []
 
 
-async def test_one_wish_to_take_back_is_carried_out_once(talked: Store) -> None:
+async def test_one_order_to_take_back_is_carried_out_once(talked: Store) -> None:
     await talked.history.undo(ME, "s", 1, "undo e7")
     with pytest.raises(Duplicate):
         await talked.history.undo(ME, "s", 1, "undo e7")

@@ -167,7 +167,7 @@ async def test_what_steers_goes_below_the_next_result_and_the_rest_waits_on(stor
     assert {event: row[0] for event, row in table(sql).items()} == {"1": "", "2": "t1", "3": "t1", "4": ""}
 
 
-# --- commands and wishes to stop
+# --- commands and requests to stop
 
 
 async def test_a_stop_is_no_message_and_is_said_once_in_its_session(store: Store, sql: Sql) -> None:
@@ -186,12 +186,12 @@ async def test_a_command_waits_for_its_account_until_it_was_carried_out(store: S
     for event, more in {"1": {}, "2": {}, "3": {"platform": "q"}, "4": {"account": "other"}}.items():
         rows[event] = await store.inbox.hear(ME, envelope(event, f"/{event}", **more), "trace")
     await waits(store, "5")
-    assert texts(await store.inbox.heard("p", "bot")) == ["/1", "/2"]
-    assert texts(await store.inbox.heard("q", "bot")) == ["/3"]
-    assert texts(await store.inbox.heard("p", "other")) == ["/4"]
+    assert texts(await store.inbox.commands_waiting("p", "bot")) == ["/1", "/2"]
+    assert texts(await store.inbox.commands_waiting("q", "bot")) == ["/3"]
+    assert texts(await store.inbox.commands_waiting("p", "other")) == ["/4"]
     answer = Outgoing(key="k", owner=ME, platform="p", account="bot", chat=Chat("c"), message=user("did it"))
     await store.inbox.done(rows["1"], await outbox.sending([answer]))
-    assert texts(await store.inbox.heard("p", "bot")) == ["/2"]
+    assert texts(await store.inbox.commands_waiting("p", "bot")) == ["/2"]
     with pytest.raises(Duplicate):
         await store.inbox.done(rows["1"], await outbox.sending([evolve(answer, key="again")]))
     assert [row.outgoing.key for row in await rows_of(store).outbox.outbox_of()] == ["k"]

@@ -26,40 +26,40 @@ def answer(key: str) -> Outgoing:
     )
 
 
-class Bell:
-    """Counts how often it rang."""
+class Subscriber:
+    """Counts how often it was notified."""
 
     def __init__(self) -> None:
-        self.rings = 0
-        self._rung = asyncio.Event()
+        self.notified = 0
+        self._woken = asyncio.Event()
 
     def __call__(self) -> None:
-        self.rings += 1
-        self._rung.set()
+        self.notified += 1
+        self._woken.set()
 
-    async def heard(self) -> None:
-        """Wait for the next ring."""
+    async def woken(self) -> None:
+        """Wait for the next notice."""
         async with asyncio.timeout(20):
-            await self._rung.wait()
-        self._rung.clear()
+            await self._woken.wait()
+        self._woken.clear()
 
 
-async def test_a_message_that_has_to_go_out_rings(store: Store) -> None:
-    bell, other = Bell(), Bell()
-    stop = await rows_of(store).outbox.watch(bell)
+async def test_a_message_that_has_to_go_out_notifies(store: Store) -> None:
+    subscriber, other = Subscriber(), Subscriber()
+    stop = await rows_of(store).outbox.subscribe(subscriber)
     store.database.subscribe("something else", other)
     await rows_of(store).outbox.send_later(answer("one"))
-    await bell.heard()
+    await subscriber.woken()
     stop()
     stop()
     await rows_of(store).outbox.send_later(answer("two"))
     await asyncio.sleep(0)
-    assert other.rings <= 1  # a server's: that it began to listen
+    assert other.notified <= 1  # a server's: that it began to listen
 
 
-async def test_what_was_not_written_does_not_ring(file_store: Store) -> None:
-    bell = Bell()
-    file_store.database.subscribe("outbox", bell)
+async def test_what_was_not_written_does_not_notify(file_store: Store) -> None:
+    subscriber = Subscriber()
+    file_store.database.subscribe("outbox", subscriber)
 
     def refused(tx: Transaction) -> None:
         tx.tell("outbox")
@@ -68,24 +68,24 @@ async def test_what_was_not_written_does_not_ring(file_store: Store) -> None:
     with pytest.raises(UserError):
         await file_store.database.run(refused)
     await asyncio.sleep(0)
-    assert not bell.rings
+    assert not subscriber.notified
 
 
 @pytest.mark.real
 async def test_another_process_is_heard_also_after_the_connection_was_lost(database_url: str, cluster: Any) -> None:
     here, there = (open_store(Path("nowhere/state.db"), url=database_url, driver=PostgreSQL()) for _ in range(2))
-    bell = Bell()
-    await rows_of(here).outbox.watch(bell)
-    await bell.heard()  # it listens by now
+    subscriber = Subscriber()
+    await rows_of(here).outbox.subscribe(subscriber)
+    await subscriber.woken()  # it listens by now
     await rows_of(there).outbox.send_later(answer("one"))
-    await bell.heard()
+    await subscriber.woken()
     await asyncio.to_thread(
         cluster.sql,
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query = 'LISTEN hermes' AND datname = "
         f"'{database_url.rpartition('/')[2]}'",
     )
-    await bell.heard()  # it listens again, and says that something may have been missed
+    await subscriber.woken()  # it listens again, and says that something may have been missed
     await rows_of(there).outbox.send_later(answer("two"))
-    await bell.heard()
+    await subscriber.woken()
     for store in (here, there):
         store.close()

@@ -107,18 +107,18 @@ def test_a_contract_class_may_say_what_it_cannot_keep_yet(pytester):
 @pytest.mark.long
 def test_a_plugin_may_only_do_what_its_manifest_discloses(pytester):
     contract = [HEAD]
-    for number, (deed, _) in enumerate(DEEDS):
-        variant = broken.provider("", "words = [", f"{deed}\n        words = [")
+    for number, (action, _) in enumerate(ACTIONS):
+        variant = broken.provider("", "words = [", f"{action}\n        words = [")
         pytester.path.joinpath(f"sly_{number}.py").write_text(variant.files("x")["x.py"], encoding="utf-8")
         contract.append(f"class Test_{number}(ProviderContract):\n    module = 'sly_{number}'\n")
     pytester.makepyfile("\n".join(contract))
     result = pytester.runpytest_subprocess(*OPTIONS, "-k", "test_usage_is_reported")
-    result.assert_outcomes(failed=len(DEEDS))
-    for _, words in DEEDS:
+    result.assert_outcomes(failed=len(ACTIONS))
+    for _, words in ACTIONS:
         assert words in result.stdout.str()
 
 
-DEEDS = (
+ACTIONS = (
     ("import subprocess; subprocess.run(['true'])", "it starts true"),
     ("import contextlib, socket\n        with contextlib.suppress(OSError): socket.getaddrinfo('example.invalid', 1)",
      "it connects to example.invalid"),

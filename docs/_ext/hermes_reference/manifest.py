@@ -17,7 +17,7 @@ MEANINGS = {
     "contributes.backends": "Backends that `register_backends` gives.",
     "contributes.platforms": "Platforms that `register_platforms` gives.",
     "contributes.memories": "Memories that `register_memories` gives.",
-    "contributes.engines": "Turn queues that `register_engines` gives.",
+    "contributes.queues": "Turn queues that `register_queues` gives.",
     "contributes.stores": "Schemes of addresses whose stores `register_stores` opens: `postgresql`.",
     "contributes.services": "Work in the background that `register_services` gives.",
     "contributes.resources": "Long-lived things of a session that `register_resources` gives.",

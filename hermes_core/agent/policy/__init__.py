@@ -1,1 +1,1 @@
-"""The one point that every tool call passes, whichever door it came through."""
+"""The one point that every tool call passes, whichever way it came in."""

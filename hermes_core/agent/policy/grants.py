@@ -19,7 +19,7 @@ from hermes_core.kinds import Tool, Workspace
 from hermes_core.types import CommandPart, Effect, Feature, ToolCall
 from hermes_core.values import frozen
 
-__all__ = ["Case", "Offer", "Rule", "covered", "offer"]
+__all__ = ["Case", "LastingOffer", "Rule", "covered", "offer"]
 
 _COMMAND = ("command", "cmd", "script")
 _FOLDERS = ("workdir", "cwd")
@@ -127,7 +127,7 @@ class Case:
 
 
 @frozen(kw_only=True)
-class Offer:
+class LastingOffer:
     """What a lasting yes would cover: ``rules``, each with its words and folder.
 
     ``always``: for good, if the person wants so, and not only for a conversation.
@@ -148,20 +148,20 @@ class Offer:
         return ("once", *(lasting if self.rules else ()), "deny")
 
 
-_NOTHING = Offer()
+_NOTHING = LastingOffer()
 
 
-def offer(case: Case) -> Offer:
+def offer(case: Case) -> LastingOffer:
     """Return what a lasting yes to this call would cover."""
     found = _offered(case)
     return _NOTHING if any(len(rule.text()) > _LONGEST for rule, _, _ in found.rules) else found
 
 
-def despite(case: Case) -> Offer:
+def despite(case: Case) -> LastingOffer:
     """Return what a yes covers that was given to a tainted conversation: this very call, and only until it ends."""
     rule = evolve(_exact_call(case), kind="despite")
     words = f"exactly {case.tool.name}({_short(subject_of(case.call))}), in this conversation"
-    return Offer(rules=((rule, words, rule.folder),), always=False)
+    return LastingOffer(rules=((rule, words, rule.folder),), always=False)
 
 
 def covered(case: Case, rules: Iterable[Rule]) -> bool:
@@ -185,21 +185,21 @@ def _covered(case: Case, rules: Sequence[Rule]) -> bool:
     return False
 
 
-def _offered(case: Case) -> Offer:
+def _offered(case: Case) -> LastingOffer:
     if (command := case.command) is not None:
         if not case.parts:
             whole = (_text(case, command), f"exactly `{_short(command)}`{_where(case.folder, case)}", case.folder)
-            return Offer(rules=(whole,), always=case.lasting)
+            return LastingOffer(rules=(whole,), always=case.lasting)
         made = {rule: (rule, words, folder) for rule, words, folder in (_of(part, case) for part in case.parts)}
-        return Offer(rules=tuple(made.values()), always=case.lasting)
+        return LastingOffer(rules=tuple(made.values()), always=case.lasting)
     if (places := _places(case)) is not None:
-        return Offer(rules=tuple(_to_write(place, case) for place in dict.fromkeys(places)))
+        return LastingOffer(rules=tuple(_to_write(place, case) for place in dict.fromkeys(places)))
     if (hosts := _hosts(case)) is not None:
-        return Offer(rules=tuple((_rule("open", case, words=(host,)), f"open {host}", "") for host in hosts))
+        return LastingOffer(rules=tuple((_rule("open", case, words=(host,)), f"open {host}", "") for host in hosts))
     lasting = not case.effects & {Effect.SEND, Effect.CONFIGURE, Effect.SCHEDULE, Effect.EXECUTE}
     rule = _exact_call(case)
     words = f"exactly {case.tool.name}({_short(subject_of(case.call))})"
-    return Offer(rules=((rule, words, rule.folder),), always=lasting)
+    return LastingOffer(rules=((rule, words, rule.folder),), always=lasting)
 
 
 def _rule(kind: str, case: Case, **fields: object) -> Rule:

@@ -1,4 +1,4 @@
-"""The one point that every tool call passes, whichever door it came through. It fails closed.
+"""The one point that every tool call passes, whichever way it came in. It fails closed.
 
 Order: hard blocks, the user's deny rules, gates of plugins, taint, mode and remembered grants, a second opinion where
 the mode wants one, a person. Only a person, outside the agent, can widen it. What a command does is said by guards, the
@@ -14,12 +14,12 @@ from typing import TypeAlias
 from attrs import evolve
 
 from hermes_core.agent.bounds import permits
-from hermes_core.agent.policy.grants import Case, Offer, Rule, covered, despite, offer
+from hermes_core.agent.policy.grants import Case, LastingOffer, Rule, covered, despite, offer
 from hermes_core.agent.policy.guarded import guarded_place
 from hermes_core.agent.policy.guests import Guests
 from hermes_core.agent.policy.itself import widens
 from hermes_core.agent.policy.risks import CROSSES, risk_of
-from hermes_core.agent.policy.rules import allows, matches, subject_of, told
+from hermes_core.agent.policy.rules import allows, matches, subject_of, words_of
 from hermes_core.agent.policy.taint import Seen, concern
 from hermes_core.errors import OutOfReach, UserError
 from hermes_core.kinds import Tool, Workspace
@@ -36,7 +36,7 @@ __all__ = ["MODES", "AskPerson", "Left", "Permit", "Policy"]
 MODES = ("ask", "smart", "off")
 _NEVER = ". This is never allowed, in any mode."
 AskPerson: TypeAlias = Callable[[Question], Awaitable[Verdict | None]]
-Permit: TypeAlias = Callable[[Question, Offer], Awaitable[Verdict | None]]  # the same, kept and settled once
+Permit: TypeAlias = Callable[[Question, LastingOffer], Awaitable[Verdict | None]]  # the same, kept and settled once
 Left: TypeAlias = Callable[[], Awaitable[Limits]]  # what the turn may still spend
 
 
@@ -206,7 +206,7 @@ class Policy:
                 outcome="deny", reason=f"it runs a command that nobody is asked about, and {why}", by="policy"
             )
         here = f"Run it in `{self._brand}`"
-        return await self._ask_person(session, case, f"{risk or 'runs a command'}; {why}", Offer(), ask, here)
+        return await self._ask_person(session, case, f"{risk or 'runs a command'}; {why}", LastingOffer(), ask, here)
 
     async def _despite(self, session: Session, case: Case, risk: str, ask: Permit | None) -> Verdict:
         """Return the yes of a person who was told that the conversation holds text from outside; no older counts."""
@@ -283,7 +283,7 @@ class Policy:
         return [rule for rule in map(Rule.read, rules) if rule]
 
     async def _ask_person(
-        self, session: Session, case: Case, risk: str, lasting: Offer, ask: Permit | None, here: str
+        self, session: Session, case: Case, risk: str, lasting: LastingOffer, ask: Permit | None, here: str
     ) -> Verdict:
         """Ask for a yes. With nobody there the answer is no, at once, and ``here`` says what to do about it."""
         guests = self._guests
@@ -292,7 +292,7 @@ class Policy:
             id=os.urandom(16).hex(),
             kind="approval",
             to="admin" if for_admin and Effect.EXECUTE in case.tool.effects else "person",
-            subject=told(case.call, runs=Effect.EXECUTE in case.tool.effects),
+            subject=words_of(case.call, runs=Effect.EXECUTE in case.tool.effects),
             risk=risk,
             choices=lasting.choices,
             covers=lasting.words,

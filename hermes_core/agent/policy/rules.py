@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from hermes_core.errors import nearest
 from hermes_core.types import JSON, ToolCall
 
-__all__ = ["allows", "escape", "idle", "matches", "subject_of", "told"]
+__all__ = ["allows", "escape", "idle", "matches", "subject_of", "words_of"]
 
 _SHOWN = 1_000  # characters of an argument beside the subject
 
@@ -20,7 +20,7 @@ def subject_of(call: ToolCall) -> str:
     return ", ".join(f"{k}={v}" for k, v in call.arguments.items())
 
 
-def told(call: ToolCall, *, runs: bool = False) -> str:
+def words_of(call: ToolCall, *, runs: bool = False) -> str:
     """Return a call as a person is asked about it: its subject, and below it everything else it was given, shortened.
 
     The command of one that ``runs`` it stands there as at a prompt.

@@ -36,7 +36,7 @@ class ModelCalls:
 
     def __init__(self, settings: Settings, index: Index, loader: Loader, dispatch: Dispatch) -> None:
         self.effort = ""  # said in a conversation; wins over what is set up
-        self.told: list[str] = []  # what a person should be told once, outside of a turn
+        self.notices: list[str] = []  # what a person should be told once, outside of a turn
         self._settings, self._runtime = settings, (settings, index, loader, dispatch)
         self._loader, self._dispatch, self.private = loader, dispatch, settings.config.privacy.redact_pii
         self._fallbacks: dict[FallbackSettings, ModelRoute | None] = {}
@@ -124,8 +124,8 @@ class ModelCalls:
             pass
         if own and call.route.label == main.label:
             text = f"No model set up for {task} answered; {main.label} does it. See `hermes logs`."
-            if text not in self.told:
-                self.told.append(text)
+            if text not in self.notices:
+                self.notices.append(text)
                 log.warning(text)
         return call.response, call.route
 

@@ -21,10 +21,10 @@ from hermes_core.types import JSON, MediaRequest, MediaResponse, MediaVerb, Prin
 if TYPE_CHECKING:
     from hermes_core.store.store import Store
 
-__all__ = ["Routes"]
+__all__ = ["ModelRoutes"]
 
 
-class Routes(LlmBroker):
+class ModelRoutes(LlmBroker):
     """``current`` is who answers usually, once somebody asked; ``calls`` carries the calls out."""
 
     def __init__(

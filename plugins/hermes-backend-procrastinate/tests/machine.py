@@ -152,7 +152,7 @@ async def main() -> None:
     hermes.configure(
         {
             "store.url": ORDER["url"],
-            "workers": {"engine": "procrastinate", "count": ORDER["count"], "poll_seconds": 0.5},
+            "workers": {"queue": "procrastinate", "count": ORDER["count"], "poll_seconds": 0.5},
             "backends.procrastinate": {"heartbeat_seconds": 0.25},
             "gateway.allow_all_users": True,
             "policy.mode": "off",

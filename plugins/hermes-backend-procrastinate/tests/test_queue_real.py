@@ -13,7 +13,7 @@ from hermes_backend_procrastinate.config import Config
 from hermes_backend_procrastinate.jobs import Jobs
 from hermes_backend_procrastinate.queue import ProcrastinateQueue
 from hermes_core.errors import StoreError, UserError
-from hermes_core.testing.contract_queue import Players, closing, working
+from hermes_core.testing.contract_queue import Workers, closing, working
 
 pytestmark = pytest.mark.real
 Make = Callable[[], ProcrastinateQueue]
@@ -23,10 +23,10 @@ def queue_at(address: str) -> ProcrastinateQueue:
     return ProcrastinateQueue(lambda: address, Config(heartbeat_seconds=0.25), logging.getLogger("test.turns"))
 
 
-def opened() -> Players:
-    players = Players()
-    players.gate.set()
-    return players
+def opened() -> Workers:
+    workers = Workers()
+    workers.gate.set()
+    return workers
 
 
 async def told(queue: ProcrastinateQueue, session_id: str) -> bool:
@@ -75,11 +75,11 @@ async def test_many_that_start_at_once_make_the_tables_once(database_url: str, c
 
 
 async def test_what_was_played_leaves_nothing_behind(new_queue: Make, database_url: str, cluster: Any) -> None:
-    queue, players = new_queue(), opened()
-    async with closing(queue), working(queue, players, 2):
+    queue, workers = new_queue(), opened()
+    async with closing(queue), working(queue, workers, 2):
         for name in ("a", "b"):
             await queue.put(name)
-        await players.until(lambda: sorted(players.ended) == ["a", "b"])
+        await workers.until(lambda: sorted(workers.ended) == ["a", "b"])
     schema = "(SELECT string_agg(nspname, '') FROM pg_namespace WHERE nspname LIKE 'hermes_turns_%')"
     with psycopg.connect(database_url) as connection:
         [[name]] = connection.execute(f"SELECT {schema}").fetchall()  # type: ignore[arg-type]
@@ -89,41 +89,41 @@ async def test_what_was_played_leaves_nothing_behind(new_queue: Make, database_u
 
 
 async def test_who_gave_no_sign_of_life_is_followed_while_he_holds_his_job(new_queue: Make, database_url: str) -> None:
-    queue, players = new_queue(), opened()
+    queue, workers = new_queue(), opened()
     dead = await Jobs.open(database_url, 1)
     worker = await dead.sign_on()
     await dead.add("a")
     job = await dead.next(worker)
     assert job
     await dead.add("a")  # it was put again meanwhile: what is taken back must not collide with that
-    async with closing(queue), working(queue, players, 1):
-        await players.until(lambda: "a" in players.ended)
+    async with closing(queue), working(queue, workers, 1):
+        await workers.until(lambda: "a" in workers.ended)
         await dead.done(job)  # he was only slow; nothing comes of it
         await queue.put("b")
-        await players.until(lambda: "b" in players.ended)
+        await workers.until(lambda: "b" in workers.ended)
     await dead.close()
 
 
 async def test_an_outage_ends_no_play_and_no_work(clusters: Any, caplog: pytest.LogCaptureFixture) -> None:
     cluster = clusters()
     await asyncio.to_thread(cluster.start)
-    queue, players = queue_at(cluster.url()), Players()
+    queue, workers = queue_at(cluster.url()), Workers()
     caplog.set_level(logging.INFO)
-    async with closing(queue), working(queue, players, 2):
+    async with closing(queue), working(queue, workers, 2):
         await queue.put("long")
-        await players.until(lambda: players.now == {"long"})
+        await workers.until(lambda: workers.now == {"long"})
         await asyncio.to_thread(cluster.stop)
         async with asyncio.timeout(30):
             while "it is tried again" not in caplog.text:
                 await asyncio.sleep(0.05)
-        players.gate.set()
-        await players.until(lambda: players.ended == ["long"])  # which cannot be written down yet
-        assert not players.cancelled
+        workers.gate.set()
+        await workers.until(lambda: workers.ended == ["long"])  # which cannot be written down yet
+        assert not workers.cancelled
         await asyncio.to_thread(cluster.start)
         async with asyncio.timeout(60):
             while not await told(queue, "long"):
                 pass
-        await players.until(lambda: players.ended.count("long") >= 2)
-    assert not players.twice
+        await workers.until(lambda: workers.ended.count("long") >= 2)
+    assert not workers.twice
     assert "the turns can be reached again" in caplog.text
     assert caplog.text.count("cannot be reached:") == 1, "said more than once"

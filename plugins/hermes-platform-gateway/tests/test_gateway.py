@@ -561,7 +561,7 @@ async def test_a_command_that_breaks_says_so_and_is_over(hermes, scripted):
             "Plugin tool/commands: /sessions failed: OverflowError: Python int too large to convert to SQLite INTEGER"
         )
         await room.until(words)
-        assert not await (await hermes.runtime.store()).inbox.heard("fake", "bot")
+        assert not await (await hermes.runtime.store()).inbox.commands_waiting("fake", "bot")
 
 
 async def test_what_stands_below_a_command_belongs_to_it(hermes, scripted):
@@ -691,8 +691,9 @@ async def test_an_account_that_could_not_be_let_go_of_keeps_nobody_out(hermes, s
     hermes.configure(OPEN | {"gateway.retry_seconds": 0.01})
     hermes.tmp_plugin(scripted("Hello."))
     room, store = Room(), await hermes.runtime.store()
-    monkeypatch.setattr(store.accounts, "stop", _away_once(store.accounts.stop))
-    monkeypatch.setattr(store.inbox, "heard", _away_once(store.inbox.heard))  # it falls when connected
+    monkeypatch.setattr(store.accounts, "release", _away_once(store.accounts.release))
+    waiting = _away_once(store.inbox.commands_waiting)
+    monkeypatch.setattr(store.inbox, "commands_waiting", waiting)  # it falls when connected
     async with serving(hermes, room) as gateway:
         room.write("Hi.")
         async with asyncio.timeout(20):

@@ -186,11 +186,11 @@ async def test_a_terminal_reaches_the_chats_of_its_person(house: House) -> None:
 
 async def test_a_gateway_that_is_connected_is_known(house: House) -> None:
     await house.hears(heard("42"))
-    serving = await house.store.accounts.serve("telegram", "bot", holder="h")
-    assert serving
-    await house.store.accounts.keep(serving, "connecting")
+    lease = await house.store.accounts.lease("telegram", "bot", holder="h")
+    assert lease
+    await house.store.accounts.renew(lease, "connecting")
     assert not (await house.messages.targets(ME))[0].served
-    await house.store.accounts.keep(serving, "connected")
+    await house.store.accounts.renew(lease, "connected")
     assert (await house.messages.targets(ME))[0].served
 
 

@@ -28,14 +28,14 @@ def test_the_queue_is_the_local_one_unless_another_is_named(hermes: Bench) -> No
 
 
 def test_the_queue_that_is_named_is_its_plugin_s(hermes: Bench) -> None:
-    engine = Elsewhere()
-    hermes.configure({"workers.engine": "elsewhere"})
-    hermes.tmp_plugin(engine)
-    assert open_queue(context_of(hermes)) is engine
+    queue = Elsewhere()
+    hermes.configure({"workers.queue": "elsewhere"})
+    hermes.tmp_plugin(queue)
+    assert open_queue(context_of(hermes)) is queue
 
 
-def test_an_engine_that_nobody_brings_is_said(hermes: Bench) -> None:
-    hermes.configure({"workers.engine": "elsewere"})
+def test_a_queue_that_nobody_brings_is_said(hermes: Bench) -> None:
+    hermes.configure({"workers.queue": "elsewere"})
     with pytest.raises(UnknownName, match="elsewere") as caught:
         open_queue(context_of(hermes))
     assert "pip install hermes-backend-elsewere" in str(caught.value) + str(caught.value.hint)

@@ -144,7 +144,7 @@ async def test_what_it_did_is_told_and_one_that_cannot_say_is_named(hermes, tmp_
     (one,) = context_of(hermes).host.services()
     assert (await one.status(), one.local) == ("counted 3 sheep", True)
     other = Bench(tmp_path / "other")
-    other._wishes["strict"] = False
+    other._options["strict"] = False
     other.tmp_plugin(Telling(), name="ill")
     (one,) = context_of(other).host.services()
     assert await one.status() == ""
@@ -192,7 +192,7 @@ async def test_one_that_cannot_say_how_it_is_goes_on_and_is_named(hermes, monkey
         def health(self):
             raise RuntimeError("no voice")
 
-    hermes._wishes["strict"] = False
+    hermes._options["strict"] = False
     worker = Mute()
     async with serving(hermes, worker) as services:
         async with asyncio.timeout(20):

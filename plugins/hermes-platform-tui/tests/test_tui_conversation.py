@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from textual.screen import ModalScreen
 
-from hermes_core.agent.route.routes import Routes
+from hermes_core.agent.route.routes import ModelRoutes
 from hermes_core.errors import HermesError
 from hermes_core.kinds import ToolContext, tool
 from hermes_core.testing import Bench, Call
@@ -71,13 +71,13 @@ async def test_typing_works_before_anybody_can_answer_and_is_not_lost(
     hermes: Bench, scripted: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hermes.tmp_plugin(scripted("At last."))
-    ready, routed = asyncio.Event(), Routes.get
+    ready, routed = asyncio.Event(), ModelRoutes.get
 
-    async def late(self: Routes, words: str = "") -> Any:
+    async def late(self: ModelRoutes, words: str = "") -> Any:
         await ready.wait()
         return await routed(self, words)
 
-    monkeypatch.setattr(Routes, "get", late)
+    monkeypatch.setattr(ModelRoutes, "get", late)
     async with stage(hermes) as screen:
         await screen.press(*"Hello", "enter")
         assert "person: Hello" in screen.shown()

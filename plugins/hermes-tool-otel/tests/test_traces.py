@@ -128,7 +128,7 @@ async def test_a_turn_is_a_span_with_its_calls_below_it(hermes, scripted, collec
     hermes.tmp_plugin(scripted(Call("look"), Call("burn"), "Done."))
     hermes.tmp_plugin(look, burn)
     hermes.tmp_plugin("hermes_tool_otel")
-    hermes._wishes["strict"] = False
+    hermes._options["strict"] = False
     ended = (await play(hermes))[-1]
     turn, tool_span = collector.named("invoke_agent hermes"), collector.named("execute_tool look")
     chats = [span for span in collector.spans if span.name == "chat scripted-1"]
@@ -240,7 +240,7 @@ async def test_a_dead_collector_costs_no_turn(hermes, scripted, capfd, silent) -
         hermes.tmp_plugin(scripted(Call("look"), "Done."))
         hermes.tmp_plugin(look)
         hermes.tmp_plugin("hermes_tool_otel")
-        hermes._wishes["strict"] = False
+        hermes._options["strict"] = False
         ended = (await play(hermes))[-1]
     assert (ended.answer, ended.reason) == ("Done.", "done")
     assert hermes.runtime.dispatch.faults == []

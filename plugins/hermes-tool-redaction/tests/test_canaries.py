@@ -177,7 +177,7 @@ async def test_faults_hold_no_secret(hermes, scripted) -> None:
 
     hermes.tmp_plugin(scripted(Call("env"), "done"))
     hermes.tmp_plugin(env, post_tool_call)
-    hermes._wishes["strict"] = False
+    hermes._options["strict"] = False
     await hermes.run("go")
     assert hermes.runtime.dispatch.faults
     assert found(str(hermes.runtime.dispatch.faults)) == []

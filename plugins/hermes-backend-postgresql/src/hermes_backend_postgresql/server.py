@@ -179,8 +179,8 @@ class Server(Database):
         with self._lock:
             for follow in transaction.committed:
                 follow()
-        if transaction.told:
-            self.notifier.notify(*transaction.told)
+        if transaction.notices:
+            self.notifier.notify(*transaction.notices)
         return result
 
     def subscribe(self, name: str, call: Callable[[], None]) -> Callable[[], None]:

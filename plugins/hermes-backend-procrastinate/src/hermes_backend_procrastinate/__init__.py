@@ -8,8 +8,8 @@ from hermes_core.kinds import TurnQueue
 
 
 @hookimpl
-def register_engines(ctx: PluginContext) -> Iterable[TurnQueue]:
-    """The engine ``procrastinate``."""
+def register_queues(ctx: PluginContext) -> Iterable[TurnQueue]:
+    """The queue ``procrastinate``."""
     from hermes_backend_procrastinate.config import Config
     from hermes_backend_procrastinate.queue import ProcrastinateQueue
 

@@ -1,4 +1,4 @@
-"""The settings of the engine."""
+"""The settings of the queue."""
 
 from hermes_core.options import ge, gt, option, settings
 

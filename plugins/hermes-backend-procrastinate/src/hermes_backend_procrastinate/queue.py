@@ -58,8 +58,8 @@ class ProcrastinateQueue(TurnQueue):
             if self._jobs is None:
                 if not (address := self._address()):
                     raise UserError(
-                        "workers.engine is procrastinate, and the store is a file of this machine.",
-                        hint="Set store.url to a PostgreSQL server, or workers.engine to local.",
+                        "workers.queue is procrastinate, and the store is a file of this machine.",
+                        hint="Set store.url to a PostgreSQL server, or workers.queue to local.",
                     )
                 from hermes_backend_procrastinate.jobs import Jobs
 

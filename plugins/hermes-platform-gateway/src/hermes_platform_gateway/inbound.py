@@ -70,7 +70,7 @@ class Inbound:
 
     async def begin(self, platform: Platform) -> None:
         """Carry out the commands that were heard before a death."""
-        for waiting in await self._ctx.host.records.heard(platform.name, platform.account):
+        for waiting in await self._ctx.host.records.commands_waiting(platform.name, platform.account):
             if waiting.envelope:
                 work = partial(self._again, platform, waiting)
                 self._in_order.put(f"{platform.name} {platform.account} {waiting.envelope.chat}", work)

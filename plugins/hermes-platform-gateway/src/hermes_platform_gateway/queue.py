@@ -70,5 +70,5 @@ class LocalQueue(TurnQueue):
 
 
 def open_queue(ctx: PluginContext) -> TurnQueue:
-    """The queue that ``workers.engine`` names, for this process. Raises UnknownName when no plugin has it."""
+    """The queue that ``workers.queue`` names, for this process. Raises UnknownName when no plugin has it."""
     return ctx.host.queue() or LocalQueue()

@@ -121,7 +121,7 @@ async def serve_all(order: dict) -> None:
         store = await hermes.runtime.store()
 
         async def carried_out() -> bool:
-            return not wire.open_events() and not await store.inbox.heard(wire.name, "bot")
+            return not wire.open_events() and not await store.inbox.commands_waiting(wire.name, "bot")
 
         while not await carried_out() or await unplayed(store) or not await all_sent(store, len(order["events"])):
             if running.done():

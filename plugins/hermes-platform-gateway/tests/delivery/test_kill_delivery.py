@@ -19,9 +19,9 @@ SAYS = [("1", "a", "One thing."), ("2", "a", LONG), ("3", "b", "Another thing.")
 
 
 @pytest.fixture
-def send(players, request):
+def send(workers, request):
     """Send everything in one go of the process; whether it was killed."""
-    server, mailman = request.param == "postgresql", players(Path(__file__).with_name("mailman.py"))
+    server, mailman = request.param == "postgresql", workers(Path(__file__).with_name("mailman.py"))
     url = request.getfixturevalue("database_url") if server else ""
 
     def go(folder: Path, kind: str, die_at: str = "", *, seed: object = 0, fault: float = 0.0) -> bool:

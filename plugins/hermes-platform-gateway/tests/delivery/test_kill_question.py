@@ -18,9 +18,9 @@ AFTER = ("tool_started", "tool_done", "tool_stored", "answered")  # what was beg
 
 
 @pytest.fixture
-def lives(players):
+def lives(workers):
     """Serve until the job is over, or until death; whether it was killed."""
-    house = players(Path(__file__).with_name("asking.py"))
+    house = workers(Path(__file__).with_name("asking.py"))
 
     def go(folder: Path, die_at: str = "", *, answers: bool = True, dies: bool = False) -> bool:
         folder.mkdir(exist_ok=True)

@@ -33,9 +33,9 @@ EVENTS = [("e1", "anna", "one"), ("e2", "ben", "two"), ("e3", "anna", "three"), 
 
 
 @pytest.fixture
-def serve(players, request):
+def serve(workers, request):
     """Serve until everything is answered; whether the process was killed."""
-    house = players(Path(__file__).with_name("house.py"))
+    house = workers(Path(__file__).with_name("house.py"))
 
     def go(
         folder: Path, kind: str, die_at: str = "", *, seed: object = 0, fault: float = 0.0, events: list = EVENTS

@@ -64,7 +64,7 @@ def make_show(ctx: PluginContext) -> click.Command:
             ("Session", row.session_id),
             ("Asked by", row.owner.person if row.addressee else ""),
             ("Asked", ago(row.asked)),
-            ("State", "open" if row.state == "open" else f"{row.told}. {row.reason}".strip()),
+            ("State", "open" if row.state == "open" else f"{row.summary}. {row.reason}".strip()),
         )
         for name, text in lines:
             if text:

@@ -45,7 +45,7 @@ def make_work(ctx: PluginContext) -> click.Command:
     @click.command()
     @_health
     async def work(health: str) -> None:
-        """Only play turns: a worker beside gateways that share its store (store.url, workers.engine)."""
+        """Only play turns: a worker beside gateways that share its store (store.url, workers.queue)."""
         await _serve(ctx, None, work=True, health=health)
 
     return work

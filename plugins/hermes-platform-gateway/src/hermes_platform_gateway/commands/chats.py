@@ -101,7 +101,7 @@ class ChatCommands:
         assert envelope
         found = await self._question(here, which)
         if found.state != "open":
-            return f"That is already {found.told}."
+            return f"That is already {found.summary}."
         by = envelope.sender_name or envelope.sender
         settle = self._ctx.approvals.settle
         settled = await settle(session.owner, found.id, evolve(said, by=by), admin=here.role == "admin")

@@ -79,7 +79,7 @@ class Sender:
 
     async def run(self) -> None:
         """Send what is due and what comes, until ``stop`` or cancelled: what is being sent then may have arrived."""
-        deaf = await self.outbox.watch(self.wake)
+        deaf = await self.outbox.subscribe(self.wake)
         try:
             while not self._stopping:
                 self._woken.clear()

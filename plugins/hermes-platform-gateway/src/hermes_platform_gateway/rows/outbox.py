@@ -102,7 +102,7 @@ class Outbox(Part):
         found = sa.select(outbox).where(outbox.c.id.in_(first), outbox.c.due <= now, mine)
         return [_read(row) for row in tx.execute(found.order_by(outbox.c.id).limit(limit))]
 
-    async def watch(self, call: Callable[[], None]) -> Callable[[], None]:
+    async def subscribe(self, call: Callable[[], None]) -> Callable[[], None]:
         """Call back whenever there is something to send, as far as that is heard here; what ends that."""
         return await self._store.subscribe(_WAKES, call)
 

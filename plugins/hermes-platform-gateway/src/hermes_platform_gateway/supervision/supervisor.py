@@ -10,7 +10,7 @@ from typing import Literal
 
 from hermes_core.errors import HermesError, UserError
 from hermes_core.host import CLOSE, HostRecords
-from hermes_core.types import Serving
+from hermes_core.types import AccountLease
 
 __all__ = ["CLOSE", "State", "Supervisor"]
 
@@ -42,7 +42,7 @@ class Supervisor:
         self.error = ""
         self.since = time.time()
         self._records, self._pauses, self._fell = records, pauses, fell
-        self._serving: Serving | None = None
+        self._held: AccountLease | None = None
         self._again = asyncio.Event()
         self._resting = False
 
@@ -97,17 +97,17 @@ class Supervisor:
         if state == "standby":
             return
         with contextlib.suppress(HermesError):  # a store that cannot be written says so itself, in other places
-            if await self.lead() and self._serving:
-                await self._records.keep_serving(self._serving, state, error)
+            if await self.lead() and self._held:
+                await self._records.renew(self._held, state, error)
 
     # --- the lease ------------------------------------------------------------------------------------------------
 
     async def lead(self) -> bool:
         """Take the lease, so that no other process has it; whether it is ours."""
-        if self._serving is None or self._serving.account != self.lease:
+        if self._held is None or self._held.account != self.lease:
             await self.release()
-            self._serving = await self._records.serve(self.kind, self.lease)
-        return self._serving is not None
+            self._held = await self._records.lease(self.kind, self.lease)
+        return self._held is not None
 
     async def led(self, why: str) -> None:
         """Wait until the lease is ours; ``why`` says what it waits for."""
@@ -118,15 +118,15 @@ class Supervisor:
     async def beat(self, look: Callable[[], Awaitable[None]] | None = None) -> None:
         """Keep the lease, and ``look`` each time, until cancelled. Raises StoreError when another has taken it."""
         while True:
-            if self._serving:
-                await self._records.keep_serving(self._serving)
+            if self._held:
+                await self._records.renew(self._held)
             if look:
                 await look()
             await asyncio.sleep(_BEAT)
 
     async def release(self) -> None:
         """Let go of the lease, so that another takes it at once."""
-        if self._serving is not None:
+        if self._held is not None:
             with contextlib.suppress(HermesError):  # else it is still ours: forgotten, it would keep ourselves out
-                await self._records.stop_serving(self._serving)
-                self._serving = None
+                await self._records.release(self._held)
+                self._held = None

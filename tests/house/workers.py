@@ -11,10 +11,10 @@ from typing import Any, Self
 
 import pytest
 
-__all__ = ["Player"]
+__all__ = ["Worker"]
 
 
-class Player:
+class Worker:
     """A program that reads orders from its stdin, one a line, and says of each how the process ended that played it."""
 
     def __init__(self, *words: str, **options: Any) -> None:
@@ -37,7 +37,7 @@ class Player:
 
 
 @pytest.fixture(scope="session")
-def players() -> Iterator[Callable[[Path], Player]]:
-    """The player of a program, started when it is first wanted. They go with the test session."""
+def workers() -> Iterator[Callable[[Path], Worker]]:
+    """The worker of a program, started when it is first wanted. They go with the test session."""
     with ExitStack() as stack:
-        yield cache(lambda program: stack.enter_context(Player(str(program))))
+        yield cache(lambda program: stack.enter_context(Worker(str(program))))

@@ -1,6 +1,6 @@
-"""Every way in leads past the one point: what is denied does not happen, through whichever door it comes.
+"""Every way in leads past the one point: what is denied does not happen, whichever way it comes in.
 
-One command, ``touch CANARY``, in a process of its own where that is how the door works, with a canary behind each
+One command, ``touch CANARY``, in a process of its own where that is how the way in works, with a canary behind each
 barrier. One more has none before it: it must appear, or the test would prove nothing.
 """
 
@@ -178,16 +178,16 @@ async def among_others(house: House) -> None:
     await house.run([[["note", {"what": "a"}], *house.calls, ["note", {"what": "b"}]], "done"])
 
 
-DOORS = [
+WAYS_IN = [
     by_command_line, by_command_line_with_yolo, by_embedding, by_agent, by_platform, by_queue, by_child, by_grandchild,
     after_a_crash, after_a_crash_of_a_child, by_tool_search, among_others,
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("door", DOORS, ids=lambda door: door.__name__)
-async def test_every_door_leads_past_the_policy(tmp_path, door) -> None:
+@pytest.mark.parametrize("way_in", WAYS_IN, ids=lambda way_in: way_in.__name__)
+async def test_every_way_in_leads_past_the_policy(tmp_path, way_in) -> None:
     house = House(tmp_path, *RULES)
-    await door(house)
+    await way_in(house)
     assert house.canaries == ["free"]
 
 

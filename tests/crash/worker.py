@@ -125,7 +125,7 @@ class Outside:
             return None if times else Verdict(outcome="deny", reason="look again 0")
 
         hooks = {pre_llm_call: ("compacts", "appends"), may_end: ("goes_on",)}
-        wanted = [hook for hook, wishes in hooks.items() if any(self.order[wish] for wish in wishes)]
+        wanted = [hook for hook, options in hooks.items() if any(self.order[option] for option in options)]
         return [Planned(self), add, look, both, *wanted]
 
 

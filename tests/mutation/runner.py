@@ -145,7 +145,7 @@ def played_anew(tests: Tests, path: str = "", code: CodeType | None = None) -> l
     return plugin.failed or ([] if status in (0, 5) else ["collection"])
 
 
-class Player(Failures):
+class Runner(Failures):
     """The plugin that takes over a room's tests once they are collected."""
 
     def __init__(
