@@ -14,8 +14,8 @@ from hermes_provider_offline import acts_files as files
 from hermes_provider_offline import acts_memory as memory
 from hermes_provider_offline import acts_work as work
 from hermes_provider_offline.clause import Clause, keep_body, mask, split
-from hermes_provider_offline.desk import Act, Desk
 from hermes_provider_offline.past import Outcome, Past, key_of
+from hermes_provider_offline.plan_state import Act, PlanState
 from hermes_provider_offline.rules import kind_of, understand
 from hermes_provider_offline.speech import not_understood, part_not_understood, too_long
 from hermes_provider_offline.step import Step
@@ -27,7 +27,7 @@ _LONGEST = 16_000  # characters of a wish that are looked at
 _UNQUOTED = 2_000  # of them outside of quotes; the rules' patterns are for sentences, not for pages
 _ANSWER = 24_000  # characters of an answer
 
-_ACTS: Mapping[str, Callable[[Step, Desk], Act]] = {
+_ACTS: Mapping[str, Callable[[Step, PlanState], Act]] = {
     "list": files.act_list,
     "find": files.act_find,
     "count_files": files.act_count_files,
@@ -97,11 +97,11 @@ def next_move(past: Past, toolbox: Toolbox, clock: Callable[[], datetime]) -> Ca
     steps = plan_of(past.wish)
     if not any(step.kind != "unknown" for step in steps):
         return not_understood(toolbox)
-    desk, record = Desk(past, toolbox, clock), _Record(past)
+    state, record = PlanState(past, toolbox, clock), _Record(past)
     said: list[str] = []
     for step in steps[:STEPS]:
         try:
-            done = _walk(step, desk, record)
+            done = _walk(step, state, record)
         except _Spent:
             said.append(f"I stop here: {CALLS} tool calls are the most I make for one request.")
             break
@@ -116,11 +116,11 @@ def next_move(past: Past, toolbox: Toolbox, clock: Callable[[], datetime]) -> Ca
     )
 
 
-def _walk(step: Step, desk: Desk, record: _Record) -> Call | str:
+def _walk(step: Step, state: PlanState, record: _Record) -> Call | str:
     """Go through a step as far as the record reaches."""
-    if desk.troubled and step.kind in _CHANGING:
+    if state.troubled and step.kind in _CHANGING:
         return "Because something before it failed, I did not do this: " + _told(step)
-    act = _ACTS[step.kind](step, desk)
+    act = _ACTS[step.kind](step, state)
     try:
         call = next(act)
         while (outcome := record.outcome(call)) is not None:
@@ -129,7 +129,7 @@ def _walk(step: Step, desk: Desk, record: _Record) -> Call | str:
     except StopIteration as end:
         return str(end.value)
     except CannotDo as reason:
-        desk.troubled = True
+        state.troubled = True
         return str(reason)
 
 

@@ -10,7 +10,7 @@ from hermes_core.context import PluginContext
 from hermes_core.errors import UserError
 from hermes_core.types import Command
 from hermes_tool_skills.asking import json_option, say
-from hermes_tool_skills.desk import catalogue_for
+from hermes_tool_skills.catalogue import catalogue_for
 
 if TYPE_CHECKING:
     import click

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from hermes_core.context import PluginContext
 from hermes_core.errors import ToolError, UserError
 from hermes_core.types import Choice, Message, Principal, Session, SlashCommand, Text
-from hermes_tool_skills.catalogue import Catalogue
-from hermes_tool_skills.desk import catalogue_for
+from hermes_tool_skills.catalogue import Catalogue, catalogue_for
 
 _STACKED = 5  # skills that one message may follow
 

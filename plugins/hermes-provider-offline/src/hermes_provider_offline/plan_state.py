@@ -13,7 +13,7 @@ _FILE = re.compile(r"\.\w+$|(?:^|/)[A-Z]\w+$")
 Act = Generator[Call, Outcome, str]
 
 
-class Desk:
+class PlanState:
     """The state of one plan. It is made anew for every request, so nothing can go stale."""
 
     def __init__(self, past: Past, toolbox: Toolbox, clock: Callable[[], datetime]) -> None:
