@@ -145,7 +145,7 @@ async def test_two_passes_that_save_too_little_stop_it(tmp_path: Path) -> None:
     for turn in ("t1", "t2", "t3", "t4"):
         assert await rig.before(old, turn) is None
     assert len(model.requests) == 2
-    assert rig.compressor.past("s").stopped
+    assert rig.compressor.progress("s").stopped
 
 
 async def test_two_lists_in_a_row_stop_it_too(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from hermes_tool_references.config import Config
 from hermes_tool_references.ranking import Entries, ranked
 
 
-class Past(SessionsBroker):
+class FakeHistory(SessionsBroker):
     def __init__(self, *sessions: Session) -> None:
         self.sessions = sessions
 
@@ -44,8 +44,8 @@ class Rig:
         self.folder = folder
         self.session = Session(id="now", origin="cli", cwd=str(folder))
         manifest = read_manifest(manifest_path("hermes_tool_references"))
-        past = Past(self.session, *sessions)
-        self.completer = References(plugin_context(manifest, home, config=Config(**config), sessions=past))
+        history = FakeHistory(self.session, *sessions)
+        self.completer = References(plugin_context(manifest, home, config=Config(**config), sessions=history))
 
     def lay(self, *names: str) -> "Rig":
         for name in names:
@@ -124,14 +124,14 @@ async def test_only_so_many_folders_are_remembered(tmp_path: Path) -> None:
 
 
 async def test_sessions_by_title_or_id(tmp_path: Path) -> None:
-    past = (
+    history = (
         Session(id="s1", origin="cli", title="The trip"),
         Session(id="s2", origin="tui"),
         Session(id="s3", origin="cli", title="Twice"),
         Session(id="s4", origin="cli", title="Twice"),
         Session(id="c1", origin="child", title="The errand"),
     )
-    rig = Rig(tmp_path / "home", tmp_path / "work", *past)
+    rig = Rig(tmp_path / "home", tmp_path / "work", *history)
     assert await rig("@session:") == ['@session:"The trip"', "@session:s3", "@session:s4", "@session:s2"]
     assert await rig('@session:"the tr') == ['@session:"The trip"']
     assert await rig("@session:s2") == ["@session:s2"]

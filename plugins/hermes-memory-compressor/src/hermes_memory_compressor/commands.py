@@ -65,9 +65,9 @@ class _Commands:
         if size >= about.now:
             return f"Nothing was changed: compacted it would have about {size:,} tokens instead of {about.now:,}."
         await self._ctx.history.replace(session.owner, session.id, made.messages)
-        past = about.compressor.past(session.id)
-        past.useless = past.handoffs = 0
-        past.cool_until = 0.0
+        progress = about.compressor.progress(session.id)
+        progress.useless = progress.handoffs = 0
+        progress.cool_until = 0.0
         return (
             f"Compacted: about {about.now:,} tokens became {size:,} ({_saved(about.now, size)} less); "
             f"{len(messages)} messages became {len(made.messages)}. All of them can still be searched."

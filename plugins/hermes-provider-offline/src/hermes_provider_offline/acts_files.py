@@ -5,9 +5,9 @@ from collections.abc import Generator
 
 from attrs import evolve
 
+from hermes_provider_offline.history import Outcome
 from hermes_provider_offline.names import with_extension
 from hermes_provider_offline.outputs import Entry, FileText, file_text, headings, is_empty, listing
-from hermes_provider_offline.past import Outcome
 from hermes_provider_offline.plan_state import Act, PlanState, sorry
 from hermes_provider_offline.speech import WHAT, code, counted, fenced
 from hermes_provider_offline.step import Step, Which

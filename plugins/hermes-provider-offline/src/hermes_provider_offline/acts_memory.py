@@ -5,8 +5,8 @@ import re
 from collections.abc import Generator
 
 from hermes_core.values import frozen
+from hermes_provider_offline.history import Outcome
 from hermes_provider_offline.outputs import is_empty, unwrap
-from hermes_provider_offline.past import Outcome
 from hermes_provider_offline.plan_state import Act, PlanState, sorry
 from hermes_provider_offline.speech import CONNECT, WHAT, fenced, introduction, quoted, short
 from hermes_provider_offline.step import Step
@@ -34,15 +34,15 @@ class Fact:
 
 def facts(state: PlanState) -> list[Fact]:
     """What the prompt's memory says, what was remembered since, and what the person said here; best kept first."""
-    found = [*_in_prompt(state.past.prompt)]
-    for name, arguments, outcome in state.past.earlier:
+    found = [*_in_prompt(state.history.prompt)]
+    for name, arguments, outcome in state.history.earlier:
         text = next((arguments[r] for r in ROLES["fact"] if isinstance(arguments.get(r), str)), "")
         if name in ("memory", "remember", "save_memory") and text and not outcome.failed:
             found.append(Fact(text=str(text), where=str(arguments.get("target") or "memory")))
         gone = arguments.get("old")
         if name == "memory" and arguments.get("action") == "remove" and isinstance(gone, str) and not outcome.failed:
             found = [fact for fact in found if gone not in fact.text]
-    found.extend(Fact(text=said, where="said") for said in state.past.said if len(said) < 400 and not _asks(said))
+    found.extend(Fact(text=said, where="said") for said in state.history.said if len(said) < 400 and not _asks(said))
     return found
 
 
@@ -136,7 +136,7 @@ def act_statement(step: Step, state: PlanState) -> Act:
 def act_sessions(step: Step, state: PlanState) -> Act:
     """Search past conversations, or list the recent ones."""
     words = content_words(step.text)
-    dated = re.search(r"\b(?:last|this|past|yesterday|ago|week|month|year|today)\b", state.past.wish, re.IGNORECASE)
+    dated = re.search(r"\b(?:last|this|past|yesterday|ago|week|month|year|today)\b", state.history.wish, re.IGNORECASE)
     note = "\n(I do not filter by date; the dates are in the list.)" if dated else ""
     if not words:
         outcome = yield state.toolbox.call("recent")

@@ -8,8 +8,8 @@ from collections.abc import Generator, Mapping
 from attrs import evolve
 
 from hermes_provider_offline.acts_files import SHOWN, load, subject, within
+from hermes_provider_offline.history import Outcome
 from hermes_provider_offline.outputs import FileText, hits, is_empty, unwrap, was_cut
-from hermes_provider_offline.past import Outcome
 from hermes_provider_offline.plan_state import Act, PlanState, sorry
 from hermes_provider_offline.speech import code, counted, fenced, quoted, short
 from hermes_provider_offline.step import Step

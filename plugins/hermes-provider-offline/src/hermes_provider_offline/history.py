@@ -18,7 +18,7 @@ class Outcome:
 
 
 @frozen(kw_only=True)
-class Past:
+class History:
     """A request, taken apart."""
 
     wish: str = ""
@@ -43,13 +43,13 @@ def key_of(name: str, arguments: Mapping[str, JSON]) -> str:
     return f"{name} {json.dumps(dict(arguments), sort_keys=True, ensure_ascii=False, default=str)}"
 
 
-def read_past(messages: Sequence[Message]) -> Past:
+def read_history(messages: Sequence[Message]) -> History:
     """Take a history apart at the last thing the person said."""
     asked = [i for i, message in enumerate(messages) if message.role == "user"]
     if not asked:
-        return Past(prompt=_prompt(messages))
+        return History(prompt=_prompt(messages))
     last = asked[-1]
-    return Past(
+    return History(
         wish=text_of(messages[last]),
         done=_calls(messages[last + 1 :]),
         earlier=_calls(messages[:last]),

@@ -14,7 +14,7 @@ from hermes_provider_offline import acts_files as files
 from hermes_provider_offline import acts_memory as memory
 from hermes_provider_offline import acts_work as work
 from hermes_provider_offline.clause import Clause, keep_body, mask, split
-from hermes_provider_offline.past import Outcome, Past, key_of
+from hermes_provider_offline.history import History, Outcome, key_of
 from hermes_provider_offline.plan_state import Act, PlanState
 from hermes_provider_offline.rules import kind_of, understand
 from hermes_provider_offline.speech import not_understood, part_not_understood, too_long
@@ -67,12 +67,12 @@ class _Record:
     """What was done for this wish. Gives each outcome once; asked again, the same, unless something"
     " changed since."""
 
-    def __init__(self, past: Past) -> None:
+    def __init__(self, history: History) -> None:
         self._left: defaultdict[str, deque[Outcome]] = defaultdict(deque)
-        for name, arguments, outcome in past.done:
+        for name, arguments, outcome in history.done:
             self._left[key_of(name, arguments)].append(outcome)
         self._known: dict[str, Outcome] = {}
-        self._made = len(past.done)
+        self._made = len(history.done)
 
     def outcome(self, call: Call) -> Outcome | None:
         """What the call came to, or None when it has yet to be made. Raises _Spent when it may not be."""
@@ -90,14 +90,14 @@ class _Record:
         return None
 
 
-def next_move(past: Past, toolbox: Toolbox, clock: Callable[[], datetime]) -> Call | str:
+def next_move(history: History, toolbox: Toolbox, clock: Callable[[], datetime]) -> Call | str:
     """The next call to make, or the answer when nothing is left to do."""
-    if len(past.wish) > _LONGEST or len(mask(keep_body(past.wish))[0]) > _UNQUOTED:
-        return too_long(len(past.wish))
-    steps = plan_of(past.wish)
+    if len(history.wish) > _LONGEST or len(mask(keep_body(history.wish))[0]) > _UNQUOTED:
+        return too_long(len(history.wish))
+    steps = plan_of(history.wish)
     if not any(step.kind != "unknown" for step in steps):
         return not_understood(toolbox)
-    state, record = PlanState(past, toolbox, clock), _Record(past)
+    state, record = PlanState(history, toolbox, clock), _Record(history)
     said: list[str] = []
     for step in steps[:STEPS]:
         try:
