@@ -13,7 +13,7 @@ from hermes_core.errors import ToolError
 from hermes_core.kinds import ToolContext
 from hermes_core.testing import FakeToolContext, FakeWorkspace
 from hermes_core.types import Effect, Session, Usage
-from hermes_tool_delegate.child import Result, Wish
+from hermes_tool_delegate.child import ChildTask, Result
 from hermes_tool_delegate.config import Config
 from hermes_tool_delegate.roster import Roster, agents_command
 from hermes_tool_delegate.tool import delegate_tool
@@ -28,7 +28,7 @@ class Rig:
         self.config, self.folder = Config(**settings), folder
         self.roster = Roster(self.config.max_children)
         self.tool, self.command = delegate_tool(self.config, self.roster, self.play), agents_command(self.roster)
-        self.wishes: list[Wish] = []
+        self.tasks: list[ChildTask] = []
         self.context = self.of(ME)
 
     def of(self, session: Session, *children: Any) -> FakeToolContext:
@@ -36,12 +36,12 @@ class Rig:
         self.children = list(children)
         return FakeToolContext(FakeWorkspace(folder=self.folder), session=session)
 
-    async def play(self, _context: ToolContext, wish: Wish) -> Result:
-        self.wishes.append(wish)
+    async def play(self, _context: ToolContext, task: ChildTask) -> Result:
+        self.tasks.append(task)
         if not self.children:
-            return Result(status="done", answer=f"Done: {wish.goal}", session_id=f"child_{len(self.wishes)}")
+            return Result(status="done", answer=f"Done: {task.goal}", session_id=f"child_{len(self.tasks)}")
         child = self.children.pop(0)
-        result: Result = await child(wish) if callable(child) else child
+        result: Result = await child(task) if callable(child) else child
         return result
 
     async def delegate(self, context: FakeToolContext | None = None, **arguments: Any) -> Any:
@@ -77,14 +77,14 @@ async def test_several_tasks_are_reported_in_their_order(rig: Rig) -> None:
     one, two = await rig.delegate(context, tasks=[{"goal": "a"}, {"goal": "b", "context": "c"}])
     assert one == {"task": 1, "status": "refused", "error": "No money is left for a child."}
     assert (two["task"], two["answer"]) == (2, "Done: b")
-    assert [(t.goal, t.context) for t in rig.wishes] == [("a", ""), ("b", "c")]
+    assert [(t.goal, t.context) for t in rig.tasks] == [("a", ""), ("b", "c")]
 
 
-async def test_the_settings_become_wishes(tmp_path: Path) -> None:
+async def test_the_settings_become_tasks(tmp_path: Path) -> None:
     rig = Rig(tmp_path, max_depth=2, seconds=60.0, calls=7, model="m", effort="low", blocked_toolsets=["browser"])
     await rig.delegate(goal="a", toolsets=["files"])
     await rig.delegate(goal="b", role="orchestrator")
-    leaf, orchestrator = rig.wishes
+    leaf, orchestrator = rig.tasks
     assert (leaf.toolsets, leaf.without, leaf.calls, leaf.model, leaf.effort) == (
         ("files",), ("browser",), 7, "m", "low"
     )  # fmt: skip
@@ -106,7 +106,7 @@ async def test_the_settings_become_wishes(tmp_path: Path) -> None:
 async def test_a_call_that_cannot_be_meant_is_refused(rig: Rig, arguments: dict[str, Any]) -> None:
     with pytest.raises(ToolError):
         await rig.delegate(**arguments)
-    assert not rig.wishes
+    assert not rig.tasks
 
 
 async def test_a_long_answer_is_kept_in_a_file(rig: Rig) -> None:
@@ -125,7 +125,7 @@ class Gate:
     def __init__(self) -> None:
         self.open, self.inside, self.most = asyncio.Event(), 0, 0
 
-    async def __call__(self, task: Wish) -> Result:
+    async def __call__(self, task: ChildTask) -> Result:
         self.inside += 1
         self.most = max(self.most, self.inside)
         assert task.on_step

@@ -12,7 +12,7 @@ from hermes_core.agent.slash.jobs import JobsBeside
 from hermes_core.kinds import ToolContext, tool
 from hermes_core.testing import Call, FakeToolContext, FakeWorkspace
 from hermes_core.types import Effect, Ended, Session
-from hermes_tool_delegate.child import Result, Wish
+from hermes_tool_delegate.child import ChildTask, Result
 from hermes_tool_delegate.config import Config
 from hermes_tool_delegate.jobs import Children
 from hermes_tool_delegate.roster import Roster
@@ -27,7 +27,7 @@ class Gate:
     def __init__(self) -> None:
         self.open, self.inside = asyncio.Event(), 0
 
-    async def __call__(self, task: Wish) -> Result:
+    async def __call__(self, task: ChildTask) -> Result:
         self.inside += 1
         assert task.on_step
         task.on_step("child_1", "terminal: make test")
@@ -44,7 +44,7 @@ class Gate:
 class Rig:
     def __init__(self, folder: Path) -> None:
         self.roster, self.gate = Roster(1), Gate()
-        self.tool = delegate_tool(Config(max_children=1), self.roster, lambda _context, wish: self.gate(wish))
+        self.tool = delegate_tool(Config(max_children=1), self.roster, lambda _context, task: self.gate(task))
         self.children = Children(self.roster)
         self.context = FakeToolContext(FakeWorkspace(folder=folder), session=ME)
 

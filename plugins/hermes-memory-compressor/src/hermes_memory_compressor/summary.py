@@ -54,12 +54,12 @@ def request_for(
     """
     sections = "\n".join(f"  ## {name} - {meaning}" for name, meaning in SECTIONS.items())
     system = _SYSTEM.format(sections=sections, words=budget * 2 // 3)
-    wishes = [f"Today is {today}."]
+    instructions = [f"Today is {today}."]
     if earlier:
-        wishes.append("Update the earlier note: keep what still holds, move what was finished, add what is new.")
+        instructions.append("Update the earlier note: keep what still holds, move what was finished, add what is new.")
     if focus:
-        wishes.append(f"Give most room to this topic: {focus}")
-    asks = "\n".join([*wishes, "Write the note now."])
+        instructions.append(f"Give most room to this topic: {focus}")
+    asks = "\n".join([*instructions, "Write the note now."])
     old = f"<earlier_note>\n{mask(earlier)}\n</earlier_note>\n\n" if earlier else ""
     left = room - tokens.of_text(system) - tokens.of_text(old) - tokens.of_text(asks) - 50
     text = f"{old}<messages>\n{mask(_fitting(middle, left))}\n</messages>\n\n{asks}"

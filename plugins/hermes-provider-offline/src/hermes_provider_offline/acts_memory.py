@@ -136,7 +136,7 @@ def act_statement(step: Step, state: PlanState) -> Act:
 def act_sessions(step: Step, state: PlanState) -> Act:
     """Search past conversations, or list the recent ones."""
     words = content_words(step.text)
-    dated = re.search(r"\b(?:last|this|past|yesterday|ago|week|month|year|today)\b", state.history.wish, re.IGNORECASE)
+    dated = re.search(r"\b(?:last|this|past|yesterday|ago|week|month|year|today)\b", state.history.task, re.IGNORECASE)
     note = "\n(I do not filter by date; the dates are in the list.)" if dated else ""
     if not words:
         outcome = yield state.toolbox.call("recent")

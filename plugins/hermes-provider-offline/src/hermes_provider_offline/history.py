@@ -1,4 +1,4 @@
-"""What a request says about the conversation: the last wish, what was done for it, what came before."""
+"""What a request says about the conversation: the last task, what was done for it, what came before."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -21,10 +21,10 @@ class Outcome:
 class History:
     """A request, taken apart."""
 
-    wish: str = ""
-    done: Sequence[tuple[str, Mapping[str, JSON], Outcome]] = ()  # calls since the wish: name, arguments, outcome
-    earlier: Sequence[tuple[str, Mapping[str, JSON], Outcome]] = ()  # calls before the wish
-    said: Sequence[str] = ()  # what the person said before the wish
+    task: str = ""
+    done: Sequence[tuple[str, Mapping[str, JSON], Outcome]] = ()  # calls since the task: name, arguments, outcome
+    earlier: Sequence[tuple[str, Mapping[str, JSON], Outcome]] = ()  # calls before the task
+    said: Sequence[str] = ()  # what the person said before the task
     prompt: str = ""
 
 
@@ -50,7 +50,7 @@ def read_history(messages: Sequence[Message]) -> History:
         return History(prompt=_prompt(messages))
     last = asked[-1]
     return History(
-        wish=text_of(messages[last]),
+        task=text_of(messages[last]),
         done=_calls(messages[last + 1 :]),
         earlier=_calls(messages[:last]),
         said=[text_of(messages[i]) for i in asked[:-1]],

@@ -1,4 +1,4 @@
-"""The plan: steps from the last wish, replayed over what is done already, up to the next call or the answer.
+"""The plan: steps from the last task, replayed over what is done already, up to the next call or the answer.
 
 Nothing is kept between requests. Each step is a generator that yields calls and is fed their outcomes; the calls that
 the history holds are answered from it, so the first call that it does not hold is the next one to make.
@@ -21,9 +21,9 @@ from hermes_provider_offline.speech import not_understood, part_not_understood, 
 from hermes_provider_offline.step import Step
 from hermes_provider_offline.toolbox import Call, CannotDo, Toolbox
 
-CALLS = 24  # tool calls for one wish
-STEPS = 20  # requests of one wish
-_LONGEST = 16_000  # characters of a wish that are looked at
+CALLS = 24  # tool calls for one task
+STEPS = 20  # requests of one task
+_LONGEST = 16_000  # characters of a task that are looked at
 _UNQUOTED = 2_000  # of them outside of quotes; the rules' patterns are for sentences, not for pages
 _ANSWER = 24_000  # characters of an answer
 
@@ -60,11 +60,11 @@ _CHANGING = frozenset({"write", "append", "edit", "run", "tool"})
 
 
 class _Spent(Exception):
-    """The calls allowed for one wish are used up."""
+    """The calls allowed for one task are used up."""
 
 
 class _Record:
-    """What was done for this wish. Gives each outcome once; asked again, the same, unless something"
+    """What was done for this task. Gives each outcome once; asked again, the same, unless something"
     " changed since."""
 
     def __init__(self, history: History) -> None:
@@ -92,9 +92,9 @@ class _Record:
 
 def next_move(history: History, toolbox: Toolbox, clock: Callable[[], datetime]) -> Call | str:
     """The next call to make, or the answer when nothing is left to do."""
-    if len(history.wish) > _LONGEST or len(mask(keep_body(history.wish))[0]) > _UNQUOTED:
-        return too_long(len(history.wish))
-    steps = plan_of(history.wish)
+    if len(history.task) > _LONGEST or len(mask(keep_body(history.task))[0]) > _UNQUOTED:
+        return too_long(len(history.task))
+    steps = plan_of(history.task)
     if not any(step.kind != "unknown" for step in steps):
         return not_understood(toolbox)
     state, record = PlanState(history, toolbox, clock), _Record(history)
@@ -137,9 +137,9 @@ def _told(step: Step) -> str:
     return " ".join(filter(None, (step.kind, step.text, step.path)))[:200]
 
 
-def plan_of(wish: str) -> Sequence[Step]:
-    """The steps of a wish, in order; what no rule knows is a step too, so that it is not passed over in silence."""
-    steps = [understand(clause) or _unknown(clause) for clause in split(wish.strip(), kind_of)]
+def plan_of(task: str) -> Sequence[Step]:
+    """The steps of a task, in order; what no rule knows is a step too, so that it is not passed over in silence."""
+    steps = [understand(clause) or _unknown(clause) for clause in split(task.strip(), kind_of)]
     return [
         evolve(step, quiet=step.kind in ("read", "search") and following is not None and _goes_on(step, following))
         for step, following in zip(steps, [*steps[1:], None], strict=False)
