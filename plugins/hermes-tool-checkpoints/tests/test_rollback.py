@@ -341,11 +341,11 @@ async def test_the_note_survives_a_restart_until_a_reply_is_stored(scene: Callab
     assert changed
     assert [p.text for p in changed.message.parts if isinstance(p, Text)] == ["hi", "\n\n[first]"]
     again.leave(["s1"], "second")
-    again.heard("s1")
+    again.answered("s1")
     left = again.add("s1", envelope())
     assert left
     assert isinstance(left.message.parts[-1], Text)
     assert left.message.parts[-1].text == "\n\n[second]"
-    again.heard("s1")
+    again.answered("s1")
     assert again.add("s1", envelope()) is None
     assert again.add("s2", envelope()) is None

@@ -51,7 +51,7 @@ async def transform_incoming(ctx: PluginContext, envelope: Envelope, session_id:
 @hookimpl
 async def post_llm_call(ctx: PluginContext, session: Session) -> None:
     if (ctx.paths.data / "notes").is_dir():
-        late.snapshots_for(ctx).notes.heard(session.id)
+        late.snapshots_for(ctx).notes.answered(session.id)
 
 
 @hookimpl
