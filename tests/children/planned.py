@@ -36,7 +36,7 @@ from hermes_core.types import (
     Usage,
     UsageDelta,
 )
-from hermes_tool_delegate.child import Wish, work
+from hermes_tool_delegate.child import ChildTask, work
 
 TRUTH = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "truth")
 
@@ -180,7 +180,7 @@ def hand_tool(ctx):
         options = {"toolsets": wanted.toolsets, "without": wanted.without, "calls": wanted.calls}
         options |= {"tokens": wanted.tokens, "money": wanted.money, "seconds": wanted.seconds, "levels": wanted.levels}
         options["on_step"] = lambda _session, text: context.progress(f"{text}\n")
-        children = [work(ctx, context, Wish(goal=g, number=n, **options)) for n, g in enumerate(wanted.goals)]
+        children = [work(ctx, context, ChildTask(goal=g, number=n, **options)) for n, g in enumerate(wanted.goals)]
         if wanted.drop:
             left = [asyncio.ensure_future(child) for child in children]
             while not truth_has("waiting"):

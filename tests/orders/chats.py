@@ -14,7 +14,7 @@ from ways import way
 from hermes_core.testing import FakePlatform
 from hermes_core.types import Blob, Chat, Envelope, Message, Sent, Text
 from hermes_platform_gateway.gateway import Gateway
-from hermes_platform_telegram.intake import _envelope
+from hermes_platform_telegram.inbound import _envelope
 from hermes_platform_telegram.updates import Me, read_update
 
 ME, BOT = 7, Me("99", "bot")

@@ -47,7 +47,7 @@ class Model(LlmBroker):
         return Response(message=said("assistant", self.answer(request)), reason="stop", usage=Usage())
 
 
-class Desk:
+class Rig:
     """A compressor with a clock of its own."""
 
     def __init__(self, folder: Path, model: LlmBroker, history: Sequence[Message] = (), **settings: Any) -> None:
@@ -74,18 +74,18 @@ def model() -> Model:
 
 
 @pytest.fixture
-def desk(tmp_path: Path, model: Model) -> Desk:
-    return Desk(tmp_path, model)
+def rig(tmp_path: Path, model: Model) -> Rig:
+    return Rig(tmp_path, model)
 
 
-async def test_below_the_threshold_nothing_happens(desk: Desk, model: Model) -> None:
-    assert await desk.before(talk(5)) is None
+async def test_below_the_threshold_nothing_happens(rig: Rig, model: Model) -> None:
+    assert await rig.before(talk(5)) is None
     assert model.requests == []
 
 
-async def test_over_it_the_middle_becomes_a_summary(desk: Desk) -> None:
+async def test_over_it_the_middle_becomes_a_summary(rig: Rig) -> None:
     old = talk(14)
-    new = await desk.before(old)
+    new = await rig.before(old)
     assert new
     assert new[:2] == old[:2]
     assert new[-8:] == old[-8:] or new[-7:] == old[-7:]
@@ -96,12 +96,12 @@ async def test_over_it_the_middle_becomes_a_summary(desk: Desk) -> None:
 
 
 async def test_it_can_be_switched_off(tmp_path: Path, model: Model) -> None:
-    assert await Desk(tmp_path, model, enabled=False).before(talk(14)) is None
+    assert await Rig(tmp_path, model, enabled=False).before(talk(14)) is None
 
 
-async def test_a_known_window_counts_more_than_the_setting(desk: Desk, model: Model) -> None:
-    assert await desk.before(talk(14), context=200_000) is None
-    assert await desk.before(talk(7), context=4_000)
+async def test_a_known_window_counts_more_than_the_setting(rig: Rig, model: Model) -> None:
+    assert await rig.before(talk(14), context=200_000) is None
+    assert await rig.before(talk(7), context=4_000)
 
 
 async def test_old_outputs_alone_need_no_model(tmp_path: Path, model: Model) -> None:
@@ -110,16 +110,16 @@ async def test_old_outputs_alone_need_no_model(tmp_path: Path, model: Model) -> 
         call = ToolCall(id=f"c{n}", name="read_file", arguments={"path": f"f{n}"})
         result = ToolResult(call_id=call.id, name=call.name, parts=(Text(text=f"line {n} " * 500),))
         old += [Message(role="assistant", parts=(call,)), Message(role="tool", parts=(result,))]
-    new = await Desk(tmp_path, model, protect_last=3).before(old)
+    new = await Rig(tmp_path, model, protect_last=3).before(old)
     assert new
     assert len(new) == len(old)
     assert model.requests == []
 
 
-async def test_a_second_compaction_updates_the_summary(desk: Desk, model: Model) -> None:
-    new = await desk.before(talk(14))
+async def test_a_second_compaction_updates_the_summary(rig: Rig, model: Model) -> None:
+    new = await rig.before(talk(14))
     assert new
-    again = await desk.before([*new, said("assistant", "ok"), *talk(12)])
+    again = await rig.before([*new, said("assistant", "ok"), *talk(12)])
     assert again
     asked = model.requests[-1].messages[1].parts[0].text
     assert "<earlier_note>" in asked
@@ -129,37 +129,37 @@ async def test_a_second_compaction_updates_the_summary(desk: Desk, model: Model)
 
 async def test_after_a_failure_it_waits_ten_minutes(tmp_path: Path) -> None:
     model = Model()
-    desk = Desk(tmp_path, model)
-    assert await desk.before(talk(14)) is None
-    desk.now = 599.0
-    assert await desk.before(talk(14), "t2") is None
+    rig = Rig(tmp_path, model)
+    assert await rig.before(talk(14)) is None
+    rig.now = 599.0
+    assert await rig.before(talk(14), "t2") is None
     assert len(model.requests) == 1
-    desk.now, model.answer = 601.0, lambda _: SUMMARY
-    assert await desk.before(talk(14), "t3")
+    rig.now, model.answer = 601.0, lambda _: SUMMARY
+    assert await rig.before(talk(14), "t3")
 
 
 async def test_two_passes_that_save_too_little_stop_it(tmp_path: Path) -> None:
     model = Model(lambda _: "## Goal\n" + "word " * 500)
-    desk = Desk(tmp_path, model, protect_last=8, target_ratio=0.8)
+    rig = Rig(tmp_path, model, protect_last=8, target_ratio=0.8)
     old = talk(14)
     for turn in ("t1", "t2", "t3", "t4"):
-        assert await desk.before(old, turn) is None
+        assert await rig.before(old, turn) is None
     assert len(model.requests) == 2
-    assert desk.compressor.past("s").stopped
+    assert rig.compressor.progress("s").stopped
 
 
 async def test_two_lists_in_a_row_stop_it_too(tmp_path: Path) -> None:
-    desk = Desk(tmp_path, Model())
+    rig = Rig(tmp_path, Model())
     for turn in ("t1", "t2"):
-        assert await desk.before(talk(20), turn)
-    assert await desk.before(talk(20), "t3") is None
+        assert await rig.before(talk(20), turn)
+    assert await rig.before(talk(20), "t3") is None
 
 
-async def test_one_turn_has_three_attempts(desk: Desk, model: Model) -> None:
+async def test_one_turn_has_three_attempts(rig: Rig, model: Model) -> None:
     for number in range(ATTEMPTS + 2):
-        made = await desk.before(talk(14))
+        made = await rig.before(talk(14))
         assert (made is not None) == (number < ATTEMPTS)
-    assert await desk.before(talk(14), "t2")
+    assert await rig.before(talk(14), "t2")
 
 
 class Tasks(Model):
@@ -176,43 +176,43 @@ class Tasks(Model):
 
 async def test_the_model_for_the_task_is_asked_first_then_the_persons_own(tmp_path: Path) -> None:
     model = Tasks(lambda _: SUMMARY)
-    assert await Desk(tmp_path, model).before(talk(14))
+    assert await Rig(tmp_path, model).before(talk(14))
     assert model.tasks == ["compression", ""]
 
 
 async def test_the_commands_say_what_they_did(tmp_path: Path, model: Model, snapshot: Any) -> None:
-    desk = Desk(tmp_path, model, talk(14))
-    before = await desk.ctx.history.read(ME.owner, "s")
-    shown = await desk.type("/compress preview")
+    rig = Rig(tmp_path, model, talk(14))
+    before = await rig.ctx.history.read(ME.owner, "s")
+    shown = await rig.type("/compress preview")
     assert shown == snapshot
     assert model.requests == []
-    assert await desk.ctx.history.read(ME.owner, "s") == before
+    assert await rig.ctx.history.read(ME.owner, "s") == before
     assert shown.startswith("29 messages, about ")
     assert shown.endswith("Nothing was changed.")
     assert "0 pinned facts" in shown
-    assert "Pinned, 1 in all" in await desk.type("/pin the code is QX7")
-    assert "1 pinned fact" in await desk.type("/compress preview")
-    done = await desk.type("/compress the parser")
+    assert "Pinned, 1 in all" in await rig.type("/pin the code is QX7")
+    assert "1 pinned fact" in await rig.type("/compress preview")
+    done = await rig.type("/compress the parser")
     assert done == snapshot
     assert done.startswith("Compacted: about ")
     assert "the parser" in model.requests[0].messages[1].parts[0].text
-    after = await desk.ctx.history.read(ME.owner, "s")
+    after = await rig.ctx.history.read(ME.owner, "s")
     assert "- the code is QX7" in "".join(p.text for m in after for p in m.parts if isinstance(p, Text))
-    assert await desk.type("/pin") == "    1  the code is QX7"
-    assert await desk.type("/pin drop 1") == "Taken out.\nNothing is pinned. Pin a fact: /pin TEXT"
+    assert await rig.type("/pin") == "    1  the code is QX7"
+    assert await rig.type("/pin drop 1") == "Taken out.\nNothing is pinned. Pin a fact: /pin TEXT"
     with pytest.raises(UserError, match="which pin"):
-        await desk.type("/pin drop")
+        await rig.type("/pin drop")
 
 
 async def test_a_conversation_that_is_new_or_short_is_left_alone(tmp_path: Path, model: Model) -> None:
-    assert await Desk(tmp_path, model).type("/compress") == "There is nothing to compact yet."
-    desk = Desk(tmp_path, model, talk(1))
-    assert await desk.type("/compress") == "Nothing was changed: the 3 messages are too few to compact."
-    assert "too few" in await desk.type("/compress preview")
+    assert await Rig(tmp_path, model).type("/compress") == "There is nothing to compact yet."
+    rig = Rig(tmp_path, model, talk(1))
+    assert await rig.type("/compress") == "Nothing was changed: the 3 messages are too few to compact."
+    assert "too few" in await rig.type("/compress preview")
 
 
 async def test_a_summary_that_fails_leaves_everything_and_says_why(tmp_path: Path) -> None:
-    desk = Desk(tmp_path, Model(), talk(14))
-    before = await desk.ctx.history.read(ME.owner, "s")
-    assert await desk.type("/compress") == "Nothing was changed: It is down."
-    assert await desk.ctx.history.read(ME.owner, "s") == before
+    rig = Rig(tmp_path, Model(), talk(14))
+    before = await rig.ctx.history.read(ME.owner, "s")
+    assert await rig.type("/compress") == "Nothing was changed: It is down."
+    assert await rig.ctx.history.read(ME.owner, "s") == before

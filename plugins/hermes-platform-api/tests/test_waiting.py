@@ -8,13 +8,13 @@ import pytest
 
 from hermes_core.types import Ended, Message, Text, TurnOrder
 from hermes_platform_api.errors import ApiError
+from hermes_platform_api.turn_request import TurnRequest
 from hermes_platform_api.turns import Turns
-from hermes_platform_api.wishes import Wish
 
 
-def wish(text: str, event: str, **more: Any) -> Wish:
+def wanted(text: str, event: str, **more: Any) -> TurnRequest:
     message = Message(role="user", parts=(Text(text=text),))
-    return Wish(person="", event=event * 32, message=message, **more)
+    return TurnRequest(person="", event=event * 32, message=message, **more)
 
 
 def held(model: Any) -> asyncio.Event:
@@ -30,7 +30,7 @@ def held(model: Any) -> asyncio.Event:
     return go
 
 
-async def answer(turns: Turns, wanted: Wish) -> str:
+async def answer(turns: Turns, wanted: TurnRequest) -> str:
     async with contextlib.aclosing(turns.play(wanted)) as turn:
         events = [event async for event in turn]
     assert isinstance(events[-1], Ended)
@@ -45,8 +45,8 @@ async def texts(server: Any, session: str) -> list[str]:
 async def test_turns_of_one_session_are_played_one_after_another(serve: Any, scripted: Any) -> None:
     async with serve(scripted("One.", "Two.")) as server:
         turns = Turns(server.ctx, 10)
-        wishes = (wish("a", "a", session="s"), wish("b", "b", session="s"))
-        said = await asyncio.gather(*(answer(turns, one) for one in wishes))
+        requests = (wanted("a", "a", session="s"), wanted("b", "b", session="s"))
+        said = await asyncio.gather(*(answer(turns, one) for one in requests))
         assert sorted(said) == ["One.", "Two."]
         assert len(await texts(server, "s")) == 4
 
@@ -55,9 +55,9 @@ async def test_a_client_that_leaves_before_its_turn_leaves_nothing(serve: Any, s
     model = scripted("One.")
     async with serve(model) as server:
         go, turns = held(model), Turns(server.ctx, 10)
-        first = asyncio.create_task(answer(turns, wish("a", "a", session="s")))
+        first = asyncio.create_task(answer(turns, wanted("a", "a", session="s")))
         await server.until(lambda: turns.busy("s"))
-        second = asyncio.create_task(answer(turns, wish("never", "b", session="s")))
+        second = asyncio.create_task(answer(turns, wanted("never", "b", session="s")))
 
         async def waits() -> bool:
             past = await server.ctx.turns.past("b" * 32)
@@ -77,7 +77,7 @@ async def test_what_a_dead_process_left_waiting_is_played_when_it_is_asked_for_a
     async with serve(scripted("Before.", "One.")) as server:
         for text, event in (("another", "x"), ("a", "a")):
             await server.ctx.turns.queue(text, order=TurnOrder(session="s", event=event * 32))
-        assert await answer(Turns(server.ctx, 10), wish("a", "a", session="s", key="a" * 32)) == "One."
+        assert await answer(Turns(server.ctx, 10), wanted("a", "a", session="s", key="a" * 32)) == "One."
         assert await texts(server, "s") == ["another", "Before.", "a", "One."]
 
 
@@ -93,13 +93,13 @@ async def test_what_another_process_plays_first_is_answered_all_the_same(serve: 
                 yield event
 
         server.ctx.turns.run = late
-        assert await answer(Turns(server.ctx, 10), wish("a", "a")) == "One."
+        assert await answer(Turns(server.ctx, 10), wanted("a", "a")) == "One."
 
 
 async def test_a_turn_that_cannot_begin_says_why_in_the_shape_of_one_that_failed(serve: Any, scripted: Any) -> None:
     async with serve(scripted()) as server:
         with pytest.raises(ApiError) as caught:
-            await answer(Turns(server.ctx, 10), wish("a", "a", session="../etc"))
+            await answer(Turns(server.ctx, 10), wanted("a", "a", session="../etc"))
         assert (caught.value.status, caught.value.code) == (400, "bad_request")
         assert caught.value.headers["x-should-retry"] == "false"
         assert await server.ctx.turns.past("a" * 32) is None

@@ -12,7 +12,7 @@ from hermes_core.testing import FakeConsole
 from hermes_core.types import Chat, Location, Member, Message, Poll, Sent, Started, Text
 from hermes_platform_matrix.checks import check_account
 from hermes_platform_matrix.config import Config
-from hermes_platform_matrix.connection import shelf_file
+from hermes_platform_matrix.connection import store_file
 from hermes_platform_matrix.homeserver import Cut, Homeserver, Refused
 from hermes_platform_matrix.login import Login, homeserver_url
 from hermes_platform_matrix.media import Media, NoFile
@@ -400,7 +400,7 @@ async def test_a_server_name_leads_to_its_api(monkeypatch):
 
 
 async def test_doctor_tells_of_devices_and_keys(tmp_path):
-    store = AccountStore(shelf_file(tmp_path, "@bot:s"))
+    store = AccountStore(store_file(tmp_path, "@bot:s"))
 
     async def told(script=usual, **settings):
         async with homeserver(script) as (url, _):

@@ -43,7 +43,7 @@ async def complete(text: str, cursor: int) -> Sequence[Choice]:
     return [Choice(f"@{name}", "", len(word) + 1, final=not name.endswith("/")) for name in found]
 
 
-class Desk(App[None]):
+class ComposerApp(App[None]):
     """Something that was said, and the composer below."""
 
     CSS = "VerticalScroll { height: 1fr; } Composer { dock: bottom; }"
@@ -117,7 +117,7 @@ class Desk(App[None]):
 async def anew(pilot: Pilot[None], **paste: int) -> None:
     """Another composer instead of the one there is, and nothing of before: for the next row of a table."""
     app = pilot.app
-    assert isinstance(app, Desk)
+    assert isinstance(app, ComposerApp)
     await app.composer.remove()
     for told in (app.sent, app.changes, app.notices, app.left):
         told.clear()
@@ -144,7 +144,7 @@ async def paste(pilot: Pilot[None], text: str) -> None:
 async def settled(pilot: Pilot[None]) -> None:
     """Wait until every key that was posted has been dealt with: until one behind them has come through unused."""
     app = pilot.app
-    assert isinstance(app, Desk)
+    assert isinstance(app, ComposerApp)
     app.left.clear()
     app.post_message(events.Key("f12", None))
     await until(pilot, lambda: "f12" in app.left)
@@ -158,7 +158,7 @@ async def until(pilot: Pilot[None], condition: Callable[[], object]) -> None:
             await pilot.pause()
 
 
-def menu_rows(app: Desk) -> list[str]:
+def menu_rows(app: ComposerApp) -> list[str]:
     """What the menu shows, a row each; the chosen one begins with a sign."""
     menu = app.composer.query_one("Menu")
     if not menu.display:

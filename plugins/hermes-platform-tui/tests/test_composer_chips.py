@@ -10,7 +10,7 @@ from textual import events
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from composer_app import PNG, Desk, anew, paste, settled, type_in, until
+from composer_app import PNG, ComposerApp, anew, paste, settled, type_in, until
 
 from hermes_core.types import Blob
 from hermes_platform_tui.composer.clean import SLICE, clean_slowly, plain
@@ -21,7 +21,7 @@ TEN = "".join(f"line {number}\n" for number in range(10))
 
 
 async def test_a_big_paste_is_a_chip_and_sent_whole() -> None:
-    app = Desk()
+    app = ComposerApp()
     async with app.run_test() as pilot:
         await type_in(pilot, "See ")
         await paste(pilot, TEN)
@@ -46,7 +46,7 @@ SIZES = (
 
 
 async def test_from_which_size(subtests: pytest.Subtests) -> None:
-    app = Desk()
+    app = ComposerApp()
     async with app.run_test() as pilot:
         for text, lines, characters, chip in SIZES:
             with subtests.test(text=text[:12], lines=lines, characters=characters, chip=chip):
@@ -58,14 +58,14 @@ async def test_from_which_size(subtests: pytest.Subtests) -> None:
 
 
 async def test_line_ends_and_control_characters_of_a_paste() -> None:
-    app = Desk()
+    app = ComposerApp()
     async with app.run_test() as pilot:
         await paste(pilot, "a\r\nb\rc\x1b[31m\x07\td\u202e")
         assert app.composer.text == "a\nb\nc\td"
 
 
 async def test_a_chip_goes_as_one() -> None:
-    app = Desk()
+    app = ComposerApp()
     async with app.run_test() as pilot:
         await pilot.press("a")
         await paste(pilot, TEN)
@@ -80,7 +80,7 @@ async def test_a_chip_goes_as_one() -> None:
 
 
 async def test_numbers_go_on_and_begin_again() -> None:
-    app = Desk()
+    app = ComposerApp()
     async with app.run_test(size=(120, 24)) as pilot:
         await paste(pilot, TEN)
         await paste(pilot, TEN)
@@ -92,7 +92,7 @@ async def test_numbers_go_on_and_begin_again() -> None:
 
 
 async def test_what_looks_like_a_chip_is_text() -> None:
-    app = Desk()
+    app = ComposerApp()
     async with app.run_test() as pilot:
         await paste(pilot, TEN)
         mark = app.field.text
@@ -102,7 +102,7 @@ async def test_what_looks_like_a_chip_is_text() -> None:
 
 
 async def test_a_megabyte_is_not_inserted_as_text() -> None:
-    app = Desk()
+    app = ComposerApp()
     big = "".join(f"{number:06} what is pasted, a line of it\n" for number in range(30_000))
     assert len(big) > 1_000_000
     async with app.run_test() as pilot:
@@ -122,7 +122,7 @@ async def test_a_long_text_is_cleaned_as_a_short_one(size: int) -> None:
 
 
 async def test_a_text_too_long_to_edit_is_folded_wherever_it_comes_from() -> None:
-    app = Desk()
+    app = ComposerApp()
     long = "row\n" * 500
     async with app.run_test() as pilot:
         app.composer.set_text(long)
@@ -134,7 +134,7 @@ async def test_a_text_too_long_to_edit_is_folded_wherever_it_comes_from() -> Non
 
 
 async def test_looking_at_a_chip() -> None:
-    app = Desk()
+    app = ComposerApp()
     async with app.run_test() as pilot:
         await type_in(pilot, "a ")
         await paste(pilot, TEN)
@@ -151,7 +151,7 @@ async def test_looking_at_a_chip() -> None:
 
 
 async def test_what_is_cut_with_a_chip_comes_back_with_it_and_not_after_it_was_sent() -> None:
-    app = Desk()
+    app = ComposerApp()
     async with app.run_test() as pilot:
         await paste(pilot, TEN)
         await pilot.press("ctrl+w", "a", "ctrl+y", "ctrl+y")
@@ -176,7 +176,7 @@ NAUGHTY = [
 
 
 async def test_naughty_strings(subtests: pytest.Subtests) -> None:
-    app = Desk()
+    app = ComposerApp()
     async with app.run_test(size=(40, 12)) as pilot:
         for text in NAUGHTY:
             with subtests.test(text=ascii(text)):
@@ -272,7 +272,7 @@ def event(step: str) -> events.Event:
 @settings(max_examples=20)
 @given(st.lists(STEPS, min_size=1, max_size=16))
 async def test_what_is_sent_is_what_a_simple_model_says(steps: list[str]) -> None:
-    app, model = Desk(), Model()
+    app, model = ComposerApp(), Model()
     async with app.run_test(size=(40, 12)) as pilot:
         await until(pilot, lambda: app.focused)
         for step in steps:

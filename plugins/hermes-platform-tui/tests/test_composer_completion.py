@@ -10,21 +10,21 @@ from textual import events
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from composer_app import COMMANDS, Desk, complete, menu_rows, paste, type_in, until
+from composer_app import COMMANDS, ComposerApp, complete, menu_rows, paste, type_in, until
 
 from hermes_core.types import Choice
 from hermes_platform_tui.composer.completion import common_part, is_wanted
 from hermes_platform_tui.composer.menu import Menu
 
 
-async def opened(app: Desk, pilot: object, text: str) -> list[str]:
+async def opened(app: ComposerApp, pilot: object, text: str) -> list[str]:
     await type_in(pilot, text)  # type: ignore[arg-type]
     await until(pilot, lambda: menu_rows(app))  # type: ignore[arg-type]
     return menu_rows(app)
 
 
 async def test_commands_with_what_they_do() -> None:
-    app = Desk()
+    app = ComposerApp()
     async with app.run_test() as pilot:
         rows = await opened(app, pilot, "/h")
         assert [row.split(maxsplit=2 if row.startswith("›") else 1) for row in rows] == [
@@ -35,7 +35,7 @@ async def test_commands_with_what_they_do() -> None:
 
 
 async def test_enter_takes_what_is_chosen_and_sends_what_is_whole() -> None:
-    app = Desk()
+    app = ComposerApp()
     async with app.run_test() as pilot:
         await opened(app, pilot, "/h")
         await pilot.press("down", "enter")
@@ -49,7 +49,7 @@ async def test_enter_takes_what_is_chosen_and_sends_what_is_whole() -> None:
 
 
 async def test_enter_sends_when_nothing_is_chosen() -> None:
-    app = Desk()
+    app = ComposerApp()
     async with app.run_test() as pilot:
         rows = await opened(app, pilot, "/model ")
         assert rows == ["  large", "  small"]
@@ -63,7 +63,7 @@ async def test_enter_sends_when_nothing_is_chosen() -> None:
 
 
 async def test_tab_puts_in_what_all_share_and_then_the_chosen() -> None:
-    app = Desk()
+    app = ComposerApp()
     async with app.run_test() as pilot:
         await opened(app, pilot, "/m")
         await pilot.press("tab")
@@ -80,7 +80,7 @@ async def test_tab_puts_in_what_all_share_and_then_the_chosen() -> None:
 
 
 async def test_what_is_not_final_goes_on() -> None:
-    app = Desk()
+    app = ComposerApp()
     async with app.run_test() as pilot:
         await opened(app, pilot, "@")
         await pilot.press("down", "enter")
@@ -96,7 +96,7 @@ async def test_tab_asks_where_nothing_was_asked() -> None:
         word = text[:cursor].rpartition(" ")[2]
         return [Choice("rollback", "", len(word))]
 
-    app = Desk(answer=names)
+    app = ComposerApp(answer=names)
     async with app.run_test() as pilot:
         await type_in(pilot, "do a rol")
         assert asked == []
@@ -107,7 +107,7 @@ async def test_tab_asks_where_nothing_was_asked() -> None:
 
 
 async def test_escape_closes_and_it_stays_closed_until_another_word() -> None:
-    app = Desk()
+    app = ComposerApp()
     async with app.run_test() as pilot:
         await opened(app, pilot, "/h")
         await pilot.press("escape")
@@ -123,7 +123,7 @@ async def test_escape_closes_and_it_stays_closed_until_another_word() -> None:
 
 
 async def test_moving_away_closes() -> None:
-    app = Desk()
+    app = ComposerApp()
     async with app.run_test() as pilot:
         await opened(app, pilot, "/h")
         await pilot.press("left")
@@ -132,7 +132,7 @@ async def test_moving_away_closes() -> None:
 
 
 async def test_it_stays_open_while_one_types(monkeypatch: pytest.MonkeyPatch) -> None:
-    app = Desk()
+    app = ComposerApp()
     async with app.run_test() as pilot:
         await opened(app, pilot, "/")
         closed: list[bool] = []
@@ -143,7 +143,7 @@ async def test_it_stays_open_while_one_types(monkeypatch: pytest.MonkeyPatch) ->
 
 
 async def test_at_most_eight_rows_and_the_chosen_is_among_them() -> None:
-    app = Desk()
+    app = ComposerApp()
     async with app.run_test() as pilot:
         assert len(await opened(app, pilot, "/")) == 8
         await pilot.press(*["down"] * 9)
@@ -154,7 +154,7 @@ async def test_at_most_eight_rows_and_the_chosen_is_among_them() -> None:
 
 
 async def test_on_a_small_screen_the_menu_and_the_text_are_both_seen() -> None:
-    app = Desk()
+    app = ComposerApp()
     async with app.run_test(size=(40, 12)) as pilot:
         rows = await opened(app, pilot, "/")
         assert len(rows) == 8
@@ -164,7 +164,7 @@ async def test_on_a_small_screen_the_menu_and_the_text_are_both_seen() -> None:
 
 
 async def test_a_click_takes_a_row() -> None:
-    app = Desk()
+    app = ComposerApp()
     async with app.run_test() as pilot:
         await opened(app, pilot, "/h")
         await pilot.click("Menu", offset=(4, 2))
@@ -183,7 +183,7 @@ async def test_typing_does_not_wait_and_late_answers_are_dropped() -> None:
             return [Choice("/wrong", "", cursor)]
         return await complete(text, cursor)
 
-    app = Desk(answer=slow)
+    app = ComposerApp(answer=slow)
     async with app.run_test() as pilot:
         await type_in(pilot, "/h")
         await until(pilot, lambda: asked[-1:] == ["/h"])
@@ -201,7 +201,7 @@ async def test_typing_does_not_wait_and_late_answers_are_dropped() -> None:
 
 
 async def test_enter_right_behind_a_letter_sends_what_is_typed() -> None:
-    app = Desk()
+    app = ComposerApp()
     async with app.run_test() as pilot:
         await opened(app, pilot, "/h")
         for key in ("x", "enter"):
@@ -216,7 +216,7 @@ async def test_an_error_is_no_more_than_no_choices() -> None:
         raise RuntimeError("no")
 
     asked: list[str] = []
-    app = Desk(answer=broken)
+    app = ComposerApp(answer=broken)
     async with app.run_test() as pilot:
         await type_in(pilot, "/h")
         await until(pilot, lambda: asked)
@@ -229,7 +229,7 @@ async def test_names_of_files_are_hostile() -> None:
     async def hostile(text: str, cursor: int) -> Sequence[Choice]:
         return [Choice("@a\x1b[31m\nb", "[bold]x[/]\x07 \u202eevil", 1), Choice("@other", "", 1)]
 
-    app = Desk(answer=hostile)
+    app = ComposerApp(answer=hostile)
     async with app.run_test() as pilot:
         await opened(app, pilot, "@")
         assert "\x1b" not in app.shown
@@ -246,7 +246,7 @@ async def test_chips_do_not_move_what_is_replaced() -> None:
         asked.append((text, cursor))
         return await complete(text, cursor)
 
-    app = Desk(answer=seen)
+    app = ComposerApp(answer=seen)
     async with app.run_test() as pilot:
         await paste(pilot, "1\n" * 9)
         await opened(app, pilot, " @R")

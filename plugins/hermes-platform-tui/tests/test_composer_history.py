@@ -11,7 +11,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from composer_app import Desk, menu_rows, paste, type_in
+from composer_app import ComposerApp, menu_rows, paste, type_in
 
 from hermes_platform_tui.composer import history as module
 from hermes_platform_tui.composer.history import History
@@ -36,7 +36,7 @@ def filled(path: Path, *entries: str) -> Path:
 
 
 async def test_up_and_down_walk_and_the_draft_is_kept(path: Path) -> None:
-    app = Desk(filled(path, "first", "second\nof two lines", "third"))
+    app = ComposerApp(filled(path, "first", "second\nof two lines", "third"))
     async with app.run_test() as pilot:
         await type_in(pilot, "draft")
         seen = []
@@ -57,7 +57,7 @@ async def test_up_and_down_walk_and_the_draft_is_kept(path: Path) -> None:
 
 
 async def test_inside_a_text_up_and_down_move(path: Path) -> None:
-    app = Desk(filled(path, "old"))
+    app = ComposerApp(filled(path, "old"))
     async with app.run_test() as pilot:
         app.composer.set_text("one\ntwo")
         await pilot.press("up", "x")
@@ -71,7 +71,7 @@ async def test_inside_a_text_up_and_down_move(path: Path) -> None:
 
 
 async def test_a_changed_entry_is_a_draft(path: Path) -> None:
-    app = Desk(filled(path, "older", "newer"))
+    app = ComposerApp(filled(path, "older", "newer"))
     async with app.run_test() as pilot:
         await pilot.press("up", "up", "!", "up")
         assert app.composer.text == "newer"
@@ -80,7 +80,7 @@ async def test_a_changed_entry_is_a_draft(path: Path) -> None:
 
 
 async def test_walking_over_commands_opens_no_menu(path: Path) -> None:
-    app = Desk(filled(path, "before", "/h"))
+    app = ComposerApp(filled(path, "before", "/h"))
     async with app.run_test() as pilot:
         await pilot.press("up")
         await app.workers.wait_for_complete()
@@ -90,7 +90,7 @@ async def test_walking_over_commands_opens_no_menu(path: Path) -> None:
 
 
 async def test_what_is_sent_is_kept_expanded_for_the_next_time(path: Path) -> None:
-    app = Desk(path)
+    app = ComposerApp(path)
     async with app.run_test() as pilot:
         await type_in(pilot, "See ")
         await paste(pilot, "line\n" * 9)
@@ -101,14 +101,14 @@ async def test_what_is_sent_is_kept_expanded_for_the_next_time(path: Path) -> No
     assert kept(path) == [whole, "again"]
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
-    app = Desk(path)
+    app = ComposerApp(path)
     async with app.run_test() as pilot:
         await pilot.press("up", "up")
         assert app.composer.text == whole
 
 
 async def test_without_a_file_it_is_kept_for_this_time() -> None:
-    app = Desk(None)
+    app = ComposerApp(None)
     async with app.run_test() as pilot:
         await type_in(pilot, "one\ntwo\n")
         await pilot.press("up", "up")
@@ -116,7 +116,7 @@ async def test_without_a_file_it_is_kept_for_this_time() -> None:
 
 
 async def test_searching(path: Path) -> None:
-    app = Desk(filled(path, "list the files", "Run the TESTS", "explain\nthe tests", "run the tests"))
+    app = ComposerApp(filled(path, "list the files", "Run the TESTS", "explain\nthe tests", "run the tests"))
     async with app.run_test() as pilot:
         await type_in(pilot, "draft")
         await pilot.press("ctrl+r")
@@ -133,7 +133,7 @@ async def test_searching(path: Path) -> None:
 
 
 async def test_leaving_a_search(path: Path) -> None:
-    app = Desk(filled(path, "one thing", "another"))
+    app = ComposerApp(filled(path, "one thing", "another"))
     async with app.run_test() as pilot:
         await type_in(pilot, "draft")
         await pilot.press("ctrl+r")
@@ -170,7 +170,7 @@ def test_broken_lines_cost_themselves_alone(path: Path, data: bytes, entries: li
 
 async def test_a_file_that_cannot_be_used_is_told_and_nothing_more(path: Path) -> None:
     path.mkdir(parents=True)
-    app = Desk(path)
+    app = ComposerApp(path)
     async with app.run_test() as pilot:
         await type_in(pilot, "one\n")
         await pilot.press("up")

@@ -8,7 +8,7 @@ from textual import events
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from composer_app import Desk, anew, paste, type_in, until
+from composer_app import ComposerApp, anew, paste, type_in, until
 
 from hermes_platform_tui.composer import KEYS, Composer
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.long
 
 
 async def test_enter_sends_and_empties() -> None:
-    app = Desk()
+    app = ComposerApp()
     async with app.run_test() as pilot:
         await type_in(pilot, "Hello there")
         assert app.changes[-1] == "Hello there"
@@ -26,7 +26,7 @@ async def test_enter_sends_and_empties() -> None:
 
 
 async def test_nothing_is_sent_when_there_is_nothing_and_the_key_is_left_to_the_app() -> None:
-    app = Desk()
+    app = ComposerApp()
     async with app.run_test() as pilot:
         await pilot.press("enter", "space", "enter")
         assert app.sent == []
@@ -35,7 +35,7 @@ async def test_nothing_is_sent_when_there_is_nothing_and_the_key_is_left_to_the_
 
 
 async def test_new_line(subtests: pytest.Subtests) -> None:
-    app = Desk()
+    app = ComposerApp()
     async with app.run_test() as pilot:
         for key in ("shift+enter", "alt+enter", "ctrl+j", "shift+\r"):
             with subtests.test(key=key):
@@ -81,7 +81,7 @@ EDITS = {
 
 
 async def test_editing(subtests: pytest.Subtests) -> None:
-    app = Desk()
+    app = ComposerApp()
     async with app.run_test() as pilot:
         for keys, text in EDITS.items():
             with subtests.test(keys=keys):
@@ -92,7 +92,7 @@ async def test_editing(subtests: pytest.Subtests) -> None:
 
 
 async def test_a_letter_of_several_characters_is_one(subtests: pytest.Subtests) -> None:
-    app = Desk()
+    app = ComposerApp()
     async with app.run_test() as pilot:
         for letter in ("👩\u200d👩\u200d👧", "e\u0301", "🏳\ufe0f\u200d🌈", "👍🏽", "猫", "❤\ufe0f"):
             with subtests.test(letter=letter):
@@ -107,7 +107,7 @@ async def test_a_letter_of_several_characters_is_one(subtests: pytest.Subtests) 
 
 
 async def test_keys_act_in_the_order_in_which_they_come() -> None:
-    app = Desk()
+    app = ComposerApp()
     async with app.run_test() as pilot:
         for key in ("a", "b", "left", "c", "ctrl+a", "d", "ctrl+e", "ctrl+w", "e", "enter", "f"):
             app.post_message(events.Key(key, key if len(key) == 1 else None))
@@ -120,7 +120,7 @@ async def test_keys_act_in_the_order_in_which_they_come() -> None:
 
 
 async def test_keys_that_mean_nothing_here_are_left_to_the_app(subtests: pytest.Subtests) -> None:
-    app = Desk()
+    app = ComposerApp()
     async with app.run_test() as pilot:
         for key in ("escape", "ctrl+c", "ctrl+d", "ctrl+z", "ctrl+l", "pageup", "pagedown", "ctrl+o"):
             with subtests.test(key=key):
@@ -131,7 +131,7 @@ async def test_keys_that_mean_nothing_here_are_left_to_the_app(subtests: pytest.
 
 
 async def test_copying_and_cutting_take_what_a_chip_stands_for() -> None:
-    app = Desk()
+    app = ComposerApp()
     async with app.run_test() as pilot:
         await pilot.press("a")
         await paste(pilot, "line\n" * 9)
@@ -143,7 +143,7 @@ async def test_copying_and_cutting_take_what_a_chip_stands_for() -> None:
 
 
 async def test_it_grows_to_a_third_of_the_screen_and_then_scrolls() -> None:
-    app = Desk()
+    app = ComposerApp()
     async with app.run_test(size=(40, 24)) as pilot:
         heights = []
         for _ in range(12):
@@ -161,7 +161,7 @@ async def test_it_grows_to_a_third_of_the_screen_and_then_scrolls() -> None:
 
 
 async def test_long_words_wrap_and_up_moves_through_the_rows() -> None:
-    app = Desk()
+    app = ComposerApp()
     async with app.run_test(size=(40, 24)) as pilot:
         app.composer.insert("word " * 20)
         await pilot.pause()
@@ -173,7 +173,7 @@ async def test_long_words_wrap_and_up_moves_through_the_rows() -> None:
 
 
 async def test_what_was_put_in_before_the_start_is_there() -> None:
-    app = Desk()
+    app = ComposerApp()
     app.composer.set_text("Good ")
     app.composer.insert("morning")
     app.composer.hint, app.composer.locked = "one moment", "it starts"
@@ -185,7 +185,7 @@ async def test_what_was_put_in_before_the_start_is_there() -> None:
 
 
 async def test_a_key_that_nobody_had_goes_where_one_writes() -> None:
-    class Forwarding(Desk):
+    class Forwarding(ComposerApp):
         async def on_key(self, event: events.Key) -> None:
             event.prevent_default()
             self.left.append(f"{event.key} {await self.composer.offer_key(event)}")
@@ -199,7 +199,7 @@ async def test_a_key_that_nobody_had_goes_where_one_writes() -> None:
 
 
 async def test_while_it_is_locked_nothing_is_sent_and_nothing_lost() -> None:
-    app = Desk()
+    app = ComposerApp()
     async with app.run_test() as pilot:
         app.composer.locked = "No model is chosen"
         await type_in(pilot, "Hello\n")
@@ -213,7 +213,7 @@ async def test_while_it_is_locked_nothing_is_sent_and_nothing_lost() -> None:
 
 
 async def test_what_is_shown_in_the_frame_is_no_markup() -> None:
-    app = Desk()
+    app = ComposerApp()
     async with app.run_test() as pilot:
         app.composer.hint, app.composer.locked = "[bold]queued[/]: 2 \x1b[31m", "[/] why\nso"
         await pilot.pause()
@@ -226,7 +226,7 @@ async def test_what_is_shown_in_the_frame_is_no_markup() -> None:
 async def test_messages_tell_whose_they_are() -> None:
     seen: list[object] = []
 
-    class Listening(Desk):
+    class Listening(ComposerApp):
         def on_composer_submitted(self, message: Composer.Submitted) -> None:
             seen.append(message.control)
 
@@ -237,7 +237,7 @@ async def test_messages_tell_whose_they_are() -> None:
 
 
 async def test_focus_is_seen_and_tab_leaves_an_empty_composer() -> None:
-    app = Desk()
+    app = ComposerApp()
     async with app.run_test() as pilot:
         box = app.composer.query_one(".composer--box")
         focused = box.styles.border_top
@@ -251,7 +251,7 @@ async def test_focus_is_seen_and_tab_leaves_an_empty_composer() -> None:
 
 async def test_every_key_that_help_names_is_taken(subtests: pytest.Subtests) -> None:
     names = {"ctrl+_": "ctrl+underscore", "esc": "escape", "shift+arrows": "shift+left"}
-    app = Desk()
+    app = ComposerApp()
     async with app.run_test() as pilot:
         for key in sorted({key for keys, _ in KEYS for key in keys.split(", ")}):
             with subtests.test(key=key):

@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from composer_app import PNG, Desk, menu_rows, paste, type_in, until
+from composer_app import PNG, ComposerApp, menu_rows, paste, type_in, until
 
 from hermes_core.types import Blob
 from hermes_platform_tui.composer.history import History
@@ -25,28 +25,28 @@ async def empty(pilot: Pilot[None]) -> None:
 
 
 async def several_lines(pilot: Pilot[None]) -> None:
-    assert isinstance(pilot.app, Desk)
+    assert isinstance(pilot.app, ComposerApp)
     pilot.app.composer.set_text(
         "A first line\nand a second that is long enough to be wrapped on a small screen\n猫 👩\u200d👩\u200d👧 é"
     )
 
 
 async def overflowing(pilot: Pilot[None]) -> None:
-    assert isinstance(pilot.app, Desk)
+    assert isinstance(pilot.app, ComposerApp)
     pilot.app.composer.set_text("\n".join(f"row {number}" for number in range(30)))
     await pilot.press("up", "up")
 
 
 async def menu(pilot: Pilot[None]) -> None:
     app = pilot.app
-    assert isinstance(app, Desk)
+    assert isinstance(app, ComposerApp)
     await type_in(pilot, "/")
     await until(pilot, lambda: menu_rows(app))
     await pilot.press("down", "down")
 
 
 async def chips(pilot: Pilot[None]) -> None:
-    assert isinstance(pilot.app, Desk)
+    assert isinstance(pilot.app, ComposerApp)
     await type_in(pilot, "Compare ")
     await paste(pilot, "line\n" * 120)
     await type_in(pilot, " with ")
@@ -60,7 +60,7 @@ async def searching(pilot: Pilot[None]) -> None:
 
 
 async def locked(pilot: Pilot[None]) -> None:
-    assert isinstance(pilot.app, Desk)
+    assert isinstance(pilot.app, ComposerApp)
     pilot.app.composer.locked, pilot.app.composer.hint = "No model is chosen yet", "queued: 2"
     await type_in(pilot, "Hello")
 
@@ -80,7 +80,7 @@ SCENES = [empty, several_lines, overflowing, menu, chips, searching, locked, vie
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Desk:
+def app(tmp_path: Path) -> ComposerApp:
     history = History(tmp_path / "history", pytest.fail)
     for entry in (
         "Go on",
@@ -89,24 +89,24 @@ def desk(tmp_path: Path) -> Desk:
         "Run the tests again, all of them, at once",
     ):
         history.add(entry)
-    return Desk(tmp_path / "history")
+    return ComposerApp(tmp_path / "history")
 
 
 @pytest.mark.parametrize("size", [(80, 24), (40, 12)], ids=["80x24", "40x12"])
 @pytest.mark.parametrize("scene", SCENES, ids=[scene.__name__ for scene in SCENES])
-def test_looks(snap_compare: Any, desk: Desk, scene: Scene, size: tuple[int, int]) -> None:
-    assert snap_compare(desk, run_before=scene, terminal_size=size)
+def test_looks(snap_compare: Any, app: ComposerApp, scene: Scene, size: tuple[int, int]) -> None:
+    assert snap_compare(app, run_before=scene, terminal_size=size)
 
 
 @pytest.mark.parametrize("scene", [menu, chips, without_focus], ids=["menu", "chips", "without_focus"])
-def test_looks_on_a_light_background(snap_compare: Any, desk: Desk, scene: Scene) -> None:
+def test_looks_on_a_light_background(snap_compare: Any, app: ComposerApp, scene: Scene) -> None:
     async def prepare(pilot: Pilot[None]) -> None:
         pilot.app.theme = "textual-light"
         await scene(pilot)
 
-    assert snap_compare(desk, run_before=prepare, terminal_size=(40, 12))
+    assert snap_compare(app, run_before=prepare, terminal_size=(40, 12))
 
 
-def test_looks_without_colour(snap_compare: Any, desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_looks_without_colour(snap_compare: Any, app: ComposerApp, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
-    assert snap_compare(Desk(None), run_before=menu, terminal_size=(40, 12))
+    assert snap_compare(ComposerApp(None), run_before=menu, terminal_size=(40, 12))

@@ -8,7 +8,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from composer_app import PNG, Desk, anew, paste, type_in, until
+from composer_app import PNG, ComposerApp, anew, paste, type_in, until
 
 from hermes_core.types import Blob
 from hermes_platform_tui.composer import clipboard, pictures
@@ -28,7 +28,7 @@ def cat(tmp_path: Path) -> Path:
 async def test_a_dropped_picture_is_attached(cat: Path, subtests: pytest.Subtests) -> None:
     plain, quoted = str(cat), str(cat).replace("'", "'\\''")
     escaped = plain.replace(" ", "\\ ").replace("'", "\\'")
-    app = Desk()
+    app = ComposerApp()
     async with app.run_test() as pilot:
         for text in (plain, f"'{quoted}'", f'"{plain}"', escaped, cat.as_uri(), f"{plain} "):
             with subtests.test(text=text):
@@ -43,7 +43,7 @@ async def test_a_dropped_picture_is_attached(cat: Path, subtests: pytest.Subtest
 
 
 async def test_the_path_itself_comes_back_with_undo(cat: Path) -> None:
-    app = Desk()
+    app = ComposerApp()
     async with app.run_test() as pilot:
         await paste(pilot, str(cat))
         await until(pilot, lambda: app.composer.attachments)
@@ -55,7 +55,7 @@ async def test_the_path_itself_comes_back_with_undo(cat: Path) -> None:
 async def test_several_dropped_at_once_keep_their_order(tmp_path: Path) -> None:
     for name, data in (("a.png", PNG), ("b b.jpg", JPEG)):
         (tmp_path / name).write_bytes(data)
-    app = Desk()
+    app = ComposerApp()
     async with app.run_test(size=(100, 24)) as pilot:
         await paste(pilot, f"'{tmp_path}/b b.jpg' {tmp_path}/a.png")
         await until(pilot, lambda: app.composer.attachments)
@@ -68,7 +68,7 @@ async def test_several_dropped_at_once_keep_their_order(tmp_path: Path) -> None:
 async def test_other_paths_are_text(cat: Path, subtests: pytest.Subtests) -> None:
     folder = cat.parent
     (folder / "notes.png").write_text("no picture")
-    app = Desk()
+    app = ComposerApp()
     async with app.run_test() as pilot:
         for text in (
             "/nowhere/cat.png",
@@ -87,7 +87,7 @@ async def test_other_paths_are_text(cat: Path, subtests: pytest.Subtests) -> Non
 
 async def test_too_large_is_told(cat: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pictures, "LARGEST", 100_000)
-    app = Desk()
+    app = ComposerApp()
     async with app.run_test() as pilot:
         await paste(pilot, str(cat))
         await until(pilot, lambda: app.notices)
@@ -108,7 +108,7 @@ ATTACHED = (
 
 
 async def test_attaching(subtests: pytest.Subtests) -> None:
-    app = Desk()
+    app = ComposerApp()
     async with app.run_test() as pilot:
         for blob, chip, notice in ATTACHED:
             with subtests.test(chip=chip, notice=notice):
@@ -153,7 +153,7 @@ async def test_a_picture_of_the_clipboard(
 ) -> None:
     program(desktop, name, OFFERS.format(["text/plain", "image/png"], PNG[:8].hex()))
     monkeypatch.setenv(variable, ":0")
-    app = Desk()
+    app = ComposerApp()
     async with app.run_test() as pilot:
         await pilot.press(key)
         await until(pilot, lambda: app.composer.attachments)
@@ -175,7 +175,7 @@ async def test_a_picture_on_a_mac(desktop: Path, monkeypatch: pytest.MonkeyPatch
 async def test_without_a_picture_the_text_is_pasted(desktop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program(desktop, "xclip", OFFERS.format(["UTF8_STRING"], ""))
     monkeypatch.setenv("DISPLAY", ":0")
-    app = Desk()
+    app = ComposerApp()
     async with app.run_test() as pilot:
         await pilot.press("ctrl+v")
         await until(pilot, lambda: app.composer.text)
@@ -183,7 +183,7 @@ async def test_without_a_picture_the_text_is_pasted(desktop: Path, monkeypatch: 
 
 
 async def test_without_a_program_it_says_which(desktop: Path) -> None:
-    app = Desk()
+    app = ComposerApp()
     async with app.run_test() as pilot:
         await pilot.press("ctrl+v", "x")
         await until(pilot, lambda: app.notices)
@@ -195,7 +195,7 @@ async def test_a_program_that_hangs_or_fails_costs_no_key(desktop: Path, monkeyp
     monkeypatch.setattr(clipboard, "PATIENCE", 0.2)
     monkeypatch.setenv("DISPLAY", ":0")
     program(desktop, "xclip", "time.sleep(60)")
-    app = Desk()
+    app = ComposerApp()
     async with app.run_test() as pilot:
         await pilot.press("ctrl+v", "a", "b")
         assert app.composer.text == "ab"
@@ -229,7 +229,7 @@ async def test_the_editor_gets_the_text_and_gives_it_back(editor: Path, tmp_path
         f"pathlib.Path({str(seen)!r}).write_text(mode + str(file) + file.read_text())\n"
         "file.write_text(file.read_text().replace('Hello', 'Goodbye') + ' and more\\n')",
     )
-    app = Desk()
+    app = ComposerApp()
     async with app.run_test() as pilot:
         await type_in(pilot, "Hello ")
         await paste(pilot, "line\n" * 9)
@@ -257,7 +257,7 @@ async def test_no_editor_is_one_clear_notice(monkeypatch: pytest.MonkeyPatch, vi
     monkeypatch.delenv("VISUAL", raising=False)
     if visual:
         monkeypatch.setenv("EDITOR", visual)
-    app = Desk()
+    app = ComposerApp()
     async with app.run_test() as pilot:
         await pilot.press("a", "ctrl+g")
         await until(pilot, lambda: app.notices)
@@ -269,7 +269,7 @@ async def test_no_editor_is_one_clear_notice(monkeypatch: pytest.MonkeyPatch, vi
 
 async def test_an_editor_may_write_more_than_is_edited_here(editor: Path) -> None:
     does(editor, "file.write_text('row\\n' * 500 + file.read_text() + 'row\\n' * 500)")
-    app = Desk()
+    app = ComposerApp()
     async with app.run_test() as pilot:
         app.composer.attach(Blob(media_type="image/png", data=PNG, name="cat.png"))
         await pilot.press("ctrl+g")
@@ -281,7 +281,7 @@ async def test_an_editor_may_write_more_than_is_edited_here(editor: Path) -> Non
 
 async def test_an_editor_that_fails_leaves_the_text_as_it_was(editor: Path) -> None:
     does(editor, "file.write_text('half'); sys.exit(1)")
-    app = Desk()
+    app = ComposerApp()
     async with app.run_test() as pilot:
         await pilot.press("a", "ctrl+g")
         await until(pilot, lambda: app.notices)
@@ -291,8 +291,8 @@ async def test_an_editor_that_fails_leaves_the_text_as_it_was(editor: Path) -> N
 
 async def test_where_there_is_no_terminal_to_lend(editor: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     does(editor, "")
-    monkeypatch.delattr(Desk, "suspend")
-    app = Desk()
+    monkeypatch.delattr(ComposerApp, "suspend")
+    app = ComposerApp()
     async with app.run_test() as pilot:
         await pilot.press("a", "ctrl+g")
         await until(pilot, lambda: app.notices)

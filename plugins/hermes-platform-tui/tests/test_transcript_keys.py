@@ -11,7 +11,7 @@ from hermes_platform_tui.transcript import SearchState, Transcript
 from hermes_platform_tui.transcript.block import Block
 from hermes_platform_tui.transcript.viewer import Viewer
 
-from .transcript_scenes import STARTED, Stage, call, called, ended, mending, past, play, returned, screen_of
+from .transcript_scenes import STARTED, Stage, call, called, ended, history, mending, play, returned, screen_of
 
 pytestmark = pytest.mark.long
 
@@ -329,7 +329,7 @@ async def test_a_search_goes_up_from_the_end_and_reads_what_was_not_read() -> No
     async with stage.run_test(size=SIZE) as pilot:
         known = Known()
         session = await known.sessions.create(known.owner, "long")
-        known.sessions.known[session.id][1].extend(past(200))
+        known.sessions.known[session.id][1].extend(history(200))
         await stage.transcript.load(known, session.id)
         await rest(pilot)
         state = stage.transcript.search.begin("Output of run 4")

@@ -10,7 +10,7 @@ from transcript_scenes import Known
 from hermes_platform_tui.config import Config
 from hermes_platform_tui.transcript import Transcript
 
-from .transcript_scenes import Clock, Stage, failing, mending, past, thinking, working
+from .transcript_scenes import Clock, Stage, failing, history, mending, thinking, working
 
 pytestmark = pytest.mark.long
 
@@ -58,7 +58,7 @@ def test_search_and_new(snap_compare: Any) -> None:
         assert isinstance(stage, Stage)
         known = Known()
         session = await known.sessions.create(known.owner)
-        known.sessions.known[session.id][1].extend(past(60))
+        known.sessions.known[session.id][1].extend(history(60))
         await stage.transcript.load(known, session.id)
         await settle(pilot)
         stage.transcript.search.begin("answer 1")

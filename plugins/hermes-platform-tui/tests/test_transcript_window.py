@@ -14,7 +14,7 @@ from hermes_platform_tui.transcript import Transcript
 from hermes_platform_tui.transcript.block import Block
 from hermes_platform_tui.transcript.page import MOST, Page
 
-from .transcript_scenes import STARTED, Stage, past, screen_of
+from .transcript_scenes import STARTED, Stage, history, screen_of
 
 pytestmark = pytest.mark.long
 
@@ -25,7 +25,7 @@ async def loaded(stage: Stage, pilot: Pilot[None], count: int) -> Known:
     """A session of so many messages is shown."""
     known = Known()
     session = await known.sessions.create(known.owner, "long")
-    known.sessions.known[session.id][1].extend(past(count))
+    known.sessions.known[session.id][1].extend(history(count))
     await stage.transcript.load(known, session.id)
     await rest(pilot)
     return known
@@ -122,7 +122,7 @@ async def test_a_call_and_its_result_on_two_pages_become_one_card() -> None:
     async with stage.run_test(size=SIZE) as pilot:
         known = Known()
         session = await known.sessions.create(known.owner, "cut")
-        known.sessions.known[session.id][1].extend(past(40))
+        known.sessions.known[session.id][1].extend(history(40))
         await stage.transcript.load(known, session.id, newest=2)  # begins with the result of the last call
         await rest(pilot)
         assert screen_of(stage).count("run 10") == 2  # the command of the card, and its output
@@ -198,7 +198,7 @@ async def test_what_is_told_before_there_is_a_screen_is_shown() -> None:
     stage = Stage()
     known = Known()
     session = await known.sessions.create(known.owner, "early")
-    known.sessions.known[session.id][1].extend(past(8))
+    known.sessions.known[session.id][1].extend(history(8))
     await stage.transcript.load(known, session.id)
     stage.transcript.say("And more.")
     async with stage.run_test(size=SIZE) as pilot:

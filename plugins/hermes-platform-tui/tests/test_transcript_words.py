@@ -12,7 +12,7 @@ from transcript_scenes import Known
 from hermes_core.types import Blob, Message, Question, Text, ToolCall, ToolResult, Usage, Verdict
 from hermes_platform_tui.transcript import difference, plans
 from hermes_platform_tui.transcript.entries import Action, Entry, Speech, Thought
-from hermes_platform_tui.transcript.past import Past
+from hermes_platform_tui.transcript.history import History
 from hermes_platform_tui.transcript.wording import (
     asked_line,
     blob_line,
@@ -23,7 +23,7 @@ from hermes_platform_tui.transcript.wording import (
     usage_line,
 )
 
-from .transcript_scenes import DIFF, past
+from .transcript_scenes import DIFF, history
 
 LINES = st.lists(st.sampled_from(["", "a", "b", " c", "-d", "+e", "-- f", "++ g", "@@ h", "\\ i"]), max_size=12)
 
@@ -147,7 +147,7 @@ async def pages(messages: list[Message], newest: int, window: int) -> list[Entry
     known = Known()
     session = await known.sessions.create(known.owner)
     known.sessions.known[session.id][1].extend(messages)
-    reader = Past(known, session.id)
+    reader = History(known, session.id)
     entries = await reader.newest(newest)
     for _ in range(len(messages) + 1):
         if not reader.more:
@@ -158,8 +158,8 @@ async def pages(messages: list[Message], newest: int, window: int) -> list[Entry
 
 @given(st.integers(0, 40), st.integers(1, 12), st.integers(1, 9))
 async def test_pages_of_any_size_give_the_whole_past_once(count: int, newest: int, window: int) -> None:
-    whole = await pages(past(count), max(1, count), 1)
-    paged = await pages(past(count), newest, window)
+    whole = await pages(history(count), max(1, count), 1)
+    paged = await pages(history(count), newest, window)
     assert [entry.words() for entry in paged] == [entry.words() for entry in whole]
     assert [type(entry) for entry in paged] == [type(entry) for entry in whole]
     assert [entry.number for entry in paged if isinstance(entry, Speech | Thought)] == [

@@ -220,7 +220,9 @@ async def test_error(hermes: Bench, scripted: Any, picture: SnapshotAssertion) -
     [("f1", WIDE), ("f2", SMALL), ("f2", HUGE), ("f3", SMALL), ("f5", SMALL), ("f9", WIDE)],
     ids=["help-wide", "sessions-small", "sessions-huge", "models-small", "usage-small", "settings-wide"],
 )
-async def test_doors(hermes: Bench, scripted: Any, picture: SnapshotAssertion, key: str, size: tuple[int, int]) -> None:
+async def test_overlays(
+    hermes: Bench, scripted: Any, picture: SnapshotAssertion, key: str, size: tuple[int, int]
+) -> None:
     hermes.tmp_plugin(scripted(Call("weather"), ANSWER))
     hermes.tmp_plugin(weather)
     async with stage(hermes, config=Config(skin="slate"), size=size) as screen:

@@ -241,7 +241,7 @@ def thinking(transcript: Transcript, clock: Clock) -> None:
     clock.seconds += 7
 
 
-def past(count: int) -> list[Message]:
+def history(count: int) -> list[Message]:
     """A session of so many messages, in turns of four."""
     made: list[Message] = []
     for number in range(1, count + 1):

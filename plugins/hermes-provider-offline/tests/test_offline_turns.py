@@ -9,7 +9,7 @@ import pytest
 
 from hermes_core.errors import Refused
 from hermes_core.types import Message, Request, Text, ToolSpec
-from hermes_provider_offline.past import text_of
+from hermes_provider_offline.history import text_of
 from hermes_provider_offline.plan import CALLS
 from hermes_provider_offline.provider import Offline
 

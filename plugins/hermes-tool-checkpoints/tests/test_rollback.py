@@ -34,8 +34,8 @@ from hermes_core.types import (
 )
 from hermes_tool_checkpoints.config import Config
 from hermes_tool_checkpoints.git import Job
-from hermes_tool_checkpoints.keeper import Keeper
 from hermes_tool_checkpoints.notes import Notes
+from hermes_tool_checkpoints.snapshots import Snapshots
 from hermes_tool_checkpoints.store import Store
 
 
@@ -301,17 +301,17 @@ async def test_a_session_that_ends_leaves_the_work_of_others_alone(
 
     monkeypatch.setattr(Store, "take", take)
     store = Store(tmp_path / "data", Config(), closed=tmp_path / "home")
-    keeper = Keeper(store, Notes(tmp_path / "notes"), getLogger())
+    snapshots = Snapshots(store, Notes(tmp_path / "notes"), getLogger())
     owner = Principal(profile="p", person="x")
     one, other = (Session(id=name, owner=owner, origin="cli", turn="t") for name in ("one", "other"))
     call = ToolCall(id="1", name="shell", arguments={})
-    snapshot = asyncio.create_task(keeper.before(one, call, FakeWorkspace(folder=folder)))
+    snapshot = asyncio.create_task(snapshots.before(one, call, FakeWorkspace(folder=folder)))
     await asyncio.to_thread(began.wait, 60)
-    await keeper.end(other)
+    await snapshots.end(other)
     go_on.set()
     assert await snapshot is None
     assert len(store.snapshots(folder, Job(60))) == 1
-    await keeper.end(one)
+    await snapshots.end(one)
 
 
 async def test_wrong_words_are_answered(scene: Callable[..., Scene]) -> None:
@@ -341,11 +341,11 @@ async def test_the_note_survives_a_restart_until_a_reply_is_stored(scene: Callab
     assert changed
     assert [p.text for p in changed.message.parts if isinstance(p, Text)] == ["hi", "\n\n[first]"]
     again.leave(["s1"], "second")
-    again.heard("s1")
+    again.answered("s1")
     left = again.add("s1", envelope())
     assert left
     assert isinstance(left.message.parts[-1], Text)
     assert left.message.parts[-1].text == "\n\n[second]"
-    again.heard("s1")
+    again.answered("s1")
     assert again.add("s1", envelope()) is None
     assert again.add("s2", envelope()) is None

@@ -28,7 +28,7 @@ from hermes_core.types import (
     ToolResult,
     Usage,
 )
-from hermes_tool_delegate.child import Result, Wish, work
+from hermes_tool_delegate.child import ChildTask, Result, work
 
 MANIFEST = read_manifest(Path(str(hermes_tool_delegate.__file__)).with_name("hermes-plugin.toml"))
 CALL = ToolCall(id="1", name="terminal", arguments={"command": "make\n test", "timeout": 5})
@@ -55,9 +55,9 @@ def call(tmp_path: Path) -> FakeToolContext:
     return FakeToolContext(FakeWorkspace(folder=tmp_path), tools=offer)
 
 
-async def test_a_wish_is_ordered_within_bounds(ctx: PluginContext, turns: FakeTurns, call: FakeToolContext) -> None:
-    wish = Wish(goal="Mend it.", number=2, context="Old.", toolsets=["files"], without=["web"], calls=7, model="m")
-    result = await work(ctx, call, wish)
+async def test_a_task_is_ordered_within_bounds(ctx: PluginContext, turns: FakeTurns, call: FakeToolContext) -> None:
+    task = ChildTask(goal="Mend it.", number=2, context="Old.", toolsets=["files"], without=["web"], calls=7, model="m")
+    result = await work(ctx, call, task)
     [turn] = turns.ordered
     assert turn.text == "Mend it.\n\nWhat you should know:\nOld."
     assert turn.call is call
@@ -71,7 +71,7 @@ async def test_a_wish_is_ordered_within_bounds(ctx: PluginContext, turns: FakeTu
 
 
 async def test_a_toolset_that_is_not_there_is_told(ctx: PluginContext, turns: FakeTurns, call: FakeToolContext) -> None:
-    result = await work(ctx, call, Wish(goal="x", number=1, toolsets=["flies"]))
+    result = await work(ctx, call, ChildTask(goal="x", number=1, toolsets=["flies"]))
     assert (result.status, result.error) == (
         "refused", "There is no toolset 'flies' here; there is: files, terminal."
     )  # fmt: skip
@@ -82,7 +82,7 @@ async def test_its_steps_are_told(ctx: PluginContext, turns: FakeTurns, call: Fa
     bad = ToolResult(call_id="1", name="terminal", parts=(Text(text="exit\n2"),), failed=True)
     turns.answers.append([STARTED, Called(call=CALL), Returned(call=CALL, result=bad, seconds=1), ended(answer="ok")])
     steps: list[Any] = []
-    await work(ctx, call, Wish(goal="x", number=1, on_step=lambda *step: steps.append(step)))
+    await work(ctx, call, ChildTask(goal="x", number=1, on_step=lambda *step: steps.append(step)))
     assert steps == [("child_1", "terminal: make test"), ("child_1", "terminal failed: exit 2")]
 
 
@@ -101,7 +101,7 @@ async def test_each_end_has_its_name(
     ctx: PluginContext, turns: FakeTurns, call: FakeToolContext, events: list[Event], status: str, error: str
 ) -> None:
     turns.answers.append([STARTED, *events])
-    result = await work(ctx, call, Wish(goal="x", number=1))
+    result = await work(ctx, call, ChildTask(goal="x", number=1))
     assert (result.status, result.error, result.session_id, result.model) == (status, error, "child_1", "m")
     assert result.usage.calls == 2
 
@@ -123,7 +123,7 @@ async def odd(tmp_path: Path, call: FakeToolContext, begins: bool, raises: Excep
     turns = Odd(MANIFEST)
     turns.begins, turns.raises = begins, raises  # type: ignore[assignment]
     ctx = plugin_context(MANIFEST, tmp_path, turns=turns)
-    return await work(ctx, call, Wish(goal="x", number=1, seconds=seconds))
+    return await work(ctx, call, ChildTask(goal="x", number=1, seconds=seconds))
 
 
 async def test_what_could_not_begin_is_refused_and_its_time_has_an_end(tmp_path: Path, call: FakeToolContext) -> None:

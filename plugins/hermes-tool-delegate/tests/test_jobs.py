@@ -12,7 +12,7 @@ from hermes_core.agent.slash.jobs import JobsBeside
 from hermes_core.kinds import ToolContext, tool
 from hermes_core.testing import Call, FakeToolContext, FakeWorkspace
 from hermes_core.types import Effect, Ended, Session
-from hermes_tool_delegate.child import Result, Wish
+from hermes_tool_delegate.child import ChildTask, Result
 from hermes_tool_delegate.config import Config
 from hermes_tool_delegate.jobs import Children
 from hermes_tool_delegate.roster import Roster
@@ -27,7 +27,7 @@ class Gate:
     def __init__(self) -> None:
         self.open, self.inside = asyncio.Event(), 0
 
-    async def __call__(self, task: Wish) -> Result:
+    async def __call__(self, task: ChildTask) -> Result:
         self.inside += 1
         assert task.on_step
         task.on_step("child_1", "terminal: make test")
@@ -41,10 +41,10 @@ class Gate:
         assert self.inside == count
 
 
-class Desk:
+class Rig:
     def __init__(self, folder: Path) -> None:
         self.roster, self.gate = Roster(1), Gate()
-        self.tool = delegate_tool(Config(max_children=1), self.roster, lambda _context, wish: self.gate(wish))
+        self.tool = delegate_tool(Config(max_children=1), self.roster, lambda _context, task: self.gate(task))
         self.children = Children(self.roster)
         self.context = FakeToolContext(FakeWorkspace(folder=folder), session=ME)
 
@@ -54,39 +54,39 @@ class Desk:
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Desk:
-    return Desk(tmp_path)
+def rig(tmp_path: Path) -> Rig:
+    return Rig(tmp_path)
 
 
-async def test_children_are_shown_with_what_they_do(desk: Desk) -> None:
-    call = desk.delegate("mend\nthe roof", "look")
-    await desk.gate.entered(1)
-    first, second = await desk.children.running(ME)
+async def test_children_are_shown_with_what_they_do(rig: Rig) -> None:
+    call = rig.delegate("mend\nthe roof", "look")
+    await rig.gate.entered(1)
+    first, second = await rig.children.running(ME)
     assert (first.id, first.kind, first.title, first.state) == ("1", "agent", "mend the roof", "running")
     assert (first.last, first.session_id) == ("read_file: log.txt", "child_1")
     assert abs(first.since - time.time()) < 60
     assert (second.title, second.state, second.session_id) == ("look", "waiting", "")
-    assert await desk.children.output(ME, "1") == "mend\nthe roof\n\n▸ terminal: make test\n▸ read_file: log.txt"
-    assert await desk.children.output(ME, "2") == "look"
-    desk.gate.open.set()
+    assert await rig.children.output(ME, "1") == "mend\nthe roof\n\n▸ terminal: make test\n▸ read_file: log.txt"
+    assert await rig.children.output(ME, "2") == "look"
+    rig.gate.open.set()
     await call
-    assert await desk.children.running(ME) == []
-    assert await desk.children.output(ME, "1") == ""
+    assert await rig.children.running(ME) == []
+    assert await rig.children.output(ME, "1") == ""
 
 
-async def test_one_is_stopped_and_the_model_is_told(desk: Desk) -> None:
-    call = desk.delegate("mend", "look")
-    await desk.gate.entered(1)
-    assert await desk.children.stop(ME, "1")
-    assert (await desk.children.running(ME))[0].state == "stopping"
-    assert not await desk.children.stop(ME, "9")
-    assert not await desk.children.stop(Session(id="other", origin="cli"), "2")
-    desk.gate.open.set()
+async def test_one_is_stopped_and_the_model_is_told(rig: Rig) -> None:
+    call = rig.delegate("mend", "look")
+    await rig.gate.entered(1)
+    assert await rig.children.stop(ME, "1")
+    assert (await rig.children.running(ME))[0].state == "stopping"
+    assert not await rig.children.stop(ME, "9")
+    assert not await rig.children.stop(Session(id="other", origin="cli"), "2")
+    rig.gate.open.set()
     assert "The person stopped it." in str(await call)
-    assert not await desk.children.stop(ME, "1")
+    assert not await rig.children.stop(ME, "1")
 
 
-async def test_the_desk_of_a_kernel_finds_them(hermes: Any, scripted: Any) -> None:
+async def test_the_jobs_of_a_kernel_are_found(hermes: Any, scripted: Any) -> None:
     seen: list[Any] = []
 
     @tool(name="look", effects=[Effect.READ_FILES])

@@ -259,7 +259,7 @@ async def test_what_was_compacted_away_is_told_again(scene: Scene) -> None:
     assert "change 1: pirate" in await scene.say("a")
     documents = Documents((await scene.hermes.runtime.store()).database, "tool/persona")
     overlays = Overlays(documents, scene.home / "nowhere", Principal())
-    await overlays.heard("s1", [Message(role="user", parts=(Text(text="a summary"),))])
+    await overlays.answered("s1", [Message(role="user", parts=(Text(text="a summary"),))])
     assert "change 1: pirate" in await scene.say("b")
     assert await scene.say("c") == "c"
 
@@ -310,10 +310,10 @@ async def test_only_what_a_model_answered_to_counts_as_told(overlays: Overlays) 
     await overlays.change("s", "pirate", "Arr.")
     overlay = await overlays.get("s")
     assert overlay
-    await overlays.heard("s", said("something else"))
-    await overlays.heard("s", [Message(role="tool", parts=(Text(text=overlay.mark),))])
+    await overlays.answered("s", said("something else"))
+    await overlays.answered("s", [Message(role="tool", parts=(Text(text=overlay.mark),))])
     assert await overlays.get("s") == overlay
-    await overlays.heard("s", said(overlay.words))
+    await overlays.answered("s", said(overlay.words))
     assert await overlays.get("s") == evolve(overlay, told=True)
     await overlays.change("s", "noir", "Rain.")
     assert await overlays.get("s") == Overlay(name="noir", text="Rain.", change=2)
@@ -331,7 +331,7 @@ async def test_a_change_that_was_made_meanwhile_is_not_taken_for_told(overlays: 
         return await put(*arguments, **more)
 
     documents.put = put_late  # type: ignore[assignment, method-assign]
-    await overlays.heard("s", said(first.words))
+    await overlays.answered("s", said(first.words))
     assert await overlays.get("s") == Overlay(name="noir", text="Rain.", change=2)
 
 

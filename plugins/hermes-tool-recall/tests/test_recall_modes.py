@@ -30,7 +30,7 @@ NOW = Session(id="now", origin="cli")
 DAY = 86_400.0
 
 
-class Past(SessionsBroker):
+class FakeHistory(SessionsBroker):
     """Conversations of several people, newest session last; message ids count through all of them."""
 
     def __init__(self) -> None:
@@ -94,32 +94,32 @@ class Past(SessionsBroker):
 
 
 @pytest.fixture
-def past() -> Past:
-    past = Past()
-    past.tell(
+def history() -> FakeHistory:
+    history = FakeHistory()
+    history.tell(
         Session(id="a1-cats", origin="cli", title="Cat names", created=10 * DAY),
         "my cat is called Mia",
         "A lovely name.",
         "the other cat is Leo",
         "Two cats, then.",
     )
-    past.tell(Session(id="b2-dogs", origin="telegram", title="Dog food", created=20 * DAY), "buy dog food", "Noted.")
-    past.tell(
+    history.tell(Session(id="b2-dogs", origin="telegram", title="Dog food", created=20 * DAY), "buy dog food", "Noted.")
+    history.tell(
         Session(id="c3-cron", origin="cron", title="Nightly", created=25 * DAY), "report on the cat feeder", "Fine."
     )
-    past.tell(Session(id="d4-hers", origin="cli", owner=Principal(person="hana"), title="Hers"), "my cat is secret")
-    past.tell(NOW, "what did we say about my cat?")
-    return past
+    history.tell(Session(id="d4-hers", origin="cli", owner=Principal(person="hana"), title="Hers"), "my cat is secret")
+    history.tell(NOW, "what did we say about my cat?")
+    return history
 
 
-async def recall(past: Past, folder: Path, **arguments: Any) -> str:
-    tool = recall_tool(past)
+async def recall(history: FakeHistory, folder: Path, **arguments: Any) -> str:
+    tool = recall_tool(history)
     context = FakeToolContext(FakeWorkspace(folder=folder), session=NOW)
     return str(await tool.run(context, parse_arguments(tool, arguments)))
 
 
-async def test_a_search_gives_each_conversation_once_with_what_was_around(past: Past, tmp_path: Path):
-    said = await recall(past, tmp_path, query="cat")
+async def test_a_search_gives_each_conversation_once_with_what_was_around(history: FakeHistory, tmp_path: Path):
+    said = await recall(history, tmp_path, query="cat")
     assert said.startswith("2 conversations found for 'cat'")
     assert said.count("[a1-cats] Cat names · 1970-01-11") == 1
     assert "3 hits" in said
@@ -128,73 +128,73 @@ async def test_a_search_gives_each_conversation_once_with_what_was_around(past: 
     assert "#2 assistant: A lovely name." in said
 
 
-async def test_this_conversation_is_not_found_in_itself(past: Past, tmp_path: Path):
-    assert "what did we say" not in await recall(past, tmp_path, query="cat")
-    only = await recall(past, tmp_path, query="what did we say")
+async def test_this_conversation_is_not_found_in_itself(history: FakeHistory, tmp_path: Path):
+    assert "what did we say" not in await recall(history, tmp_path, query="cat")
+    only = await recall(history, tmp_path, query="what did we say")
     assert only == "Only this conversation mentions 'what did we say' (1 message); read them with session=now."
 
 
-async def test_what_another_person_said_is_never_found(past: Past, tmp_path: Path):
-    assert "secret" not in await recall(past, tmp_path, query="cat", limit=10)
+async def test_what_another_person_said_is_never_found(history: FakeHistory, tmp_path: Path):
+    assert "secret" not in await recall(history, tmp_path, query="cat", limit=10)
     with pytest.raises(ToolError, match="no conversation"):
-        await recall(past, tmp_path, session="d4-hers")
+        await recall(history, tmp_path, session="d4-hers")
 
 
-async def test_what_a_schedule_said_comes_last(past: Past, tmp_path: Path):
-    said = await recall(past, tmp_path, query="cat")
+async def test_what_a_schedule_said_comes_last(history: FakeHistory, tmp_path: Path):
+    said = await recall(history, tmp_path, query="cat")
     assert said.index("a1-cats") < said.index("c3-cron")
 
 
-async def test_words_that_never_stand_together_are_looked_for_one_by_one(past: Past, tmp_path: Path):
-    said = await recall(past, tmp_path, query="Mia feeder")
+async def test_words_that_never_stand_together_are_looked_for_one_by_one(history: FakeHistory, tmp_path: Path):
+    said = await recall(history, tmp_path, query="Mia feeder")
     assert "hold some" in said
     assert "a1-cats" in said
     assert "c3-cron" in said
 
 
-async def test_nothing_found_says_what_to_try(past: Past, tmp_path: Path):
-    assert "Try other or fewer words" in await recall(past, tmp_path, query="zebra")
+async def test_nothing_found_says_what_to_try(history: FakeHistory, tmp_path: Path):
+    assert "Try other or fewer words" in await recall(history, tmp_path, query="zebra")
 
 
-async def test_a_search_can_be_kept_to_one_conversation(past: Past, tmp_path: Path):
-    said = await recall(past, tmp_path, query="cat", session="Nightly")
+async def test_a_search_can_be_kept_to_one_conversation(history: FakeHistory, tmp_path: Path):
+    said = await recall(history, tmp_path, query="cat", session="Nightly")
     assert said.startswith("1 conversation found")
     assert "a1-cats" not in said
 
 
 @pytest.mark.parametrize("words", ["a1-cats", "a1", "cat names", "Cat"])
-async def test_a_conversation_is_named_by_id_beginning_or_title(past: Past, tmp_path: Path, words: str):
-    said = await recall(past, tmp_path, session=words)
+async def test_a_conversation_is_named_by_id_beginning_or_title(history: FakeHistory, tmp_path: Path, words: str):
+    said = await recall(history, tmp_path, session=words)
     assert said.splitlines()[0].startswith("[a1-cats] Cat names")
     assert "#1 user: my cat is called Mia" in said
     assert said.endswith("Earlier: session=a1-cats around=1. Later: around=4.")
 
 
-async def test_latest_is_the_one_before_this(past: Past, tmp_path: Path):
-    assert (await recall(past, tmp_path, session="latest")).startswith("[c3-cron]")
+async def test_latest_is_the_one_before_this(history: FakeHistory, tmp_path: Path):
+    assert (await recall(history, tmp_path, session="latest")).startswith("[c3-cron]")
 
 
-async def test_an_unclear_name_lists_what_it_could_be(past: Past, tmp_path: Path):
-    past.tell(Session(id="e5", origin="cli", title="Cat toys"), "balls")
+async def test_an_unclear_name_lists_what_it_could_be(history: FakeHistory, tmp_path: Path):
+    history.tell(Session(id="e5", origin="cli", title="Cat toys"), "balls")
     with pytest.raises(ToolError, match="2 conversations") as unclear:
-        await recall(past, tmp_path, session="cat")
+        await recall(history, tmp_path, session="cat")
     assert "a1-cats" in str(unclear.value)
     assert "e5" in str(unclear.value)
 
 
-async def test_scrolling_shows_the_messages_around_one(past: Past, tmp_path: Path):
-    said = await recall(past, tmp_path, session="a1-cats", around=2, window=1)
+async def test_scrolling_shows_the_messages_around_one(history: FakeHistory, tmp_path: Path):
+    said = await recall(history, tmp_path, session="a1-cats", around=2, window=1)
     assert "> #2 assistant: A lovely name." in said
     assert "#3" in said
     assert "#4" not in said
 
 
-async def test_scrolling_past_the_end_says_so(past: Past, tmp_path: Path):
-    assert "no message #99" in await recall(past, tmp_path, session="a1-cats", around=99)
+async def test_scrolling_past_the_end_says_so(history: FakeHistory, tmp_path: Path):
+    assert "no message #99" in await recall(history, tmp_path, session="a1-cats", around=99)
 
 
-async def test_without_arguments_the_recent_conversations_are_listed(past: Past, tmp_path: Path):
-    said = await recall(past, tmp_path)
+async def test_without_arguments_the_recent_conversations_are_listed(history: FakeHistory, tmp_path: Path):
+    said = await recall(history, tmp_path)
     assert said.startswith("The last 3 conversations")
     assert said.index("c3-cron") < said.index("b2-dogs") < said.index("a1-cats")
     assert "#4 assistant: Two cats, then." in said
@@ -202,39 +202,39 @@ async def test_without_arguments_the_recent_conversations_are_listed(past: Past,
 
 
 async def test_a_first_conversation_has_no_past(tmp_path: Path):
-    assert await recall(Past(), tmp_path) == "There are no earlier conversations."
+    assert await recall(FakeHistory(), tmp_path) == "There are no earlier conversations."
 
 
-async def test_tool_calls_and_their_results_are_shown_short(past: Past, tmp_path: Path):
+async def test_tool_calls_and_their_results_are_shown_short(history: FakeHistory, tmp_path: Path):
     call = ToolCall(id="1", name="terminal", arguments={"command": "ls"})
     result = ToolResult(call_id="1", name="terminal", parts=(Text(text="x" * 5000),), failed=True)
-    past.tell(
+    history.tell(
         Session(id="f6", origin="cli", title="Work"),
         "list them",
         Message(role="assistant", parts=(call,)),
         Message(role="tool", parts=(result,)),
     )
-    said = await recall(past, tmp_path, session="f6")
+    said = await recall(history, tmp_path, session="f6")
     assert '→ terminal({"command": "ls"})' in said
     assert "terminal failed: xxx" in said
     assert len(said) < 1500
 
 
-async def test_an_answer_has_an_end(past: Past, tmp_path: Path):
-    past.tell(Session(id="long", origin="cli", title="Long"), *(f"word {n} " + "y" * 2000 for n in range(60)))
-    for arguments in ({"session": "long", "around": past.count, "window": 20}, {"query": "word", "limit": 10}):
-        said = await recall(past, tmp_path, **arguments)
+async def test_an_answer_has_an_end(history: FakeHistory, tmp_path: Path):
+    history.tell(Session(id="long", origin="cli", title="Long"), *(f"word {n} " + "y" * 2000 for n in range(60)))
+    for arguments in ({"session": "long", "around": history.count, "window": 20}, {"query": "word", "limit": 10}):
+        said = await recall(history, tmp_path, **arguments)
         assert len(said) <= BUDGET + 200
-    assert "cut here" in await recall(past, tmp_path, session="long", around=past.count - 20, window=20)
+    assert "cut here" in await recall(history, tmp_path, session="long", around=history.count - 20, window=20)
 
 
-async def test_korean_words_are_found(past: Past, tmp_path: Path):
-    past.tell(Session(id="k1", origin="cli", title="고양이"), "우리 고양이는 미아야", "네.")
-    assert "우리 >>>고양이<<<는 미아야" in await recall(past, tmp_path, query="고양이")
+async def test_korean_words_are_found(history: FakeHistory, tmp_path: Path):
+    history.tell(Session(id="k1", origin="cli", title="고양이"), "우리 고양이는 미아야", "네.")
+    assert "우리 >>>고양이<<<는 미아야" in await recall(history, tmp_path, query="고양이")
 
 
 def test_the_tool_costs_little():
-    tool = recall_tool(Past())
+    tool = recall_tool(FakeHistory())
     spec = tool_spec(tool)
     text = json.dumps(
         {"name": spec.name, "description": spec.description, "parameters": spec.schema}, separators=(",", ":")

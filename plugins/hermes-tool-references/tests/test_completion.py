@@ -21,7 +21,7 @@ from hermes_tool_references.config import Config
 from hermes_tool_references.ranking import Entries, ranked
 
 
-class Past(SessionsBroker):
+class FakeHistory(SessionsBroker):
     def __init__(self, *sessions: Session) -> None:
         self.sessions = sessions
 
@@ -38,16 +38,16 @@ class Past(SessionsBroker):
         return ()
 
 
-class Desk:
+class Rig:
     def __init__(self, home: Path, folder: Path, *sessions: Session, **config: Any) -> None:
         folder.mkdir(exist_ok=True)
         self.folder = folder
         self.session = Session(id="now", origin="cli", cwd=str(folder))
         manifest = read_manifest(manifest_path("hermes_tool_references"))
-        past = Past(self.session, *sessions)
-        self.completer = References(plugin_context(manifest, home, config=Config(**config), sessions=past))
+        history = FakeHistory(self.session, *sessions)
+        self.completer = References(plugin_context(manifest, home, config=Config(**config), sessions=history))
 
-    def lay(self, *names: str) -> "Desk":
+    def lay(self, *names: str) -> "Rig":
         for name in names:
             path = self.folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -66,97 +66,97 @@ class Desk:
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Desk:
-    return Desk(tmp_path / "home", tmp_path / "work")
+def rig(tmp_path: Path) -> Rig:
+    return Rig(tmp_path / "home", tmp_path / "work")
 
 
-async def test_an_at_offers_the_kinds_then_what_lies_here(desk: Desk) -> None:
-    desk.lay("b.py", "src/x.py")
+async def test_an_at_offers_the_kinds_then_what_lies_here(rig: Rig) -> None:
+    rig.lay("b.py", "src/x.py")
     kinds = ["@file:", "@folder:", "@diff", "@staged", "@git:", "@url:", "@session:"]
-    assert await desk("@") == [*kinds, "@src/", "@b.py"]
-    assert {c.text for c in await desk.choices("@") if c.final} == {"@diff", "@staged", "@b.py"}
+    assert await rig("@") == [*kinds, "@src/", "@b.py"]
+    assert {c.text for c in await rig.choices("@") if c.final} == {"@diff", "@staged", "@b.py"}
 
 
-async def test_a_few_letters_are_enough(desk: Desk) -> None:
-    desk.lay("src/exchange.py", "src/reply.py", "tests/test_exchange.py", "docs/fix.md", "ex/a.txt")
-    assert await desk("@exch") == ["@src/exchange.py", "@tests/test_exchange.py"]
-    assert (await desk("@file:sexc"))[0] == "@file:src/exchange.py"
-    assert await desk("@fi") == ["@file:", "@docs/fix.md"]
-    assert await desk("@folder:s") == ["@folder:src/", "@folder:docs/", "@folder:tests/"]
-    assert await desk("@src/") == ["@src/exchange.py", "@src/reply.py"]
+async def test_a_few_letters_are_enough(rig: Rig) -> None:
+    rig.lay("src/exchange.py", "src/reply.py", "tests/test_exchange.py", "docs/fix.md", "ex/a.txt")
+    assert await rig("@exch") == ["@src/exchange.py", "@tests/test_exchange.py"]
+    assert (await rig("@file:sexc"))[0] == "@file:src/exchange.py"
+    assert await rig("@fi") == ["@file:", "@docs/fix.md"]
+    assert await rig("@folder:s") == ["@folder:src/", "@folder:docs/", "@folder:tests/"]
+    assert await rig("@src/") == ["@src/exchange.py", "@src/reply.py"]
 
 
-async def test_blanks_need_quotes_and_what_cannot_be_typed_is_left_out(desk: Desk) -> None:
-    desk.lay("my notes.txt", "a b/c.txt", 'qu"ote', "new\nline")
-    assert await desk("@my") == ['@file:"my notes.txt"']
-    assert await desk('@file:"my no') == ['@file:"my notes.txt"']
-    assert await desk("@folder:a") == ['@folder:"a b/']
-    assert await desk("@qu") == await desk("@new") == []
+async def test_blanks_need_quotes_and_what_cannot_be_typed_is_left_out(rig: Rig) -> None:
+    rig.lay("my notes.txt", "a b/c.txt", 'qu"ote', "new\nline")
+    assert await rig("@my") == ['@file:"my notes.txt"']
+    assert await rig('@file:"my no') == ['@file:"my notes.txt"']
+    assert await rig("@folder:a") == ['@folder:"a b/']
+    assert await rig("@qu") == await rig("@new") == []
 
 
-async def test_ignored_files_are_not_offered(desk: Desk) -> None:
-    desk.lay("keep.py", "drop.log", "new.py")
-    (desk.folder / ".gitignore").write_text("*.log\n")
-    desk.git("init", "-q")
-    assert await desk("@drop") == []
-    assert await desk("@keep") == ["@keep.py"]
+async def test_ignored_files_are_not_offered(rig: Rig) -> None:
+    rig.lay("keep.py", "drop.log", "new.py")
+    (rig.folder / ".gitignore").write_text("*.log\n")
+    rig.git("init", "-q")
+    assert await rig("@drop") == []
+    assert await rig("@keep") == ["@keep.py"]
 
 
-async def test_a_folder_is_looked_at_once_for_a_while(desk: Desk, monkeypatch: Any) -> None:
+async def test_a_folder_is_looked_at_once_for_a_while(rig: Rig, monkeypatch: Any) -> None:
     looked = []
     look = completion.names_below
     monkeypatch.setattr(completion, "names_below", lambda cwd: looked.append(cwd) or look(cwd))
-    desk.lay("a.py")
-    await asyncio.gather(*(desk("@a") for _ in range(5)))
+    rig.lay("a.py")
+    await asyncio.gather(*(rig("@a") for _ in range(5)))
     assert len(looked) == 1
     monkeypatch.setattr(completion, "_FRESH", 0.0)
-    desk.lay("ab.py")
-    assert await desk("@a") == ["@a.py", "@ab.py"]
+    rig.lay("ab.py")
+    assert await rig("@a") == ["@a.py", "@ab.py"]
 
 
 async def test_only_so_many_folders_are_remembered(tmp_path: Path) -> None:
-    desk = Desk(tmp_path / "home", tmp_path / "work")
+    rig = Rig(tmp_path / "home", tmp_path / "work")
     for number in range(12):
-        desk.session = Session(id="now", origin="cli", cwd=str(tmp_path / f"work{number}"))
-        Path(desk.session.cwd).mkdir()
-        await desk("@x")
-    assert len(desk.completer._entries) <= 8
+        rig.session = Session(id="now", origin="cli", cwd=str(tmp_path / f"work{number}"))
+        Path(rig.session.cwd).mkdir()
+        await rig("@x")
+    assert len(rig.completer._entries) <= 8
 
 
 async def test_sessions_by_title_or_id(tmp_path: Path) -> None:
-    past = (
+    history = (
         Session(id="s1", origin="cli", title="The trip"),
         Session(id="s2", origin="tui"),
         Session(id="s3", origin="cli", title="Twice"),
         Session(id="s4", origin="cli", title="Twice"),
         Session(id="c1", origin="child", title="The errand"),
     )
-    desk = Desk(tmp_path / "home", tmp_path / "work", *past)
-    assert await desk("@session:") == ['@session:"The trip"', "@session:s3", "@session:s4", "@session:s2"]
-    assert await desk('@session:"the tr') == ['@session:"The trip"']
-    assert await desk("@session:s2") == ["@session:s2"]
+    rig = Rig(tmp_path / "home", tmp_path / "work", *history)
+    assert await rig("@session:") == ['@session:"The trip"', "@session:s3", "@session:s4", "@session:s2"]
+    assert await rig('@session:"the tr') == ['@session:"The trip"']
+    assert await rig("@session:s2") == ["@session:s2"]
 
 
-async def test_numbers_of_commits_with_their_subjects(desk: Desk) -> None:
-    assert await desk("@git:") == []
-    desk.git("init", "-q")
+async def test_numbers_of_commits_with_their_subjects(rig: Rig) -> None:
+    assert await rig("@git:") == []
+    rig.git("init", "-q")
     for n in range(11):
-        desk.git("commit", "-q", "--allow-empty", "-m", f"Change {n}")
-    assert [(c.text, c.summary) for c in await desk.choices("@git:1")] == [
+        rig.git("commit", "-q", "--allow-empty", "-m", f"Change {n}")
+    assert [(c.text, c.summary) for c in await rig.choices("@git:1")] == [
         ("@git:1", "to Change 10"),
         ("@git:10", "to Change 1"),
     ]
 
 
 async def test_others_and_other_places_are_told_nothing(tmp_path: Path) -> None:
-    desk = Desk(tmp_path / "home", tmp_path / "work").lay("a.py")
+    rig = Rig(tmp_path / "home", tmp_path / "work").lay("a.py")
     assert (
-        await desk.choices("@a", Session(id="x", origin="cli", cwd=desk.session.cwd, owner=Principal(person="anna")))
+        await rig.choices("@a", Session(id="x", origin="cli", cwd=rig.session.cwd, owner=Principal(person="anna")))
         == []
     )
-    assert await desk.choices("@a", Session(id="x", origin="cli", cwd="/nowhere/at/all")) == []
-    assert await desk("@url:https://x") == await desk("@nothing:x") == []
-    off = Desk(tmp_path / "home", tmp_path / "work", enabled=False)
+    assert await rig.choices("@a", Session(id="x", origin="cli", cwd="/nowhere/at/all")) == []
+    assert await rig("@url:https://x") == await rig("@nothing:x") == []
+    off = Rig(tmp_path / "home", tmp_path / "work", enabled=False)
     assert await off("@a") == []
 
 
@@ -183,7 +183,7 @@ def test_a_hundred_thousand_files_are_ranked_without_comparing_them_all() -> Non
     assert len(ranked(entries, "")) == 50
 
 
-async def test_the_line_of_a_desk_goes_on(hermes: Any, scripted: Any) -> None:
+async def test_the_line_of_a_composer_goes_on(hermes: Any, scripted: Any) -> None:
     hermes.tmp_plugin(scripted())
     hermes.tmp_plugin("hermes_tool_references")
     folder = hermes.workspace.folder

@@ -15,9 +15,9 @@ from hermes_core.plugins.manifest import read_manifest
 from hermes_core.testing import FakeToolContext, FakeWorkspace, plugin_context
 from hermes_core.testing.contract_base import manifest_path
 from hermes_core.types import Principal, Session, Verdict
+from hermes_tool_skills.catalogue import catalogue_for
 from hermes_tool_skills.commands import commands
 from hermes_tool_skills.config import Config
-from hermes_tool_skills.desk import catalogue_for
 from hermes_tool_skills.library import Library
 from hermes_tool_skills.tools import skill_tools
 
@@ -30,7 +30,7 @@ def skill_text(
     return f"---\nname: {name}\ndescription: {description}\n{extra}---\n\n{body}"
 
 
-class Desk:
+class Rig:
     """One home. A fresh catalogue for every question, as in a new process."""
 
     def __init__(self, folder: Path) -> None:
@@ -103,8 +103,8 @@ class Desk:
 
 
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
-    made = Desk(tmp_path)
+def rig(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Rig:
+    made = Rig(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setattr("hermes_tool_skills.install.person", lambda: "hana")
     monkeypatch.setattr("hermes_tool_skills.library.time.time", lambda: 1_700_000_000.0)

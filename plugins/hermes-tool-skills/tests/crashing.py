@@ -11,7 +11,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from conftest import Desk, skill_text
+from conftest import Rig, skill_text
 from hermes_core.testing.forks import serve
 from hermes_tool_skills.pending import proposal, proposals
 
@@ -19,48 +19,48 @@ NEW = "# Do it\n\n1. Look twice.\n"
 CHANGES = {"os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.unlink", "shutil.rmtree"}
 
 
-def prepare(desk: Desk, what: str) -> None:
-    source = desk.source("tidy", **{"a.md": "one", "gone.md": "x"})
+def prepare(rig: Rig, what: str) -> None:
+    source = rig.source("tidy", **{"a.md": "one", "gone.md": "x"})
     if what != "install":
-        desk.run("install", str(source), "--yes")
-        desk.run("enable", "tidy", "--yes")
+        rig.run("install", str(source), "--yes")
+        rig.run("enable", "tidy", "--yes")
     if what == "update":
         (source / "gone.md").unlink()
-        desk.put(source, {"SKILL.md": skill_text("tidy", NEW), "b/c.md": "two"})
+        rig.put(source, {"SKILL.md": skill_text("tidy", NEW), "b/c.md": "two"})
     if what in ("patch", "propose"):
-        asyncio.run(desk.create("own"))
+        asyncio.run(rig.create("own"))
 
 
-def work(desk: Desk, what: str) -> None:
+def work(rig: Rig, what: str) -> None:
     if what in ("install", "update"):
-        desk.run("install", str(desk.folder / "sources" / "tidy"), "--yes")
+        rig.run("install", str(rig.folder / "sources" / "tidy"), "--yes")
     elif what == "remove":
-        desk.run("remove", "tidy", "--yes")
+        rig.run("remove", "tidy", "--yes")
     elif what == "disable":
-        desk.run("disable", "tidy")
+        rig.run("disable", "tidy")
     else:
-        desk.settings["approve"] = what == "propose"
-        asyncio.run(desk.call("skill_manage", action="patch", name="own", old="Look", new="See"))
+        rig.settings["approve"] = what == "propose"
+        asyncio.run(rig.call("skill_manage", action="patch", name="own", old="Look", new="See"))
 
 
-def look(desk: Desk) -> dict[str, Any]:
+def look(rig: Rig) -> dict[str, Any]:
     """What a fresh process sees; raises when anything is half there."""
-    states = desk.states()
+    states = rig.states()
     assert set(states.values()) <= {"ready", "disabled"}, states
     found: dict[str, Any] = {}
     for name, state in states.items():
-        entry = desk.skill(name).entry
-        tree = desk.library.live(name)
-        assert desk.library.version(name, entry.version)[1] == tree, name
+        entry = rig.skill(name).entry
+        tree = rig.library.live(name)
+        assert rig.library.version(name, entry.version)[1] == tree, name
         found[name] = (state, tuple(sorted(tree.items())))
-    assert desk.run("verify").exit_code == 0
-    for one in proposals(desk.library):
-        proposal(desk.library, one.id)
+    assert rig.run("verify").exit_code == 0
+    for one in proposals(rig.library):
+        proposal(rig.library, one.id)
         found[one.id] = "waits"
     return found
 
 
-def killed_at(number: int, desk: Desk, what: str) -> int:
+def killed_at(number: int, rig: Rig, what: str) -> int:
     count = 0
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
@@ -76,32 +76,32 @@ def killed_at(number: int, desk: Desk, what: str) -> int:
         return os.waitpid(child, 0)[1]
     try:
         sys.addaudithook(hook)
-        work(desk, what)
+        work(rig, what)
         os._exit(0)
     except BaseException:
         traceback.print_exc()
         os._exit(7)
 
 
-def copied(start: Path, place: Path) -> Desk:
+def copied(start: Path, place: Path) -> Rig:
     shutil.copytree(start, place, symlinks=True)
     for found in (place / "home").rglob("skills.lock"):
         found.write_text(found.read_text().replace(str(start), str(place)))
-    return Desk(place)
+    return Rig(place)
 
 
 def play(what: str, folder: str) -> None:
     os.fsync = lambda _: None  # what was written outlives a process also when the disk was not waited for
     start = Path(folder) / "start"
-    prepare(Desk(start), what)
-    before, after, outcomes = look(Desk(start)), None, []
+    prepare(Rig(start), what)
+    before, after, outcomes = look(Rig(start)), None, []
     work(copied(start, Path(folder) / "rehearsal"), what)  # nothing is left to import in what is killed
     for number in range(1, 400):
         place = Path(folder) / f"run{number}"
-        desk = copied(start, place)
-        status = killed_at(number, desk, what)
+        rig = copied(start, place)
+        status = killed_at(number, rig, what)
         assert status in (0, signal.SIGKILL), status
-        seen = look(Desk(place))
+        seen = look(Rig(place))
         if status == 0:
             after = seen
             break

@@ -21,8 +21,8 @@ ME = Session(id="20261120_101500_abc123", origin="cli")
 STEPS = [{"id": "1", "content": "Look"}, {"id": "2", "content": "Mend", "status": "in_progress"}]
 
 
-class Desk:
-    """The tool and the command over one store; a new Desk is a new process."""
+class Rig:
+    """The tool and the command over one store; a new Rig is a new process."""
 
     def __init__(self, folder: Path, documents: FakeDocuments | None = None) -> None:
         self.folder, self.documents = folder, documents or FakeDocuments()
@@ -35,24 +35,24 @@ class Desk:
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Desk:
-    return Desk(tmp_path)
+def rig(tmp_path: Path) -> Rig:
+    return Rig(tmp_path)
 
 
-async def test_a_plan_is_kept_and_read_back(desk: Desk) -> None:
-    said = await desk.todo(todos=STEPS)
+async def test_a_plan_is_kept_and_read_back(rig: Rig) -> None:
+    said = await rig.todo(todos=STEPS)
     assert said == "[ ] 1: Look\n[>] 2: Mend\n2 items: 1 pending, 1 in progress"
-    assert await desk.todo() == said
+    assert await rig.todo() == said
 
 
-async def test_a_plan_survives_a_restart(desk: Desk, tmp_path: Path) -> None:
-    said = await desk.todo(todos=STEPS)
-    assert await Desk(tmp_path, desk.documents).todo() == said
+async def test_a_plan_survives_a_restart(rig: Rig, tmp_path: Path) -> None:
+    said = await rig.todo(todos=STEPS)
+    assert await Rig(tmp_path, rig.documents).todo() == said
 
 
-async def test_a_merge_updates_by_id_and_adds_at_the_end(desk: Desk) -> None:
-    await desk.todo(todos=STEPS)
-    said = await desk.todo(
+async def test_a_merge_updates_by_id_and_adds_at_the_end(rig: Rig) -> None:
+    await rig.todo(todos=STEPS)
+    said = await rig.todo(
         merge=True,
         todos=[
             {"id": "3", "content": "Say so"},
@@ -68,23 +68,23 @@ async def test_a_merge_updates_by_id_and_adds_at_the_end(desk: Desk) -> None:
     ]
 
 
-async def test_without_merge_the_whole_plan_is_replaced(desk: Desk) -> None:
-    await desk.todo(todos=STEPS)
-    said = await desk.todo(todos=[{"id": "1", "content": "Rest", "status": "cancelled"}])
+async def test_without_merge_the_whole_plan_is_replaced(rig: Rig) -> None:
+    await rig.todo(todos=STEPS)
+    said = await rig.todo(todos=[{"id": "1", "content": "Rest", "status": "cancelled"}])
     assert said == "[-] 1: Rest\n1 item: 1 cancelled"
 
 
-async def test_an_empty_list_ends_the_plan_and_its_document(desk: Desk) -> None:
-    await desk.todo(todos=STEPS)
-    assert await desk.todo(todos=[]) == "The plan is empty."
-    assert await desk.documents.export(ME.owner) == []
-    assert await desk.todo(todos=[]) == "The plan is empty."
+async def test_an_empty_list_ends_the_plan_and_its_document(rig: Rig) -> None:
+    await rig.todo(todos=STEPS)
+    assert await rig.todo(todos=[]) == "The plan is empty."
+    assert await rig.documents.export(ME.owner) == []
+    assert await rig.todo(todos=[]) == "The plan is empty."
 
 
-async def test_every_problem_is_told_and_nothing_is_changed(desk: Desk) -> None:
-    before = await desk.todo(todos=STEPS)
+async def test_every_problem_is_told_and_nothing_is_changed(rig: Rig) -> None:
+    before = await rig.todo(todos=STEPS)
     with pytest.raises(ToolError) as refused:
-        await desk.todo(
+        await rig.todo(
             merge=True,
             todos=[
                 {"id": "1", "status": "completed"},
@@ -103,22 +103,22 @@ async def test_every_problem_is_told_and_nothing_is_changed(desk: Desk) -> None:
         "- todos[4].content: it is empty",
         "- todos[5].content: 4,001 characters; 4,000 is the most",
     ]
-    assert await desk.todo() == before
+    assert await rig.todo() == before
 
 
-async def test_a_plan_has_an_end(desk: Desk) -> None:
+async def test_a_plan_has_an_end(rig: Rig) -> None:
     full = [{"id": str(n), "content": "x" * MOST_CHARACTERS} for n in range(MOST_ITEMS)]
-    assert (await desk.todo(todos=full)).endswith("256 items: 256 pending")
+    assert (await rig.todo(todos=full)).endswith("256 items: 256 pending")
     with pytest.raises(ToolError, match="at most 256 items, this would be 257"):
-        await desk.todo(merge=True, todos=[{"id": "one more", "content": "x"}])
+        await rig.todo(merge=True, todos=[{"id": "one more", "content": "x"}])
     with pytest.raises(ToolError) as refused:
-        await desk.todo(todos=[{"id": "same"}] * 300)
+        await rig.todo(todos=[{"id": "same"}] * 300)
     assert len(str(refused.value)) < 2_000
 
 
-async def test_an_unknown_status_is_refused_before_the_tool(desk: Desk) -> None:
+async def test_an_unknown_status_is_refused_before_the_tool(rig: Rig) -> None:
     with pytest.raises(ToolError, match="expected one of pending, in_progress, completed, cancelled"):
-        await desk.todo(todos=[{"id": "1", "content": "x", "status": "done"}])
+        await rig.todo(todos=[{"id": "1", "content": "x", "status": "done"}])
 
 
 @pytest.mark.parametrize(
@@ -130,11 +130,11 @@ async def test_an_unknown_status_is_refused_before_the_tool(desk: Desk) -> None:
         Session(id=ME.id.upper(), origin="cli"),
     ],
 )
-async def test_nobody_sees_the_plan_of_another(desk: Desk, other: Session) -> None:
-    await desk.todo(todos=STEPS)
-    assert await desk.todo(other) == "The plan is empty."
-    await desk.todo(other, todos=[{"id": "9", "content": "theirs"}])
-    assert "theirs" not in await desk.todo()
+async def test_nobody_sees_the_plan_of_another(rig: Rig, other: Session) -> None:
+    await rig.todo(todos=STEPS)
+    assert await rig.todo(other) == "The plan is empty."
+    await rig.todo(other, todos=[{"id": "9", "content": "theirs"}])
+    assert "theirs" not in await rig.todo()
 
 
 @given(*[st.text(max_size=300)] * 3, *[st.text(max_size=300)] * 3)
@@ -158,43 +158,43 @@ TEXT = st.text(min_size=1, max_size=40).filter(str.strip)
 async def test_whatever_text_is_kept_comes_back(items: list[tuple[str, str, str]]) -> None:
     todos = [{"id": i, "content": c, "status": s} for i, c, s in items if i.strip().isprintable()]
     with tempfile.TemporaryDirectory() as folder:
-        desk = Desk(Path(folder))
-        await desk.todo(todos=todos)
-        found = [(i.id, i.content, i.status) for i in await desk.plans.read(ME)]
+        rig = Rig(Path(folder))
+        await rig.todo(todos=todos)
+        found = [(i.id, i.content, i.status) for i in await rig.plans.read(ME)]
         assert found == [(t["id"].strip(), t["content"].strip(), t["status"]) for t in todos]
 
 
-async def test_half_a_character_does_not_spoil_the_plan(desk: Desk) -> None:
-    await desk.todo(todos=[{"id": "1", "content": "x\ud800"}])
-    assert (await desk.plans.read(ME))[0].content == "x\ud800"
+async def test_half_a_character_does_not_spoil_the_plan(rig: Rig) -> None:
+    await rig.todo(todos=[{"id": "1", "content": "x\ud800"}])
+    assert (await rig.plans.read(ME))[0].content == "x\ud800"
 
 
 KEPT = '{"version": 1, "session": "s", "todos": [{"id": "1", "content": "Look\\ud800", "status": "in_progress"}]}'
 
 
-def older(desk: Desk, text: str, session: Session = ME) -> Path:
+def older(rig: Rig, text: str, session: Session = ME) -> Path:
     """Keep a plan as version 1.0 did."""
-    path = desk.plans.old_path(session)
+    path = rig.plans.old_path(session)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(text.encode("latin-1"))
     return path
 
 
-async def test_a_plan_of_an_older_version_goes_on(desk: Desk) -> None:
-    path = older(desk, KEPT)
-    assert (await desk.plans.read(ME))[0].content == "Look\ud800"
+async def test_a_plan_of_an_older_version_goes_on(rig: Rig) -> None:
+    path = older(rig, KEPT)
+    assert (await rig.plans.read(ME))[0].content == "Look\ud800"
     assert not path.exists()
-    assert (await desk.todo(todos=[{"id": "1", "status": "completed"}], merge=True)).startswith("[x] 1: Look")
+    assert (await rig.todo(todos=[{"id": "1", "status": "completed"}], merge=True)).startswith("[x] 1: Look")
 
 
-async def test_one_that_was_taken_over_does_not_come_back(desk: Desk) -> None:
-    await desk.todo(todos=STEPS)
-    path = older(desk, KEPT)  # as after a death between the two writes
-    assert (await desk.todo()).startswith("[ ] 1: Look\n[>] 2")
+async def test_one_that_was_taken_over_does_not_come_back(rig: Rig) -> None:
+    await rig.todo(todos=STEPS)
+    path = older(rig, KEPT)  # as after a death between the two writes
+    assert (await rig.todo()).startswith("[ ] 1: Look\n[>] 2")
     assert not path.exists()
-    older(desk, KEPT)
-    assert await desk.todo(todos=[]) == "The plan is empty."
-    assert await desk.todo() == "The plan is empty."
+    older(rig, KEPT)
+    assert await rig.todo(todos=[]) == "The plan is empty."
+    assert await rig.todo() == "The plan is empty."
 
 
 @pytest.mark.parametrize(
@@ -213,43 +213,43 @@ async def test_one_that_was_taken_over_does_not_come_back(desk: Desk) -> None:
         f'{{"version": 1, "todos": "{"x" * 2_000_000}"}}',
     ],
 )
-async def test_a_damaged_plan_is_told_and_can_be_replaced(desk: Desk, damage: str) -> None:
-    older(desk, damage)
+async def test_a_damaged_plan_is_told_and_can_be_replaced(rig: Rig, damage: str) -> None:
+    older(rig, damage)
     reading: dict[str, Any] = {}
     for arguments in (reading, {"todos": [{"id": "1", "status": "completed"}], "merge": True}):
         with pytest.raises(ToolError, match="is damaged") as told:
-            await desk.todo(**arguments)
+            await rig.todo(**arguments)
         assert "replaces it" in told.value.hint
     with pytest.raises(ToolError, match="is damaged"):
-        await desk.command.run(ME, "")
-    assert (await desk.todo(todos=STEPS)).startswith("[ ] 1: Look")
+        await rig.command.run(ME, "")
+    assert (await rig.todo(todos=STEPS)).startswith("[ ] 1: Look")
 
 
-async def test_a_plan_that_is_too_large_changes_nothing(desk: Desk) -> None:
-    before = await desk.todo(todos=STEPS)
+async def test_a_plan_that_is_too_large_changes_nothing(rig: Rig) -> None:
+    before = await rig.todo(todos=STEPS)
     with pytest.raises(ToolError, match=r"not changed: A document of 3,\d+,\d+ bytes is too large"):
-        await desk.todo(todos=[{"id": str(n), "content": "\u4e00" * MOST_CHARACTERS} for n in range(MOST_ITEMS)])
-    assert await desk.todo() == before
+        await rig.todo(todos=[{"id": str(n), "content": "\u4e00" * MOST_CHARACTERS} for n in range(MOST_ITEMS)])
+    assert await rig.todo() == before
 
 
-async def test_the_person_sees_a_line_for_each_item(desk: Desk) -> None:
-    assert await desk.command.run(ME, "") == "There is no plan in this conversation."
-    await desk.todo(todos=[{"id": "1", "content": "Look\n  closely", "status": "completed"}, *STEPS[1:]])
-    assert await desk.command.run(ME, "") == "    [x] Look closely\n    [>] Mend\n\n2 items: 1 in progress, 1 completed"
+async def test_the_person_sees_a_line_for_each_item(rig: Rig) -> None:
+    assert await rig.command.run(ME, "") == "There is no plan in this conversation."
+    await rig.todo(todos=[{"id": "1", "content": "Look\n  closely", "status": "completed"}, *STEPS[1:]])
+    assert await rig.command.run(ME, "") == "    [x] Look closely\n    [>] Mend\n\n2 items: 1 in progress, 1 completed"
 
 
-async def test_a_further_line_of_an_item_does_not_look_like_another(desk: Desk) -> None:
-    said = await desk.todo(todos=[{"id": "1", "content": "Look\n[x] 2: no"}])
+async def test_a_further_line_of_an_item_does_not_look_like_another(rig: Rig) -> None:
+    said = await rig.todo(todos=[{"id": "1", "content": "Look\n[x] 2: no"}])
     assert said.splitlines() == ["[ ] 1: Look", "    [x] 2: no", "1 item: 1 pending"]
 
 
-def test_the_tool_costs_little(desk: Desk) -> None:
-    spec = tool_spec(desk.tool)
+def test_the_tool_costs_little(rig: Rig) -> None:
+    spec = tool_spec(rig.tool)
     assert len(json.dumps(spec.schema, separators=(",", ":"))) <= 400
     text = {"name": spec.name, "description": spec.description, "parameters": spec.schema}
     assert len(json.dumps(text, separators=(",", ":"))) <= 600
-    assert desk.tool.idempotent
-    assert not desk.tool.effects
+    assert rig.tool.idempotent
+    assert not rig.tool.effects
 
 
 async def test_a_conversation_keeps_its_plan_and_shows_it(hermes: Any, scripted: Any) -> None:

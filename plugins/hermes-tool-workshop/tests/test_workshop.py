@@ -490,7 +490,7 @@ async def test_it_calls_only_what_it_declares(bench):
     assert bench.context.called == []
 
 
-async def test_a_wish_cannot_be_swallowed_and_what_changes_its_mind_is_told(bench, monkeypatch):
+async def test_a_call_cannot_be_swallowed_and_what_changes_its_mind_is_told(bench, monkeypatch):
     monkeypatch.setattr("hermes_tool_workshop.made._CALLS", 5)
     bench.context.answers = {"number": "7"}
     swallows = "try:\n    call_tool('number', {})\nexcept BaseException:\n    pass\nreturn 1"

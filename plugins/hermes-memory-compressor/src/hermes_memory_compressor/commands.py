@@ -22,26 +22,26 @@ _FEW = 4  # messages beside the first ones that are not worth a summary
 
 def slash_commands(ctx: PluginContext, compressor: "Callable[[], Compressor]") -> Sequence[SlashCommand]:
     """The commands; ``compressor`` gives the one of this kernel when it is needed."""
-    desk = _Desk(ctx, compressor)
+    commands = _Commands(ctx, compressor)
     return [
         SlashCommand(
             name="compress",
             summary="compact this conversation now",
-            run=desk.compress,
+            run=commands.compress,
             usage="[preview|TOPIC]",
             who="everyone",
         ),
         SlashCommand(
             name="pin",
             summary="keep a fact through every compaction",
-            run=desk.pin,
+            run=commands.pin,
             usage="[TEXT|drop N]",
             who="everyone",
         ),
     ]
 
 
-class _Desk:
+class _Commands:
     def __init__(self, ctx: PluginContext, compressor: "Callable[[], Compressor]") -> None:
         self._ctx, self._compressor = ctx, compressor
 
@@ -65,9 +65,9 @@ class _Desk:
         if size >= about.now:
             return f"Nothing was changed: compacted it would have about {size:,} tokens instead of {about.now:,}."
         await self._ctx.history.replace(session.owner, session.id, made.messages)
-        past = about.compressor.past(session.id)
-        past.useless = past.handoffs = 0
-        past.cool_until = 0.0
+        progress = about.compressor.progress(session.id)
+        progress.useless = progress.handoffs = 0
+        progress.cool_until = 0.0
         return (
             f"Compacted: about {about.now:,} tokens became {size:,} ({_saved(about.now, size)} less); "
             f"{len(messages)} messages became {len(made.messages)}. All of them can still be searched."

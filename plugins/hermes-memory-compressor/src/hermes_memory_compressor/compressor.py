@@ -43,7 +43,7 @@ class Compacted:
 
 
 @define
-class Past:
+class Progress:
     """How compaction went in one session so far."""
 
     cool_until: float = 0.0
@@ -67,11 +67,11 @@ class Compressor:
         self.meter = meter_of(ctx)
         self._ctx, self._clock = ctx, clock
         self._mask = ctx.masks.text
-        self._past: dict[str, Past] = {}
+        self._progress: dict[str, Progress] = {}
 
-    def past(self, session_id: str) -> Past:
+    def progress(self, session_id: str) -> Progress:
         """How it went so far."""
-        return self._past.setdefault(session_id, Past())
+        return self._progress.setdefault(session_id, Progress())
 
     async def before(self, session: Session, request: Request) -> Request | None:
         """The request with a smaller context, when it is over the threshold.
@@ -93,11 +93,11 @@ class Compressor:
     async def _automatic(
         self, session: Session, request: Request, found: Limits, *, overflow: bool
     ) -> Sequence[Message] | None:
-        past, messages = self.past(session.id), request.messages[1:]
-        past.attempts = past.attempts + 1 if past.turn == session.turn else 1
-        past.turn = session.turn
-        cooling = self._clock() < past.cool_until
-        if past.stopped or past.attempts > ATTEMPTS or (cooling and not overflow):
+        progress, messages = self.progress(session.id), request.messages[1:]
+        progress.attempts = progress.attempts + 1 if progress.turn == session.turn else 1
+        progress.turn = session.turn
+        cooling = self._clock() < progress.cool_until
+        if progress.stopped or progress.attempts > ATTEMPTS or (cooling and not overflow):
             return None
         beside = tokens.of_request(request) - tokens.of_messages(messages)
         try:
@@ -110,17 +110,17 @@ class Compressor:
                 stand_in=overflow and self.config.static_handoff,
             )
         except SummaryFailed as failure:
-            past.cool_until = self._clock() + self.config.cool_down_seconds
+            progress.cool_until = self._clock() + self.config.cool_down_seconds
             self._ctx.log.warning("session %s was not compacted: %s", session.id, str(failure))
             return None
         before, after = tokens.of_messages(messages), tokens.of_messages(made.messages)
         smaller = after < before and tokens.bulk(made.messages) < tokens.bulk(messages)
         useful = smaller and after <= before * (1 - _EFFECTIVE)
-        past.useless = 0 if useful else past.useless + 1
-        past.handoffs = past.handoffs + 1 if made.how == "handoff" else 0
+        progress.useless = 0 if useful else progress.useless + 1
+        progress.handoffs = progress.handoffs + 1 if made.how == "handoff" else 0
         if made.why and not cooling:
-            past.cool_until = self._clock() + self.config.cool_down_seconds
-        if past.stopped:
+            progress.cool_until = self._clock() + self.config.cool_down_seconds
+        if progress.stopped:
             self._ctx.log.warning("session %s is not compacted by itself any more; /compress does", session.id)
         return made.messages if useful or (smaller and overflow) else None
 

@@ -54,12 +54,12 @@ def request_for(
     """
     sections = "\n".join(f"  ## {name} - {meaning}" for name, meaning in SECTIONS.items())
     system = _SYSTEM.format(sections=sections, words=budget * 2 // 3)
-    wishes = [f"Today is {today}."]
+    instructions = [f"Today is {today}."]
     if earlier:
-        wishes.append("Update the earlier note: keep what still holds, move what was finished, add what is new.")
+        instructions.append("Update the earlier note: keep what still holds, move what was finished, add what is new.")
     if focus:
-        wishes.append(f"Give most room to this topic: {focus}")
-    asks = "\n".join([*wishes, "Write the note now."])
+        instructions.append(f"Give most room to this topic: {focus}")
+    asks = "\n".join([*instructions, "Write the note now."])
     old = f"<earlier_note>\n{mask(earlier)}\n</earlier_note>\n\n" if earlier else ""
     left = room - tokens.of_text(system) - tokens.of_text(old) - tokens.of_text(asks) - 50
     text = f"{old}<messages>\n{mask(_fitting(middle, left))}\n</messages>\n\n{asks}"
@@ -95,7 +95,7 @@ def handoff(middle: Sequence[Message], *, earlier: str, most: int, mask: Mask) -
             elif message.role == "assistant" and isinstance(part, Text):
                 lines.append(f"- The agent said: {short(mask(part.text), 200)}")
             elif isinstance(part, ToolResult):
-                lines.append(f"- {mask(_deed(part, calls))}")
+                lines.append(f"- {mask(_action(part, calls))}")
     top = "## Goal\nNo model could write a summary. This is a list of what happened, made by rule; parts are missing."
     old = f"\n\n## Earlier note\n{cut(earlier, most // 4, most // 8)}" if earlier else ""
     kept, left = list[str](), most - len(top) - len(old) - 120
@@ -109,7 +109,7 @@ def handoff(middle: Sequence[Message], *, earlier: str, most: int, mask: Mask) -
     return f"{top}{old}\n\n## Completed actions\n{done}"[:most]
 
 
-def _deed(result: ToolResult, calls: Mapping[str, ToolCall]) -> str:
+def _action(result: ToolResult, calls: Mapping[str, ToolCall]) -> str:
     call = calls.get(result.call_id)
     target = target_of(call.arguments) if call else ""
     outcome = "failed" if result.failed else "ok"

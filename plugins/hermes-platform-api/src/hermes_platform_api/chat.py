@@ -15,7 +15,7 @@ from hermes_platform_api.progress import progress
 from hermes_platform_api.reading import read_chat
 from hermes_platform_api.service import Service, TurnSummary, read_body, tokens
 from hermes_platform_api.sse import EventStream, event, json_answer, unless_gone
-from hermes_platform_api.wishes import Wish, wished
+from hermes_platform_api.turn_request import TurnRequest, turn_request
 
 __all__ = ["complete"]
 
@@ -23,23 +23,23 @@ __all__ = ["complete"]
 async def complete(service: Service, request: Request) -> Response:
     """Answer a conversation, whole or as it comes."""
     body = await read_body(request, "ChatCompletionRequest")
-    wish = wished(request, body, read_chat(body["messages"]))
-    wish = service.answered_by(wish, body.get("model"))
+    wanted = turn_request(request, body, read_chat(body["messages"]))
+    wanted = service.answered_by(wanted, body.get("model"))
     if body.get("stream"):
         usage = bool((body.get("stream_options") or {}).get("include_usage"))
-        stream = _Stream(service, wish, usage=usage)
+        stream = _Stream(service, wanted, usage=usage)
         return EventStream(
             stream.body(), silence=service.config.keep_alive_seconds, failed=_failed, headers=stream.headers
         )
     answer = TurnSummary()
-    async with aclosing(service.turns.play(wish)) as turn:
+    async with aclosing(service.turns.play(wanted)) as turn:
         await unless_gone(request, answer.all(turn))
     message = {"role": "assistant", "content": answer.final, "refusal": None}
     whole = {
-        "id": f"chatcmpl-{wish.event}",
+        "id": f"chatcmpl-{wanted.event}",
         "object": "chat.completion",
         "created": int(time.time()),
-        "model": wish.called,
+        "model": wanted.called,
         "choices": [{"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}],
         "usage": tokens(answer.usage, chat=True),
     }
@@ -51,13 +51,13 @@ async def complete(service: Service, request: Request) -> Response:
 class _Stream:
     """One answer in chunks."""
 
-    def __init__(self, service: Service, wish: Wish, *, usage: bool) -> None:
-        self._turn, self._answer, self._usage, self._session = service.turns.play(wish), TurnSummary(), usage, ""
+    def __init__(self, service: Service, wanted: TurnRequest, *, usage: bool) -> None:
+        self._turn, self._answer, self._usage, self._session = service.turns.play(wanted), TurnSummary(), usage, ""
         head = {
-            "id": f"chatcmpl-{wish.event}",
+            "id": f"chatcmpl-{wanted.event}",
             "object": "chat.completion.chunk",
             "created": int(time.time()),
-            "model": wish.called,
+            "model": wanted.called,
         }
         self._head = json.dumps(head, separators=(",", ":"))[:-1]
 

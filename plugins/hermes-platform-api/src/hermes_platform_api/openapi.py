@@ -18,7 +18,7 @@ _HEADER = r"^[A-Za-z0-9][A-Za-z0-9._:@-]{0,99}$"
 _ERRORS = {
     "400": "The request is not as it must be.",
     "401": "The key is missing or wrong.",
-    "403": "This host, origin or deed is not allowed.",
+    "403": "This host, origin or action is not allowed.",
     "404": "It is not there, or not yours.",
     "409": "Something else is under way there.",
     "410": "It is no longer kept.",

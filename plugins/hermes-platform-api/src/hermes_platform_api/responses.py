@@ -15,7 +15,7 @@ from hermes_platform_api.progress import progress
 from hermes_platform_api.reading import Said, read_items
 from hermes_platform_api.service import Service, TurnSummary, read_body, tokens
 from hermes_platform_api.sse import EventStream, event, json_answer, unless_gone
-from hermes_platform_api.wishes import Wish, event_of, unkept, wished
+from hermes_platform_api.turn_request import TurnRequest, event_of, turn_request, unkept
 
 __all__ = ["create", "delete", "read"]
 
@@ -28,24 +28,24 @@ async def create(service: Service, request: Request) -> Response:
     body = await read_body(request, "ResponseRequest")
     said, instructions = read_items(body["input"]), body.get("instructions") or ""
     system = "\n\n".join(filter(None, (instructions, said.system)))
-    wish = wished(request, body, Said(message=said.message, history=said.history, system=system))
-    wish = service.answered_by(wish, body.get("model"))
+    wanted = turn_request(request, body, Said(message=said.message, history=said.history, system=system))
+    wanted = service.answered_by(wanted, body.get("model"))
     if previous := body.get("previous_response_id"):
         if body.get("conversation"):
             text = "Give previous_response_id or conversation, not both."
             raise ApiError(400, "both_given", text, param="conversation")
-        wish = await service.after(wish, previous, (_PREFIX, "run_"))
+        wanted = await service.after(wanted, previous, (_PREFIX, "run_"))
     elif conversation := body.get("conversation"):
-        wish = evolve(wish, session=conversation if isinstance(conversation, str) else conversation["id"])
+        wanted = evolve(wanted, session=conversation if isinstance(conversation, str) else conversation["id"])
     if body.get("store") is False:
-        wish = unkept(wish)
-    shape = _Shape(wish, body)
+        wanted = unkept(wanted)
+    shape = _Shape(wanted, body)
     if body.get("stream"):
-        stream = _Stream(service, wish, shape)
+        stream = _Stream(service, wanted, shape)
         silence = service.config.keep_alive_seconds
         return EventStream(stream.body(), silence=silence, failed=stream.failed, headers=stream.headers)
     answer = TurnSummary()
-    async with aclosing(service.turns.play(wish)) as turn:
+    async with aclosing(service.turns.play(wanted)) as turn:
         await unless_gone(request, answer.all(turn))
     status = "completed" if answer.reason == "done" else "incomplete"
     return json_answer(shape.whole(status, answer.final, answer), headers=answer.headers)
@@ -81,9 +81,9 @@ async def _past(service: Service, request: Request) -> tuple[str, PastTurn]:
 class _Shape:
     """How a response looks that belongs to this request."""
 
-    def __init__(self, wish: Wish, body: dict[str, Any]) -> None:
-        self.name, self.created = f"{_PREFIX}{wish.event}", int(time.time())
-        self._model = wish.called
+    def __init__(self, wanted: TurnRequest, body: dict[str, Any]) -> None:
+        self.name, self.created = f"{_PREFIX}{wanted.event}", int(time.time())
+        self._model = wanted.called
         self._said = {
             "instructions": body.get("instructions"),
             "metadata": body.get("metadata") or {},
@@ -139,10 +139,10 @@ def _part(text: str) -> dict[str, Any]:
 class _Stream:
     """One response in events."""
 
-    def __init__(self, service: Service, wish: Wish, shape: _Shape) -> None:
-        self._turn, self._shape, self._answer = service.turns.play(wish), shape, TurnSummary()
+    def __init__(self, service: Service, wanted: TurnRequest, shape: _Shape) -> None:
+        self._turn, self._shape, self._answer = service.turns.play(wanted), shape, TurnSummary()
         self._session, self._number = "", -1
-        self._in = {"item_id": f"msg_{wish.event}", "output_index": 0, "content_index": 0}
+        self._in = {"item_id": f"msg_{wanted.event}", "output_index": 0, "content_index": 0}
 
     def headers(self) -> dict[str, str]:
         """What is known when the stream begins."""

@@ -16,8 +16,8 @@ from hermes_platform_api.reading import Said as Given
 from hermes_platform_api.reading import read_chat, read_input
 from hermes_platform_api.service import Service, TurnSummary, read_body, tokens
 from hermes_platform_api.sse import EventStream, event, json_answer
+from hermes_platform_api.turn_request import event_of, person_of, turn_request
 from hermes_platform_api.turns import Kept
-from hermes_platform_api.wishes import event_of, person_of, wished
 
 __all__ = ["begin", "events", "one_event", "read", "settle", "stop"]
 
@@ -39,16 +39,16 @@ async def begin(service: Service, request: Request) -> Response:
     history = body.get("conversation_history") or []
     before = read_chat([*history, {"role": "user", "content": "."}]).history if history else ()
     said = Given(message=read_input(body["input"]), history=before, system=body.get("instructions") or "")
-    wish = service.answered_by(wished(request, body, said), body.get("model"))
+    wanted = service.answered_by(turn_request(request, body, said), body.get("model"))
     if previous := body.get("previous_response_id"):
-        wish = await service.after(wish, previous, (_PREFIX, "resp_"))
+        wanted = await service.after(wanted, previous, (_PREFIX, "resp_"))
     elif session := body.get("session_id"):
-        wish = evolve(wish, session=session)
-    kept = await service.turns.keep(wish, service.config.run_seconds)
+        wanted = evolve(wanted, session=session)
+    kept = await service.turns.keep(wanted, service.config.run_seconds)
     await kept.stored
     if kept.over and not kept.session:
         await TurnSummary().all(_only(kept))  # it could not begin: say why
-    started = {"run_id": f"{_PREFIX}{wish.event}", "status": "started", "session_id": kept.session or None}
+    started = {"run_id": f"{_PREFIX}{wanted.event}", "status": "started", "session_id": kept.session or None}
     return json_answer(started, 202, {"x-hermes-session-id": kept.session} if kept.session else {})
 
 

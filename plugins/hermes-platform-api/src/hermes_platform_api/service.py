@@ -15,8 +15,8 @@ from hermes_platform_api.errors import ApiError, of_failure
 from hermes_platform_api.reading import refuse_files
 from hermes_platform_api.schema import check
 from hermes_platform_api.shapes import BODIES, LIMITS
+from hermes_platform_api.turn_request import TurnRequest, event_of, person_of
 from hermes_platform_api.turns import Turns, owner_of
-from hermes_platform_api.wishes import Wish, event_of, person_of
 
 __all__ = ["Service", "TurnSummary", "read_body", "tokens"]
 
@@ -43,26 +43,26 @@ class Service:
         there = ", ".join([self.config.model_name, *self.config.models])
         raise ApiError(404, "model_not_found", f"There is no model {called!r}. There is: {there}.", param="model")
 
-    def answered_by(self, wish: Wish, asked: str | None) -> Wish:
-        """The same wish, answered by the model that was asked for. Raises ApiError."""
+    def answered_by(self, wanted: TurnRequest, asked: str | None) -> TurnRequest:
+        """The same turn, answered by the model that was asked for. Raises ApiError."""
         called, model = self.model(asked)
-        return evolve(wish, called=called, model=model)
+        return evolve(wanted, called=called, model=model)
 
-    async def after(self, wish: Wish, name: str, prefixes: tuple[str, ...]) -> Wish:
-        """The same wish, to be played after an earlier one, by the id that that was given. Raises ApiError.
+    async def after(self, wanted: TurnRequest, name: str, prefixes: tuple[str, ...]) -> TurnRequest:
+        """The same turn, to be played after an earlier one, by the id that that was given. Raises ApiError.
 
         Where the conversation went on since, or still goes on, a branch is begun at that point.
         """
         event = next((e for prefix in prefixes if (e := event_of(name, prefix))), "")
-        owner = owner_of(self.ctx, wish.person)
+        owner = owner_of(self.ctx, wanted.person)
         past = await self.ctx.turns.past(event, owner=owner) if event else None
         if past is None or past.state != "done":
             text = f"There is nothing finished with the id {name[:80]!r}."
             raise ApiError(404, "previous_response_not_found", text, param="previous_response_id")
         if past.last and not self.turns.busy(past.session_id):
-            return evolve(wish, session=past.session_id)
+            return evolve(wanted, session=past.session_id)
         fork = await self.ctx.sessions.fork(owner, past.session_id, upto=past.turn_id)
-        return evolve(wish, session=fork.id)
+        return evolve(wanted, session=fork.id)
 
 
 class TurnSummary:

@@ -16,7 +16,7 @@ from hermes_platform_api.reading import Said, read_input
 from hermes_platform_api.runs import one_event
 from hermes_platform_api.service import Service, TurnSummary, read_body, tokens
 from hermes_platform_api.sse import EventStream, event, json_answer, unless_gone
-from hermes_platform_api.wishes import Wish, wished
+from hermes_platform_api.turn_request import TurnRequest, turn_request
 
 __all__ = ["chat", "chat_stream", "create", "delete", "fork", "list_all", "messages", "read", "rename"]
 
@@ -76,8 +76,8 @@ async def messages(service: Service, request: Request) -> Response:
 
 async def chat(service: Service, request: Request) -> Response:
     """Say something in one, and wait for the answer."""
-    wish, answer = await _wish(service, request), TurnSummary()
-    async with aclosing(service.turns.play(wish)) as turn:
+    wanted, answer = await _turn_request(service, request), TurnSummary()
+    async with aclosing(service.turns.play(wanted)) as turn:
         await unless_gone(request, answer.all(turn))
     said = {"role": "assistant", "content": answer.final}
     whole = {"session_id": answer.session, "message": said, "usage": tokens(answer.usage), "note": answer.note}
@@ -86,8 +86,8 @@ async def chat(service: Service, request: Request) -> Response:
 
 async def chat_stream(service: Service, request: Request) -> Response:
     """Say something in one, and watch the answer come."""
-    wish = await _wish(service, request)
-    turn = service.turns.play(wish)
+    wanted = await _turn_request(service, request)
+    turn = service.turns.play(wanted)
 
     async def body() -> AsyncGenerator[bytes, None]:
         answer = TurnSummary()
@@ -100,18 +100,18 @@ async def chat_stream(service: Service, request: Request) -> Response:
     def failed(error: ApiError) -> bytes:
         return event({"event": "run.failed", "error": error.body["error"]}, "run.failed")
 
-    headers = {"x-hermes-session-id": wish.session}
+    headers = {"x-hermes-session-id": wanted.session}
     silence = service.config.keep_alive_seconds
     return EventStream(body(), silence=silence, failed=failed, headers=lambda: headers)
 
 
-async def _wish(service: Service, request: Request) -> Wish:
+async def _turn_request(service: Service, request: Request) -> TurnRequest:
     body = await read_body(request, "SessionChatRequest")
     session = request.path_params["id"]
     await service.ctx.sessions.get(service.owner(request), session)  # one that is not there is not made
     said = Said(message=read_input(body["input"]), system=body.get("system") or "")
-    wish = evolve(wished(request, body, said), session=session)
-    return service.answered_by(wish, body.get("model"))
+    wanted = evolve(turn_request(request, body, said), session=session)
+    return service.answered_by(wanted, body.get("model"))
 
 
 async def _there(service: Service, session: str, owner: Principal) -> bool:

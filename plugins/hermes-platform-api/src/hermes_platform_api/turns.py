@@ -1,4 +1,4 @@
-"""Turns for clients: so many at once, each wish once, and none that nobody waits for."""
+"""Turns for clients: so many at once, each request once, and none that nobody waits for."""
 
 import asyncio
 import contextlib
@@ -25,7 +25,7 @@ from hermes_core.types import (
 )
 from hermes_platform_api.errors import ApiError, of_error, of_refused
 from hermes_platform_api.heads import Head, Heads, Keys
-from hermes_platform_api.wishes import Wish
+from hermes_platform_api.turn_request import TurnRequest
 
 __all__ = ["Kept", "Turns", "owner_of"]
 
@@ -129,7 +129,7 @@ class Kept:
 
 
 class Turns:
-    """Plays wishes."""
+    """Plays the turns that clients ask for."""
 
     def __init__(self, ctx: PluginContext, most: int) -> None:
         self._ctx, self._most = ctx, most
@@ -160,40 +160,40 @@ class Turns:
         found = self._kept.get(event)
         return found if found and found.person == person else None
 
-    async def play(self, wish: Wish) -> Events:
+    async def play(self, wanted: TurnRequest) -> Events:
         """Its events, an Ended last; closing them interrupts it, unless it can be asked for again. Raises ApiError."""
-        if wish.repeats:
-            async for event in (await self.keep(wish)).read():
+        if wanted.repeats:
+            async for event in (await self.keep(wanted)).read():
                 if not isinstance(event, Question):
                     yield event
             return
         self._take()
         try:
-            async with contextlib.aclosing(self._watched(self._turn(wish))) as turn:
+            async with contextlib.aclosing(self._watched(self._turn(wanted))) as turn:
                 async for event in turn:
                     yield event
         finally:
             self._give()
 
-    async def keep(self, wish: Wish, seconds: float = 0.0) -> Kept:
+    async def keep(self, wanted: TurnRequest, seconds: float = 0.0) -> Kept:
         """Play it whether or not somebody listens, or find it where it was played. Raises ApiError.
 
         Its events can be read for so many seconds after its end.
         """
-        if found := self.kept(wish.event, wish.person):
+        if found := self.kept(wanted.event, wanted.person):
             return found
-        await self._bind(wish)
-        if found := self.kept(wish.event, wish.person):  # it came twice, and the other was faster
+        await self._bind(wanted)
+        if found := self.kept(wanted.event, wanted.person):  # it came twice, and the other was faster
             return found
         self._take()
-        kept = self._kept[wish.event] = Kept(wish.person)
+        kept = self._kept[wanted.event] = Kept(wanted.person)
         loop = asyncio.get_running_loop()
 
         def done() -> None:
             self._give()
-            loop.call_later(seconds, self._kept.pop, wish.event, None)
+            loop.call_later(seconds, self._kept.pop, wanted.event, None)
 
-        kept.begin(self._watched(self._once(wish, kept)), done)
+        kept.begin(self._watched(self._once(wanted, kept)), done)
         return kept
 
     async def close(self) -> None:
@@ -202,9 +202,9 @@ class Turns:
             await kept.stop()
         self._kept.clear()
 
-    async def _bind(self, wish: Wish) -> None:
-        """Raises ApiError where the key of a wish came with another one before."""
-        if wish.key and not await self._keys.bind(owner_of(self._ctx, wish.person), wish.key, wish.event):
+    async def _bind(self, wanted: TurnRequest) -> None:
+        """Raises ApiError where the key of a request came with another one before."""
+        if wanted.key and not await self._keys.bind(owner_of(self._ctx, wanted.person), wanted.key, wanted.event):
             text = "This Idempotency-Key came with another request before. Use a new key for a new request."
             raise ApiError(422, "idempotency_key_reused", text, headers={"x-should-retry": "false"})
 
@@ -236,17 +236,17 @@ class Turns:
             elif session:
                 del self._sessions[session]
 
-    async def _turn(self, wish: Wish, kept: Kept | None = None) -> Events:
+    async def _turn(self, wanted: TurnRequest, kept: Kept | None = None) -> Events:
         """Order it and play it. A client that names no session goes on in the one that ended with its history."""
-        owner, begun, over = owner_of(self._ctx, wish.person), False, False
-        head = None if wish.session else Head(wish.system, wish.history)
+        owner, begun, over = owner_of(self._ctx, wanted.person), False, False
+        head = None if wanted.session else Head(wanted.system, wanted.history)
         try:
-            async with contextlib.aclosing(self._ordered(owner, wish, head, kept)) as turn:
+            async with contextlib.aclosing(self._ordered(owner, wanted, head, kept)) as turn:
                 async for event in turn:
                     begun, over = begun or isinstance(event, Started), isinstance(event, Ended)
                     yield event
             if not over:  # another process was faster
-                async with contextlib.aclosing(self._again(await self._past(wish), wish, None)) as turn:
+                async with contextlib.aclosing(self._again(await self._past(wanted), wanted, None)) as turn:
                     async for event in turn:
                         begun = True
                         yield event
@@ -255,49 +255,49 @@ class Turns:
         finally:
             if not begun and kept is None:  # its client left while it waited, and nobody asks for it again
                 with contextlib.suppress(HermesError):
-                    await self._ctx.turns.forget(wish.event, owner=owner)
+                    await self._ctx.turns.forget(wanted.event, owner=owner)
 
-    async def _ordered(self, owner: Principal, wish: Wish, head: Head | None, kept: Kept | None) -> Events:
-        session, shown = wish.session, ""
-        if head and wish.history:
-            session = await self._heads.take(owner, str(head)) or await self._begun(owner, wish)
+    async def _ordered(self, owner: Principal, wanted: TurnRequest, head: Head | None, kept: Kept | None) -> Events:
+        session, shown = wanted.session, ""
+        if head and wanted.history:
+            session = await self._heads.take(owner, str(head)) or await self._begun(owner, wanted)
 
         async def stored(session: str) -> None:
             if kept and not kept.stored.done():
                 kept.session = session
                 kept.stored.set_result(None)
 
-        order = TurnOrder(session=session, system=wish.system, event=wish.event, model=wish.model)
+        order = TurnOrder(session=session, system=wanted.system, event=wanted.event, model=wanted.model)
         ask = kept.ask if kept else None
-        turn = self._ctx.turns.run(wish.message, owner=owner, order=order, ask=ask, stored=stored)
+        turn = self._ctx.turns.run(wanted.message, owner=owner, order=order, ask=ask, stored=stored)
         async with contextlib.aclosing(turn) as events:
             async for event in events:
                 if isinstance(event, Said):
                     shown += event.text
                 elif head and isinstance(event, Ended) and event.reason == "done":
-                    head.add(wish.message)
+                    head.add(wanted.message)
                     ends = [head.ended(answer) for answer in (event.answer, shown)]
                     await self._heads.put(owner, event.session_id, ends)
                 yield event
 
-    async def _begun(self, owner: Principal, wish: Wish) -> str:
-        return (await self._ctx.sessions.create(owner, system=wish.system, history=wish.history)).id
+    async def _begun(self, owner: Principal, wanted: TurnRequest) -> str:
+        return (await self._ctx.sessions.create(owner, system=wanted.system, history=wanted.history)).id
 
-    async def _once(self, wish: Wish, kept: Kept) -> Events:
+    async def _once(self, wanted: TurnRequest, kept: Kept) -> Events:
         """It, or what came of it when it was played before, by whichever process."""
-        past = await self._past(wish) if wish.repeats else None
-        events = self._again(past, wish, kept.ask) if past else self._turn(wish, kept)
+        past = await self._past(wanted) if wanted.repeats else None
+        events = self._again(past, wanted, kept.ask) if past else self._turn(wanted, kept)
         async with contextlib.aclosing(events) as turn:
             async for event in turn:
                 yield event
 
-    async def _past(self, wish: Wish) -> PastTurn | None:
-        return await self._ctx.turns.past(wish.event, owner=owner_of(self._ctx, wish.person))
+    async def _past(self, wanted: TurnRequest) -> PastTurn | None:
+        return await self._ctx.turns.past(wanted.event, owner=owner_of(self._ctx, wanted.person))
 
     async def _again(
-        self, past: PastTurn | None, wish: Wish, ask: Callable[[Question], Awaitable[Verdict | None]] | None
+        self, past: PastTurn | None, wanted: TurnRequest, ask: Callable[[Question], Awaitable[Verdict | None]] | None
     ) -> Events:
-        owner, turns, played = owner_of(self._ctx, wish.person), self._ctx.turns, True
+        owner, turns, played = owner_of(self._ctx, wanted.person), self._ctx.turns, True
         while played and past and past.state in ("waiting", "open", "cut"):
             if past.state == "open" or await turns.busy(past.session_id, owner=owner):
                 await asyncio.sleep(_LOOK)
@@ -310,7 +310,7 @@ class Turns:
                             yield event
                 if mine and played:
                     return
-            past = await self._past(wish)
+            past = await self._past(wanted)
         if past is None or past.state in ("waiting", "open", "cut"):
             raise ApiError(409, "still_running", "This request runs elsewhere.", headers={"retry-after": _AGAIN})
         for event in _told(past):

@@ -77,7 +77,7 @@ def verdict_of(question: Question, answer: str | None, by: str) -> Verdict:
 def outcome_line(question: Question, verdict: Verdict) -> str:
     """How it went, in a few words."""
     if verdict.outcome != "allow":
-        wish = verdict.reason.partition(" instead: ")[2]
-        refused = f"Refused; instead: {clean(wish)}" if wish else "Refused."
+        instead = verdict.reason.partition(" instead: ")[2]
+        refused = f"Refused; instead: {clean(instead)}" if instead else "Refused."
         return refused if question.kind == "approval" else "No answer."
     return f"Allowed: {verdict.choice}." if question.kind == "approval" else f"Answered: {clean(verdict.choice)}"

@@ -26,7 +26,7 @@ _QUOTED = 500  # characters of an earlier message that are shown with its answer
 class ChatConversation:
     """A chat's side of a conversation. ``envelope`` is the message that is being seen to.
 
-    ``begins`` says why a new conversation begins with it, where an earlier one ended by itself; ``wish`` is how it is
+    ``begins`` says why a new conversation begins with it, where an earlier one ended by itself; ``mode`` is how it is
     to reach a running turn, where it says so.
     """
 
@@ -37,7 +37,7 @@ class ChatConversation:
         self.overrides = {name: str(value) for name, value in route.overrides.items()} if route else {}
         self.wanted = route.session_id if route else ""
         self.session: Session | None = None
-        self.begins, self.wish = "", ""
+        self.begins, self.mode = "", ""
 
     def _told(self) -> str:
         """What the model of a new conversation is told of where it speaks."""

@@ -133,12 +133,12 @@ class Inbound:
         return True
 
     async def _say(
-        self, platform: Platform, conversation: ChatConversation, envelope: Envelope, wish: str = ""
+        self, platform: Platform, conversation: ChatConversation, envelope: Envelope, mode: str = ""
     ) -> None:
-        """Let a message have its turn, or reach the one that runs, as is set up or is the ``wish``."""
+        """Let a message have its turn, or reach the one that runs, as is set up or is the ``mode``."""
         host, session = self._ctx.host, await conversation.take_up()
         busy = await self._turns.busy(session.id, session.owner)
-        mode = (wish or host.section("agent").busy) if busy else "queue"
+        mode = (mode or host.section("agent").busy) if busy else "queue"
         kept = await keep_files(envelope, host.outputs(session.id), partial(host.turns.seen, session))
         whole = dressed(await marked(self._ctx, kept, session), shared=_shared(envelope))
         if mode == "steer":
@@ -175,7 +175,7 @@ class Inbound:
         if isinstance(answer, Message) and answer.role == "user":  # what the model is to hear
             again = evolve(envelope, event_id=f"{envelope.event_id}#said", message=answer)
             with contextlib.suppress(Duplicate):
-                await self._say(platform, conversation, again, conversation.wish)
+                await self._say(platform, conversation, again, conversation.mode)
             answer = ""
         known = {"key": f"{key}:answer", "trace": trace.current(), "session_id": conversation.wanted}
         shown = said(answer) if isinstance(answer, str) else answer

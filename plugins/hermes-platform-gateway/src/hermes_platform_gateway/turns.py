@@ -29,7 +29,7 @@ class Turns:
 
     @contextlib.asynccontextmanager
     async def stoppable(self, session_id: str, owner: Principal) -> AsyncIterator[None]:
-        """While this lasts, wishes of other processes to stop the session's turn are heard."""
+        """While this lasts, what other processes ask, to stop the session's turn, is heard."""
         watching = asyncio.create_task(self._watch(session_id, owner)) if self._elsewhere else None
         try:
             yield

@@ -46,9 +46,9 @@ async def sending(store: Store, key: str = "a", holder: str = "h", **more: Any) 
     return await row_of(store, key)
 
 
-# What can be done with a row: (in which states, only by its holder, the deed, what becomes of the row)
-Deed = Callable[[Store, OutboxRow, str], Awaitable[bool]]
-DEEDS: dict[str, tuple[set[str], bool, Deed, dict[str, Any]]] = {
+# What can be done with a row: (in which states, only by its holder, the action, what becomes of the row)
+Action = Callable[[Store, OutboxRow, str], Awaitable[bool]]
+ACTIONS: dict[str, tuple[set[str], bool, Action, dict[str, Any]]] = {
     "put": (
         {"draft"},
         False,
@@ -112,11 +112,11 @@ DEEDS: dict[str, tuple[set[str], bool, Deed, dict[str, Any]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", DEEDS)
+@pytest.mark.parametrize("name", ACTIONS)
 async def test_a_step_is_taken_in_its_states_by_its_holder_and_touches_no_other_row(
     store: Store, sql: Sql, name: str
 ) -> None:
-    states, held, deed, changed = DEEDS[name]
+    states, held, action, changed = ACTIONS[name]
     for key in ("a", "b", "c"):
         await sending(store, key)
     holders = ("", "other") if name == "placeholders of a draft" else ("h", "other")
@@ -125,7 +125,7 @@ async def test_a_step_is_taken_in_its_states_by_its_holder_and_touches_no_other_
             values = f"state='{state}', holder='{holder}', tries=4, repeated=1, due=50, sent=10, created=1"
             sql(f"UPDATE platform_gateway__outbox SET {values}, placeholder='1', message_id='2', error='before'")
             before = await whole(store)
-            done = await deed(store, before["a"], "h")
+            done = await action(store, before["a"], "h")
             assert done is (state in states and (not held or holder == holders[0])), (state, holder)
             after = await whole(store)
             assert {key: after[key] for key in "bc"} == {key: before[key] for key in "bc"}

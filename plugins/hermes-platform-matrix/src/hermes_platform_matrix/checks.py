@@ -64,7 +64,7 @@ async def _look(server: object, config: Config, resolve: Callable[[str], str], f
 
 
 def _encryption(folder: Path, user: str, device: str) -> Finding:
-    from hermes_platform_matrix.connection import shelf_file
+    from hermes_platform_matrix.connection import store_file
     from hermes_platform_matrix.store import AccountStore
 
     if not device:
@@ -72,7 +72,7 @@ def _encryption(folder: Path, user: str, device: str) -> Finding:
         return Finding(
             level="warning", text="Matrix: the token has no device; encrypted rooms are closed to it.", fix=fix
         )
-    file = shelf_file(folder, user)
+    file = store_file(folder, user)
     if not file.is_file():
         return Finding(level="ok", text="Matrix: encryption is set up at the first start.")
     store = AccountStore(file)

@@ -17,7 +17,7 @@ from hermes_platform_matrix.media import Media
 from hermes_platform_matrix.rooms import Rooms
 from hermes_platform_matrix.store import AccountStore
 
-__all__ = ["Connection", "connect", "shelf_file"]
+__all__ = ["Connection", "connect", "store_file"]
 
 
 @define
@@ -39,7 +39,7 @@ class Connection:
         self.store.close()
 
 
-def shelf_file(folder: Path, user: str) -> Path:
+def store_file(folder: Path, user: str) -> Path:
     """Where what must not be forgotten of an account lies."""
     return folder / f"{hashlib.sha256(user.encode()).hexdigest()[:16]}.db"
 
@@ -50,7 +50,7 @@ async def connect(config: Config, resolve: Callable[[str], str], folder: Path, l
     login = Login(config, resolve, folder)
     try:
         me = await login.enter(server)
-        store = AccountStore(shelf_file(folder, me.user))
+        store = AccountStore(store_file(folder, me.user))
         try:
             machine = None
             if config.encryption and me.device:

@@ -17,7 +17,7 @@ from hermes_platform_telegram.api import BotApi
 from hermes_platform_telegram.config import Config
 from hermes_platform_telegram.entities import units
 from hermes_platform_telegram.failures import Lost, Refused, as_service
-from hermes_platform_telegram.intake import Intake
+from hermes_platform_telegram.inbound import Inbound
 from hermes_platform_telegram.media import Media
 from hermes_platform_telegram.menu import Menu
 from hermes_platform_telegram.pending import Pending
@@ -67,7 +67,7 @@ class Telegram(Platform):
         self._log = log
         self._api: BotApi | None = None
         self._sender: Sender | None = None
-        self._intake: Intake | None = None
+        self._inbound: Inbound | None = None
         self._webhook: Webhook | None = None
         self._menu = Menu()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -101,19 +101,19 @@ class Telegram(Platform):
 
     async def receive(self) -> AsyncIterator[Envelope]:
         """What people write and press, until close."""
-        if not (intake := self._intake) or not (api := self._api):
+        if not (inbound := self._inbound) or not (api := self._api):
             return
-        intake.recover()
+        inbound.recover()
         if not self._webhook:
-            self._start(self._polling(api, intake))
-        while (found := await intake.ready.get()) is not None:
+            self._start(self._polling(api, inbound))
+        while (found := await inbound.ready.get()) is not None:
             if isinstance(found, Exception):
                 raise found
             yield self._translated(found)
 
     async def ack(self, envelope: Envelope) -> None:
         """Telegram may forget it; a pressed button stops to show that it works."""
-        press = self._intake.stored(envelope.event_id) if self._intake else ""
+        press = self._inbound.stored(envelope.event_id) if self._inbound else ""
         if press and self._api:
             self._start(self._pressed(self._api, press))
 
@@ -154,12 +154,12 @@ class Telegram(Platform):
             await asyncio.wait(self._tasks)
         if self._webhook:
             await self._webhook.stop()
-        if self._intake:
-            await self._intake.stop()
-            self._intake.ready.put_nowait(None)
+        if self._inbound:
+            await self._inbound.stop()
+            self._inbound.ready.put_nowait(None)
         if self._api:
             await self._api.close()
-        self._api = self._sender = self._intake = self._webhook = None
+        self._api = self._sender = self._inbound = self._webhook = None
 
     def _take_up(self, api: BotApi, me: Me) -> None:
         config = self._config
@@ -167,7 +167,7 @@ class Telegram(Platform):
         media.forget()
         albums = Albums(self._paths.data / "albums.json", self._log)
         self._sender = Sender(api, config, self._log)
-        self._intake = Intake(me, media, albums, Pending(), self._log, config.album_seconds)
+        self._inbound = Inbound(me, media, albums, Pending(), self._log, config.album_seconds)
 
     async def _listen(self, api: BotApi) -> None:
         url = self._config.webhook_url
@@ -181,17 +181,17 @@ class Telegram(Platform):
 
     async def _arrived(self, update: Mapping[str, JSON], seconds: float) -> bool:
         """An update at the webhook; whether it is stored."""
-        if not (intake := self._intake):
+        if not (inbound := self._inbound):
             return False
         number = int(update["update_id"])
-        intake.take(update)
-        return await intake.pending.stored(number, seconds)
+        inbound.take(update)
+        return await inbound.pending.stored(number, seconds)
 
-    async def _polling(self, api: BotApi, intake: Intake) -> None:
+    async def _polling(self, api: BotApi, inbound: Inbound) -> None:
         try:
-            await poll(api, intake, self._config.poll_seconds, self._log)
+            await poll(api, inbound, self._config.poll_seconds, self._log)
         except Exception as error:  # noqa: BLE001 - whatever it is, receive raises it
-            intake.ready.put_nowait(error)
+            inbound.ready.put_nowait(error)
 
     async def _show_menu(self, api: BotApi, console: Console) -> None:
         """A menu that cannot be set is no reason to be silent."""

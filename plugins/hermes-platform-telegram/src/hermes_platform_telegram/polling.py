@@ -6,7 +6,7 @@ import logging
 from hermes_core.errors import UserError
 from hermes_platform_telegram.api import BotApi
 from hermes_platform_telegram.failures import Lost, Refused, as_service
-from hermes_platform_telegram.intake import Intake
+from hermes_platform_telegram.inbound import Inbound
 from hermes_platform_telegram.updates import ALLOWED
 
 __all__ = ["poll"]
@@ -15,7 +15,7 @@ _PAUSES = (0.5, 1.0, 2.0, 4.0, 8.0)  # seconds; then whoever opened us is told, 
 _UNSTORED = 0.5  # seconds between two requests while something is not stored yet
 
 
-async def poll(api: BotApi, intake: Intake, seconds: int, log: logging.Logger) -> None:
+async def poll(api: BotApi, inbound: Inbound, seconds: int, log: logging.Logger) -> None:
     """Ask for updates until cancelled. Plain cuts are mended here. Raises UserError, and HermesError when it lasts.
 
     What is not stored yet is not confirmed: then Telegram answers at once and with the same again, so we wait for it.
@@ -23,7 +23,7 @@ async def poll(api: BotApi, intake: Intake, seconds: int, log: logging.Logger) -
     failures = 0
     while True:
         try:
-            await _ask(api, intake, seconds)
+            await _ask(api, inbound, seconds)
             failures = 0
         except (Refused, Lost) as error:
             pause = _pause(error, failures)
@@ -32,8 +32,8 @@ async def poll(api: BotApi, intake: Intake, seconds: int, log: logging.Logger) -
             await asyncio.sleep(pause)
 
 
-async def _ask(api: BotApi, intake: Intake, seconds: int) -> None:
-    pending = intake.pending
+async def _ask(api: BotApi, inbound: Inbound, seconds: int) -> None:
+    pending = inbound.pending
     offset, wait = pending.offset, 0 if pending.undone else seconds
     asked = {"offset": offset, "timeout": wait, "limit": 100, "allowed_updates": list(ALLOWED)}
     updates = await api.call("getUpdates", asked, seconds=wait)
@@ -42,7 +42,7 @@ async def _ask(api: BotApi, intake: Intake, seconds: int) -> None:
     pending.confirmed(offset)
     for update in updates:
         try:
-            intake.take(update)
+            inbound.take(update)
         except (KeyError, TypeError, ValueError) as error:
             raise Lost(f"Telegram sent an update without a number ({error!r}).", maybe=False) from error
     if pending.undone:

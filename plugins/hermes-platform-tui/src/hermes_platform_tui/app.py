@@ -22,11 +22,11 @@ from hermes_core.errors import HermesError
 from hermes_core.kinds import Console
 from hermes_core.types import Envelope, Event, Message, SlashCommand
 from hermes_platform_tui.config import Config
-from hermes_platform_tui.doors import Doors
 from hermes_platform_tui.look.driver import BackgroundSeen
 from hermes_platform_tui.look.statusbar import Detail, StatusBar
 from hermes_platform_tui.look.themes import variable_defaults
 from hermes_platform_tui.look.wardrobe import Wardrobe
+from hermes_platform_tui.overlays import Overlays
 from hermes_platform_tui.questions import Questions
 from hermes_platform_tui.tabs import TabRow, Tabs
 from hermes_platform_tui.terminal.safe import SafeApp
@@ -52,7 +52,7 @@ def _palette() -> type[Provider]:
 class HermesApp(SafeApp[int]):
     """The full-screen terminal. ``drawn`` is set when the first frame is on the screen.
 
-    It has ``tabs`` with conversations, ``questions`` to put, ``doors`` to screens, a ``wardrobe`` of skins, and the
+    It has ``tabs`` with conversations, ``questions`` to put, ``overlays`` of screens, a ``wardrobe`` of skins, and the
     ``terminal`` around it.
     """
 
@@ -83,7 +83,7 @@ class HermesApp(SafeApp[int]):
         self.settings_of_screen, self.ctx, self.talks = config, ctx, console
         super().__init__()
         self.wardrobe, self.terminal = Wardrobe(self, config, ctx.paths.home), Terminal(self, config)
-        self.doors, self.questions = Doors(self), Questions(self)
+        self.overlays, self.questions = Overlays(self), Questions(self)
         self.drawn = asyncio.Event()
         self.caught_up = asyncio.Event()  # what was said before is shown
         self.hold_input()
@@ -199,9 +199,9 @@ class HermesApp(SafeApp[int]):
         """Our variables, for themes that are not ours."""
         return variable_defaults()
 
-    def action_open(self, door: str) -> None:
+    def action_open(self, name: str) -> None:
         """Open a screen by its name."""
-        self.doors.open(door)
+        self.overlays.open(name)
 
     def action_find(self) -> None:
         """Search this conversation."""

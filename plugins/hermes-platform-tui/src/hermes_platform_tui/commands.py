@@ -79,7 +79,7 @@ async def _redraw(app: "HermesApp", _rest: str) -> str:
 
 async def _skin(app: "HermesApp", rest: str) -> str:
     if not rest:
-        app.call_later(partial(app.doors.open, "skins"))
+        app.call_later(partial(app.overlays.open, "skins"))
         return ""
     app.wardrobe.check(rest)
     app.call_later(partial(app.wardrobe.wear, rest))
@@ -142,17 +142,17 @@ async def _paste(app: "HermesApp", _rest: str) -> str:
 
 
 async def _settings(app: "HermesApp", _rest: str) -> str:
-    app.call_later(partial(app.doors.open, "settings"))
+    app.call_later(partial(app.overlays.open, "settings"))
     return ""
 
 
 async def _setup(app: "HermesApp", rest: str) -> str:
-    app.call_later(partial(app.doors.open, "setup", rest))
+    app.call_later(partial(app.overlays.open, "setup", rest))
     return ""
 
 
 async def _work(app: "HermesApp", _rest: str) -> str:
-    app.call_later(partial(app.doors.open, "work"))
+    app.call_later(partial(app.overlays.open, "work"))
     return ""
 
 

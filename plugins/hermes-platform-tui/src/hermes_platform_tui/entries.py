@@ -32,8 +32,8 @@ _ACTIONS = (
 
 def entries(app: "HermesApp") -> Iterator[Entry]:
     """All of it, screens first."""
-    for title, summary, door in _SCREENS:
-        yield Entry(title, summary, partial(app.doors.open, door))
+    for title, summary, name in _SCREENS:
+        yield Entry(title, summary, partial(app.overlays.open, name))
     for title, summary, action in _ACTIONS:
         yield Entry(title, summary, _acting(app, action))
     for number, view in enumerate(app.tabs.views, 1):

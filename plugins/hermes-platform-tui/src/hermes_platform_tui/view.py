@@ -144,7 +144,7 @@ class ChatView(Vertical):
 
     def say(self, text: str, attachments: Sequence[Blob] = ()) -> None:
         """Send what a person says; a screen that has the name of a command opens instead."""
-        if self.app.doors.opens(text):  # type: ignore[attr-defined]
+        if self.app.overlays.opens(text):  # type: ignore[attr-defined]
             return
         self.begin()
         self._fold_as(text.split())

@@ -1,4 +1,4 @@
-"""The plan: steps from the last wish, replayed over what is done already, up to the next call or the answer.
+"""The plan: steps from the last task, replayed over what is done already, up to the next call or the answer.
 
 Nothing is kept between requests. Each step is a generator that yields calls and is fed their outcomes; the calls that
 the history holds are answered from it, so the first call that it does not hold is the next one to make.
@@ -14,20 +14,20 @@ from hermes_provider_offline import acts_files as files
 from hermes_provider_offline import acts_memory as memory
 from hermes_provider_offline import acts_work as work
 from hermes_provider_offline.clause import Clause, keep_body, mask, split
-from hermes_provider_offline.desk import Act, Desk
-from hermes_provider_offline.past import Outcome, Past, key_of
+from hermes_provider_offline.history import History, Outcome, key_of
+from hermes_provider_offline.plan_state import Act, PlanState
 from hermes_provider_offline.rules import kind_of, understand
 from hermes_provider_offline.speech import not_understood, part_not_understood, too_long
 from hermes_provider_offline.step import Step
 from hermes_provider_offline.toolbox import Call, CannotDo, Toolbox
 
-CALLS = 24  # tool calls for one wish
-STEPS = 20  # requests of one wish
-_LONGEST = 16_000  # characters of a wish that are looked at
+CALLS = 24  # tool calls for one task
+STEPS = 20  # requests of one task
+_LONGEST = 16_000  # characters of a task that are looked at
 _UNQUOTED = 2_000  # of them outside of quotes; the rules' patterns are for sentences, not for pages
 _ANSWER = 24_000  # characters of an answer
 
-_ACTS: Mapping[str, Callable[[Step, Desk], Act]] = {
+_ACTS: Mapping[str, Callable[[Step, PlanState], Act]] = {
     "list": files.act_list,
     "find": files.act_find,
     "count_files": files.act_count_files,
@@ -60,19 +60,19 @@ _CHANGING = frozenset({"write", "append", "edit", "run", "tool"})
 
 
 class _Spent(Exception):
-    """The calls allowed for one wish are used up."""
+    """The calls allowed for one task are used up."""
 
 
 class _Record:
-    """What was done for this wish. Gives each outcome once; asked again, the same, unless something"
+    """What was done for this task. Gives each outcome once; asked again, the same, unless something"
     " changed since."""
 
-    def __init__(self, past: Past) -> None:
+    def __init__(self, history: History) -> None:
         self._left: defaultdict[str, deque[Outcome]] = defaultdict(deque)
-        for name, arguments, outcome in past.done:
+        for name, arguments, outcome in history.done:
             self._left[key_of(name, arguments)].append(outcome)
         self._known: dict[str, Outcome] = {}
-        self._made = len(past.done)
+        self._made = len(history.done)
 
     def outcome(self, call: Call) -> Outcome | None:
         """What the call came to, or None when it has yet to be made. Raises _Spent when it may not be."""
@@ -90,18 +90,18 @@ class _Record:
         return None
 
 
-def next_move(past: Past, toolbox: Toolbox, clock: Callable[[], datetime]) -> Call | str:
+def next_move(history: History, toolbox: Toolbox, clock: Callable[[], datetime]) -> Call | str:
     """The next call to make, or the answer when nothing is left to do."""
-    if len(past.wish) > _LONGEST or len(mask(keep_body(past.wish))[0]) > _UNQUOTED:
-        return too_long(len(past.wish))
-    steps = plan_of(past.wish)
+    if len(history.task) > _LONGEST or len(mask(keep_body(history.task))[0]) > _UNQUOTED:
+        return too_long(len(history.task))
+    steps = plan_of(history.task)
     if not any(step.kind != "unknown" for step in steps):
         return not_understood(toolbox)
-    desk, record = Desk(past, toolbox, clock), _Record(past)
+    state, record = PlanState(history, toolbox, clock), _Record(history)
     said: list[str] = []
     for step in steps[:STEPS]:
         try:
-            done = _walk(step, desk, record)
+            done = _walk(step, state, record)
         except _Spent:
             said.append(f"I stop here: {CALLS} tool calls are the most I make for one request.")
             break
@@ -116,11 +116,11 @@ def next_move(past: Past, toolbox: Toolbox, clock: Callable[[], datetime]) -> Ca
     )
 
 
-def _walk(step: Step, desk: Desk, record: _Record) -> Call | str:
+def _walk(step: Step, state: PlanState, record: _Record) -> Call | str:
     """Go through a step as far as the record reaches."""
-    if desk.troubled and step.kind in _CHANGING:
+    if state.troubled and step.kind in _CHANGING:
         return "Because something before it failed, I did not do this: " + _told(step)
-    act = _ACTS[step.kind](step, desk)
+    act = _ACTS[step.kind](step, state)
     try:
         call = next(act)
         while (outcome := record.outcome(call)) is not None:
@@ -129,7 +129,7 @@ def _walk(step: Step, desk: Desk, record: _Record) -> Call | str:
     except StopIteration as end:
         return str(end.value)
     except CannotDo as reason:
-        desk.troubled = True
+        state.troubled = True
         return str(reason)
 
 
@@ -137,9 +137,9 @@ def _told(step: Step) -> str:
     return " ".join(filter(None, (step.kind, step.text, step.path)))[:200]
 
 
-def plan_of(wish: str) -> Sequence[Step]:
-    """The steps of a wish, in order; what no rule knows is a step too, so that it is not passed over in silence."""
-    steps = [understand(clause) or _unknown(clause) for clause in split(wish.strip(), kind_of)]
+def plan_of(task: str) -> Sequence[Step]:
+    """The steps of a task, in order; what no rule knows is a step too, so that it is not passed over in silence."""
+    steps = [understand(clause) or _unknown(clause) for clause in split(task.strip(), kind_of)]
     return [
         evolve(step, quiet=step.kind in ("read", "search") and following is not None and _goes_on(step, following))
         for step, following in zip(steps, [*steps[1:], None], strict=False)

@@ -45,11 +45,11 @@ class Offline(Provider):
                 f"Provider offline has no model named {request.model!r}; it has only {MODEL}.",
                 hint="Choose a provider and a model with: hermes model",
             )
-        from hermes_provider_offline.past import read_past, text_of
+        from hermes_provider_offline.history import read_history, text_of
         from hermes_provider_offline.plan import next_move
         from hermes_provider_offline.toolbox import Call, Toolbox
 
-        move = next_move(read_past(request.messages), Toolbox(request.tools), self._clock)
+        move = next_move(read_history(request.messages), Toolbox(request.tools), self._clock)
         read = sum(len(text_of(message).split()) for message in request.messages)
         if isinstance(move, Call):
             arguments = json.dumps(dict(move.arguments), ensure_ascii=False)

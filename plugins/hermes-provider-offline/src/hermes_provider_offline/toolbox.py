@@ -59,7 +59,7 @@ ABILITIES: Mapping[str, Ability] = {
     "remember": Ability(names=("memory", "remember", "save_memory"), needs=("fact",), changes=True),
     "forget": Ability(names=("memory", "forget", "delete_memory"), needs=("old",), changes=True),
 }
-_DEEDS: Mapping[str, str] = {
+_ACTIONS: Mapping[str, str] = {
     "list": "lists files",
     "find": "finds files by name",
     "read": "reads files",
@@ -112,7 +112,7 @@ class Toolbox:
         if shell and (arguments := _filled(shell, {"command": command})) is not None:
             return Call(name=shell.name, arguments=arguments, changes=ABILITIES[ability].changes)
         wanted = ABILITIES[ability].names[0]
-        raise CannotDo(f"For this I need a tool that {_DEEDS[ability]} (`{wanted}`), and none is offered here.")
+        raise CannotDo(f"For this I need a tool that {_ACTIONS[ability]} (`{wanted}`), and none is offered here.")
 
     def by_name(self, name: str, words: str, quoted: Sequence[str] = ()) -> Call:
         """A call of the tool with this name, its arguments taken from a sentence. Raises CannotDo."""

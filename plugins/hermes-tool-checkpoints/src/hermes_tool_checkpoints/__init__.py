@@ -1,5 +1,5 @@
 """Snapshots the working folder before it is changed, and brings it back."""
-# ruff: noqa: D103 - the hooks only pass on to the Keeper
+# ruff: noqa: D103 - the hooks only pass on to the Snapshots
 
 from collections.abc import Sequence
 
@@ -35,26 +35,26 @@ async def pre_tool_call(
     ctx: PluginContext, session: Session, call: ToolCall, effects: frozenset[Effect], workspace: Workspace
 ) -> Verdict | None:
     changes = ctx.config.enabled and effects & {Effect.WRITE_FILES, Effect.EXECUTE}
-    return await late.keeper_for(ctx).before(session, call, workspace) if changes else None
+    return await late.snapshots_for(ctx).before(session, call, workspace) if changes else None
 
 
 @hookimpl
 async def transform_tool_result(ctx: PluginContext, call: ToolCall, result: ToolResult) -> ToolResult | None:
-    return keeper.noted(call, result) if (keeper := late.made_keeper(ctx)) else None
+    return snapshots.noted(call, result) if (snapshots := late.made_snapshots(ctx)) else None
 
 
 @hookimpl
 async def transform_incoming(ctx: PluginContext, envelope: Envelope, session_id: str) -> Envelope | None:
-    return late.keeper_for(ctx).notes.add(session_id, envelope) if (ctx.paths.data / "notes").is_dir() else None
+    return late.snapshots_for(ctx).notes.add(session_id, envelope) if (ctx.paths.data / "notes").is_dir() else None
 
 
 @hookimpl
 async def post_llm_call(ctx: PluginContext, session: Session) -> None:
     if (ctx.paths.data / "notes").is_dir():
-        late.keeper_for(ctx).notes.heard(session.id)
+        late.snapshots_for(ctx).notes.answered(session.id)
 
 
 @hookimpl
 async def on_session_end(ctx: PluginContext, session: Session) -> None:
-    if keeper := late.made_keeper(ctx):
-        await keeper.end(session)
+    if snapshots := late.made_snapshots(ctx):
+        await snapshots.end(session)

@@ -23,7 +23,7 @@ class Notes:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._told: dict[str, str] = {}
+        self._sent: dict[str, str] = {}
 
     def _path(self, session_id: str) -> Path:
         return self._folder / f"{hashlib.sha256(session_id.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}.json"
@@ -39,13 +39,13 @@ class Notes:
         text = read(self._path(session_id)).get("text", "") if session_id else ""
         if not text:
             return None
-        self._told[session_id] = text
+        self._sent[session_id] = text
         message = envelope.message
         return evolve(envelope, message=evolve(message, parts=(*message.parts, Text(text=f"\n\n[{text}]"))))
 
-    def heard(self, session_id: str) -> None:
+    def answered(self, session_id: str) -> None:
         """A reply came: what was told need not be told again."""
-        if text := self._told.pop(session_id, ""):
+        if text := self._sent.pop(session_id, ""):
             path = self._path(session_id)
             later = str(read(path).get("text", "")).removeprefix(text).strip()
             if later:

@@ -11,7 +11,7 @@ from hermes_core.types import SlashCommand
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hermes_tool_delegate.child import Result, Wish
+    from hermes_tool_delegate.child import ChildTask, Result
     from hermes_tool_delegate.roster import Roster
 
 _rosters: "WeakKeyDictionary[PluginContext, Roster]" = WeakKeyDictionary()  # one for each kernel of this process
@@ -42,10 +42,10 @@ def register_jobs(ctx: PluginContext) -> Sequence[Jobs]:
     return [Children(_roster(ctx))]
 
 
-async def _work(ctx: PluginContext, call: ToolContext, wish: "Wish") -> "Result":
+async def _work(ctx: PluginContext, call: ToolContext, task: "ChildTask") -> "Result":
     from hermes_tool_delegate.child import work
 
-    return await work(ctx, call, wish)
+    return await work(ctx, call, task)
 
 
 def _roster(ctx: PluginContext) -> "Roster":

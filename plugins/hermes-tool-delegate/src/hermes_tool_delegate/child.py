@@ -1,4 +1,4 @@
-"""A child agent: a turn that works for a call, from its wishes to what it came to."""
+"""A child agent: a turn that works for a call, from its task to what it came to."""
 
 import asyncio
 import contextlib
@@ -40,7 +40,7 @@ _USED_UP = {"budget_reached", "bound_reached"}  # kinds of failures
 
 
 @frozen(kw_only=True)
-class Wish:
+class ChildTask:
     """Work for a child. It is never given more than its parent has; empty and zero mean as much as that.
 
     ``number`` tells the children of one call apart. ``model`` is ``[provider:]model``; ``without`` names toolsets it
@@ -81,23 +81,23 @@ class Result:
     trace: Sequence[str] = ()
 
 
-async def work(ctx: PluginContext, call: ToolContext, wish: Wish) -> Result:
+async def work(ctx: PluginContext, call: ToolContext, task: ChildTask) -> Result:
     """Have a child do it, and wait for what comes of it; cancelling ends it. Raises ToolError when the tool may not.
 
     Whatever happens to the child is a result. The same call, run again after a death, finds the child it had.
     """
-    if unknown := set(wish.toolsets) - (known := set(call.offer().toolsets.values())):
+    if unknown := set(task.toolsets) - (known := set(call.offer().toolsets.values())):
         there = ", ".join(sorted(known))
         return Result(status="refused", error=f"There is no toolset {min(unknown)!r} here; there is: {there}.")
-    began, child = time.monotonic(), _Child(wish)
-    text = f"{wish.goal}\n\nWhat you should know:\n{wish.context}" if wish.context else wish.goal
-    turn = ctx.turns.run(text, order=_order(wish), call=call)
+    began, child = time.monotonic(), _Child(task)
+    text = f"{task.goal}\n\nWhat you should know:\n{task.context}" if task.context else task.goal
+    turn = ctx.turns.run(text, order=_order(task), call=call)
     try:
-        async with asyncio.timeout(wish.seconds or None), contextlib.aclosing(turn) as events:
+        async with asyncio.timeout(task.seconds or None), contextlib.aclosing(turn) as events:
             async for event in events:
                 child.hear(event)
     except TimeoutError:
-        child.status, child.error = "timeout", f"Its {wish.seconds:g} seconds were up."
+        child.status, child.error = "timeout", f"Its {task.seconds:g} seconds were up."
     except ToolError:
         raise
     except HermesError as error:
@@ -117,24 +117,24 @@ async def work(ctx: PluginContext, call: ToolContext, wish: Wish) -> Result:
     )
 
 
-def _order(wish: Wish) -> TurnOrder:
+def _order(task: ChildTask) -> TurnOrder:
     bounds = TurnBounds(
-        tools=tuple(wish.toolsets) or None,
-        without=tuple(wish.without),
+        tools=tuple(task.toolsets) or None,
+        without=tuple(task.without),
         never=NEVER,
-        calls=wish.calls,
-        tokens=wish.tokens,
-        money=wish.money,
-        levels=wish.levels,
+        calls=task.calls,
+        tokens=task.tokens,
+        money=task.money,
+        levels=task.levels,
     )
-    return TurnOrder(event=str(wish.number), system=_SYSTEM, model=wish.model, effort=wish.effort, bounds=bounds)
+    return TurnOrder(event=str(task.number), system=_SYSTEM, model=task.model, effort=task.effort, bounds=bounds)
 
 
 @define
 class _Child:
     """What is known of a child so far."""
 
-    wish: Wish
+    task: ChildTask
     status: Status = "failed"
     error: str = ""
     session_id: str = ""
@@ -162,7 +162,7 @@ class _Child:
 
     def _step(self, text: str) -> None:
         line = "".join(c for c in " ".join(text[:500].split()) if c.isprintable())
-        self.wish.on_step(self.session_id, line[:_STEP])
+        self.task.on_step(self.session_id, line[:_STEP])
 
 
 def _subject(call: ToolCall) -> str:

@@ -16,10 +16,10 @@ from hermes_tool_delegate.config import Config
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    from hermes_tool_delegate.child import Result, Wish
+    from hermes_tool_delegate.child import ChildTask, Result
     from hermes_tool_delegate.roster import Roster, Worker
 
-    Work: TypeAlias = Callable[[ToolContext, Wish], Awaitable[Result]]  # has a child do it
+    Work: TypeAlias = Callable[[ToolContext, ChildTask], Awaitable[Result]]  # has a child do it
 
 MOST = 64  # children of one turn
 _MARGIN = 5.0  # seconds the kernel waits longer than the children, so that what they came to is told
@@ -47,7 +47,7 @@ class Delegate:
 
 
 def delegate_tool(config: Config, roster: "Roster", work: "Work") -> Tool:
-    """The tool, with the children of all sessions in one roster. ``work`` has a child do what is wished."""
+    """The tool, with the children of all sessions in one roster. ``work`` has a child do a task."""
 
     # An answer may repeat what the child has read, and where that came from cannot be told here: it is untrusted.
     @tool(
@@ -96,7 +96,7 @@ async def _one(
     async def placed() -> Result:
         worker = await begin
         async with roster.place(worker, context.session):
-            return await work(context, _wish(context, number, task, config, worker, until))
+            return await work(context, _child_task(context, number, task, config, worker, until))
 
     child = asyncio.ensure_future(placed())
     worker = roster.enter(context.session, task.goal, child)
@@ -114,14 +114,16 @@ async def _one(
     return child.result()
 
 
-def _wish(context: ToolContext, number: int, task: Task, config: Config, worker: "Worker", until: float) -> "Wish":
-    from hermes_tool_delegate.child import Wish
+def _child_task(
+    context: ToolContext, number: int, task: Task, config: Config, worker: "Worker", until: float
+) -> "ChildTask":
+    from hermes_tool_delegate.child import ChildTask
 
     def step(session_id: str, text: str) -> None:
         worker.step(session_id, text)
         context.progress(f"{worker.number} ▸ {text}\n")
 
-    return Wish(
+    return ChildTask(
         goal=task.goal,
         number=number,
         context=task.context,

@@ -31,8 +31,8 @@ async def transform_tool_result(
 async def next_step(ctx: PluginContext, session: Session) -> Verdict | None:
     """Leave it to the person once a call came out the same way too often; if they go on, count anew."""
     loops = ctx.state.get(session.turn)
-    circle = loops.taken() if loops else ""
-    return Verdict(outcome="ask", reason=circle) if circle else None
+    loop = loops.taken() if loops else ""
+    return Verdict(outcome="ask", reason=loop) if loop else None
 
 
 @hookimpl

@@ -1,6 +1,6 @@
 """Seeing that a model goes round in circles: the same call, with the same result, again and again.
 
-Waiting is no circle: a call whose result changes begins anew, and one that looks after a process is never counted.
+Waiting is no loop: a call whose result changes begins anew, and one that looks after a process is never counted.
 """
 
 import json
@@ -29,7 +29,7 @@ class Loops:
 
     def __init__(self) -> None:
         self._seen: dict[str, _Seen] = {}
-        self._circle = ""
+        self._loop = ""
 
     def look(self, call: ToolCall, result: ToolResult, *, looks: bool, touches: Iterable[str]) -> str:
         """Take in one result; what the model should be told below it, or nothing.
@@ -51,17 +51,17 @@ class Loops:
         if seen.times < _WARN:
             return ""
         if seen.times >= (FAILURES if seen.failed else SAME):
-            self._circle = _told(call, seen)
+            self._loop = _told(call, seen)
         if seen.failed:
             return f"This same call has now failed {seen.times} times in the same way. Change it, or take another way."
         return f"The same call gave this same result {seen.times} times in a row. Use it; do not ask for it again."
 
     def taken(self) -> str:
         """What a person should be asked about, once, or nothing; what comes is counted anew then."""
-        circle, self._circle = self._circle, ""
-        if circle:
+        loop, self._loop = self._loop, ""
+        if loop:
             self._seen.clear()
-        return circle
+        return loop
 
 
 def _told(call: ToolCall, seen: _Seen) -> str:

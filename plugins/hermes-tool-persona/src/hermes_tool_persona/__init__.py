@@ -42,4 +42,4 @@ async def post_llm_call(ctx: PluginContext, session: Session, request: Request) 
     """What a model has answered to, it has heard; what a compacted conversation does not say any more, it has not."""
     from hermes_tool_persona.overlay import Overlays
 
-    await Overlays(ctx.documents, ctx.paths.data, session.owner).heard(session.id, request.messages)
+    await Overlays(ctx.documents, ctx.paths.data, session.owner).answered(session.id, request.messages)

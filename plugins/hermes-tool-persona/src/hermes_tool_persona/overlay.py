@@ -73,7 +73,7 @@ class Overlays:
         part = Text(text=f"\n\n{overlay.words}", quotes=f"personality {overlay.name or 'off'}")
         return evolve(envelope, message=evolve(envelope.message, parts=(*envelope.message.parts, part)))
 
-    async def heard(self, session_id: str, messages: Sequence[Message]) -> None:
+    async def answered(self, session_id: str, messages: Sequence[Message]) -> None:
         """A model answered these messages: what is in them it was told; what is not is told with the next message."""
         overlay = await self.get(session_id)
         if overlay and overlay.told != (told := _holds(messages, overlay)):

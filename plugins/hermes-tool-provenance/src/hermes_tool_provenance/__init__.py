@@ -1,5 +1,5 @@
 """Knows which files came from outside, and which folders a person trusts."""
-# ruff: noqa: D103 - the hooks only pass on to the Keeper
+# ruff: noqa: D103 - the hooks only pass on to the Calls
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from hermes_core.context import PluginContext
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import Opening, Workspace
 from hermes_core.types import Command, Effect, Feature, Session, SlashCommand, ToolCall, ToolResult, Verdict
-from hermes_tool_provenance.late import asked_in, keeper_of, ledger_of, tell_notices
+from hermes_tool_provenance.late import asked_in, calls_of, ledger_of, tell_notices
 
 
 @hookimpl
@@ -37,7 +37,7 @@ async def begin_tool_call(
     outside: bool,
 ) -> Verdict | None:  # fmt: skip
     here = Feature.LOCAL in workspace.features
-    return await keeper_of(ctx).begin(session, call, effects, workspace, outside=outside) if here else None
+    return await calls_of(ctx).begin(session, call, effects, workspace, outside=outside) if here else None
 
 
 @hookimpl
@@ -46,7 +46,7 @@ async def transform_tool_result(
     touches: frozenset[str], twin: bool,
 ) -> ToolResult | None:  # fmt: skip
     here = Feature.LOCAL in workspace.features
-    return await keeper_of(ctx).finish(session, call, result, workspace, touches, twin=twin) if here else None
+    return await calls_of(ctx).finish(session, call, result, workspace, touches, twin=twin) if here else None
 
 
 @hookimpl
@@ -56,5 +56,5 @@ async def on_session_start(ctx: PluginContext, session: Session) -> None:
 
 @hookimpl
 async def on_turn_end(ctx: PluginContext, session: Session) -> None:
-    if "keeper" in ctx.state:
-        await keeper_of(ctx).rest(session)
+    if "calls" in ctx.state:
+        await calls_of(ctx).rest(session)

@@ -1,4 +1,4 @@
-"""The ledger and the Keeper of a kernel, made and imported when each is first needed."""
+"""The ledger and the calls of a kernel, made and imported when each is first needed."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -8,7 +8,7 @@ from hermes_core.types import Session
 
 if TYPE_CHECKING:
     from hermes_tool_kit.provenance.ledger import Ledger
-    from hermes_tool_provenance.keeper import Keeper
+    from hermes_tool_provenance.calls import Calls
 
 
 def ledger_of(ctx: PluginContext) -> "Ledger":
@@ -21,14 +21,14 @@ def ledger_of(ctx: PluginContext) -> "Ledger":
     return ledger
 
 
-def keeper_of(ctx: PluginContext) -> "Keeper":
+def calls_of(ctx: PluginContext) -> "Calls":
     """The one of this kernel: it is there once a call began."""
-    if "keeper" not in ctx.state:
-        from hermes_tool_provenance.keeper import Keeper
+    if "calls" not in ctx.state:
+        from hermes_tool_provenance.calls import Calls
 
-        ctx.state["keeper"] = Keeper(ledger_of(ctx))
-    keeper: Keeper = ctx.state["keeper"]
-    return keeper
+        ctx.state["calls"] = Calls(ledger_of(ctx))
+    calls: Calls = ctx.state["calls"]
+    return calls
 
 
 def asked_in(ctx: PluginContext) -> list[str]:

@@ -33,25 +33,25 @@ def recall_tool(sessions: "SessionsBroker") -> Tool:
         """Look into past conversations: query searches, session reads one, around scrolls, nothing lists recent."""
         from hermes_tool_recall.watched import Watched
 
-        past = Watched(sessions)
+        history = Watched(sessions)
         try:
-            return await _look(past, context.session, wanted)
+            return await _look(history, context.session, wanted)
         finally:
-            if past.untrusted:
+            if history.untrusted:
                 context.from_outside()
 
     return run
 
 
-async def _look(past: "Watched", current: Session, wanted: Recall) -> str:
+async def _look(history: "Watched", current: Session, wanted: Recall) -> str:
     from hermes_tool_recall.search import discover
     from hermes_tool_recall.views import browse, scroll
 
     limit, window = min(max(wanted.limit, 1), 10), min(max(wanted.window, 1), 20)
     if wanted.query.strip():
         return await discover(
-            past, current, wanted.query, limit=limit, window=window, sort=wanted.sort, within=wanted.session
+            history, current, wanted.query, limit=limit, window=window, sort=wanted.sort, within=wanted.session
         )
     if wanted.session.strip() or wanted.around > 0:
-        return await scroll(past, current, wanted.session, around=wanted.around, window=window)
-    return await browse(past, current, limit=max(limit, 5))
+        return await scroll(history, current, wanted.session, around=wanted.around, window=window)
+    return await browse(history, current, limit=max(limit, 5))

@@ -98,12 +98,12 @@ class _Lookup:
             return f"it could not be read ({type(error).__name__})"
 
     async def _look(self, wanted: Reference) -> Found | None:
-        from hermes_tool_references import git, pages, past
+        from hermes_tool_references import git, history, pages
 
         if wanted.kind == "url":
             return await pages.read_page(wanted, self._ctx.urls, self._most, SECONDS)
         if wanted.kind == "session":
-            return await past.recap(wanted, self._ctx.sessions, self._owner)
+            return await history.recap(wanted, self._ctx.sessions, self._owner)
         if not self._cwd:
             if wanted.kind == "path":
                 return None

@@ -307,3 +307,11 @@ def _read(folder: Path, signature: str, *, scanned: bool) -> Seen:
     except BadSkill as error:
         return Seen(signature=signature, problem=error.text, digest=value, verdict=verdict)
     return Seen(signature=signature, head=head, digest=value, verdict=verdict)
+
+
+def catalogue_for(ctx: PluginContext) -> Catalogue:
+    """The catalogue of a kernel, one and the same for all its hooks."""
+    made: Catalogue | None = ctx.state.get("catalogue")
+    if made is None:
+        made = ctx.state["catalogue"] = Catalogue(ctx)
+    return made

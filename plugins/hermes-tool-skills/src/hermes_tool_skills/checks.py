@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from hermes_core.context import PluginContext
 from hermes_core.types import Check, Finding
-from hermes_tool_skills.desk import catalogue_for
+from hermes_tool_skills.catalogue import catalogue_for
 
 _FAULTS = ("broken", "changed", "missing")
 

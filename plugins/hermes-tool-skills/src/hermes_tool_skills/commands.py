@@ -1,4 +1,4 @@
-"""``hermes skills``: looking at skills. What changes them is in ``deeds`` and ``past``."""
+"""``hermes skills``: looking at skills. What changes them is in ``actions`` and ``history``."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -10,7 +10,7 @@ from hermes_core.context import PluginContext
 from hermes_core.errors import UserError
 from hermes_core.types import Command
 from hermes_tool_skills.asking import json_option, say
-from hermes_tool_skills.desk import catalogue_for
+from hermes_tool_skills.catalogue import catalogue_for
 
 if TYPE_CHECKING:
     import click
@@ -20,24 +20,24 @@ Build = Callable[[PluginContext], "click.Command"]
 
 def commands(ctx: PluginContext) -> Sequence[Command]:
     """All commands; each is put together when it is used."""
-    from hermes_tool_skills import deeds, past
+    from hermes_tool_skills import actions, history
 
     made: tuple[tuple[str, Build], ...] = (
         ("list", _list),
         ("show", _show),
-        ("install", deeds.install_command),
-        ("enable", deeds.enable_command),
-        ("disable", deeds.disable_command),
-        ("remove", deeds.remove_command),
-        ("pin", deeds.pin_command),
+        ("install", actions.install_command),
+        ("enable", actions.enable_command),
+        ("disable", actions.disable_command),
+        ("remove", actions.remove_command),
+        ("pin", actions.pin_command),
         ("verify", _verify),
         ("history", _history),
         ("diff", _diff),
-        ("rollback", past.rollback_command),
+        ("rollback", history.rollback_command),
         ("pending", _pending),
-        ("approve", past.approve_command),
-        ("reject", past.reject_command),
-        ("new", past.new_command),
+        ("approve", history.approve_command),
+        ("reject", history.reject_command),
+        ("new", history.new_command),
         ("scan", _scan),
     )
     return [Command(name=f"skills {name}", build=partial(build, ctx)) for name, build in made]

@@ -8,8 +8,7 @@ from attrs import evolve
 from hermes_core.context import PluginContext
 from hermes_core.patterns import pattern
 from hermes_core.types import Prompt, PromptBlock, Session
-from hermes_tool_skills.catalogue import Skill
-from hermes_tool_skills.desk import catalogue_for
+from hermes_tool_skills.catalogue import Skill, catalogue_for
 from hermes_tool_skills.offered import offered
 
 HEAD = "Skills: when one fits the task, read it with skill_view before you begin, and follow it."

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from hermes_core.context import PluginContext
 from hermes_core.errors import ToolError, UserError
 from hermes_core.types import Choice, Message, Principal, Session, SlashCommand, Text
-from hermes_tool_skills.catalogue import Catalogue
-from hermes_tool_skills.desk import catalogue_for
+from hermes_tool_skills.catalogue import Catalogue, catalogue_for
 
 _STACKED = 5  # skills that one message may follow
 
@@ -52,9 +51,9 @@ def slash_commands(ctx: PluginContext) -> Sequence[SlashCommand]:
             bodies = [await asyncio.to_thread(viewed, catalogue, name, "", session, here=here) for name in names]
         except ToolError as error:
             raise UserError(error.text, hint=error.hint) from None
-        wish = task.strip() or "Do what it is for."
+        asked = task.strip() or "Do what it is for."
         follow = "Follow this skill" if len(bodies) == 1 else "Follow these skills, in this order"
-        return Message(role="user", parts=(Text(text="\n\n".join((wish, f"{follow}:", *bodies))),))
+        return Message(role="user", parts=(Text(text="\n\n".join((asked, f"{follow}:", *bodies))),))
 
     async def options(session: Session, rest: str) -> Sequence[Choice]:
         if " " in rest:

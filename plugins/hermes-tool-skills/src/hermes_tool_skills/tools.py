@@ -11,7 +11,7 @@ from hermes_core.errors import ToolError, UserError
 from hermes_core.kinds import Tool, ToolContext, tool
 from hermes_core.types import Effect, Feature, Principal, Question, Session
 from hermes_core.values import frozen
-from hermes_tool_skills.desk import catalogue_for
+from hermes_tool_skills.catalogue import catalogue_for
 
 
 @frozen(kw_only=True)

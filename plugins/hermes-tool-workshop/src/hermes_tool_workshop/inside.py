@@ -53,13 +53,13 @@ def caller(job: Any, wanted: list[Any]) -> Any:
     pop, append = list.pop, list.append
 
     def call_tool(name: str, arguments: Any) -> str:
-        wish = loads(dumps([name, arguments]))
+        asked = loads(dumps([name, arguments]))
         if not known:
-            append(wanted, wish)
+            append(wanted, asked)
             raise late
         made = pop(known, 0)
-        if made["wish"] != wish:
-            raise RuntimeError(f"it called {made['wish'][0]} first, and when it was run again {wish}")
+        if made["call"] != asked:
+            raise RuntimeError(f"it called {made['call'][0]} first, and when it was run again {asked}")
         if made["failed"]:
             raise failed(made["text"])
         return str(made["text"])

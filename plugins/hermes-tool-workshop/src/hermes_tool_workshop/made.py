@@ -137,7 +137,7 @@ class Workshop:
                 return evolve(outcome, wants=None, crash=f"it made more than {_CALLS} calls of tools")
             result = await context.call(name, given)
             text = "".join(part.text for part in result.parts if isinstance(part, Text))
-            known.append({"wish": [name, dict(given)], "text": text, "failed": result.failed})
+            known.append({"call": [name, dict(given)], "text": text, "failed": result.failed})
 
     def _crashed(self, store: ToolStore, record: Record, ledger: Ledger, outcome: Outcome) -> str:
         """Count a crash; at the last one the tool is set aside, or goes back to what worked. What to say of it."""

@@ -65,14 +65,14 @@ class InChat(HostSide):
         return await self._turns.busy(session.id, session.owner)
 
     async def steer(self, session: Session, text: str) -> Message:
-        return self._wished("steer", text)
+        return self._sent("steer", text)
 
     async def queue(self, session: Session, text: str) -> Message:
-        return self._wished("queue", text)
+        return self._sent("queue", text)
 
-    def _wished(self, wish: Literal["queue", "steer"], text: str) -> Message:
+    def _sent(self, mode: Literal["queue", "steer"], text: str) -> Message:
         """What the person says with a command; it comes in as any message does, and reaches the turn as it wishes."""
-        self._chat.wish = wish
+        self._chat.mode = mode
         return _words(text)
 
     async def beside(self, session: Session, text: str) -> str:

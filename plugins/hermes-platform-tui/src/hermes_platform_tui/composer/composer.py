@@ -12,11 +12,11 @@ from textual.message import Message
 from textual.widgets import Static, TextArea
 
 from hermes_core.types import Blob, Choice
+from hermes_platform_tui.composer.attachments import Attachments, Refused
 from hermes_platform_tui.composer.chips import ROOM, Chips
 from hermes_platform_tui.composer.clean import clean_slowly, plain
 from hermes_platform_tui.composer.field import Field
 from hermes_platform_tui.composer.history import History
-from hermes_platform_tui.composer.intake import Intake, Refused
 from hermes_platform_tui.composer.menu import Menu
 from hermes_platform_tui.composer.offers import Offers
 from hermes_platform_tui.composer.recall import Recall
@@ -87,7 +87,7 @@ class Composer(Vertical):
         self._menu = Menu()
         self._offers = Offers(self, self._field, self._menu, self._chips, complete)
         self._recall = Recall(self, self._field, self._menu, self._history)
-        self._intake = Intake(self, self._field, self._chips)
+        self._attachments = Attachments(self, self._field, self._chips)
         self._locked, self._hint, self._frame = "", "", ("", "")
         self._after_x = False
 
@@ -132,7 +132,7 @@ class Composer(Vertical):
     @property
     def editing(self) -> bool:
         """Whether an editor has the terminal: Ctrl+C is the editor's then."""
-        return self._intake.editing
+        return self._attachments.editing
 
     @property
     def room(self) -> tuple[int, int]:
@@ -163,7 +163,7 @@ class Composer(Vertical):
     def attach(self, blob: Blob) -> None:
         """Put a picture or a file where the cursor is, as a chip."""
         try:
-            mark = self._intake.mark(blob)
+            mark = self._attachments.mark(blob)
         except Refused as refused:
             self.tell(str(refused))
         else:
@@ -171,7 +171,7 @@ class Composer(Vertical):
 
     async def take_clipboard(self) -> None:
         """Attach the picture that lies in the clipboard, or put in its text."""
-        await self._intake.take_clipboard()
+        await self._attachments.take_clipboard()
 
     def focus_input(self) -> None:
         """Send keys here."""
@@ -197,7 +197,7 @@ class Composer(Vertical):
     def draw_frame(self) -> None:
         """Say in the frame what is going on."""
         title = self._recall.title or self._locked
-        hint = self._hint or ("Ctrl+O: look at it" if self._intake.chip_here() else "")
+        hint = self._hint or ("Ctrl+O: look at it" if self._attachments.chip_here() else "")
         if (title, hint) != self._frame:
             self._frame = title, hint
             self._box.border_title = Content(title) if title else None
@@ -214,7 +214,7 @@ class Composer(Vertical):
         if key == "ctrl+x":
             return self._cut()
         if key == "ctrl+g" or (after_x and key == "ctrl+e"):
-            self.run_worker(self._intake.edit(), group="editor", exclusive=True)
+            self.run_worker(self._attachments.edit(), group="editor", exclusive=True)
         elif self._offers.take(key):
             pass
         elif key == "enter":
@@ -223,9 +223,9 @@ class Composer(Vertical):
             self._offers.close()
             self._recall.open()
         elif key in ("ctrl+v", "alt+v", "super+v"):
-            self.run_worker(self._intake.take_clipboard(), group="clipboard", exclusive=True)
+            self.run_worker(self._attachments.take_clipboard(), group="clipboard", exclusive=True)
         elif key == "ctrl+o":
-            return self._intake.view()
+            return self._attachments.view()
         elif key == "shift+\r":  # xterm's own way to say Shift+Enter
             self._field.action_newline()
         else:
@@ -242,7 +242,7 @@ class Composer(Vertical):
         text = await clean_slowly(text)
         if self._recall.is_open:
             self._recall.add(text.partition("\n")[0])
-        elif text and not await self._intake.take_dropped(text):
+        elif text and not await self._attachments.take_dropped(text):
             self._field.put(self._chips.fold(text))
 
     def _cut(self) -> bool:

@@ -26,12 +26,12 @@ class Wardrobe:
 
     def __init__(self, app: "App[int]", config: Config, home: Path) -> None:
         """Before the first frame: read the skins, and see which one it is."""
-        self._app, self._wish = app, config.skin
+        self._app, self._chosen = app, config.skin
         self._background: Rgb | None = None
         self._skins: Skins = load_skins(home)
         self.problems: list[str] = list(self._skins.problems)
-        self.skin: Skin = self._skins.get(self._wished())
-        if (why := self._skins.explain(self._wished())) and why not in self.problems:
+        self.skin: Skin = self._skins.get(self._wanted())
+        if (why := self._skins.explain(self._wanted())) and why not in self.problems:
             self.problems.append(why)
         # Set as it begins: a theme that changes on a running screen has all styles read again. Only this one is made.
         if os.environ.get("NO_COLOR"):
@@ -52,7 +52,7 @@ class Wardrobe:
     def wear(self, name: str) -> None:
         """Wear a skin until another is chosen. Raises UserError when there is none of this name."""
         self.check(name)
-        self._wish = name
+        self._chosen = name
         self._put_on(self._skins.get(name))
 
     def check(self, name: str) -> None:
@@ -67,12 +67,12 @@ class Wardrobe:
     def seen_on(self, background: Rgb | None) -> None:
         """Fit the terminal's background, which it told."""
         self._background = background
-        skin = self._skins.get(self._wished())
+        skin = self._skins.get(self._wanted())
         if skin.name != self.skin.name:
             self._put_on(skin)
 
-    def _wished(self) -> str:
-        return chosen(self._wish, os.environ, self._background, self._skins)
+    def _wanted(self) -> str:
+        return chosen(self._chosen, os.environ, self._background, self._skins)
 
     def _put_on(self, skin: Skin) -> None:
         skin = skin.plain() if os.environ.get("NO_COLOR") else skin

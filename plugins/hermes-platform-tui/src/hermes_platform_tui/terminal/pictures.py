@@ -70,13 +70,13 @@ class Drawn:
         return Static(Content(f"▨ {self.alt}"), classes="picture-line")
 
 
-def how_to(can: Capabilities, wish: Literal["auto", "blocks", "off"], *, alone: bool = False) -> How:
+def how_to(can: Capabilities, setting: Literal["auto", "blocks", "off"], *, alone: bool = False) -> How:
     """How to draw here. Sixels only for a picture that is ``alone`` on its screen: they are made anew as it scrolls."""
-    if wish == "off" or can.colours in ("none", "16") or not can.unicode:
+    if setting == "off" or can.colours in ("none", "16") or not can.unicode:
         return "off"
-    if wish == "auto" and can.images == "kitty":
+    if setting == "auto" and can.images == "kitty":
         return "kitty"
-    if wish == "auto" and alone and can.images in ("sixel", "iterm2"):
+    if setting == "auto" and alone and can.images in ("sixel", "iterm2"):
         return "sixel"
     return "blocks"
 

@@ -19,9 +19,9 @@ from hermes_platform_tui.config import Config, Fold
 from hermes_platform_tui.transcript.entries import Entry, Section, Speech
 from hermes_platform_tui.transcript.feed import Feed
 from hermes_platform_tui.transcript.frame import Frame
+from hermes_platform_tui.transcript.history import History
 from hermes_platform_tui.transcript.hunt import Hunt
 from hermes_platform_tui.transcript.page import MOST, Page
-from hermes_platform_tui.transcript.past import Past
 
 if TYPE_CHECKING:
     from hermes_platform_tui.transcript.block import Block
@@ -95,7 +95,7 @@ class Conversation(Widget):
         self._page = Page(self._block)
         self._new = Static("↓ new", id="new", classes="mark", markup=False)
         self._hunt = Hunt()
-        self._past: Past | None = None
+        self._history: History | None = None
         self._reading = asyncio.Lock()
         self._current: Entry | None = None
         self._timer: Timer | None = None
@@ -188,17 +188,17 @@ class Conversation(Widget):
 
     async def load(self, ctx: PluginContext, session: str, *, newest: int = 30) -> None:
         """Show a session from its end; older messages come as one scrolls up. Raises HermesError."""
-        past = Past(ctx, session)
-        entries = await past.newest(newest)
+        history = History(ctx, session)
+        entries = await history.newest(newest)
         self.clear()
-        self._past = past
+        self._history = history
         self._feed.entries.extend(entries)
         self._page.show_window(self._shown(entries))
 
     def clear(self) -> None:
         """An empty conversation."""
         self._feed.clear()
-        self._past, self._current, self._unseen = None, None, False
+        self._history, self._current, self._unseen = None, None, False
         self._hunt.begin("", ())
         self._page.show_window([])
 
@@ -294,7 +294,7 @@ class Conversation(Widget):
 
     def _more(self) -> bool:
         """Whether something was said before that was not read yet."""
-        return bool(self._past and self._past.more)
+        return bool(self._history and self._history.more)
 
     async def _read_on(self) -> bool:
         """Read some of it; False when there is no more."""
@@ -306,16 +306,16 @@ class Conversation(Widget):
     async def _read_older(self, window: int = 12) -> None:
         """Read a page of older messages and put it above the others."""
         async with self._reading:
-            past = self._past
-            if past is None or not past.more:
+            history = self._history
+            if history is None or not history.more:
                 return
             try:
-                entries = await past.older(window)
+                entries = await history.older(window)
             except HermesError as error:
-                past.oldest = 0
+                history.oldest = 0
                 self.note(f"Older messages cannot be read: {error}")
                 return
-            if past is not self._past:  # another conversation is shown by now
+            if history is not self._history:  # another conversation is shown by now
                 return
             self._feed.entries[:0] = entries
             self._page.prepend(self._shown(entries))

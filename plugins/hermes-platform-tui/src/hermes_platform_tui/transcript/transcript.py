@@ -140,7 +140,7 @@ class Transcript(Conversation):
 
     async def jump_to(self, number: int) -> bool:
         """Show a message by its number in the session; False when it is not there. Older ones are read for it."""
-        while self._past and number < self._past.oldest and await self._read_on():
+        while self._history and number < self._history.oldest and await self._read_on():
             pass
         found = next((entry for entry in self._page.entries if entry.number >= max(1, number)), None)
         if found is None:

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from hermes_platform_tui.composer.composer import Composer
     from hermes_platform_tui.composer.viewer import PasteChoice
 
-__all__ = ["Intake", "Refused"]
+__all__ = ["Attachments", "Refused"]
 
 PATIENCE = 2.0  # seconds that a disk has to say whether a path is a picture
 
 
-class Intake:
+class Attachments:
     """Brings things into the field. What cannot be brought in is told in one notice."""
 
     def __init__(self, composer: "Composer", field: Field, chips: Chips) -> None:

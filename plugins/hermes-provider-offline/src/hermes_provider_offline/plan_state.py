@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable, Generator, Sequence
 from datetime import datetime
 
+from hermes_provider_offline.history import PATHS, History, Outcome
 from hermes_provider_offline.outputs import FileText, Hit
-from hermes_provider_offline.past import PATHS, Outcome, Past
 from hermes_provider_offline.speech import quoted
 from hermes_provider_offline.toolbox import Call, CannotDo, Toolbox
 
@@ -13,14 +13,14 @@ _FILE = re.compile(r"\.\w+$|(?:^|/)[A-Z]\w+$")
 Act = Generator[Call, Outcome, str]
 
 
-class Desk:
+class PlanState:
     """The state of one plan. It is made anew for every request, so nothing can go stale."""
 
-    def __init__(self, past: Past, toolbox: Toolbox, clock: Callable[[], datetime]) -> None:
-        self.past = past
+    def __init__(self, history: History, toolbox: Toolbox, clock: Callable[[], datetime]) -> None:
+        self.history = history
         self.toolbox = toolbox
         self.clock = clock
-        self.path = _last_path(past)
+        self.path = _last_path(history)
         self.file: FileText | None = None
         self.hits: Sequence[Hit] = ()
         self.searched = ""
@@ -28,8 +28,8 @@ class Desk:
         self.troubled = False
 
 
-def _last_path(past: Past) -> str:
-    for _, arguments, outcome in reversed(past.earlier):
+def _last_path(history: History) -> str:
+    for _, arguments, outcome in reversed(history.earlier):
         for name in PATHS:
             path = arguments.get(name)
             if isinstance(path, str) and not outcome.failed and _FILE.search(path):

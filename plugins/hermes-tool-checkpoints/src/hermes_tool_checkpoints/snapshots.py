@@ -63,7 +63,7 @@ class _Reading:
     task: "asyncio.Task[None]"
 
 
-class Keeper:
+class Snapshots:
     """Takes snapshots for the sessions of one kernel."""
 
     def __init__(self, store: Store, notes: Notes, log: logging.Logger) -> None:
@@ -182,7 +182,7 @@ class Keeper:
         return task
 
 
-def make_keeper(ctx: PluginContext) -> Keeper:
-    """A new keeper for a kernel."""
+def make_snapshots(ctx: PluginContext) -> Snapshots:
+    """The snapshots of a new kernel."""
     store = Store(ctx.paths.data, ctx.config or Config(), closed=ctx.paths.home)
-    return Keeper(store, Notes(ctx.paths.data / "notes"), ctx.log)
+    return Snapshots(store, Notes(ctx.paths.data / "notes"), ctx.log)

@@ -37,7 +37,7 @@ class _Running:
     window: int = 0
 
 
-class Keeper:
+class Calls:
     """Follows the calls of one kernel."""
 
     def __init__(self, ledger: Ledger) -> None:

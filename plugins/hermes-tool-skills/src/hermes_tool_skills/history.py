@@ -8,7 +8,7 @@ from attrs import evolve
 from hermes_core.context import PluginContext
 from hermes_core.errors import UserError
 from hermes_tool_skills.asking import agreed, say, yes_option
-from hermes_tool_skills.desk import catalogue_for
+from hermes_tool_skills.catalogue import catalogue_for
 from hermes_tool_skills.library import Change
 from hermes_tool_skills.lock import Entry
 from hermes_tool_skills.tree import Tree

@@ -1,4 +1,4 @@
-"""One wish of a client: who says what, where, and how it is found again."""
+"""One turn that a client asks for: who says what, where, and how it is found again."""
 
 import hashlib
 import json
@@ -15,7 +15,7 @@ from hermes_core.values import frozen
 from hermes_platform_api.errors import ApiError
 from hermes_platform_api.reading import Said
 
-__all__ = ["Wish", "event_of", "person_of", "unkept", "wished"]
+__all__ = ["TurnRequest", "event_of", "person_of", "turn_request", "unkept"]
 
 _HEADER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@-]{0,99}")
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
@@ -24,7 +24,7 @@ _UNKEPT = "x"  # what the id of something begins with that is not to be found ag
 
 
 @frozen(kw_only=True)
-class Wish:
+class TurnRequest:
     """A turn that a client wants. ``event`` is its id in the inbox; ``key`` stands for its Idempotency-Key.
 
     Without ``session`` it plays where ``history`` was said. ``model`` is who answers, as the kernel names it;
@@ -54,14 +54,14 @@ def person_of(request: Request) -> str:
     return f"{person}:{scope}" if scope else person
 
 
-def wished(request: Request, body: dict[str, Any], said: Said, **more: Any) -> Wish:
-    """The wish of a request. Raises ApiError."""
+def turn_request(request: Request, body: dict[str, Any], said: Said, **more: Any) -> TurnRequest:
+    """The turn that a request asks for. Raises ApiError."""
     person, key = person_of(request), request.headers.get("idempotency-key")
     if key is not None and not _KEY.fullmatch(key):
         raise ApiError(400, "invalid_idempotency_key", "Idempotency-Key must be 1 to 255 plain characters.")
     session = _header(request, "x-hermes-session-id")
     event = _repeatable(request, body, person, key) if key else os.urandom(16).hex()
-    wish = Wish(
+    wanted = TurnRequest(
         person=person,
         event=event,
         message=said.message,
@@ -70,11 +70,11 @@ def wished(request: Request, body: dict[str, Any], said: Said, **more: Any) -> W
         session=session,
         key=hashlib.sha256(f"{person}\0{key}".encode("utf-8", "replace")).hexdigest()[:32] if key else "",
     )
-    return evolve(wish, **more) if more else wish
+    return evolve(wanted, **more) if more else wanted
 
 
 def _repeatable(request: Request, body: dict[str, Any], person: str, key: str) -> str:
-    """The same id for the same key and the same wish; whether it is streamed makes no difference."""
+    """The same id for the same key and the same request; whether it is streamed makes no difference."""
     same = {name: value for name, value in body.items() if name not in ("stream", "stream_options")}
     words = json.dumps([request.url.path, request.headers.get("x-hermes-session-id", ""), same], sort_keys=True)
     whole = hashlib.sha256(f"{person}\0{key}\0{words}".encode("utf-8", "replace")).hexdigest()
@@ -90,9 +90,9 @@ def _header(request: Request, name: str) -> str:
     return value
 
 
-def unkept(wish: Wish) -> Wish:
+def unkept(wanted: TurnRequest) -> TurnRequest:
     """The same, but not to be found again by its id."""
-    return evolve(wish, event=f"{_UNKEPT}{wish.event[1:]}")
+    return evolve(wanted, event=f"{_UNKEPT}{wanted.event[1:]}")
 
 
 def event_of(name: str, prefix: str) -> str:

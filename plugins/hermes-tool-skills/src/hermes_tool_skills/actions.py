@@ -8,8 +8,7 @@ from hermes_core.context import PluginContext
 from hermes_core.errors import UserError
 from hermes_tool_skills import asking
 from hermes_tool_skills.asking import agreed, json_option, say, yes_option
-from hermes_tool_skills.catalogue import Skill
-from hermes_tool_skills.desk import catalogue_for
+from hermes_tool_skills.catalogue import Skill, catalogue_for
 from hermes_tool_skills.library import Change
 from hermes_tool_skills.tree import Tree
 

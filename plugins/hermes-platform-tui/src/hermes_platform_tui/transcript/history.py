@@ -6,10 +6,10 @@ from hermes_core.context import PluginContext
 from hermes_core.types import Blob, Message, Reasoning, Text, ToolCall, ToolResult
 from hermes_platform_tui.transcript.entries import Action, Entry, Remark, Speech, Thought
 
-__all__ = ["Past"]
+__all__ = ["History"]
 
 
-class Past:
+class History:
     """One session's messages, read backwards. ``oldest`` is the number of the first that was read."""
 
     def __init__(self, ctx: PluginContext, session: str) -> None:

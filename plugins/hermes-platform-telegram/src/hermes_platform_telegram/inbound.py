@@ -14,7 +14,7 @@ from hermes_platform_telegram.media import Media
 from hermes_platform_telegram.pending import Pending
 from hermes_platform_telegram.updates import Incoming, Me, read_message, read_update
 
-__all__ = ["Intake"]
+__all__ = ["Inbound"]
 
 _NONSENSE = (KeyError, TypeError, ValueError, AttributeError)
 
@@ -29,7 +29,7 @@ class _Origin:
 
 
 @frozen
-class Intake:
+class Inbound:
     """Takes updates and puts envelopes, or the error that ended it all, into ``ready``."""
 
     me: Me

@@ -8,7 +8,7 @@ from hermes_core.errors import HermesError
 if TYPE_CHECKING:
     from hermes_platform_tui.app import HermesApp
 
-__all__ = ["Doors"]
+__all__ = ["Overlays"]
 
 _ROOMY = 100  # columns from which a panel stands beside a conversation
 _SCREENS = {  # a command that is typed alone -> the screen it opens here
@@ -18,7 +18,7 @@ _SCREENS = {  # a command that is typed alone -> the screen it opens here
 }  # fmt: skip
 
 
-class Doors:
+class Overlays:
     """Opens screens above what an app shows, and does what they say."""
 
     def __init__(self, app: "HermesApp") -> None:
@@ -31,7 +31,7 @@ class Doors:
 
     def open(self, name: str, *given: str) -> None:
         """Open a screen by its name. Only ``setup`` takes more: what is to be set up."""
-        self._app.run_worker(self._ways[name](*given), group="door", exclusive=True, exit_on_error=False)
+        self._app.run_worker(self._ways[name](*given), group="overlay", exclusive=True, exit_on_error=False)
 
     def opens(self, text: str) -> bool:
         """Open the screen that a command is here; False when it is no such command, or says more than its name."""

@@ -1,4 +1,4 @@
-"""What a request says about the conversation: the last wish, what was done for it, what came before."""
+"""What a request says about the conversation: the last task, what was done for it, what came before."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -18,13 +18,13 @@ class Outcome:
 
 
 @frozen(kw_only=True)
-class Past:
+class History:
     """A request, taken apart."""
 
-    wish: str = ""
-    done: Sequence[tuple[str, Mapping[str, JSON], Outcome]] = ()  # calls since the wish: name, arguments, outcome
-    earlier: Sequence[tuple[str, Mapping[str, JSON], Outcome]] = ()  # calls before the wish
-    said: Sequence[str] = ()  # what the person said before the wish
+    task: str = ""
+    done: Sequence[tuple[str, Mapping[str, JSON], Outcome]] = ()  # calls since the task: name, arguments, outcome
+    earlier: Sequence[tuple[str, Mapping[str, JSON], Outcome]] = ()  # calls before the task
+    said: Sequence[str] = ()  # what the person said before the task
     prompt: str = ""
 
 
@@ -43,14 +43,14 @@ def key_of(name: str, arguments: Mapping[str, JSON]) -> str:
     return f"{name} {json.dumps(dict(arguments), sort_keys=True, ensure_ascii=False, default=str)}"
 
 
-def read_past(messages: Sequence[Message]) -> Past:
+def read_history(messages: Sequence[Message]) -> History:
     """Take a history apart at the last thing the person said."""
     asked = [i for i, message in enumerate(messages) if message.role == "user"]
     if not asked:
-        return Past(prompt=_prompt(messages))
+        return History(prompt=_prompt(messages))
     last = asked[-1]
-    return Past(
-        wish=text_of(messages[last]),
+    return History(
+        task=text_of(messages[last]),
         done=_calls(messages[last + 1 :]),
         earlier=_calls(messages[:last]),
         said=[text_of(messages[i]) for i in asked[:-1]],
