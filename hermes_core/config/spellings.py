@@ -16,7 +16,7 @@ def split_model(words: str, providers: Container[str]) -> tuple[str, str]:
 
 
 def spelled_out(data: dict[str, JSON]) -> dict[str, JSON]:
-    """Return the mapping with other spellings of ``model``, ``protocol`` and ``queue`` brought to the one that classes know.
+    """Return the mapping with other spellings of ``model``, ``protocol`` and ``queue`` brought to what classes know.
 
     What cannot be brought there is left for the schema to refuse.
     """

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from hermes_core.agent.policy.grants import Case, offer
-from hermes_core.agent.policy.rules import told
+from hermes_core.agent.policy.rules import words_of
 from hermes_core.kinds import Tool
 from hermes_core.testing import FakeWorkspace
 from hermes_core.types import Effect, Protected, Question, ToolCall
@@ -26,7 +26,7 @@ async def test_the_page_shows_the_question_as_it_is_asked(tmp_path: Path) -> Non
     )  # fmt: skip
     lasting = offer(case)
     question = Question(
-        id="1", kind="approval", subject=told(call, runs=True), risk=verdict.reason, choices=lasting.choices,
+        id="1", kind="approval", subject=words_of(call, runs=True), risk=verdict.reason, choices=lasting.choices,
         covers=lasting.words,
     )  # fmt: skip
     shown = PAGE.read_text("utf-8").partition("```text\n")[2].partition("```")[0].splitlines()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hermes_core.agent.policy.rules import allows, escape, idle, matches, subject_of, told
+from hermes_core.agent.policy.rules import allows, escape, idle, matches, subject_of, words_of
 from hermes_core.types import ToolCall
 from hermes_tool_guard.parts import for_rules
 
@@ -52,7 +52,7 @@ def test_what_stands_for_a_call() -> None:
     ],
 )
 def test_what_a_person_is_shown_of_a_call(arguments, shown) -> None:
-    assert told(call(**arguments)) == shown
+    assert words_of(call(**arguments)) == shown
 
 
 def parts(command: str) -> list[tuple[str, bool]]:

@@ -37,8 +37,8 @@ class File(Database):
                 raise
             for follow in tx.committed:
                 follow()
-        if tx.told:
-            self.notifier.notify(*tx.told)
+        if tx.notices:
+            self.notifier.notify(*tx.notices)
         return result
 
     def close(self):

@@ -469,7 +469,7 @@ async def test_a_task_has_its_own_model_and_its_use_is_booked(chain, hermes) -> 
 async def test_a_task_without_a_model_is_done_by_the_main_one(chain, hermes) -> None:
     one, _ = chain(["done"], [], auxiliary={"title": {"provider": "auto"}})
     await hermes.runtime.routes.complete(Request(model="", messages=()), "title")
-    assert (len(one.requests), hermes.runtime.models.told) == (1, [])
+    assert (len(one.requests), hermes.runtime.models.notices) == (1, [])
 
 
 async def test_when_a_tasks_models_fail_the_main_one_does_it_and_that_is_said_once(chain, hermes) -> None:
@@ -478,8 +478,8 @@ async def test_when_a_tasks_models_fail_the_main_one_does_it_and_that_is_said_on
     for _ in range(2):
         response = await hermes.runtime.routes.complete(Request(model="", messages=()), "title")
         assert response.message.parts[0].text == "main"
-    assert len(hermes.runtime.models.told) == 1
-    assert "title" in hermes.runtime.models.told[0]
+    assert len(hermes.runtime.models.notices) == 1
+    assert "title" in hermes.runtime.models.notices[0]
 
 
 async def test_a_task_that_takes_too_long_goes_to_the_next(chain, hermes) -> None:

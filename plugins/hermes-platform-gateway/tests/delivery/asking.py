@@ -17,7 +17,7 @@ sys.path.insert(2, str(Path(__file__).parents[4] / "tests" / "house"))
 from attrs import frozen
 from far_end import FarEnd
 from gateway_house import context_of, rows_of
-from house import note
+from house import hurry, note
 from mortal import serve
 
 from hermes_core.hooks import hookimpl
@@ -157,4 +157,5 @@ def rehearsal(folder: Path) -> dict:
 
 
 if __name__ == "__main__":
+    hurry()
     serve(play, rehearsal)
