@@ -4,11 +4,13 @@ None looks at permissions: ``plugins/permitted.py`` stands before all of them.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
+from hermes_core.agent.opening import address_of
 from hermes_core.brokers import Mailbox, MessagesBroker
 from hermes_core.database import WRITE, Begin, Transaction
-from hermes_core.types import Message, Principal, Session, Target
+from hermes_core.types import Message, Migration, Principal, Session, Target
 
 if TYPE_CHECKING:
     from hermes_core.agent.runtime import Runtime
@@ -55,7 +57,8 @@ def make_broker(runtime: "Runtime", name: str, installed: "Installed") -> object
         case "store":
             from hermes_core.plugins.own_tables import PluginStore
 
-            return PluginStore(installed, runtime.address, runtime.store, runtime.migrations)
+            address = partial(address_of, runtime.settings)
+            return PluginStore(installed, address, runtime.store, partial(_migrations, runtime))
         case "host":
             from hermes_core.agent.host import Host
 
@@ -67,6 +70,11 @@ def make_broker(runtime: "Runtime", name: str, installed: "Installed") -> object
     from hermes_core.agent.control import Models, Plugins
 
     return Models(runtime, origin) if name == "models" else Plugins(runtime)
+
+
+def _migrations(runtime: "Runtime", label: str) -> Sequence[Migration]:
+    """Return what a plugin registered for tables of its own."""
+    return [one for by, one in runtime.dispatch.contributions("register_migrations") if by == label]
 
 
 class _Opening:

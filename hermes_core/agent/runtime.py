@@ -33,7 +33,7 @@ from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.plugins.index import Index, Installed
 from hermes_core.plugins.loader import Loader, config_sections
 from hermes_core.plugins.maskers import find_maskers
-from hermes_core.types import Event, Migration, Principal, Prompt, PromptBlock, Session
+from hermes_core.types import Event, Principal, Prompt, PromptBlock, Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -186,7 +186,7 @@ class Runtime:
     async def store(self) -> "Store":
         """Return the open store. It is opened in a thread, so that a request that is under way is not held up."""
         if self._store is None or (self._store.done() and self._store.exception()):  # it may go well by now
-            url = self.address()
+            url = address_of(self.settings)
             driver = driver_for(url, self.index, self.loader, self.dispatch) if url else None
             self._store = asyncio.create_task(asyncio.to_thread(self._open_store, url, driver))
         return await asyncio.shield(self._store)
@@ -273,14 +273,6 @@ class Runtime:
         made = type(self)(settings, self.index, self.consent, owner=self.owner)
         made.brokers = self.brokers
         return made
-
-    def address(self) -> str:
-        """Say where the store's server is, with its password; empty for a file. Raises UserError."""
-        return address_of(self.settings)
-
-    def migrations(self, label: str) -> Sequence[Migration]:
-        """Return what a plugin registered for tables of its own."""
-        return [one for by, one in self.dispatch.contributions("register_migrations") if by == label]
 
     def reread(self) -> Sequence[str]:
         """Take over what the settings say now; what of it needs a new start. Raises HermesError; then nothing is."""

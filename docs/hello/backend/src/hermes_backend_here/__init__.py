@@ -22,16 +22,15 @@ class Here(Workspace):
             return ExecResult(status=127, output=f"{request.argv[0]}: {error.strerror}".encode())
         process.stdin.write(request.stdin)
         process.stdin.close()
-        output, half = bytearray(), request.limit // 2
+        output, half, status = bytearray(), request.limit // 2, 124
         try:
-            async with asyncio.timeout(request.seconds):
-                while piece := await process.stdout.read(65536):
-                    output += piece
-                    if request.on_output:
-                        request.on_output(piece)
-                status = await process.wait()
-        except TimeoutError:
-            status = 124
+            with suppress(TimeoutError):
+                async with asyncio.timeout(request.seconds):
+                    while piece := await process.stdout.read(65536):
+                        output += piece
+                        if request.on_output:
+                            request.on_output(piece)
+                    status = await process.wait()
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, SIGKILL)
