@@ -9,11 +9,13 @@ from docker_steps import bash, container_of, processes, sh
 
 from hermes_backend_docker.checks import check_walls
 from hermes_backend_kit.probes import PROBES
-from hermes_backend_kit.walls import FILTER, LOOSE, NETWORK
+from hermes_backend_kit.walls import FILTER, LOOSE, NETWORK, NO_SKILLS
 from hermes_core.errors import ToolError, UserError
 from hermes_core.types import ExecRequest, Feature
 
 pytestmark = pytest.mark.real
+
+ANYWHERE = [probe for probe in PROBES if not probe.file]  # the others are for files of this machine
 
 
 @pytest.fixture
@@ -252,14 +254,16 @@ async def test_all_that_a_wall_must_stop_is_stopped_and_nothing_is_left_of_the_t
     check = check_walls(make(image=with_python), tmp_path / "home")
     (found,) = await check.full()
     assert found.level == "ok", found.text
-    assert f"commands run behind the wall container; missing: {FILTER}. {len(PROBES)} things " in found.text
+    assert (
+        f"commands run behind the wall container; missing: {FILTER}; {NO_SKILLS}. {len(ANYWHERE)} things " in found.text
+    )
     assert kept() == before
 
 
 async def test_a_wall_with_holes_names_them_beforehand(make, with_python, tmp_path):
     check = check_walls(make(image=with_python, network=True, mount=True), tmp_path / "home")
     (found,) = await check.run()
-    missing = f"{NETWORK}; {LOOSE}; {FILTER}"
+    missing = f"{NETWORK}; {LOOSE}; {FILTER}; {NO_SKILLS}"
     assert found.text == f"commands run behind the wall container; missing: {missing}; hermes doctor --walls tries it"
     (found,) = await check.full()
     assert found.level == "ok", found.text

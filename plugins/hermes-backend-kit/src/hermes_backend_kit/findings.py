@@ -47,8 +47,9 @@ def _verdict(proof: Proof, fix: str, *, full: bool) -> Finding:
         text = f"the wall {proof.wall.name} lets through {many}: {'; '.join(proof.through)}"
         return Finding(level="fault", text=text, fix=fix)
     tried = f"{len(proof.tried)} things that it must stop were tried: all were stopped"
-    if len(proof.tried) < len(PROBES) and full:
-        tried += f" ({len(PROBES) - len(proof.tried)} more need a Python there)"
+    anywhere = [probe for probe in PROBES if not probe.file]
+    if len(proof.tried) < len(anywhere) and full:
+        tried += f" ({len(anywhere) - len(proof.tried)} more need a Python there)"
     more = "" if full else "; hermes doctor --walls tries all"
     return Finding(level="ok", text=f"{_said(proof.wall)}. {tried}{more}")
 

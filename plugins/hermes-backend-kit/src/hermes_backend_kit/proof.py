@@ -16,7 +16,7 @@ from hermes_backend_kit.probes import PROBES, SHELL, Probe
 from hermes_backend_kit.walls import says
 from hermes_core.errors import ToolError, UserError
 from hermes_core.kinds import Backend, Workspace
-from hermes_core.types import ExecRequest, Wall
+from hermes_core.types import ExecRequest, Feature, Wall
 from hermes_core.values import frozen
 
 __all__ = ["Proof", "proved", "says", "tried"]
@@ -89,6 +89,8 @@ async def tried(place: Workspace, hermes: str | Path = "", probes: Sequence[Prob
     if place.wall.name == "none":
         raise UserError(f"There is no wall to try. Missing: {'; '.join(place.wall.missing)}.")
     token, program = uuid4().hex, await _python(place)
+    if Feature.LOCAL not in place.features:  # its files run nothing here
+        probes = [probe for probe in probes if not probe.file]
     if not program:
         probes = [probe for probe in probes if probe.text in SHELL]
     for probe in probes:
