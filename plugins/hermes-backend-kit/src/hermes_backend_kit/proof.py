@@ -93,8 +93,10 @@ async def tried(place: Workspace, hermes: str | Path = "", probes: Sequence[Prob
         probes = [probe for probe in probes if not probe.file]
     if not program:
         probes = [probe for probe in probes if probe.text in SHELL]
+    # A repository is protected that was there when the place was opened: see ``proved``.
+    probes = [one for one in probes if not one.file.startswith(".git/") or await _text(place, one.file) == one.before]
     for probe in probes:
-        if probe.before:
+        if probe.before and await _text(place, probe.file) != probe.before:
             await place.write(os.path.join(place.cwd, probe.file), probe.before.encode())  # noqa: PTH118 - over there
     with canaries(hermes) as found:
         told = {**found, "token": token}
@@ -164,6 +166,10 @@ async def proved(
     """
     folder = tempfile.mkdtemp(prefix="hermes-probe-")
     try:
+        for probe in probes:
+            if probe.before:
+                Path(folder, probe.file).parent.mkdir(exist_ok=True)
+                Path(folder, probe.file).write_text(probe.before)
         place = await backend.open(folder)
         try:
             return await tried(place, hermes, probes)
