@@ -29,7 +29,8 @@ def _sync(session: nox.Session, *groups: str) -> None:
 def tests(session: nox.Session) -> None:
     """All tests but the real ones; arguments go to pytest. In CI, where they run on another Python, less is repeated.
 
-    What is the same on every Python is then left out: pictures, pages and what is long.
+    What is the same on every Python is then left out: pictures, pages and what is long. The one in the middle, between
+    two that play all, plays the kernel's.
     """
     _sync(session)
     chosen = ["-m", "not real"]
@@ -37,6 +38,7 @@ def tests(session: nox.Session) -> None:
         chosen = ["--commits", "50", "--seeds", "2", "--deselect", "tests/hostile/test_soak.py"]
         rooms = ("plugins/hermes-platform-tui", "tests/docs", "tests/deploy", "plugins/hermes-tool-redaction")
         chosen += [f"--ignore={room}" for room in rooms]
+        chosen += ["tests"] if session.python == PYTHONS[1] else []
     session.run("pytest", *(session.posargs or ["-n", "auto", *chosen]))
 
 
