@@ -63,7 +63,7 @@ class WallContract(PluginContract):
         """
         async with opened(backend, key) as workspace:
             if workspace.wall.name == "none":
-                pytest.skip("the workspace has no wall, and says so")
+                pytest.skip("the workspace does not claim a wall")
             assert self.proof is not None, "the workspace has a wall; set ``proof`` to hermes_backend_kit.proof"
             with off_the_record():  # what is put there to be reached for is the test's own
                 proof = await self.proof.tried(workspace)
