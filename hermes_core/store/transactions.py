@@ -43,7 +43,7 @@ def transaction(begin: Begin = WRITE, *, long: bool = False) -> Callable[[Work[S
         async def run(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
             def unit(tx: Transaction) -> T:
                 if tx.server and begin == WRITE and (name := _subject(*args, kwargs.get("session_id"))):
-                    tx.alone(name)
+                    tx.alone(clean(name))  # what cannot be one has no session either
                 return work(self, tx, *args, **kwargs)
 
             return await self._database.run(unit, begin, long=long)
