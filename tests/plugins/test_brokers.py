@@ -40,6 +40,9 @@ def nobody_sends():
     raise UserError("No chat can be reached.")
 
 
+SERVER = "postgresql://me:secret@db/hermes"
+
+
 @pytest.fixture
 def context(site, store, monkeypatch):
     monkeypatch.setenv("A_TOKEN", "shown")
@@ -48,7 +51,9 @@ def context(site, store, monkeypatch):
     def make(*, migrations=(), whole=True, **permissions):
         site.package("provider/board", tables={"permissions": permissions, "contributes": {"providers": ["board"]}})
         home = Home.find(environ={"HERMES_HOME": str(site.lock.parent)})
-        home.config_file.write_text("providers:\n  board:\n    base_url: http://127.0.0.1:1\n")
+        home.config_file.write_text(
+            f"store: {{url: '{SERVER}'}}\nproviders:\n  board:\n    base_url: http://127.0.0.1:1\n"
+        )
 
         async def opened():
             return store
@@ -64,8 +69,8 @@ def context(site, store, monkeypatch):
         none = SimpleNamespace(holds=lambda session_id: False, delete=store.sessions.delete)
         kernel = SimpleNamespace(
             store=opened, settings=settings, owner=OWNER, sessions=none, mailbox=nobody_sends, routes=Routes(),
-            memory=SimpleNamespace(compacting=compacting), address=lambda: "postgresql://me:secret@db/hermes",
-            migrations=lambda _: migrations,
+            memory=SimpleNamespace(compacting=compacting),
+            dispatch=SimpleNamespace(contributions=lambda _: [("provider/board", one) for one in migrations]),
         )  # fmt: skip
         installed = load_index(site.cache, None).get("provider/board")
         return make_context(installed, settings, brokers=partial(make_broker, kernel) if whole else none_there)
@@ -297,7 +302,7 @@ def said(role, text):
 
 
 def test_only_who_may_connect_gets_the_address_of_the_store(context):
-    assert context(kernel=["store.connect"]).store.address() == "postgresql://me:secret@db/hermes"
+    assert context(kernel=["store.connect"]).store.address() == SERVER
 
 
 def test_who_may_not_connect_gets_no_address(context):
