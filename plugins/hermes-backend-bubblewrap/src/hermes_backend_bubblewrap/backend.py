@@ -13,6 +13,7 @@ from hermes_backend_bubblewrap.view import listed
 from hermes_backend_bubblewrap.workspace import Inside
 from hermes_backend_kit.places import folder_here
 from hermes_backend_wall import bwrap
+from hermes_backend_wall.plan import base_of
 from hermes_backend_wall.sandbox import Sandbox
 from hermes_backend_wall.system import WHOLE, inside
 from hermes_core.errors import HermesError, UserError
@@ -32,8 +33,7 @@ class Bubblewrap(Backend):
 
     def __init__(self, config: Config, home: Path, offered: Sequence[Path] = ()) -> None:
         self._config, self._offered = config, offered
-        base = home.parent.parent if home.parent.name == "profiles" else home  # other profiles' homes are in it
-        self._hidden: Sequence[Path] = (base, home)
+        self._hidden: Sequence[Path] = (base_of(home), home)
         self._people = os.path.realpath(home / "people")  # where the folders lie of those who are not the owner
         self._own = os.path.realpath(home / "workspace")  # of sessions that began in a folder too wide to work in
         self.features = frozenset({Feature.LOCAL, Feature.BACKGROUND})

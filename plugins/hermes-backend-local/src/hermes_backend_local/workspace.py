@@ -21,7 +21,7 @@ from hermes_backend_local.shell import Exports, Trace
 from hermes_backend_local.spawn import Spawned
 from hermes_backend_local.wayout import WayOut
 from hermes_backend_wall.limits import Limits
-from hermes_backend_wall.plan import Kind, Plan, chosen, records_of
+from hermes_backend_wall.plan import Kind, Plan, base_of, chosen, records_of
 from hermes_backend_wall.skills import folders
 from hermes_backend_wall.trace import Trace as WalledTrace
 from hermes_backend_wall.walled import Walled, expected
@@ -331,12 +331,11 @@ def plan_of(config: Config, paths: PluginPaths) -> Plan | None:
     """What its walls are made of; None where there is none to be."""
     if chosen(config.wall) == "none":
         return None
-    base = paths.home.parent.parent if paths.home.parent.name == "profiles" else paths.home
     return Plan(
         kind=config.wall,
         homes=paths.cache / "homes",
         records=records_of(paths.home),
-        hidden=(base, paths.home),
+        hidden=(base_of(paths.home), paths.home),
         readable=tuple(config.readable),
         writable=tuple(config.writable),
         offered=folders(paths),

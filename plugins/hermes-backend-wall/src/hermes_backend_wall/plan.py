@@ -14,7 +14,7 @@ from hermes_core.values import frozen
 if TYPE_CHECKING:
     from hermes_backend_wall.sandbox import OnConnection
 
-__all__ = ["INSTALL", "RUNNING", "Kind", "Plan", "chosen", "home_of", "records_of", "was_lost"]
+__all__ = ["INSTALL", "RUNNING", "Kind", "Plan", "base_of", "chosen", "home_of", "records_of", "was_lost"]
 
 Kind = Literal["auto", "bubblewrap", "landlock", "seatbelt", "none"]
 INSTALL = "Install bubblewrap, or use Linux 5.13 or newer with Landlock; or hermes config set terminal.backend docker."
@@ -41,9 +41,14 @@ class Plan:
     on_connection: "OnConnection | None" = None
 
 
+def base_of(home: Path) -> Path:
+    """Return the home that holds those of all profiles, for the home of any of them."""
+    return home.parent.parent if home.parent.name == "profiles" else home
+
+
 def records_of(home: Path) -> Path:
     """The place for records that all profiles of a home of Hermes share."""
-    return (home.parent.parent if home.parent.name == "profiles" else home) / "cache" / "walls"
+    return base_of(home) / "cache" / "walls"
 
 
 def chosen(kind: Kind) -> str:

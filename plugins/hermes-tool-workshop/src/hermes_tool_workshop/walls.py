@@ -56,18 +56,17 @@ class Walls:
         """Run one call; what it came to, and which hosts it was refused. Raises ToolError where no wall can be made."""
         from hermes_backend_wall.alone import Reach, run_alone
         from hermes_backend_wall.limits import Limits
-        from hermes_backend_wall.plan import records_of
+        from hermes_backend_wall.plan import base_of, records_of
 
         way = _Way(permissions.hosts) if permissions.hosts else None
         packages = (sys.prefix, os.path.realpath(sys.base_prefix)) if permissions.packages else ()
-        base = self._home.parent.parent if self._home.parent.name == "profiles" else self._home
         reach = Reach(
             folder=workspace.cwd,
             aside=self._home / "cache" / "own-tools-kept",
             records=records_of(self._home),
             readable=[*self._led(workspace, permissions.reads), *packages],
             writable=self._led(workspace, permissions.writes),
-            hidden=(base, self._home),
+            hidden=(base_of(self._home), self._home),
             limits=Limits(memory_mb=self._memory, processes=_PROCESSES),
             on_connection=way.proxy.serve if way else None,
         )
