@@ -1,7 +1,9 @@
 """Code that does what it did not declare, that breaks, or that tries to outlive its call. It is run here, really."""
 
 import asyncio
+import os
 import socket
+import sys
 import textwrap
 import threading
 from pathlib import Path
@@ -418,3 +420,17 @@ async def test_it_runs_without_the_packages_of_hermes(bench):
     found = await bench.do("import attrs\nreturn attrs.__name__", packages=("attrs",))
     assert found.value == "attrs", found
     assert "may not import hermes_core" in (await bench.do("import hermes_core", packages=("attrs",))).crash
+
+
+async def test_a_virtual_environment_is_found_through_every_link_to_its_python(bench, monkeypatch, tmp_path):
+    """As uv makes one with a Python that it found by a link, ``~/.local/bin/python3`` for example."""
+    environment, elsewhere = tmp_path / "environment", tmp_path / "elsewhere"
+    for folder in (environment / "bin", elsewhere):
+        folder.mkdir(parents=True)
+    (environment / "pyvenv.cfg").write_text(f"home = {elsewhere}\n")
+    (elsewhere / "python3").symlink_to(os.path.realpath(sys.executable))
+    (environment / "bin" / "python3").symlink_to(os.path.relpath(elsewhere / "python3", environment / "bin"))
+    monkeypatch.setattr(sys, "executable", str(environment / "bin" / "python3"))
+    monkeypatch.setattr(sys, "prefix", str(environment))
+    found = await bench.do("import sys\nreturn sys.prefix", packages=("attrs",))
+    assert found.value == str(environment), found

@@ -43,6 +43,16 @@ def seal(permissions: Permissions) -> str:
     return base64.b64encode(sealed(network=bool(permissions.hosts))).decode()
 
 
+def _links() -> list[str]:
+    """Where the link of a virtual environment to its Python leads by the way, to its last step."""
+    found: list[str] = []
+    path = sys.executable
+    while os.path.islink(path) and len(found) < 40:  # noqa: PTH114 - as many as the system follows
+        path = os.path.normpath(os.path.join(os.path.dirname(path), os.readlink(path)))  # noqa: PTH115, PTH118, PTH120
+        found.append(path)
+    return found
+
+
 class Walls:
     """Runs calls behind walls. ``home`` is the folder of Hermes; ``memory_mb`` bounds one call."""
 
@@ -59,7 +69,7 @@ class Walls:
         from hermes_backend_wall.plan import base_of, records_of
 
         way = _Way(permissions.hosts) if permissions.hosts else None
-        packages = (sys.prefix, os.path.realpath(sys.base_prefix)) if permissions.packages else ()
+        packages = (sys.prefix, os.path.realpath(sys.base_prefix), *_links()) if permissions.packages else ()
         reach = Reach(
             folder=workspace.cwd,
             aside=self._home / "cache" / "own-tools-kept",
