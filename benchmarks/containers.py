@@ -17,7 +17,7 @@ from pathlib import Path
 
 from hermes_backend_docker.backend import Docker
 from hermes_backend_docker.config import Config
-from hermes_backend_local.workspace import Local
+from hermes_backend_local.backend import Local
 from hermes_core.types import ExecRequest
 
 BOUND = 1.3  # of `docker exec`

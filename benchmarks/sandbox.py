@@ -12,7 +12,7 @@ from pathlib import Path
 
 from hermes_backend_bubblewrap.backend import Bubblewrap
 from hermes_backend_bubblewrap.config import Config
-from hermes_backend_local.workspace import Local
+from hermes_backend_local.backend import Local
 from hermes_core.kinds import Backend, Workspace
 from hermes_core.types import ExecRequest
 

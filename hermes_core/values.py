@@ -4,8 +4,9 @@ attrs writes and compiles these methods for every class, which is most of what i
 program imports two hundred and makes values of half of them. They behave as those of attrs.
 """
 
-from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from functools import cache, cached_property, partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
 from attrs import NOTHING
@@ -14,6 +15,8 @@ __all__ = ["define", "frozen"]
 
 _FEW = 8  # values of a class; for more attrs writes its ``__init__``
 _FACTORY: Any = type(attrs.Factory(list))
+_FIELD: Any = type(attrs.field())
+_STILL: Any = attrs.frozen(type("Still", (), {}))
 _set = object.__setattr__  # these values are frozen, and so are the fields of attrs
 
 
@@ -59,24 +62,48 @@ class _Init:
         return partial(_filled, owner, one)
 
 
+class _Row(NamedTuple):
+    """What an ``__init__`` knows of one field; ``whole`` is that of attrs where somebody judges its values."""
+
+    name: str
+    alias: str
+    default: Any
+    init: bool = True
+    kw_only: bool = False
+    converter: Any = None
+    whole: Any = None
+
+
+@cache
+def _rows(cls: Any) -> Sequence[_Row]:
+    late = cls.__dict__.get("__attrs_attrs__")
+    if isinstance(late, _Late) and late.plain:
+        return [_Row(name, name.lstrip("_"), late.given.get(name, NOTHING), True, late.kw_only) for name in late.names]
+    return [
+        _Row(f.name, f.alias, f.default, f.init, f.kw_only, f.converter, f if f.validator else None)
+        for f in attrs.fields(cls)
+        if f.init or f.default is not NOTHING
+    ]
+
+
 def _filled(cls: Any, one: Any, /, *given: Any, **named: Any) -> None:
     """Do once what the ``__init__`` of a class would."""
-    fields = [f for f in attrs.fields(cls) if f.init or f.default is not NOTHING]
-    places = [f.alias for f in fields if f.init and not f.kw_only]
+    rows = _rows(cls)
+    places = [row.alias for row in rows if row.init and not row.kw_only]
     known = {**dict(zip(places, given, strict=False)), **named}
-    asked = {f.alias: f.default for f in fields if f.init}
+    asked = {row.alias: row.default for row in rows if row.init}
     missing = [name for name, default in asked.items() if default is NOTHING and name not in known]
     if missing or len(known) < len(given) + len(named) or len(given) > len(places) or not known.keys() <= asked.keys():
         _written(cls)(one, *given, **named)  # it says what is wrong
-    for field in fields:
-        value = known.get(field.alias, NOTHING) if field.init else NOTHING
-        value = field.default if value is NOTHING else value
+    for row in rows:
+        value = known.get(row.alias, NOTHING) if row.init else NOTHING
+        value = row.default if value is NOTHING else value
         if type(value) is _FACTORY:
             value = value.factory(one) if value.takes_self else value.factory()
-        _set(one, field.name, field.converter(value) if field.converter else value)
-    for field in fields if not attrs.validators.get_disabled() else ():
-        if field.validator:
-            field.validator(one, field, getattr(one, field.name))
+        _set(one, row.name, row.converter(value) if row.converter else value)
+    for row in rows if not attrs.validators.get_disabled() else ():
+        if row.whole:
+            row.whole.validator(one, row.whole, getattr(one, row.name))
     if hasattr(cls, "__attrs_post_init__"):
         one.__attrs_post_init__()
 
@@ -116,24 +143,91 @@ def _made(make: Any, cls: Any, options: dict[str, Any], hashed: Any) -> Any:
             setattr(cls, name, cls.__dict__.get(name) or method)
     if "__repr__" not in cls.__dict__:
         cls.__repr__ = _text
-    if "__init__" in cls.__dict__:
+    body, still = dict(cls.__dict__), make is attrs.frozen
+    names = [name for name, kind in body.get("__annotations__", {}).items() if "ClassVar" not in str(kind)]
+    given = {name: body.pop(name) for name in names if name in body}
+    if not _simple(cls, body, still, given) or options.keys() - {"kw_only"}:
         return make(cls, eq=False, repr=False, **options)
-    hidden: list[tuple[Any, bool, Any]] = []
+    above = cls.__mro__[1:-1]
+    has = {"__dict__", *(slot for base in above for slot in getattr(base, "__slots__", ()))}
+    if any("__weakref__" in base.__dict__ for base in above):
+        has.add("__weakref__")
+    body = {name: value for name, value in body.items() if name not in ("__dict__", "__weakref__")}
+    if still:
+        body |= {"__setattr__": _STILL.__setattr__, "__delattr__": _STILL.__delattr__, "__attrs_own_setattr__": True}
+    if not body.keys() & {"__getstate__", "__setstate__"}:
+        body |= {"__getstate__": _state, "__setstate__": _restore}
+    plain = not any("__attrs_attrs__" in base.__dict__ for base in above)
+    plain = plain and not any(isinstance(value, _FIELD) for value in given.values())
+    kept = names, given, options, plain
+    later = {name: _Late(*kept) for name in ("__attrs_attrs__", "__match_args__") if name not in body}
+    slots = tuple(name for name in (*names, "__weakref__") if name not in has)
+    return type(cls)(cls.__name__, cls.__bases__, {**body, **later, "__init__": _Init(), "__slots__": slots})
 
-    def hide(_: type, fields: list[Any]) -> list[Any]:
-        """Show attrs fields that are no arguments: it writes nothing for them."""
-        if "__match_args__" not in cls.__dict__:
-            type.__setattr__(cls, "__match_args__", tuple(f.name for f in fields if f.init and not f.kw_only))
-        for one in fields:
-            hidden.append((one, one.init, one.default))
-            _set(one, "init", False)
-            _set(one, "default", NOTHING)
-        return fields
 
-    cls.__init__ = _Init()
-    made = make(cls, eq=False, repr=False, field_transformer=hide, **options)
-    del made.__attrs_init__
-    for one, init, default in hidden:
-        _set(one, "init", init)
-        _set(one, "default", default)
-    return made
+def _simple(cls: Any, body: dict[str, Any], still: bool, given: dict[str, Any]) -> bool:
+    """Tell whether a class needs nothing more of attrs than that its fields are found."""
+    if body.keys() & {"__init__", "__slots__", "__setattr__", "__delattr__", "__attrs_pre_init__"}:
+        return False
+    if not still and (cls.__setattr__ is not _set or any(isinstance(value, _FIELD) for value in given.values())):
+        return False  # those of a class that may change are judged again when they are set
+    functions = (getattr(value, "fget", None) or getattr(value, "__func__", value) for value in body.values())
+    codes = (getattr(function, "__code__", None) for function in functions)
+    return not any(isinstance(value, (_FIELD, cached_property)) for value in body.values()) and not any(
+        code and "__class__" in code.co_freevars
+        for code in codes  # it would be that of the class before the slots
+    )
+
+
+class _Late:
+    """Stands where attrs keeps what it found out of a class, until somebody asks: of most classes nobody does.
+
+    ``plain`` says that the class has fields of its own only, each a name with a default or without.
+    """
+
+    def __init__(self, names: Sequence[str], given: dict[str, Any], options: dict[str, Any], plain: bool) -> None:
+        self.names, self.given, self.plain, self._options = names, given, plain, options
+        self.kw_only = bool(options.get("kw_only"))
+
+    def __set_name__(self, owner: Any, name: str) -> None:
+        self._owner, self._name = owner, name
+
+    def __get__(self, one: Any, cls: Any) -> Any:
+        owner, hidden = self._owner, []
+
+        def all_fields(_: type, own: list[Any]) -> list[Any]:
+            """Put those of the classes above first. They are shown as no arguments: attrs writes nothing for them."""
+            names, above = {field.name for field in own}, {}
+            for base in reversed(owner.__mro__[1:-1]):
+                for field in getattr(base, "__attrs_attrs__", ()):
+                    if not field.inherited and field.name not in names:
+                        above.pop(field.name, None)
+                        above[field.name] = field.evolve(inherited=True)
+            fields = [*above.values(), *own]
+            for field in fields:
+                hidden.append((field, field.init, field.default))
+                _set(field, "init", False)
+                _set(field, "default", NOTHING)
+            return fields
+
+        body = {"__annotations__": owner.__annotations__, "__module__": owner.__module__, **self.given}
+        like = type(owner.__name__, (), body)
+        found = attrs.fields(
+            attrs.frozen(like, eq=False, repr=False, slots=False, field_transformer=all_fields, **self._options)
+        )
+        for field, init, default in hidden:
+            _set(field, "init", init)
+            _set(field, "default", default)
+        if isinstance(owner.__dict__.get("__match_args__"), _Late):
+            owner.__match_args__ = tuple(field.name for field in found if field.init and not field.kw_only)
+        owner.__attrs_attrs__ = found
+        return getattr(owner, self._name)
+
+
+def _state(self: Any) -> dict[str, Any]:
+    return {field.name: getattr(self, field.name) for field in attrs.fields(self.__class__)}
+
+
+def _restore(self: Any, state: dict[str, Any]) -> None:
+    for name, value in state.items():
+        _set(self, name, value)

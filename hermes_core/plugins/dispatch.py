@@ -10,6 +10,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout, suppress
+from types import ModuleType
 from typing import Any, TextIO, TypeVar
 
 import pluggy
@@ -33,6 +34,14 @@ _LONG = 5.0  # seconds without the event loop from which the person is told who 
 _PATIENCE, _WINDOW = 3, 600.0  # so many failures of one kind in so many seconds suspend a hook of a plugin
 
 
+class _Plugins(pluggy.PluginManager):
+    def parse_hookimpl_opts(self, plugin: Any, name: str) -> Any:
+        """Do as pluggy does, which is slow: of a module it is asked for what has the mark of a hook alone."""
+        if isinstance(plugin, ModuleType) and f"{PROJECT}_impl" not in getattr(vars(plugin).get(name), "__dict__", ()):
+            return None
+        return super().parse_hookimpl_opts(plugin, name)
+
+
 class Dispatch:
     """The registered plugins, and the only way to call their hooks.
 
@@ -47,7 +56,7 @@ class Dispatch:
     ) -> None:  # fmt: skip
         """Take secrets out of what is said of faults with ``masked``."""
         self.masked = masked
-        self._manager = pluggy.PluginManager(PROJECT)
+        self._manager = _Plugins(PROJECT)
         self._manager.add_hookspecs(hooks)
         self._modes = hooks.modes()
         self._hooks: dict[tuple[Mode, str], list[Implementation]] = {(m, hook): [] for hook, m in self._modes.items()}

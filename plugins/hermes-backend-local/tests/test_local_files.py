@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hermes_backend_local import disk
-from hermes_backend_local.workspace import Local
+from hermes_backend_local.backend import Local
 from hermes_core.errors import ToolError
 from hermes_core.types import ExecRequest
 

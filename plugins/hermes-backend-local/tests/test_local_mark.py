@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from hermes_backend_local.workspace import Here, Local
+from hermes_backend_local.backend import Local
+from hermes_backend_local.workspace import Here
 from hermes_core.environment import LOCKS
 from hermes_core.types import ExecRequest
 

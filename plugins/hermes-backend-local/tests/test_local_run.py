@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from hermes_backend_local import tree
-from hermes_backend_local.workspace import Here, Local
+from hermes_backend_local.backend import Local
+from hermes_backend_local.workspace import Here
 from hermes_core.errors import ToolError, UserError
 from hermes_core.types import ExecRequest, ExecResult, Feature
 

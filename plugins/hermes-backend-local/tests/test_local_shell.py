@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hermes_backend_local.workspace import Local
+from hermes_backend_local.backend import Local
 from hermes_core.environment import without_secrets
 from hermes_core.types import ExecRequest
 

@@ -30,7 +30,8 @@ sys.path[:0] = [lib]
 os.environ["HOME"] = person
 from pathlib import Path
 from hermes_backend_kit.proof import proved
-from hermes_backend_local.workspace import Here, Local
+from hermes_backend_local.backend import Local
+from hermes_backend_local.workspace import Here
 from hermes_backend_wall.plan import Plan
 from hermes_backend_wall.walled import Walled
 from hermes_core.types import ExecRequest

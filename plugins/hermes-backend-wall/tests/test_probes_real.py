@@ -4,7 +4,7 @@ import pytest
 
 from hermes_backend_kit.probes import PROBES
 from hermes_backend_kit.proof import proved
-from hermes_backend_local.workspace import Local
+from hermes_backend_local.backend import Local
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(180)]
 

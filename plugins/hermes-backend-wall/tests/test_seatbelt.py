@@ -11,7 +11,7 @@ from seatbelt_judge import Quoted, allows, parsed
 
 from hermes_backend_kit import walls
 from hermes_backend_kit.probes import PROBES
-from hermes_backend_local.workspace import Local
+from hermes_backend_local.backend import Local
 from hermes_backend_wall import seatbelt
 from hermes_backend_wall.bounds import Bounds
 from hermes_backend_wall.plan import Plan, chosen

@@ -11,7 +11,7 @@ from hermes_core.types import Check, Command, Finding
 @hookimpl
 def register_backends(ctx: PluginContext) -> Iterable[Backend]:
     """The backend ``local``."""
-    from hermes_backend_local.workspace import local
+    from hermes_backend_local.backend import local
 
     return [local(ctx)]
 

@@ -9,8 +9,8 @@ from attrs import evolve
 from hermes_backend_kit.findings import of_wall
 from hermes_backend_kit.probes import PROBES, Probe
 from hermes_backend_kit.proof import Proof, proved
+from hermes_backend_local.backend import Local, local, plan_of
 from hermes_backend_local.config import Config
-from hermes_backend_local.workspace import Local, local, plan_of
 from hermes_backend_wall.plan import INSTALL
 from hermes_core.context import PluginContext
 from hermes_core.types import Finding

@@ -2,8 +2,8 @@
 
 import click
 
+from hermes_backend_local.backend import local
 from hermes_backend_local.checks import proved_here
-from hermes_backend_local.workspace import local
 from hermes_backend_wall.plan import INSTALL
 from hermes_core.context import PluginContext
 from hermes_core.tables import emit, json_option

@@ -6,7 +6,6 @@ What makes the sandbox is imported with the first command: many a conversation r
 import asyncio
 import logging
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -75,6 +74,8 @@ class Walled:
     @cached_property
     def protected(self) -> "Protected":
         """What of the folder no command changes for good."""
+        import tempfile
+
         from hermes_backend_wall.protected import Protected
 
         writable = [os.path.expanduser(path) for path in self._plan.writable]  # noqa: PTH111
