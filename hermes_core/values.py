@@ -4,9 +4,8 @@ attrs writes and compiles these methods for every class, which is most of what i
 program imports two hundred and makes values of half of them. They behave as those of attrs.
 """
 
-from collections.abc import Sequence
 from functools import cache, cached_property, partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import attrs
 from attrs import NOTHING
@@ -62,48 +61,24 @@ class _Init:
         return partial(_filled, owner, one)
 
 
-class _Row(NamedTuple):
-    """What an ``__init__`` knows of one field; ``whole`` is that of attrs where somebody judges its values."""
-
-    name: str
-    alias: str
-    default: Any
-    init: bool = True
-    kw_only: bool = False
-    converter: Any = None
-    whole: Any = None
-
-
-@cache
-def _rows(cls: Any) -> Sequence[_Row]:
-    late = cls.__dict__.get("__attrs_attrs__")
-    if isinstance(late, _Late) and late.plain:
-        return [_Row(name, name.lstrip("_"), late.given.get(name, NOTHING), True, late.kw_only) for name in late.names]
-    return [
-        _Row(f.name, f.alias, f.default, f.init, f.kw_only, f.converter, f if f.validator else None)
-        for f in attrs.fields(cls)
-        if f.init or f.default is not NOTHING
-    ]
-
-
 def _filled(cls: Any, one: Any, /, *given: Any, **named: Any) -> None:
     """Do once what the ``__init__`` of a class would."""
-    rows = _rows(cls)
-    places = [row.alias for row in rows if row.init and not row.kw_only]
+    fields = [f for f in attrs.fields(cls) if f.init or f.default is not NOTHING]
+    places = [f.alias for f in fields if f.init and not f.kw_only]
     known = {**dict(zip(places, given, strict=False)), **named}
-    asked = {row.alias: row.default for row in rows if row.init}
+    asked = {f.alias: f.default for f in fields if f.init}
     missing = [name for name, default in asked.items() if default is NOTHING and name not in known]
     if missing or len(known) < len(given) + len(named) or len(given) > len(places) or not known.keys() <= asked.keys():
         _written(cls)(one, *given, **named)  # it says what is wrong
-    for row in rows:
-        value = known.get(row.alias, NOTHING) if row.init else NOTHING
-        value = row.default if value is NOTHING else value
+    for field in fields:
+        value = known.get(field.alias, NOTHING) if field.init else NOTHING
+        value = field.default if value is NOTHING else value
         if type(value) is _FACTORY:
             value = value.factory(one) if value.takes_self else value.factory()
-        _set(one, row.name, row.converter(value) if row.converter else value)
-    for row in rows if not attrs.validators.get_disabled() else ():
-        if row.whole:
-            row.whole.validator(one, row.whole, getattr(one, row.name))
+        _set(one, field.name, field.converter(value) if field.converter else value)
+    for field in fields if not attrs.validators.get_disabled() else ():
+        if field.validator:
+            field.validator(one, field, getattr(one, field.name))
     if hasattr(cls, "__attrs_post_init__"):
         one.__attrs_post_init__()
 
@@ -157,10 +132,7 @@ def _made(make: Any, cls: Any, options: dict[str, Any], hashed: Any) -> Any:
         body |= {"__setattr__": _STILL.__setattr__, "__delattr__": _STILL.__delattr__, "__attrs_own_setattr__": True}
     if not body.keys() & {"__getstate__", "__setstate__"}:
         body |= {"__getstate__": _state, "__setstate__": _restore}
-    plain = not any("__attrs_attrs__" in base.__dict__ for base in above)
-    plain = plain and not any(isinstance(value, _FIELD) for value in given.values())
-    kept = names, given, options, plain
-    later = {name: _Late(*kept) for name in ("__attrs_attrs__", "__match_args__") if name not in body}
+    later = {name: _Late(given, options) for name in ("__attrs_attrs__", "__match_args__") if name not in body}
     slots = tuple(name for name in (*names, "__weakref__") if name not in has)
     return type(cls)(cls.__name__, cls.__bases__, {**body, **later, "__init__": _Init(), "__slots__": slots})
 
@@ -180,14 +152,10 @@ def _simple(cls: Any, body: dict[str, Any], still: bool, given: dict[str, Any]) 
 
 
 class _Late:
-    """Stands where attrs keeps what it found out of a class, until somebody asks: of most classes nobody does.
+    """Stands where attrs keeps what it found out of a class, until somebody asks: of most classes nobody does."""
 
-    ``plain`` says that the class has fields of its own only, each a name with a default or without.
-    """
-
-    def __init__(self, names: Sequence[str], given: dict[str, Any], options: dict[str, Any], plain: bool) -> None:
-        self.names, self.given, self.plain, self._options = names, given, plain, options
-        self.kw_only = bool(options.get("kw_only"))
+    def __init__(self, given: dict[str, Any], options: dict[str, Any]) -> None:
+        self._given, self._options = given, options
 
     def __set_name__(self, owner: Any, name: str) -> None:
         self._owner, self._name = owner, name
@@ -197,7 +165,8 @@ class _Late:
 
         def all_fields(_: type, own: list[Any]) -> list[Any]:
             """Put those of the classes above first. They are shown as no arguments: attrs writes nothing for them."""
-            names, above = {field.name for field in own}, {}
+            names = {field.name for field in own}
+            above: dict[str, Any] = {}
             for base in reversed(owner.__mro__[1:-1]):
                 for field in getattr(base, "__attrs_attrs__", ()):
                     if not field.inherited and field.name not in names:
@@ -210,7 +179,7 @@ class _Late:
                 _set(field, "default", NOTHING)
             return fields
 
-        body = {"__annotations__": owner.__annotations__, "__module__": owner.__module__, **self.given}
+        body = {"__annotations__": owner.__annotations__, "__module__": owner.__module__, **self._given}
         like = type(owner.__name__, (), body)
         found = attrs.fields(
             attrs.frozen(like, eq=False, repr=False, slots=False, field_transformer=all_fields, **self._options)
@@ -219,7 +188,8 @@ class _Late:
             _set(field, "init", init)
             _set(field, "default", default)
         if isinstance(owner.__dict__.get("__match_args__"), _Late):
-            owner.__match_args__ = tuple(field.name for field in found if field.init and not field.kw_only)
+            places = tuple(field.name for field in found if field.init and not field.kw_only)
+            type.__setattr__(owner, "__match_args__", places)
         owner.__attrs_attrs__ = found
         return getattr(owner, self._name)
 
