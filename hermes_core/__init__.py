@@ -33,26 +33,18 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Agent": "embed",
-    "Distribution": "distribution",
-    "Hermes": "embed",
-    "hookimpl": "modes",
-    "Backend": "kinds",
-    "Memory": "kinds",
-    "Platform": "kinds",
-    "Provider": "kinds",
-    "Tool": "kinds",
-    "Workspace": "kinds",
-    "tool": "kinds",
-    "Secret": "options",
-    "option": "options",
-    "settings": "options",
+    "distribution": ("Distribution",),
+    "embed": ("Agent", "Hermes"),
+    "kinds": ("Backend", "Memory", "Platform", "Provider", "Tool", "Workspace", "tool"),
+    "modes": ("hookimpl",),
+    "options": ("Secret", "option", "settings"),
 }
 
 
 def __getattr__(name: str) -> object:
-    if name not in _HOMES:
+    home = next((home for home, names in _HOMES.items() if name in names), "")
+    if not home:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    return getattr(import_module(f"{__name__}.{home}"), name)

@@ -4,7 +4,7 @@ attrs writes and compiles these methods for every class, which is most of what i
 program imports two hundred and makes values of half of them. They behave as those of attrs.
 """
 
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -14,8 +14,6 @@ __all__ = ["define", "frozen"]
 
 _FEW = 8  # values of a class; for more attrs writes its ``__init__``
 _FACTORY: Any = type(attrs.Factory(list))
-_FIELD: Any = type(attrs.field())
-_STILL: Any = attrs.frozen(type("Still", (), {}))
 _set = object.__setattr__  # these values are frozen, and so are the fields of attrs
 
 
@@ -118,86 +116,24 @@ def _made(make: Any, cls: Any, options: dict[str, Any], hashed: Any) -> Any:
             setattr(cls, name, cls.__dict__.get(name) or method)
     if "__repr__" not in cls.__dict__:
         cls.__repr__ = _text
-    body, still = dict(cls.__dict__), make is attrs.frozen
-    names = [name for name, kind in body.get("__annotations__", {}).items() if "ClassVar" not in str(kind)]
-    given = {name: body.pop(name) for name in names if name in body}
-    if not _simple(cls, body, still, given) or options.keys() - {"kw_only"}:
+    if "__init__" in cls.__dict__:
         return make(cls, eq=False, repr=False, **options)
-    above = cls.__mro__[1:-1]
-    has = {"__dict__", *(slot for base in above for slot in getattr(base, "__slots__", ()))}
-    if any("__weakref__" in base.__dict__ for base in above):
-        has.add("__weakref__")
-    body = {name: value for name, value in body.items() if name not in ("__dict__", "__weakref__")}
-    if still:
-        body |= {"__setattr__": _STILL.__setattr__, "__delattr__": _STILL.__delattr__, "__attrs_own_setattr__": True}
-    if not body.keys() & {"__getstate__", "__setstate__"}:
-        body |= {"__getstate__": _state, "__setstate__": _restore}
-    later = {name: _Late(given, options) for name in ("__attrs_attrs__", "__match_args__") if name not in body}
-    slots = tuple(name for name in (*names, "__weakref__") if name not in has)
-    return type(cls)(cls.__name__, cls.__bases__, {**body, **later, "__init__": _Init(), "__slots__": slots})
+    hidden: list[tuple[Any, bool, Any]] = []
 
+    def hide(_: type, fields: list[Any]) -> list[Any]:
+        """Show attrs fields that are no arguments: it writes nothing for them."""
+        if "__match_args__" not in cls.__dict__:
+            type.__setattr__(cls, "__match_args__", tuple(f.name for f in fields if f.init and not f.kw_only))
+        for one in fields:
+            hidden.append((one, one.init, one.default))
+            _set(one, "init", False)
+            _set(one, "default", NOTHING)
+        return fields
 
-def _simple(cls: Any, body: dict[str, Any], still: bool, given: dict[str, Any]) -> bool:
-    """Tell whether a class needs nothing more of attrs than that its fields are found."""
-    if body.keys() & {"__init__", "__slots__", "__setattr__", "__delattr__", "__attrs_pre_init__"}:
-        return False
-    if not still and (cls.__setattr__ is not _set or any(isinstance(value, _FIELD) for value in given.values())):
-        return False  # those of a class that may change are judged again when they are set
-    functions = (getattr(value, "fget", None) or getattr(value, "__func__", value) for value in body.values())
-    codes = (getattr(function, "__code__", None) for function in functions)
-    return not any(isinstance(value, (_FIELD, cached_property)) for value in body.values()) and not any(
-        code and "__class__" in code.co_freevars
-        for code in codes  # it would be that of the class before the slots
-    )
-
-
-class _Late:
-    """Stands where attrs keeps what it found out of a class, until somebody asks: of most classes nobody does."""
-
-    def __init__(self, given: dict[str, Any], options: dict[str, Any]) -> None:
-        self._given, self._options = given, options
-
-    def __set_name__(self, owner: Any, name: str) -> None:
-        self._owner, self._name = owner, name
-
-    def __get__(self, one: Any, cls: Any) -> Any:
-        owner, hidden = self._owner, []
-
-        def all_fields(_: type, own: list[Any]) -> list[Any]:
-            """Put those of the classes above first. They are shown as no arguments: attrs writes nothing for them."""
-            names = {field.name for field in own}
-            above: dict[str, Any] = {}
-            for base in reversed(owner.__mro__[1:-1]):
-                for field in getattr(base, "__attrs_attrs__", ()):
-                    if not field.inherited and field.name not in names:
-                        above.pop(field.name, None)
-                        above[field.name] = field.evolve(inherited=True)
-            fields = [*above.values(), *own]
-            for field in fields:
-                hidden.append((field, field.init, field.default))
-                _set(field, "init", False)
-                _set(field, "default", NOTHING)
-            return fields
-
-        body = {"__annotations__": owner.__annotations__, "__module__": owner.__module__, **self._given}
-        like = type(owner.__name__, (), body)
-        found = attrs.fields(
-            attrs.frozen(like, eq=False, repr=False, slots=False, field_transformer=all_fields, **self._options)
-        )
-        for field, init, default in hidden:
-            _set(field, "init", init)
-            _set(field, "default", default)
-        if isinstance(owner.__dict__.get("__match_args__"), _Late):
-            places = tuple(field.name for field in found if field.init and not field.kw_only)
-            type.__setattr__(owner, "__match_args__", places)
-        owner.__attrs_attrs__ = found
-        return getattr(owner, self._name)
-
-
-def _state(self: Any) -> dict[str, Any]:
-    return {field.name: getattr(self, field.name) for field in attrs.fields(self.__class__)}
-
-
-def _restore(self: Any, state: dict[str, Any]) -> None:
-    for name, value in state.items():
-        _set(self, name, value)
+    cls.__init__ = _Init()
+    made = make(cls, eq=False, repr=False, field_transformer=hide, **options)
+    del made.__attrs_init__
+    for one, init, default in hidden:
+        _set(one, "init", init)
+        _set(one, "default", default)
+    return made

@@ -218,28 +218,22 @@ class Runtime:
 
     def plugin_context(self, installed: Installed) -> PluginContext:
         """Make what a plugin gets of this kernel. Raises ConfigError when its section of the settings is wrong."""
-        return make_context(
-            installed,
-            self.settings,
-            brokers=partial(self.brokers, self),
-            skills=self._skills,
-            guarded=self._guarded,
-            owner=self.owner,
-        )
-
-    @cached_property
-    def _skills(self) -> Sequence[tuple[str, Path]]:
-        return [
+        skills = [
             (one.manifest.name, Path(one.path, folder))
             for one in self.index.plugins
             if one.manifest and one.manifest.contributes["skills"] and not one.fault
             if self.consent.state(one).usable
             for folder in one.manifest.contributes["skills"]
         ]
-
-    @cached_property
-    def _guarded(self) -> Sequence[Path]:
-        return guarded_paths(self.settings)
+        guarded = guarded_paths(self.settings)
+        return make_context(
+            installed,
+            self.settings,
+            brokers=partial(self.brokers, self),
+            skills=skills,
+            guarded=guarded,
+            owner=self.owner,
+        )
 
     def _code(self) -> list[str]:
         """Say where the code lies that this process runs: its own package, its libraries, and those of the plugins."""

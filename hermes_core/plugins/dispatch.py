@@ -269,23 +269,21 @@ class Dispatch:
         """Return what the fence around plugin code is told of it."""
         return Entered(label, where, self.held)
 
-    def failed(self, label: str, where: str, error: BaseException) -> None:
-        """Log that a contributed thing failed, and record the first time of each kind."""
+    def failed(
+        self, label: str, where: str, error: BaseException, phase: Phase = "call", hint: str = "", version: str = ""
+    ) -> None:
+        """Log that a plugin's code failed, and record the first time of each kind."""
         log.error("%s failed in %s", label, where, exc_info=error)
         self.counts[label, where, type(error).__name__] += 1
         if self.counts[label, where, type(error).__name__] == 1:
-            self.record(
-                Fault(plugin=label, phase="call", where=where, error=one_line(error, self.masked), hint=_off(label))
-            )
+            text = one_line(error, self.masked)
+            hint = hint or _off(label)
+            self.record(Fault(plugin=label, phase=phase, where=where, error=text, hint=hint, version=version))
 
     def _failed(self, one: Implementation, error: BaseException, *, phase: Phase = "call", hint: str = "") -> None:
-        log.error("%s failed in %s", one.label, one.hook, exc_info=error)
-        key = (one.label, one.hook, type(error).__name__)
-        self.counts[key] += 1
-        times = self._times.setdefault(key, deque(maxlen=_PATIENCE))
+        self.failed(one.label, one.hook, error, phase, hint, one.installed.version)
+        times = self._times.setdefault((one.label, one.hook, type(error).__name__), deque(maxlen=_PATIENCE))
         times.append(self._clock())
-        if self.counts[key] == 1:
-            self.record(one.installed.faulted(phase, one.hook, one_line(error, self.masked), hint or _off(one.label)))
         often = len(times) == _PATIENCE and times[-1] - times[0] <= _WINDOW
         if often and phase == "call" and one.mode != "decide" and not one.suspended:
             one.suspended = True
