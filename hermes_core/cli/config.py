@@ -11,7 +11,7 @@ import click
 from hermes_core.agent.policy.rules import idle
 from hermes_core.cli.scope import Scope
 from hermes_core.config.describe import plain
-from hermes_core.config.schema import HOST
+from hermes_core.config.schema import OPEN
 from hermes_core.config.secrets import Secrets
 from hermes_core.config.settings import config_problems as problems_in
 from hermes_core.config.settings import get_value
@@ -37,8 +37,7 @@ def path(scope: Scope) -> None:
 @click.pass_obj
 def get(scope: Scope, key: str, as_json: bool) -> None:
     """Print one setting, or a section. KEY has dots: model.default."""
-    host = key.partition(".")[0] == HOST
-    value = plain(get_value(scope.settings, key, sections(scope) if host else {}))
+    value = plain(get_value(scope.settings, key, sections(scope) if key.partition(".")[0] in OPEN else {}))
     plainly = isinstance(value, str) and not as_json
     click.echo(value if plainly else json.dumps(value, ensure_ascii=False, default=str))
 

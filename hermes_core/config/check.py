@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from hermes_core.config.schema import HOST, KERNEL_KEYS, PLUGIN_SPACES, Config, EndpointSettings
+from hermes_core.config.schema import KERNEL_KEYS, OPEN, PLUGIN_SPACES, Config, EndpointSettings
 from hermes_shapes import check as shapes
 from hermes_shapes.build import Keys, Problem
 
@@ -19,5 +19,6 @@ def _elsewhere(cls: type, keys: Keys) -> tuple[Sequence[str], str]:
     """Return the names that may stand in a section beside those of its class, and who has more of them."""
     if cls is Config:
         return PLUGIN_SPACES, ", and what installed plugins have"
-    whole = cls is not EndpointSettings and len(keys) == (1 if keys[:1] == (HOST,) else 2)
-    return KERNEL_KEYS.get(str(keys[0]), ()) if whole else (), ""
+    space = str(keys[0]) if keys else ""
+    whole = cls is not EndpointSettings and len(keys) == (1 if space in OPEN else 2)
+    return KERNEL_KEYS.get(space, ()) if whole else (), ""

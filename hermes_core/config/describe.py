@@ -5,7 +5,7 @@ from typing import Any
 
 import attrs
 
-from hermes_core.config.schema import HOST, PLUGIN_SPACES, PROTOCOLS, Config
+from hermes_core.config.schema import OPEN, PLUGIN_SPACES, PROTOCOLS, Config
 from hermes_core.options import Secret
 from hermes_core.platforms import PlatformSettings
 from hermes_core.types.base import JSON
@@ -28,13 +28,17 @@ def full_schema(sections: Mapping[str, type]) -> dict[str, JSON]:
         section["properties"] = {**endpoint["properties"], **section["properties"]}
     properties["providers"]["properties"] = own
     properties["model"] = {"description": model.pop("description"), "anyOf": [{"type": "string"}, model]}
-    properties |= {path: json_schema(cls) for path, cls in sections.items() if "." not in path}
+    for path, cls in ((path, cls) for path, cls in sections.items() if "." not in path):
+        more = json_schema(cls)
+        properties[path] = {
+            **more,
+            "properties": {**properties.get(path, {}).get("properties", {}), **more["properties"]},
+        }
     for space in PLUGIN_SPACES:
         inner = {p.split(".", 1)[1]: json_schema(cls) for p, cls in sections.items() if p.startswith(f"{space}.")}
         properties[space] = {"type": ["object", "null"], "properties": inner, "additionalProperties": True}
-    host = json_schema(sections[HOST])["properties"] if HOST in sections else {}
-    properties[HOST]["properties"] |= host
-    properties[HOST]["additionalProperties"] = not host
+    for path in OPEN:
+        properties[path]["additionalProperties"] = path not in sections
     ours = json_schema(PlatformSettings)["properties"]
     for section in properties["platforms"]["properties"].values():
         section["properties"] = {**ours, **section["properties"]}

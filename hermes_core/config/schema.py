@@ -9,9 +9,8 @@ from hermes_core.platforms import PlatformSettings
 from hermes_core.types.base import JSON
 
 PLUGIN_SPACES = ("platforms", "tools", "backends", "memories")  # their children are plugins' sections
-# Of sections of the kernel: what plugins read of them, in a settings class of their own with these names.
-SHARED_KEYS = {"agent": ("core_toolsets", "tool_search")}
-HOST = "gateway"  # the one section of the kernel whose rest is a plugin's
+HOST = "gateway"
+OPEN = (HOST, "agent")  # sections of the kernel whose rest is a plugin's
 VERSION = 1
 
 ProtocolName = Literal["", "chat", "responses", "messages"]
@@ -86,14 +85,6 @@ class GuestSettings:
     )
 
 
-# Of each section of these spaces, and of the host's: what the kernel reads there itself; the rest is a plugin's.
-KERNEL_KEYS = {
-    "platforms": tuple(PlatformSettings.__annotations__),
-    "providers": (*EndpointSettings.__annotations__, "wire", "api_mode"),
-    HOST: tuple(GuestSettings.__annotations__),
-}
-
-
 @settings
 class FallbackSettings:
     """A model that answers in another's place. An empty provider, or ``auto``, is the main model's."""
@@ -137,26 +128,6 @@ class AgentSettings:
         "interrupt stops the turn.",
         default="queue",
     )
-    tool_search: Literal["auto", "on", "off"] = option(
-        "Offer the tools outside of core_toolsets by search: auto does so when they would take more than a "
-        "tenth of the model's window.",
-        default="auto",
-    )
-    core_toolsets: list[str] = option(
-        "Toolsets that are always offered whole.",
-        factory=lambda: [
-            "clarify",
-            "cron",
-            "delegate",
-            "files",
-            "memory",
-            "recall",
-            "skills",
-            "terminal",
-            "todo",
-            "web",
-        ],
-    )
     identity: str = option("Who the assistant is; the first words of the prompt.", default="")
     disabled_tools: list[str] = option("Tools that are never offered.", factory=list)
     disabled_on: dict[str, list[str]] = option(
@@ -164,6 +135,15 @@ class AgentSettings:
         factory=dict,
         example={"telegram": ["terminal"]},
     )
+
+
+# Of each section of these spaces, and of the open ones: what the kernel reads there itself; the rest is a plugin's.
+KERNEL_KEYS = {
+    "platforms": tuple(PlatformSettings.__annotations__),
+    "providers": (*EndpointSettings.__annotations__, "wire", "api_mode"),
+    HOST: tuple(GuestSettings.__annotations__),
+    "agent": tuple(AgentSettings.__annotations__),
+}
 
 
 @settings

@@ -16,8 +16,8 @@ from hermes_core.config.paths import Home
 from hermes_core.config.schema import (
     HOST,
     KERNEL_KEYS,
+    OPEN,
     PLUGIN_SPACES,
-    SHARED_KEYS,
     Config,
     EndpointSettings,
     FallbackSettings,
@@ -176,7 +176,7 @@ class Settings:
         """Return plugin sections in the file that none of the known ones claims."""
         claimed = set(known)
         there = [f"{space}.{name}" for space in PLUGIN_SPACES for name in self.raw.get(space) or ()]
-        there += [HOST for keys, _, _ in _beyond(self.raw) if keys == (HOST,)]
+        there += [keys[0] for keys, _, _ in _beyond(self.raw) if len(keys) == 1]
         return [path for path in there if path not in claimed]
 
 
@@ -295,8 +295,6 @@ def read_kernel(
 def read_section(raw: JSON, secrets: Secrets, path: str, cls: type[T]) -> tuple[T | None, list[Problem]]:
     """Return one plugin's section of a mapping, or every problem in it; a missing section is an empty one."""
     section = _at(raw, path)
-    if path in SHARED_KEYS and isinstance(section, dict):
-        section = {key: value for key, value in section.items() if key in SHARED_KEYS[path]}
     if (kernels := KERNEL_KEYS.get(path.partition(".")[0])) and isinstance(section, dict):
         own = {field.name for field in fields(cls)} if has(cls) else set()
         section = {key: value for key, value in section.items() if key in own or key not in kernels}
@@ -320,7 +318,7 @@ def _beyond(raw: JSON) -> Iterator[tuple[tuple[str, ...], dict[str, JSON], dict[
     """Yield the sections of the kernel's in which more stands than its own keys: where, its own part, and the rest."""
     providers = _at(raw, "providers")
     places: list[tuple[str, ...]] = [("providers", name) for name in (providers if isinstance(providers, dict) else ())]
-    for keys in (*places, (HOST,)):
+    for keys in (*places, *((name,) for name in OPEN)):
         section = raw.get(keys[0])
         section = section[keys[1]] if len(keys) > 1 else section
         if isinstance(section, dict) and (own := section.keys() - KERNEL_KEYS[keys[0]]):

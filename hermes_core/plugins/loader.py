@@ -11,7 +11,6 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from hermes_core.config.schema import SHARED_KEYS
 from hermes_core.context import PluginContext
 from hermes_core.errors import ConfigError, ContractError, HermesError, LoadError, PluginError, UserError
 from hermes_core.plugins.consent import Consent
@@ -200,7 +199,7 @@ def config_sections(index: Index, consent: Consent) -> dict[str, type]:
     found: dict[str, type] = {}
     for plugin in index.plugins:
         path = plugin.manifest.config_section if plugin.manifest else ""
-        if path and path not in SHARED_KEYS and consent.state(plugin).usable:
+        if path and consent.state(plugin).usable:
             with contextlib.suppress(Exception):
                 found[path] = config_class(plugin)
     return found

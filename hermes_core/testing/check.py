@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from hermes_core.config.schema import HOST, PLUGIN_SPACES, SHARED_KEYS, Config
+from hermes_core.config.schema import OPEN, PLUGIN_SPACES, Config
 from hermes_core.context import PluginContext
 from hermes_core.errors import ConfigError, ContractError, PluginError
 from hermes_core.plugins.brokers import make_context
@@ -37,16 +37,12 @@ def check_plugin(path: Path, *, imports: bool = False) -> list[Finding]:
         return [_fault(error.cause, error.hint)]
     skills = manifest.contributes["skills"]
     space, dot, own = (section := manifest.config_section).partition(".")
-    spaces, kernels = (*PLUGIN_SPACES, "providers"), {*Config.__annotations__, *PLUGIN_SPACES} - {HOST}
+    spaces, kernels = (*PLUGIN_SPACES, "providers"), {*Config.__annotations__, *PLUGIN_SPACES} - {*OPEN}
     names = {manifest.name.replace("-", "_"), manifest.name, *manifest.contributes.get(space, ())}
     homeless = space not in spaces or own not in names if dot else section in kernels
     return [
         Finding(level="ok", text=f"{manifest.label}: {found}"),
-        *(
-            [_fault(f"[config] section {section} is no place for settings", _PLACES)]
-            if section and section not in SHARED_KEYS and homeless
-            else ()
-        ),
+        *([_fault(f"[config] section {section} is no place for settings", _PLACES)] if section and homeless else ()),
         *(
             _fault(f"contributes.skills: there is no folder {folder}", "Make it.")
             for folder in skills

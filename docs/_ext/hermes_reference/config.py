@@ -5,7 +5,7 @@ import tomllib
 from collections.abc import Iterator
 from functools import cache
 
-from hermes_core.config.schema import PLUGIN_SPACES, SHARED_KEYS, Config
+from hermes_core.config.schema import PLUGIN_SPACES, Config
 from hermes_core.platforms import PlatformSettings
 from hermes_core.plugins.manifest import Manifest, read_manifest
 from hermes_core.testing.readme import settings_block
@@ -23,7 +23,7 @@ def manifests() -> list[Manifest]:
 def sections() -> Iterator[tuple[Manifest, type]]:
     """Each manifest that has settings of its own, with their class."""
     for one in manifests():
-        if one.config_section not in ("", *SHARED_KEYS):
+        if one.config_section:
             module, _, name = one.config_class.partition(":")
             yield one, getattr(importlib.import_module(module), name)
 

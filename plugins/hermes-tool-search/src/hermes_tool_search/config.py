@@ -1,4 +1,4 @@
-"""The settings of the search, in the section ``agent``: they are older than this plugin."""
+"""The settings of the search, in the section ``agent`` beside the kernel's own."""
 
 from typing import Literal
 
