@@ -56,7 +56,7 @@ class Summariser(LlmBroker):
     def __init__(self, mood: str) -> None:
         self.mood, self.asked = mood, 0
 
-    async def complete(self, request: Request) -> Response:
+    async def complete(self, request: Request, task: str = "", session: Session | None = None) -> Response:
         self.asked += 1
         if self.mood == "fails":
             raise Unavailable("down")

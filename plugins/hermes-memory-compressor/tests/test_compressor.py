@@ -45,7 +45,8 @@ class Model(LlmBroker):
     def __init__(self, answer: Answer | None = None) -> None:
         self.answer, self.requests = answer, []
 
-    async def complete(self, request: Request) -> Response:
+    async def complete(self, request: Request, task: str = "", session: Session | None = None) -> Response:
+        assert (task, session and session.id) == ("compression", "s"), "it is booked as that, for the conversation"
         self.requests.append(request)
         if self.answer is None:
             raise Unavailable("It is down.")
@@ -223,24 +224,6 @@ async def test_one_turn_has_three_attempts_while_there_is_room(tmp_path: Path, m
         assert (made is not None) == (number < ATTEMPTS)
     assert await rig.before(talk(14, 200), "t2")
     assert await rig.before(talk(40)), "what would not fit is compacted in every turn"
-
-
-class Tasks(Model):
-    """A kernel that knows tasks; the model for this one is down."""
-
-    tasks: list[str] = []
-
-    async def complete(self, request: Request, *, task: str = "") -> Response:
-        self.tasks = [*self.tasks, task]
-        if task:
-            raise Unavailable("The small model is down.")
-        return await super().complete(request)
-
-
-async def test_the_model_for_the_task_is_asked_first_then_the_persons_own(tmp_path: Path) -> None:
-    model = Tasks(lambda _: SUMMARY)
-    assert await Rig(tmp_path, model).before(talk(14))
-    assert model.tasks == ["compression", ""]
 
 
 async def test_the_commands_say_what_they_did(tmp_path: Path, model: Model, snapshot: Any) -> None:

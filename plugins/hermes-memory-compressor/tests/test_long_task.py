@@ -74,7 +74,8 @@ class Forgetful(Provider):
             self.notes.append(request)
             code = re.findall(r"the code is \w+", text) if self.note == "good" else []
             said = "" if self.note == "empty" else f"## Goal\nRead all logs.\n## Critical context\n{' '.join(code[:1])}"
-            pieces: list[Delta] = [TextDelta(text=said), Done(reason="stop")]
+            used = UsageDelta(usage=Usage(input=1_000, output=100, calls=1))
+            pieces: list[Delta] = [TextDelta(text=said), used, Done(reason="stop")]
         else:
             self.requests.append(request)
             self.step += 1
@@ -171,6 +172,47 @@ async def test_a_pinned_fact_outlives_a_summariser_that_drops_it(hermes: Any) ->
     assert (await commands["compress"].run(session, "")).startswith("Compacted: about ")
     assert (await hermes.run("and now?", session="s")).text.startswith("code QX7")
     assert provider.notes
+
+
+async def test_summaries_are_booked_for_their_conversation_and_written_by_the_model_for_them(hermes: Any) -> None:
+    provider, other = Forgetful(), Forgetful()
+    provider.step, other.name, other.priority = PAGES + 1, "writer", 1
+    hermes.tmp_plugin("hermes_tool_commands")
+    hermes.tmp_plugin(other, name="writer")
+    writer = {"auxiliary": {"compression": {"provider": "writer", "model": "small-1"}}}
+    put_in(hermes, provider, **{"memories.compressor.protect_first": 0, "model.provider": "forgetful", **writer})
+    for _ in range(9):
+        await hermes.run("Go on. " + "word " * 1_000, session="s")
+    assert (len(provider.notes), len(other.notes)) == (0, 1)
+    session = await hermes.runtime.sessions.take_up("s", origin="embed")
+    said = str(await hermes.slash("/usage", session))
+    assert said.startswith("10 model calls"), "nine answers and a summary"
+    assert str(await hermes.slash("/compress", session)).startswith("Compacted: ")
+    assert str(await hermes.slash("/usage", session)).startswith("11 model calls"), "and one between two turns"
+    rows = await (await hermes.runtime.store()).spending.usage(hermes.runtime.owner)
+    assert {(row.task, row.provider, row.usage.calls) for row in rows} == {
+        ("", "forgetful", 9),
+        ("compression", "writer", 2),
+    }
+
+
+async def test_a_copy_keeps_pins_and_plan_and_a_deleted_conversation_leaves_neither(hermes: Any) -> None:
+    provider = Forgetful(note="lying")
+    put_in(hermes, provider, **{"memories.compressor.protect_first": 0, "tools.todo.finish": "never"})
+    await hermes.run(ASK, session="s")
+    session = await hermes.runtime.sessions.take_up("s", origin="embed")
+    await hermes.slash("/pin the vault is 55-12-81", session)
+    copy = await hermes.runtime.sessions.fork("s", session.owner)
+    assert await hermes.slash("/pin", copy) == "    1  the vault is 55-12-81"
+    assert "Report the code" in str(await hermes.slash("/todo", copy))
+    for _ in range(8):
+        await hermes.run("Go on. " + "word " * 1_000, session=copy.id)
+    text = words_of(provider.requests[-1])
+    assert "- the vault is 55-12-81" in text
+    assert "[ ] 2: Report the code" in text
+    await hermes.runtime.sessions.delete(copy.id, session.owner)
+    documents = hermes.context("hermes_memory_compressor").documents
+    assert [document.session_id for document in await documents.export(session.owner)] == ["s"]
 
 
 async def test_while_there_is_room_a_summary_that_fails_changes_nothing(hermes: Any) -> None:

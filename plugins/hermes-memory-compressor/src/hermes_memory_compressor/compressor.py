@@ -1,7 +1,6 @@
 """Decides when a conversation is compacted, and does it. What would not fit is made to fit, whatever went before."""
 
 import asyncio
-import inspect
 import time
 from collections.abc import Callable, Sequence
 from datetime import date
@@ -12,7 +11,7 @@ from attrs import evolve
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import ContextTooLong, HermesError, UserError
-from hermes_core.types import Message, Request, Response, Session, Text, ToolResult
+from hermes_core.types import Message, Request, Session, Text, ToolResult
 from hermes_core.values import define, frozen
 from hermes_memory_compressor import tokens
 from hermes_memory_compressor.block import Block, assemble, is_ours
@@ -205,26 +204,12 @@ class Compressor:
         )
         try:
             async with asyncio.timeout(self.config.summary_seconds):
-                response = await self._complete(session, request)
+                response = await self._ctx.llm.complete(request, task="compression", session=session)
         except TimeoutError:
             raise SummaryFailed(f"no summary came within {self.config.summary_seconds:g} s") from None
         except HermesError as error:
             raise SummaryFailed(error.text) from error
         return text_of(response, budget, self._mask)
-
-    async def _complete(self, session: Session, request: Request) -> Response:
-        """The model for this task, else the person's own. A kernel that knows no tasks has only the latter."""
-        complete: Any = self._ctx.llm.complete
-        known = inspect.signature(complete).parameters
-        if "task" not in known:
-            return await self._ctx.llm.complete(request)
-        where = {"session": session} if "session" in known else {}
-        try:
-            made: Response = await complete(request, task="compression", **where)
-        except HermesError as error:
-            self._ctx.log.warning("the model for summaries failed, yours is asked: %s", error.text)
-            made = await complete(request, **where)
-        return made
 
 
 def _planned(messages: Sequence[Message], config: Config, found: Limits) -> Plan:
