@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from hermes_core.errors import ContextTooLong
 from hermes_core.types import Blob, Part, Reasoning, Request, Text, ToolCall, ToolResult
 
-__all__ = ["TIERS", "estimate", "smaller", "told"]
+__all__ = ["TIERS", "estimate", "only_text", "smaller", "told"]
 
 TIERS = (256_000, 128_000, 64_000, 32_000, 16_000, 8_000)
 _BYTES_PER_TOKEN = 4
@@ -31,6 +31,16 @@ def _bytes(parts: Iterable[Part]) -> int:
         elif isinstance(part, Blob):
             total += _PICTURE
     return total
+
+
+def only_text(request: Request) -> bool:
+    """Whether its tokens alone can have been too many: pictures are refused for their bytes."""
+    return not any(
+        isinstance(piece, Blob)
+        for message in request.messages
+        for part in message.parts
+        for piece in (part.parts if isinstance(part, ToolResult) else (part,))
+    )
 
 
 def smaller(error: ContextTooLong, request: Request) -> int:
