@@ -171,11 +171,11 @@ class Compressor:
         room = min(found.kept, (tokens.of_messages(plan.middle) + sum(map(tokens.of_text, earlier.said))) // 3)
         near = fitting(said, room, longest=max(200, found.kept))
         there = [summary, *near, *pins, *plan.kept.values(), *(_text(m) for m in (*plan.head, *plan.rest))]
-        known = [*earlier.items, *sentences(earlier.summary)]
         gone = [line for text in said[: len(said) - len(near)] for line in sentences(text)]
         told = [line for text in plan.answered for line in sentences(mask(text))]
-        items = list(dict.fromkeys([*earlier.items, *kept_lines([*known, *told, *gone], there)]))
-        items = fitting(items, room // 2)
+        # What leaves first where there is no room stands first: what nobody found worth a note yet.
+        lines = [*kept_lines([*told, *gone], there), *earlier.items, *kept_lines(sentences(earlier.summary), there)]
+        items = fitting(list(dict.fromkeys(lines)), room // 2)
         return Block(summary=summary, items=items, said=near, pins=pins, kept=plan.kept, date=_today())
 
     async def _summary(self, session: Session, plan: Plan, found: Limits, earlier: str, focus: str) -> str:
