@@ -9,7 +9,7 @@ from attrs import evolve
 
 from hermes_core.brokers import LlmBroker
 from hermes_core.context import PluginContext
-from hermes_core.errors import Unavailable, UserError
+from hermes_core.errors import ContextTooLong, Unavailable, UserError
 from hermes_core.plugins.manifest import read_manifest
 from hermes_core.testing.contract_base import manifest_path
 from hermes_core.testing.fake_context import plugin_context
@@ -170,6 +170,29 @@ async def test_no_summary_however_often_it_fails_ends_a_conversation(tmp_path: P
     rig.now, model.answer = rig.now + 61.0, lambda _: SUMMARY
     messages = await rig.before([*messages, *talk(14)[1:]], "later") or []
     assert "Mend the parser." in text_in(messages), "and one that is well again is asked"
+
+
+@pytest.mark.parametrize("line", ["한국어로 쓴 긴 줄입니다. ", "a long line of English words. "])
+async def test_one_output_that_is_larger_than_the_window_is_cut_to_fit(tmp_path: Path, line: str) -> None:
+    rig = Rig(tmp_path, Model(lambda _: ""))
+    call = ToolCall(id="c1", name="read_file", arguments={"path": "a.txt"})
+    result = ToolResult(call_id="c1", name="read_file", parts=(Text(text=line * 4_000),))
+    messages = [
+        said("user", "read it"),
+        Message(role="assistant", parts=(call,)),
+        Message(role="tool", parts=(result,)),
+    ]
+    made = await rig.before(messages, context=8_000)
+    assert made
+    assert tokens.of_messages(made) < 7_000
+    assert [message.role for message in made] == ["user", "assistant", "tool"]
+
+
+async def test_what_cannot_be_made_to_fit_names_the_way_out(tmp_path: Path) -> None:
+    with pytest.raises(ContextTooLong) as told:
+        await Rig(tmp_path, Model()).before([said("user", "word " * 20_000)], context=8_000)
+    assert "the model takes about 8,000" in told.value.text
+    assert "/compress" in told.value.hint
 
 
 async def test_a_reply_that_is_no_summary_is_told_and_asked_for_again(tmp_path: Path) -> None:

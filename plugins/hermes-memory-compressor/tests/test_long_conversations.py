@@ -133,6 +133,7 @@ async def recalled(hermes: Bench, what: str) -> str:
 
 @pytest.mark.parametrize("window", [8_000, 32_000, 128_000])
 @pytest.mark.long
+@pytest.mark.timeout(3_000)
 async def test_what_was_said_is_in_the_context_or_found_by_one_recall(
     hermes: Bench, window: int, request: Any, capsys: Any
 ) -> None:

@@ -59,5 +59,5 @@ def told(error: ContextTooLong, request: Request) -> ContextTooLong:
     """The error with the window to build the request for, and in words for the person if nothing makes it smaller."""
     room = f" It takes {error.window:,}." if error.window else ""
     text = f"This conversation has about {estimate(request):,} tokens, too many for {request.model}.{room}"
-    hint = "Nothing made it short enough. Start a new session, or choose a model with a larger window."
+    hint = "Nothing made it short enough. Try /compress, start a new session, or choose a model with a larger window."
     return ContextTooLong(f"{text} {error.text}", window=smaller(error, request), hint=hint, reason=error.reason)
