@@ -239,6 +239,18 @@ async def test_when_it_would_overflow_a_list_stands_in_for_the_summary(hermes: A
     assert "Wish number 1." in text
 
 
+@pytest.mark.parametrize("note", ["empty", "lying"])
+async def test_a_summariser_that_never_works_ends_no_conversation(hermes: Any, note: str) -> None:
+    provider = Forgetful(note=note)
+    provider.step = PAGES + 1
+    put_in(hermes, provider, **{"model.context_length": 8_000})
+    for number in range(40):
+        events = [event async for event in hermes.turn(f"Wish number {number}. " + "word " * 900, session="s")]
+        assert events[-1].reason == "done", f"in turn {number}: {events[-2:]}"
+    assert max(len(words_of(request)) // 5 for request in provider.requests) < 8_000, "as the provider counts"
+    assert not hermes.runtime.dispatch.faults
+
+
 async def test_what_another_plugin_appends_is_compacted_with_what_it_stands_behind(
     hermes: Any, provider: Forgetful
 ) -> None:

@@ -31,8 +31,8 @@ class Plan:
 
     @property
     def said(self) -> list[str]:
-        """What the person said in the middle, each message word for word, without what was attached to it."""
-        theirs = (m for m in self.middle if m.role == "user" and not _by_plugin(m))
+        """What the person said in the middle, each message word for word, without what they attached or passed on."""
+        theirs = (m for m in self.middle if m.role == "user" and not m.untrusted and not _by_plugin(m))
         texts = ("".join(p.text for p in m.parts if isinstance(p, Text) and not p.quotes).strip() for m in theirs)
         return [text for text in texts if text]
 
