@@ -1,5 +1,6 @@
 """When it compacts by itself, when it stops, whom it asks, and the two commands."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -203,6 +204,17 @@ async def test_a_reply_that_is_no_summary_is_told_and_asked_for_again(tmp_path: 
     told = [request.messages[1].parts[0].text for request in model.requests]
     assert "was not used" not in told[0]
     assert "Your last answer was not used: the model wrote something else than a summary." in told[1]
+
+
+async def test_both_tries_together_have_the_time_of_one(tmp_path: Path) -> None:
+    class Slow(Model):
+        async def complete(self, request: Request, task: str = "", session: Session | None = None) -> Response:
+            if self.requests:
+                await asyncio.Event().wait()
+            return await super().complete(request, task, session)
+
+    rig = Rig(tmp_path, Slow(lambda _: ""), talk(14), summary_seconds=0.05)
+    assert await rig.type("/compress") == "Nothing was changed: the model wrote nothing."
 
 
 @pytest.mark.parametrize("heading", ["**Goal**", "# Goal", "## 목표", "##Ziel"])

@@ -179,13 +179,20 @@ class Compressor:
         return Block(summary=summary, items=items, said=near, pins=pins, kept=plan.kept, date=_today())
 
     async def _summary(self, session: Session, plan: Plan, found: Limits, earlier: str, focus: str) -> str:
-        """A summary; the model is told what is wrong with its first answer. Raises SummaryFailed."""
+        """A summary; the model is told once what is wrong with its answer, if there is time. Raises SummaryFailed."""
+        complaint = ""
         try:
-            return await self._asked(session, plan, found, earlier, focus, "")
-        except SummaryFailed as failure:
-            if not failure.again:
-                raise
-            return await self._asked(session, plan, found, earlier, focus, str(failure))
+            async with asyncio.timeout(self.config.summary_seconds):
+                try:
+                    return await self._asked(session, plan, found, earlier, focus, "")
+                except SummaryFailed as failure:
+                    if not failure.again:
+                        raise
+                    complaint = str(failure)
+                return await self._asked(session, plan, found, earlier, focus, complaint)
+        except TimeoutError:
+            why = complaint or f"no summary came within {self.config.summary_seconds:g} s"
+            raise SummaryFailed(why) from None
 
     async def _asked(
         self, session: Session, plan: Plan, found: Limits, earlier: str, focus: str, complaint: str
@@ -203,10 +210,7 @@ class Compressor:
             complaint=complaint,
         )
         try:
-            async with asyncio.timeout(self.config.summary_seconds):
-                response = await self._ctx.llm.complete(request, task="compression", session=session)
-        except TimeoutError:
-            raise SummaryFailed(f"no summary came within {self.config.summary_seconds:g} s") from None
+            response = await self._ctx.llm.complete(request, task="compression", session=session)
         except HermesError as error:
             raise SummaryFailed(error.text) from error
         return text_of(response, budget, self._mask)

@@ -62,7 +62,7 @@ class Config:
         example=["todo", "board"],
     )
     summary_seconds: float = option(
-        "How long the model may take for a summary, in seconds.",
+        "How long the model may take for a summary, in seconds, a second try included.",
         default=300.0,
         validator=[ge(0.01), le(320.0)],
         example=120.0,
