@@ -168,6 +168,9 @@ async def test_a_word_too_many_finds_what_holds_the_others(history: FakeHistory,
     history.tell(Session(id="v1", origin="cli"), "the vault combination is 55-12-81", "Noted.")
     history.tell(Session(id="v2", origin="cli"), "the combination of colours", "Nice.")
     for query in ("vault combination warehouse", "what was the vault combination for the warehouse"):
+        call = ToolCall(id="1", name="recall", arguments={"query": query})
+        asks = Message(role="assistant", parts=(call, Text(text=query)))  # stored before it runs
+        history.messages["now"].append((history.count + 1, asks))
         said = await recall(history, tmp_path, query=query, limit=1)
         assert "No message holds all the words; these hold some." in said
         assert "55-12-81" in said
