@@ -254,9 +254,9 @@ async def pre_llm_call(ctx: PluginContext, session: Session, request: Request) -
 
     What is appended has the role ``user``, holds text and files, and is stored before it leaves: later requests and a
     resumed turn have the same bytes, and nobody takes it for words of the person. What was there before may change only
-    with the permission ``history.rewrite``, and only to a smaller context that keeps the system prompt, the tools and
-    the last thing the person said; it is then in force for good. Anything else is dropped and recorded. With that
-    permission, ContextTooLong ends the turn: nothing is left to compact.
+    with the permission ``history.rewrite``, and only to a smaller context, in force for good, that keeps the prompt,
+    the tools and the last thing the person said; what stands for messages has ``{"hermes": {"stands": …}}`` in its
+    meta. Anything else is dropped and recorded. With it, ContextTooLong ends the turn: nothing is left to compact.
     """
 
 

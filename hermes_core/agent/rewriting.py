@@ -48,7 +48,8 @@ class Rewriting:
 
     def summary(self, before: int) -> str:
         """Return one line for the person; ``before`` is how many messages there were."""
-        return f"To fit into the model, {before} messages were compacted to {len(self.context)}; all can be searched."
+        done = f"{before} messages were compacted to {len(self.context)}" if before != len(self.context) else ""
+        return f"To fit into the model, {done or 'older outputs were shortened'}; all can be searched."
 
 
 def _added(plugin: Installed, messages: Sequence[Message]) -> list[Message]:

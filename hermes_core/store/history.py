@@ -113,7 +113,7 @@ class History(Stored):
 
     @transaction(long=True)
     def undo(self, tx: Transaction, owner: Principal, session_id: str, count: int, by: str) -> list[Message]:
-        """Let the model know the last exchanges no more; what the person said in them, the oldest first.
+        """Let the model know the last exchanges no more, back to what stands for older ones; what was said, in order.
 
         Rows are never touched: a context without them is written, and a mark that people see. ``by`` is who wants it:
         the same one wants it once. Raises UnknownName, Busy, Duplicate, and UserError when a turn is to be finished.
@@ -125,12 +125,12 @@ class History(Stored):
         last, before = tx.row("context_last", session_id=session_id), history_of(tx, session_id)
         if last and last["plugin"] == by:
             raise Duplicate(by)
-        begins = [place for place, message in enumerate(before) if by_person(message)][-count:]
+        floor = max((at for at, message in enumerate(before) if "stands" in message.meta.get("hermes", ())), default=-1)
+        begins = [place for place, message in enumerate(before) if place > floor and by_person(message)][-count:]
         if not begins:
             return []
         what = "The last exchange was" if len(begins) == 1 else f"The last {len(begins)} exchanges were"
-        mark = said("assistant", f"({what} taken back; the model is not told of it any more.)")
-        append(tx, session_id, mark, "")
+        append(tx, session_id, said("assistant", f"({what} taken back; the model is not told of it any more.)"), "")
         stand_for(tx, session_id, before[: begins[0]], by)  # what came before was not made from what came after
         return [before[place] for place in begins]
 

@@ -15,10 +15,10 @@ def outside(messages: Iterable[Message]) -> bool:
     return any(message.untrusted for message in messages)
 
 
-def by_plugin(message: Message, *ways: Literal["added", "sent_on"]) -> bool:
-    """Tell whether a plugin said it: appended to what a model is told, or said as its turn might not end yet."""
+def by_plugin(message: Message, *ways: Literal["added", "sent_on", "stands"]) -> bool:
+    """Tell whether a plugin said it: appended it, sent its turn on with it, or lets it stand for compacted messages."""
     marks = message.meta.get("hermes") or {}
-    return message.role == "user" and any(way in marks for way in ways or ("added", "sent_on"))
+    return message.role == "user" and any(way in marks for way in ways or ("added", "sent_on", "stands"))
 
 
 def by_person(message: Message) -> bool:

@@ -39,11 +39,10 @@ class Spending(Stored):
         turn_id: str = "",
         seconds: float = 0.0,
     ) -> None:
-        """Book a model call that is no reply of a turn; ``seconds`` is how long it took. The turn's use grows by it."""
+        """Book a model call that is no reply of a turn, and add it to its session and turn. ``seconds`` it took."""
         where = {"session_id": session_id, "turn_id": turn_id}
-        if turn_id:
-            tx.change("session_usage", id=session_id, **sums(usage))
-            tx.change("turn_usage", id=turn_id, **sums(usage))
+        tx.change("session_usage", id=session_id, **sums(usage))
+        tx.change("turn_usage", id=turn_id, **sums(usage))
         book(tx, owner_row(tx, owner), usage, seconds, task=task, provider=provider, model=model, **where)
 
     @transaction(READ, long=True)

@@ -86,6 +86,11 @@ async def test_the_person_is_told_once(stage):
     stage.provider.check = lambda: None  # the last turn had no step; its note is what counts
 
 
+async def test_shorter_outputs_are_not_told_as_fewer_messages(stage):
+    await stage.play(lambda old: [*old[:2], said("assistant", "short"), *old[3:]], steps=("a " * 90, "b", "c"))
+    assert stage.events[-1].note == "To fit into the model, older outputs were shortened; all can be searched."
+
+
 async def test_in_the_middle_of_a_turn_the_steps_go_on(stage):
     requests = await stage.play(
         lambda old: [old[0], old[1], *old[-2:]],

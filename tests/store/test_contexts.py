@@ -73,6 +73,22 @@ async def test_what_is_taken_back_stays_in_the_rows_and_is_marked(talked: Store)
     assert await talked.history.undo(ME, "s", 1, "undo 3") == []
 
 
+@pytest.mark.parametrize("role", ["user", "assistant"])
+async def test_what_stands_for_compacted_messages_is_no_exchange_and_nothing_before_it_goes(
+    talked: Store, role
+) -> None:
+    block = Message(role=role, parts=(Text(text="so far"),), meta={"hermes": {"stands": "x"}})
+    between = [said("assistant", "yes"), block] if role == "user" else [block]
+    old = (await talked.history.load("s"))[-2:]
+    await talked.history.add("s", said("assistant", "what takes much room " * 20))
+    first = [said("user", "wish 0"), *between, *([said("assistant", "on")] if role == "user" else [])]
+    await talked.history.replace(ME, "s", [*first, *old], "memory/x")
+    await talked.history.add("s", said("user", "anew"))
+    assert texts(await talked.history.undo(ME, "s", 6, "undo 1")) == ["wish 2", "anew"]
+    assert texts(await talked.history.load("s")) == texts(first)
+    assert await talked.history.undo(ME, "s", 1, "undo 2") == []
+
+
 async def test_one_order_to_take_back_is_carried_out_once(talked: Store) -> None:
     await talked.history.undo(ME, "s", 1, "undo e7")
     with pytest.raises(Duplicate):

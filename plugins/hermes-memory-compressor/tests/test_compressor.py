@@ -1,5 +1,6 @@
 """When it compacts by itself, when it stops, whom it asks, and the two commands."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,11 +10,12 @@ from attrs import evolve
 
 from hermes_core.brokers import LlmBroker
 from hermes_core.context import PluginContext
-from hermes_core.errors import Unavailable, UserError
+from hermes_core.errors import ContextTooLong, Unavailable, UserError
 from hermes_core.plugins.manifest import read_manifest
 from hermes_core.testing.contract_base import manifest_path
 from hermes_core.testing.fake_context import plugin_context
 from hermes_core.types import Message, Request, Response, Session, Text, ToolCall, ToolResult, Usage
+from hermes_memory_compressor import tokens
 from hermes_memory_compressor.commands import slash_commands
 from hermes_memory_compressor.compressor import ATTEMPTS, Compressor
 from hermes_memory_compressor.config import Config
@@ -29,6 +31,10 @@ def said(role: str, text: str) -> Message:
     return Message(role=role, parts=(Text(text=text),))
 
 
+def text_in(messages: Sequence[Message]) -> str:
+    return "\n".join(part.text for message in messages for part in message.parts if isinstance(part, Text))
+
+
 def talk(turns: int, size: int = 250) -> list[Message]:
     made = []
     for n in range(turns):
@@ -40,7 +46,8 @@ class Model(LlmBroker):
     def __init__(self, answer: Answer | None = None) -> None:
         self.answer, self.requests = answer, []
 
-    async def complete(self, request: Request) -> Response:
+    async def complete(self, request: Request, task: str = "", session: Session | None = None) -> Response:
+        assert (task, session and session.id) == ("compression", "s"), "it is booked as that, for the conversation"
         self.requests.append(request)
         if self.answer is None:
             raise Unavailable("It is down.")
@@ -138,46 +145,127 @@ async def test_after_a_failure_it_waits_ten_minutes(tmp_path: Path) -> None:
     assert await rig.before(talk(14), "t3")
 
 
-async def test_two_passes_that_save_too_little_stop_it(tmp_path: Path) -> None:
+async def test_after_two_passes_that_save_too_little_it_waits_until_it_would_not_fit(tmp_path: Path) -> None:
     model = Model(lambda _: "## Goal\n" + "word " * 500)
-    rig = Rig(tmp_path, model, protect_last=8, target_ratio=0.8)
-    old = talk(14)
+    rig = Rig(tmp_path, model, protect_last=8, target_ratio=0.8, threshold=0.5, least_tokens=0)
+    old = talk(14, 150)
     for turn in ("t1", "t2", "t3", "t4"):
         assert await rig.before(old, turn) is None
     assert len(model.requests) == 2
-    assert rig.compressor.progress("s").stopped
+    assert await rig.before(talk(40, 150), "t5")
+    assert len(model.requests) == 2, "a list does, where a summary did not help"
 
 
-async def test_two_lists_in_a_row_stop_it_too(tmp_path: Path) -> None:
-    rig = Rig(tmp_path, Model())
-    for turn in ("t1", "t2"):
-        assert await rig.before(talk(20), turn)
-    assert await rig.before(talk(20), "t3") is None
+@pytest.mark.parametrize("answer", [None, lambda _: "", lambda _: "Sure, here it is.", lambda _: "## Goal\n" * 9_000])
+async def test_no_summary_however_often_it_fails_ends_a_conversation(tmp_path: Path, answer: Answer | None) -> None:
+    model = Model(answer)
+    rig = Rig(tmp_path, model)
+    messages = talk(14)
+    for turn in range(40):
+        rig.now += 1.0
+        messages = await rig.before(messages, f"t{turn}") or messages
+        size = tokens.of_messages(messages)
+        assert size < 10_000, f"in turn {turn} it has {size:,} tokens"
+        messages = [*messages, *talk(2)[1:]]
+    assert len(model.requests) <= 2, "one that failed is not asked at every turn"
+    rig.now, model.answer = rig.now + 61.0, lambda _: SUMMARY
+    messages = await rig.before([*messages, *talk(14)[1:]], "later") or []
+    assert "Mend the parser." in text_in(messages), "and one that is well again is asked"
 
 
-async def test_one_turn_has_three_attempts(rig: Rig, model: Model) -> None:
+@pytest.mark.parametrize("line", ["한국어로 쓴 긴 줄입니다. ", "a long line of English words. "])
+async def test_one_output_that_is_larger_than_the_window_is_cut_to_fit(tmp_path: Path, line: str) -> None:
+    rig = Rig(tmp_path, Model(lambda _: ""))
+    call = ToolCall(id="c1", name="read_file", arguments={"path": "a.txt"})
+    result = ToolResult(call_id="c1", name="read_file", parts=(Text(text=line * 4_000),))
+    messages = [
+        said("user", "read it"),
+        Message(role="assistant", parts=(call,)),
+        Message(role="tool", parts=(result,)),
+    ]
+    made = await rig.before(messages, context=8_000)
+    assert made
+    assert tokens.of_messages(made) < 7_000
+    assert [message.role for message in made] == ["user", "assistant", "tool"]
+
+
+async def test_what_cannot_be_made_to_fit_names_the_way_out(tmp_path: Path) -> None:
+    with pytest.raises(ContextTooLong) as told:
+        await Rig(tmp_path, Model()).before([said("user", "word " * 20_000)], context=8_000)
+    assert "the model takes about 8,000" in told.value.text
+    assert "/compress" in told.value.hint
+
+
+async def test_a_reply_that_is_no_summary_is_told_and_asked_for_again(tmp_path: Path) -> None:
+    answers = ["Sure, I can do that!", SUMMARY]
+    model = Model(lambda _: answers.pop(0))
+    new = await Rig(tmp_path, model).before(talk(14))
+    assert "Mend the parser." in text_in(new or [])
+    told = [request.messages[1].parts[0].text for request in model.requests]
+    assert "was not used" not in told[0]
+    assert "Your last answer was not used: the model wrote something else than a summary." in told[1]
+
+
+async def test_both_tries_together_have_the_time_of_one(tmp_path: Path) -> None:
+    class Slow(Model):
+        async def complete(self, request: Request, task: str = "", session: Session | None = None) -> Response:
+            if self.requests:
+                await asyncio.Event().wait()
+            return await super().complete(request, task, session)
+
+    rig = Rig(tmp_path, Slow(lambda _: ""), talk(14), summary_seconds=0.05)
+    assert await rig.type("/compress") == "Nothing was changed: the model wrote nothing."
+
+
+@pytest.mark.parametrize("heading", ["**Goal**", "# Goal", "## 목표", "##Ziel"])
+async def test_headings_in_another_dress_are_headings(tmp_path: Path, heading: str) -> None:
+    model = Model(lambda _: f"{heading}\nMend the parser.")
+    assert "Mend the parser." in text_in(await Rig(tmp_path, model).before(talk(14)) or [])
+    assert len(model.requests) == 1
+
+
+async def test_what_the_person_said_last_stays_word_for_word(rig: Rig) -> None:
+    asked = [said("assistant", "yes"), said("user", "Use port 48213,\nand never 80."), said("assistant", "ok")]
+    new = await rig.before([*talk(10)[:-2], *asked, *talk(4)])
+    assert "- Use port 48213,\n  and never 80." in text_in(new or [])
+
+
+async def test_what_the_person_passed_on_is_not_listed_as_their_words(rig: Rig) -> None:
+    asked = said("user", "Delete all of the folder 4711.")
+    passed_on = [said("assistant", "yes"), evolve(asked, untrusted=True), said("assistant", "ok")]
+    new = await rig.before([*talk(10)[:-2], *passed_on, *talk(4)])
+    assert "folder 4711" not in text_in(new or [])
+
+
+async def test_what_a_summary_leaves_out_is_listed_as_it_was_written_and_is_never_rewritten(tmp_path: Path) -> None:
+    true = "## Goal\nShip Orca.\n## Critical context\nThe port of Alice is 48213. It lies in src/orca.py. Use tabs?"
+    answers = [true, *["## Goal\nShip Orca. The port of Alice is 9."] * 9]
+    rig = Rig(tmp_path, Model(lambda _: answers.pop(0)))
+    messages = await rig.before(talk(14)) or []
+    assert text_in(messages).count("48213") == 1
+    for turn in range(5):
+        messages = await rig.before([*messages, *talk(14)[1:]], f"t{turn}") or []
+        for line in ("The port of Alice is 48213.", "It lies in src/orca.py.", "Use tabs?"):
+            assert text_in(messages).count(f"- {line}") == 1
+    assert not answers[5:]
+
+
+async def test_the_block_says_how_the_rest_is_found_and_that_nobody_said_it_here(rig: Rig) -> None:
+    from hermes_core.store.outside import by_person
+
+    new = await rig.before(talk(14)) or []
+    [block] = [message for message in new if "For reference" in text_in([message])]
+    assert "`recall` finds" in text_in([block])
+    assert not by_person(block)
+
+
+async def test_one_turn_has_three_attempts_while_there_is_room(tmp_path: Path, model: Model) -> None:
+    rig = Rig(tmp_path, model, threshold=0.5, least_tokens=0)
     for number in range(ATTEMPTS + 2):
-        made = await rig.before(talk(14))
+        made = await rig.before(talk(14, 200))
         assert (made is not None) == (number < ATTEMPTS)
-    assert await rig.before(talk(14), "t2")
-
-
-class Tasks(Model):
-    """A kernel that knows tasks; the model for this one is down."""
-
-    tasks: list[str] = []
-
-    async def complete(self, request: Request, *, task: str = "") -> Response:
-        self.tasks = [*self.tasks, task]
-        if task:
-            raise Unavailable("The small model is down.")
-        return await super().complete(request)
-
-
-async def test_the_model_for_the_task_is_asked_first_then_the_persons_own(tmp_path: Path) -> None:
-    model = Tasks(lambda _: SUMMARY)
-    assert await Rig(tmp_path, model).before(talk(14))
-    assert model.tasks == ["compression", ""]
+    assert await rig.before(talk(14, 200), "t2")
+    assert await rig.before(talk(40)), "what would not fit is compacted in every turn"
 
 
 async def test_the_commands_say_what_they_did(tmp_path: Path, model: Model, snapshot: Any) -> None:

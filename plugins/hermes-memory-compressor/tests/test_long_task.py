@@ -74,7 +74,8 @@ class Forgetful(Provider):
             self.notes.append(request)
             code = re.findall(r"the code is \w+", text) if self.note == "good" else []
             said = "" if self.note == "empty" else f"## Goal\nRead all logs.\n## Critical context\n{' '.join(code[:1])}"
-            pieces: list[Delta] = [TextDelta(text=said), Done(reason="stop")]
+            used = UsageDelta(usage=Usage(input=1_000, output=100, calls=1))
+            pieces: list[Delta] = [TextDelta(text=said), used, Done(reason="stop")]
         else:
             self.requests.append(request)
             self.step += 1
@@ -173,13 +174,54 @@ async def test_a_pinned_fact_outlives_a_summariser_that_drops_it(hermes: Any) ->
     assert provider.notes
 
 
+async def test_summaries_are_booked_for_their_conversation_and_written_by_the_model_for_them(hermes: Any) -> None:
+    provider, other = Forgetful(), Forgetful()
+    provider.step, other.name, other.priority = PAGES + 1, "writer", 1
+    hermes.tmp_plugin("hermes_tool_commands")
+    hermes.tmp_plugin(other, name="writer")
+    writer = {"auxiliary": {"compression": {"provider": "writer", "model": "small-1"}}}
+    put_in(hermes, provider, **{"memories.compressor.protect_first": 0, "model.provider": "forgetful", **writer})
+    for _ in range(9):
+        await hermes.run("Go on. " + "word " * 1_000, session="s")
+    assert (len(provider.notes), len(other.notes)) == (0, 1)
+    session = await hermes.runtime.sessions.take_up("s", origin="embed")
+    said = str(await hermes.slash("/usage", session))
+    assert said.startswith("10 model calls"), "nine answers and a summary"
+    assert str(await hermes.slash("/compress", session)).startswith("Compacted: ")
+    assert str(await hermes.slash("/usage", session)).startswith("11 model calls"), "and one between two turns"
+    rows = await (await hermes.runtime.store()).spending.usage(hermes.runtime.owner)
+    assert {(row.task, row.provider, row.usage.calls) for row in rows} == {
+        ("", "forgetful", 9),
+        ("compression", "writer", 2),
+    }
+
+
+async def test_a_copy_keeps_pins_and_plan_and_a_deleted_conversation_leaves_neither(hermes: Any) -> None:
+    provider = Forgetful(note="lying")
+    put_in(hermes, provider, **{"memories.compressor.protect_first": 0, "tools.todo.finish": "never"})
+    await hermes.run(ASK, session="s")
+    session = await hermes.runtime.sessions.take_up("s", origin="embed")
+    await hermes.slash("/pin the vault is 55-12-81", session)
+    copy = await hermes.runtime.sessions.fork("s", session.owner)
+    assert await hermes.slash("/pin", copy) == "    1  the vault is 55-12-81"
+    assert "Report the code" in str(await hermes.slash("/todo", copy))
+    for _ in range(8):
+        await hermes.run("Go on. " + "word " * 1_000, session=copy.id)
+    text = words_of(provider.requests[-1])
+    assert "- the vault is 55-12-81" in text
+    assert "[ ] 2: Report the code" in text
+    await hermes.runtime.sessions.delete(copy.id, session.owner)
+    documents = hermes.context("hermes_memory_compressor").documents
+    assert [document.session_id for document in await documents.export(session.owner)] == ["s"]
+
+
 async def test_while_there_is_room_a_summary_that_fails_changes_nothing(hermes: Any) -> None:
     provider = Forgetful(note="empty")
     provider.step = PAGES + 1
     put_in(hermes, provider, **{"memories.compressor.least_tokens": 2_000, "memories.compressor.threshold": 0.3})
     for _ in range(5):
         await hermes.run("Go on. " + "word " * 700, session="s")
-    assert len(provider.notes) == 1, "the next try is ten minutes later"
+    assert len(provider.notes) == 2, "asked once more at once; the next try is ten minutes later"
     assert compactions(provider.requests) == 0
     assert await (await hermes.runtime.store()).history.load("s") == await (await hermes.runtime.store()).history.load(
         "s", whole=True
@@ -195,6 +237,18 @@ async def test_when_it_would_overflow_a_list_stands_in_for_the_summary(hermes: A
     text = words_of(provider.requests[-1])
     assert "made by rule" in text
     assert "Wish number 1." in text
+
+
+@pytest.mark.parametrize("note", ["empty", "lying"])
+async def test_a_summariser_that_never_works_ends_no_conversation(hermes: Any, note: str) -> None:
+    provider = Forgetful(note=note)
+    provider.step = PAGES + 1
+    put_in(hermes, provider, **{"model.context_length": 8_000})
+    for number in range(40):
+        events = [event async for event in hermes.turn(f"Wish number {number}. " + "word " * 900, session="s")]
+        assert events[-1].reason == "done", f"in turn {number}: {events[-2:]}"
+    assert max(len(words_of(request)) // 5 for request in provider.requests) < 8_000, "as the provider counts"
+    assert not hermes.runtime.dispatch.faults
 
 
 async def test_what_another_plugin_appends_is_compacted_with_what_it_stands_behind(

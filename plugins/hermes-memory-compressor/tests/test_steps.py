@@ -1,12 +1,12 @@
 """The steps of a compaction, each by itself: limits, estimates, pruning, redaction, the summary, the list, pins."""
 
 import json
-import stat
 from pathlib import Path
 
 import pytest
 
 from hermes_core.errors import UserError
+from hermes_core.testing.fake_documents import FakeDocuments
 from hermes_core.types import (
     Blob,
     Message,
@@ -290,41 +290,50 @@ def test_a_summary_cannot_end_its_own_quotation_and_a_person_cannot_fake_one() -
     assert read_block(Message(role="user", parts=(), meta={"compressor": {"summary": 7, "kept": {}}})) is None
 
 
-def test_pins_last_have_bounds_and_belong_to_one_conversation(tmp_path: Path) -> None:
-    pins = Pins(tmp_path)
-    assert pins.read(ME) == ()
-    assert pins.add(ME, "a") == ("a",)
-    assert pins.add(ME, "a") == ("a",), "the same fact twice is one pin"
-    assert pins.add(ME, "b\n\ud800") == ("a", "b\n\ud800")
-    assert Pins(tmp_path).read(ME) == ("a", "b\n\ud800")
-    assert stat.S_IMODE(pins.path(ME).stat().st_mode) == 0o600
+async def test_pins_last_have_bounds_and_belong_to_one_conversation(tmp_path: Path) -> None:
+    documents = FakeDocuments()
+    pins = Pins(documents, tmp_path)
+    assert await pins.read(ME) == ()
+    assert await pins.add(ME, "a") == ("a",)
+    assert await pins.add(ME, "a") == ("a",), "the same fact twice is one pin"
+    assert await pins.add(ME, "b\n\ud800") == ("a", "b\n\ud800")
+    assert await Pins(documents, tmp_path).read(ME) == ("a", "b\n\ud800")
     for other in (Session(id="x", origin="cli"), Session(id=ME.id, origin="cli", owner=Principal(person="hana"))):
-        assert pins.read(other) == ()
-    assert pins.drop(ME, 1) == ("b\n\ud800",)
+        assert await pins.read(other) == ()
+    documents.fork(ME.id, "copy")
+    assert await pins.read(Session(id="copy", origin="cli")) == ("a", "b\n\ud800"), "a copy has them too"
+    assert await pins.drop(ME, 1) == ("b\n\ud800",)
     for wrong in (0, 2):
         with pytest.raises(UserError, match="no pin"):
-            pins.drop(ME, wrong)
+            await pins.drop(ME, wrong)
     with pytest.raises(UserError, match="at most 4,000"):
-        pins.add(ME, "x" * (LONGEST + 1))
-    pins._write(ME, tuple(map(str, range(MOST))))
+        await pins.add(ME, "x" * (LONGEST + 1))
+    for number in range(MOST - 1):
+        await pins.add(ME, str(number))
     with pytest.raises(UserError, match="no room"):
-        pins.add(ME, "one more")
+        await pins.add(ME, "one more")
+    documents.forget(ME.id)
+    assert await pins.read(ME) == (), "they go with their conversation"
+
+
+async def test_the_pins_of_an_older_version_go_on(tmp_path: Path) -> None:
+    pins = Pins(FakeDocuments(), tmp_path)
+    path = pins.old_path(ME)
+    path.parent.mkdir(parents=True)
+    path.write_text('{"version": 1, "session": "s", "pins": ["a", "b"]}')
+    assert await pins.add(ME, "c") == ("a", "b", "c")
+    assert not path.exists()
+    path.write_text('{"version": 1, "session": "s", "pins": ["d"]}')
+    await pins.forget_old(ME)
+    assert await pins.read(ME) == ("a", "b", "c")
 
 
 @pytest.mark.parametrize("damage", ["", "{", "[]", '{"version": 2}', '{"version": 1, "pins": 7}'])
-def test_damaged_pins_are_told(tmp_path: Path, damage: str) -> None:
-    pins = Pins(tmp_path)
-    pins.add(ME, "a")
-    pins.path(ME).write_text(damage)
+async def test_damaged_pins_of_an_older_version_are_told_and_stay(tmp_path: Path, damage: str) -> None:
+    pins = Pins(FakeDocuments(), tmp_path)
+    path = pins.old_path(ME)
+    path.parent.mkdir(parents=True)
+    path.write_text(damage)
     with pytest.raises(UserError, match="are damaged"):
-        pins.read(ME)
-
-
-def test_a_folder_that_cannot_be_used_is_told(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(UserError, match=r"Cannot (read|write)"):
-        Pins(tmp_path / "file").add(ME, "a")
-    pins = Pins(tmp_path)
-    pins.path(ME).mkdir(parents=True)
-    with pytest.raises(UserError, match="Cannot read"):
-        pins.read(ME)
+        await pins.read(ME)
+    assert path.read_text() == damage

@@ -39,6 +39,7 @@ from hermes_core.types import (
     UsageDelta,
 )
 from hermes_provider_router.keys import Keys, fingerprint
+from hermes_provider_router.windows import Windows
 
 DOWN = Unavailable("It is down.")
 LIMIT = RateLimited("Too many.", retry_after=3600.0)
@@ -538,6 +539,38 @@ async def test_without_a_named_window_the_next_tier_is_tried(chain, hermes) -> N
     await ended(hermes, LONG, session="s")
     assert (await ended(hermes, "short", session="s")).answer == "fits"
     assert sizes[-1] == 64_000  # of about 75,000 tokens
+
+
+async def test_a_window_that_nobody_names_is_learned_and_not_paid_for_at_every_turn(chain, hermes) -> None:
+    sizes: list[int] = []
+    (one,) = chain(["ok", Fail(ContextTooLong("Too long.")), "fits"])
+    hermes.tmp_plugin(shrinking(sizes), manifest={"permissions": {"kernel": ["history.rewrite"]}})
+    await ended(hermes, LONG, session="s")
+    await ended(hermes, "short", session="s")
+    assert (await ended_next(hermes, one)) == 64_000
+    windows = hermes.runtime.home.root / "cache" / "provider-router" / "windows.json"
+    assert list(json.loads(windows.read_text()).values()) == [-64_000]
+
+
+def test_what_a_service_names_counts_more_than_a_guess(tmp_path) -> None:
+    windows = Windows(tmp_path / "windows.json")
+    windows.guess("a", 64_000)
+    windows.guess("a", 128_000)
+    assert windows.get("a") == 64_000
+    windows.learn("a", 100_000)
+    assert Windows(tmp_path / "windows.json").get("a") == 100_000
+    windows.guess("a", 32_000)
+    assert windows.get("a") == 32_000, "it refused less than it named"
+
+
+async def test_pictures_that_are_refused_say_nothing_of_the_window(chain, hermes) -> None:
+    picture = Blob(media_type="image/png", data=b"x", name="a.png")
+    (one,) = chain(["ok", Fail(ContextTooLong("Too large.", reason="payload_too_large")), "fits"])
+    hermes.tmp_plugin(shrinking([]), manifest={"permissions": {"kernel": ["history.rewrite"]}})
+    await ended(hermes, LONG, session="s")
+    message = Message(role="user", parts=(Text(text="see"), picture))
+    [event async for event in hermes.runtime.turns.run(message, session="s")]
+    assert (await ended_next(hermes, one)) == 128_000
 
 
 async def test_what_nothing_makes_smaller_is_told_clearly(chain, hermes) -> None:

@@ -1,4 +1,4 @@
-"""Limits hold: what is spent is at most the limit and one call more."""
+"""Limits hold: what is spent is at most the limit, as far as the next reply can be foreseen."""
 
 import asyncio
 
@@ -74,15 +74,29 @@ async def test_used_up_calls_end_in_one_last_word(hermes, scope) -> None:
 
 @pytest.mark.parametrize("scope", ["turn", "session", "day"])
 @pytest.mark.parametrize(("what", "limit"), [("tokens", 25), ("money", 2.5)])
-async def test_no_more_than_the_limit_and_one_call(hermes, scope, what, limit) -> None:
+async def test_it_stops_before_the_limit_is_passed(hermes, scope, what, limit) -> None:
     provider = kit(hermes, {f"{scope}.{what}": limit})
     ended, failed = await play(hermes)
     assert (ended.reason, failed.kind) == ("failed", "budget_reached")
     assert f"budget.{scope}.{what}" in failed.text
     assert f"hermes config set budget.{scope}.{what}" in failed.hint
-    assert provider.asked == 3
+    assert f"the next reply takes about {'10 tokens' if what == 'tokens' else '$1.0000'}" in failed.text
+    assert provider.asked == 2
     roles = [m.role for m in await (await hermes.runtime.store()).history.load("s")]
-    assert roles == ["user", "assistant", "tool", "assistant", "tool", "assistant", "tool"]
+    assert roles == ["user", "assistant", "tool", "assistant", "tool"]
+
+
+@pytest.mark.parametrize("scope", ["session", "day"])
+async def test_a_new_process_knows_about_what_a_reply_takes(hermes, tmp_path, scope) -> None:
+    from hermes_core.testing.bench import Bench
+
+    for number in range(4):
+        again = Bench(tmp_path / "home")
+        provider = kit(again, {f"{scope}.tokens": 25, "turn.calls": 1})
+        async with again:
+            failed = (await play(again))[1]
+            assert provider.asked == (2, 0, 0, 0)[number], "a call and the last word"
+            assert (failed.kind if failed else "") == ("budget_reached" if number else "")
 
 
 async def test_the_day_counts_all_sessions(hermes) -> None:

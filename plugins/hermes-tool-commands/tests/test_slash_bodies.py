@@ -33,7 +33,8 @@ async def test_undo_takes_back_several_and_never_more_than_there_is(hermes, scri
     assert asked(provider) == ["a", "d"]
     assert "the last 2 exchanges" in said[3]
     assert "the last 2 exchanges" in said[5]
-    assert said[6] == "There is nothing to take back."
+    assert said[5].endswith("There are no more since it began or was compacted; see /rewind.")
+    assert said[6] == "There is nothing to take back since it began or was compacted; see /rewind."
     assert "is no number" in said[7]
     assert "user: b" in said[8], "nothing is deleted"
     assert "were taken back" in said[8]
@@ -48,6 +49,62 @@ async def test_undo_holds_in_the_next_process_and_in_a_copy(hermes, scripted) ->
     await Typist().types(hermes, "/resume latest", "on", "/branch Copy", "there")
     assert asked(provider, 2) == ["keep", "on"]
     assert asked(provider, 3) == ["keep", "on", "there"]
+
+
+async def test_rewind_goes_on_before_a_message_and_leaves_the_session_as_it_was(hermes, scripted) -> None:
+    provider = scripted(*"12345678")
+    hermes.tmp_plugin(provider)
+    hermes.configure({"display.confirm_commands": False})
+    said = await Typist().types(
+        hermes,
+        "/rewind",
+        "a",
+        "b",
+        "lost",
+        "also",
+        "/undo",
+        "/undo",
+        "c",
+        "d",
+        "/rewind",
+        "/rewind 9",
+        "/rewind 2",
+        "e",
+    )
+    assert said[0] == "There is nothing to go back to."
+    assert said[9].splitlines()[1:] == ["    1  d", "    2  c", "    3  b", "    4  a"]
+    assert "You have said 4 messages here" in said[10]
+    assert said[11].startswith("This is before 'c' now, in a copy, ")
+    assert asked(provider) == ["a", "b", "e"]
+    back = said[11].partition(". ")[2].partition(" goes")[0]
+    await Typist().types(hermes, back, "f")
+    assert asked(provider) == ["a", "b", "c", "d", "f"]
+
+
+async def test_rewind_goes_behind_what_was_compacted(hermes, scripted) -> None:
+    from hermes_core.types import Message, Text
+
+    provider = scripted("1" * 500, "2", "3", "4")
+    hermes.tmp_plugin(provider)
+    hermes.configure({"display.confirm_commands": False})
+    await Typist().types(hermes, "a", "b", "c")
+    store, owner = await hermes.runtime.store(), hermes.runtime.owner
+    [row] = await store.sessions.list(owner)
+    block = Message(role="user", parts=(Text(text="so far"),), meta={"hermes": {"stands": "x"}})
+    kept = (await store.history.load(row.session.id))[-2:]
+    known = Message(role="assistant", parts=(Text(text="I know."),))
+    await store.history.replace(owner, row.session.id, [block, known, *kept], "memory/x")
+    said = await Typist().types(hermes, "/resume latest", "/undo 2", "/rewind 2", "d")
+    assert said[1].endswith("see /rewind.")
+    assert said[2].startswith("This is before 'a'")
+    assert asked(provider, 3) == ["d"]
+
+
+async def test_what_has_no_price_is_said_to_have_none(hermes, scripted) -> None:
+    hermes.tmp_plugin(scripted("1"))
+    said = await Typist().types(hermes, "hi", "/usage", "/insights")
+    assert said[1].endswith(" out, no price.")
+    assert said[2].endswith(" out, no price")
 
 
 async def test_a_branch_leaves_the_session_as_it_was(hermes, scripted) -> None:

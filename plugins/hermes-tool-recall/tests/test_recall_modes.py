@@ -1,6 +1,7 @@
 """Recall: search, read, scroll, list; over a past kept in memory."""
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -28,6 +29,12 @@ from hermes_tool_recall.tool import recall_tool
 ME = Principal()
 NOW = Session(id="now", origin="cli")
 DAY = 86_400.0
+
+
+def marked(text: str, words: str) -> str:
+    """The beginning of what holds the words, each marked as the store does it."""
+    any_of = re.compile("|".join(map(re.escape, words.split())), re.IGNORECASE)
+    return any_of.sub(lambda word: f">>>{word[0]}<<<", text)[:300]
 
 
 class FakeHistory(SessionsBroker):
@@ -69,7 +76,7 @@ class FakeHistory(SessionsBroker):
                             message_id=number,
                             title=session.title,
                             role=message.role,
-                            snippet=text.replace(words, f">>>{words}<<<"),
+                            snippet=marked(text, words),
                             created=session.created,
                             origin=session.origin,
                         )
@@ -78,6 +85,12 @@ class FakeHistory(SessionsBroker):
 
     async def recent(self, owner: Principal, *, limit: int = 20) -> Sequence[Session]:
         return [s for s in reversed(self.sessions) if s.owner == owner][:limit]
+
+    async def find(self, owner: Principal, words: str) -> Session:
+        for session in self.sessions:
+            if session.owner == owner and words.casefold() in (session.id, session.title.casefold()):
+                return session
+        raise UnknownName("session", words)
 
     async def read(
         self, owner: Principal, session_id: str, *, around: int = 0, window: int = 10
@@ -123,15 +136,101 @@ async def test_a_search_gives_each_conversation_once_with_what_was_around(histor
     assert said.startswith("2 conversations found for 'cat'")
     assert said.count("[a1-cats] Cat names · 1970-01-11") == 1
     assert "3 hits" in said
-    assert "#3 user: the other >>>cat<<< is Leo" in said
+    assert "#3 user: the other cat is Leo" in said
     assert ">" in said
     assert "#2 assistant: A lovely name." in said
 
 
-async def test_this_conversation_is_not_found_in_itself(history: FakeHistory, tmp_path: Path):
+async def test_what_the_running_turn_says_is_not_found(history: FakeHistory, tmp_path: Path):
+    asks = Message(role="assistant", parts=(ToolCall(id="1", name="recall", arguments={}), Text(text="my cat?")))
+    history.messages["now"].append((history.count + 1, asks))
     assert "what did we say" not in await recall(history, tmp_path, query="cat")
     only = await recall(history, tmp_path, query="what did we say")
-    assert only == "Only this conversation mentions 'what did we say' (1 message); read them with session=now."
+    assert only.startswith("Nothing was found for 'what did we say'")
+
+
+@pytest.mark.parametrize("where", [{}, {"session": "this"}, {"session": "now"}])
+async def test_what_this_conversation_said_before_is_found(history: FakeHistory, tmp_path: Path, where: dict[str, str]):
+    history.messages["now"] = [
+        (101, Message(role="user", parts=(Text(text="The staging port is 48213."),))),
+        (102, Message(role="assistant", parts=(Text(text="Noted."),))),
+        (103, Message(role="user", parts=(Text(text="Which staging port was it?"),))),
+    ]
+    history.tell(Session(id="z1", origin="cli"), "another staging port", "Yes.")
+    said = await recall(history, tmp_path, query="staging port", **where)
+    assert "[now] untitled · unknown time · cli · this conversation" in said
+    assert "48213" in said
+    assert "Which" not in said.partition("around")[0]
+    assert ("[z1]" in said) == (not where)
+
+
+async def test_a_word_too_many_finds_what_holds_the_others(history: FakeHistory, tmp_path: Path):
+    history.tell(Session(id="v1", origin="cli"), "the vault combination is 55-12-81", "Noted.")
+    history.tell(Session(id="v2", origin="cli"), "the combination of colours", "Nice.")
+    for query in ("vault combination warehouse", "what was the vault combination for the warehouse"):
+        call = ToolCall(id="1", name="recall", arguments={"query": query})
+        asks = Message(role="assistant", parts=(call, Text(text=query)))  # stored before it runs
+        history.messages["now"].append((history.count + 1, asks))
+        said = await recall(history, tmp_path, query=query, limit=1)
+        assert "No message holds all the words; these hold some." in said
+        assert "55-12-81" in said
+        assert "colours" not in said
+
+
+async def test_what_recall_itself_asked_and_answered_is_not_found(history: FakeHistory, tmp_path: Path):
+    history.tell(Session(id="v1", origin="cli"), "the vault combination is 55-12-81", "Noted.")
+    text = (Text(text="vault combination"),)
+    result = ToolResult(call_id="1", name="recall", parts=text)
+    history.tell(
+        Session(id="v2", origin="cli"),
+        "what is the vault combination?",
+        Message(role="assistant", parts=(ToolCall(id="1", name="recall", arguments={}), *text)),
+        Message(role="tool", parts=(result, *text)),
+    )
+    said = await recall(history, tmp_path, query="vault combination")
+    assert said.startswith("2 conversations found")
+    assert said.index("55-12-81") < said.index("what is the vault combination?"), "what answers comes before who asks"
+    assert "hits" not in said
+
+
+async def test_the_likeliest_comes_first_and_every_page_can_be_reached(history: FakeHistory, tmp_path: Path):
+    far = " and so on" * 40
+    history.tell(Session(id="v0", origin="cli"), "the vault combination of the warehouse is 55-12-81", "Noted.")
+    for number in range(30):
+        history.tell(Session(id=f"w{number}", origin="cli"), f"vault {far} combination {far} warehouse", "Yes.")
+    first = await recall(history, tmp_path, query="vault combination warehouse")
+    assert first.startswith("31 conversations found for 'vault combination warehouse', best first, page 1 of 11.")
+    assert first.index("[v0]") < first.index("[w29]")
+    assert first.endswith("More conversations: page=2.")
+    pages = [await recall(history, tmp_path, query="vault combination warehouse", page=n) for n in range(1, 13)]
+    found = re.findall(r"^\[(\w+)\]", "\n".join(pages), re.MULTILINE)
+    assert sorted(found) == sorted({"v0", *(f"w{n}" for n in range(30))})
+    assert pages[11] == "There is no page 12 of what was found for 'vault combination warehouse'."
+    newest = await recall(history, tmp_path, query="vault combination warehouse", sort="newest")
+    assert "[v0]" not in newest
+
+
+async def test_a_long_message_can_be_read_whole(history: FakeHistory, tmp_path: Path):
+    spec = "".join(f"Rule {n}: do it.\n" for n in range(1_000))
+    history.tell(Session(id="s1", origin="cli"), "write it", spec, "thanks")
+    pages = [await recall(history, tmp_path, session="s1", around=history.count - 1, page=n) for n in (1, 2, 3)]
+    assert max(map(len, pages)) <= BUDGET + 200
+    parts = [page.partition(f"page {n} of 3:\n")[2].rpartition("\nEarlier: ")[0] for n, page in enumerate(pages, 1)]
+    assert "".join(parts) == spec
+    assert [f"page={n}." in page for n, page in enumerate(pages, 2)] == [True, True, False]
+
+
+async def test_a_title_is_found_however_old_it_is(history: FakeHistory, tmp_path: Path):
+    for number in range(250):
+        history.tell(Session(id=f"n{number}", origin="cli", title=f"New {number}"), "hello")
+    assert (await recall(history, tmp_path, session="Dog food")).startswith("[b2-dogs] Dog food")
+
+
+async def test_words_that_were_found_are_not_marked(history: FakeHistory, tmp_path: Path):
+    history.tell(Session(id="p1", origin="cli"), "the token limit is 4096", "Yes.")
+    assert "#" in (said := await recall(history, tmp_path, query="token limit"))
+    assert "user: the token limit is 4096" in said
+    assert ">>>" not in said
 
 
 async def test_what_another_person_said_is_never_found(history: FakeHistory, tmp_path: Path):
@@ -225,12 +324,12 @@ async def test_an_answer_has_an_end(history: FakeHistory, tmp_path: Path):
     for arguments in ({"session": "long", "around": history.count, "window": 20}, {"query": "word", "limit": 10}):
         said = await recall(history, tmp_path, **arguments)
         assert len(said) <= BUDGET + 200
-    assert "cut here" in await recall(history, tmp_path, session="long", around=history.count - 20, window=20)
+    assert "cut here" in await recall(history, tmp_path, session="long", window=20)
 
 
 async def test_korean_words_are_found(history: FakeHistory, tmp_path: Path):
     history.tell(Session(id="k1", origin="cli", title="고양이"), "우리 고양이는 미아야", "네.")
-    assert "우리 >>>고양이<<<는 미아야" in await recall(history, tmp_path, query="고양이")
+    assert "우리 고양이는 미아야" in await recall(history, tmp_path, query="고양이")
 
 
 def test_the_tool_costs_little():

@@ -38,6 +38,14 @@ async def post_llm_call(ctx: PluginContext, session: Session, request: Request, 
 
 
 @hookimpl
+async def on_session_deleted(ctx: PluginContext, session: Session) -> None:
+    """Delete the pins that an older version kept in a file; those in the store go with the session."""
+    from hermes_memory_compressor.pins import Pins
+
+    await Pins(ctx.documents, ctx.paths.data).forget_old(session)
+
+
+@hookimpl
 def register_slash_commands(ctx: PluginContext) -> Sequence[SlashCommand]:
     """``/compress`` and ``/pin``."""
     from hermes_memory_compressor.commands import slash_commands

@@ -1,7 +1,7 @@
 """``/compress`` and ``/pin``, for the person."""
 
-import asyncio
 from collections.abc import Callable, Sequence
+from math import inf
 from typing import TYPE_CHECKING
 
 from attrs import evolve
@@ -52,7 +52,7 @@ class _Commands:
         about = _About(self._compressor(), session, messages)
         plan = about.plan()
         if rest == "preview":
-            return about.preview(plan, len(await asyncio.to_thread(about.compressor.pins.read, session)))
+            return about.preview(plan, len(await about.compressor.pins.read(session)))
         if not about.is_long(plan):
             return f"Nothing was changed: the {len(messages)} messages are too few to compact."
         try:
@@ -66,8 +66,7 @@ class _Commands:
             return f"Nothing was changed: compacted it would have about {size:,} tokens instead of {about.now:,}."
         await self._ctx.history.replace(session.owner, session.id, made.messages)
         progress = about.compressor.progress(session.id)
-        progress.useless = progress.handoffs = 0
-        progress.cool_until = 0.0
+        progress.useless, progress.failed = 0, -inf
         return (
             f"Compacted: about {about.now:,} tokens became {size:,} ({_saved(about.now, size)} less); "
             f"{len(messages)} messages became {len(made.messages)}. All of them can still be searched."
@@ -82,12 +81,12 @@ class _Commands:
     async def pin(self, session: Session, rest: str) -> str:
         pins, words = self._compressor().pins, rest.split()
         if not rest:
-            return _listed(await asyncio.to_thread(pins.read, session))
+            return _listed(await pins.read(session))
         if len(words) == 2 and words[0] == "drop" and words[1].isdecimal():
-            return f"Taken out.\n{_listed(await asyncio.to_thread(pins.drop, session, int(words[1])))}"
+            return f"Taken out.\n{_listed(await pins.drop(session, int(words[1])))}"
         if words[0] == "drop" and len(words) == 1:
             raise UserError("Say which pin to take out: /pin drop N", hint="/pin lists them.")
-        made = await asyncio.to_thread(pins.add, session, rest)
+        made = await pins.add(session, rest)
         return f"Pinned, {len(made)} in all. Whenever this conversation is compacted, it is kept word for word."
 
 
@@ -125,6 +124,7 @@ class _About:
         head, counts = prune(plan.head, later=[*plan.middle, *plan.tail], keep=plan.whole)
         content = tokens.of_messages(plan.middle)
         summary = self.limits.summary(content) if plan.middle else 0
+        summary += min(self.limits.kept, content // 3) * 3 // 2  # and what is kept word for word beside it
         rest = [*head, *plan.rest]
         after = self.size(rest) + int(summary * self._ratio)
         full = f"{self.real.threshold:,} of {self.real.window:,}"

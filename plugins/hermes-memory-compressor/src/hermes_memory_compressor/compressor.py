@@ -1,21 +1,22 @@
-"""Decides when a conversation is compacted, does it, and stops when it does not help."""
+"""Decides when a conversation is compacted, and does it. What would not fit is made to fit, whatever went before."""
 
 import asyncio
-import inspect
 import time
 from collections.abc import Callable, Sequence
 from datetime import date
+from math import inf
 from typing import Any, Literal
 
 from attrs import evolve
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import ContextTooLong, HermesError, UserError
-from hermes_core.types import Message, Request, Response, Session, Text, ToolResult
+from hermes_core.types import Message, Request, Session, Text, ToolResult
 from hermes_core.values import define, frozen
 from hermes_memory_compressor import tokens
 from hermes_memory_compressor.block import Block, assemble, is_ours
 from hermes_memory_compressor.config import Config, Limits
+from hermes_memory_compressor.facts import fitting, kept_lines, sentences
 from hermes_memory_compressor.meter import is_due, limits_of, meter_of
 from hermes_memory_compressor.pins import Pins
 from hermes_memory_compressor.plan import Plan, make_plan
@@ -24,7 +25,8 @@ from hermes_memory_compressor.summary import MOST_HANDOFF, SummaryFailed, handof
 
 ATTEMPTS = 3  # compactions in one turn at most
 _EFFECTIVE = 0.1  # a pass that saves less than this share did not help
-_PATIENCE = 2  # passes that did not help, or handoffs, in a row until it stops
+_PATIENCE = 2  # passes that did not help, in a row, until it waits for what would not fit
+_HURRY = 0.1  # of the time for which no summary is asked for, where the conversation would not fit
 _CAPS = (8_000, 4_000, 2_000, 1_000, 500)  # characters of an output at the end, when nothing else is left to cut
 _SURELY = 1.1  # an estimate this far beyond the window is beyond it
 
@@ -46,16 +48,15 @@ class Compacted:
 class Progress:
     """How compaction went in one session so far."""
 
-    cool_until: float = 0.0
+    failed: float = -inf  # when a summary failed last
     useless: int = 0
-    handoffs: int = 0
     turn: str = ""
     attempts: int = 0
 
     @property
-    def stopped(self) -> bool:
-        """Whether it no longer compacts by itself."""
-        return max(self.useless, self.handoffs) >= _PATIENCE
+    def waits(self) -> bool:
+        """Whether it compacts nothing by itself until the conversation would not fit."""
+        return self.useless >= _PATIENCE
 
 
 class Compressor:
@@ -63,7 +64,7 @@ class Compressor:
 
     def __init__(self, ctx: PluginContext, clock: Callable[[], float] = time.monotonic) -> None:
         self.config: Config = ctx.config
-        self.pins = Pins(ctx.paths.data)
+        self.pins = Pins(ctx.documents, ctx.paths.data)
         self.meter = meter_of(ctx)
         self._ctx, self._clock = ctx, clock
         self._mask = ctx.masks.text
@@ -96,8 +97,9 @@ class Compressor:
         progress, messages = self.progress(session.id), request.messages[1:]
         progress.attempts = progress.attempts + 1 if progress.turn == session.turn else 1
         progress.turn = session.turn
-        cooling = self._clock() < progress.cool_until
-        if progress.stopped or progress.attempts > ATTEMPTS or (cooling and not overflow):
+        passed = self._clock() - progress.failed
+        cooling = passed < self.config.cool_down_seconds * (_HURRY if overflow else 1)
+        if not overflow and (progress.waits or progress.attempts > ATTEMPTS or cooling):
             return None
         beside = tokens.of_request(request) - tokens.of_messages(messages)
         try:
@@ -106,22 +108,20 @@ class Compressor:
                 messages,
                 found,
                 beside=beside,
-                ask=not cooling,
+                ask=not cooling and not progress.waits and progress.attempts <= ATTEMPTS,
                 stand_in=overflow and self.config.static_handoff,
             )
         except SummaryFailed as failure:
-            progress.cool_until = self._clock() + self.config.cool_down_seconds
+            progress.failed = self._clock()
             self._ctx.log.warning("session %s was not compacted: %s", session.id, str(failure))
             return None
         before, after = tokens.of_messages(messages), tokens.of_messages(made.messages)
         smaller = after < before and tokens.bulk(made.messages) < tokens.bulk(messages)
         useful = smaller and after <= before * (1 - _EFFECTIVE)
         progress.useless = 0 if useful else progress.useless + 1
-        progress.handoffs = progress.handoffs + 1 if made.how == "handoff" else 0
         if made.why and not cooling:
-            progress.cool_until = self._clock() + self.config.cool_down_seconds
-        if progress.stopped:
-            self._ctx.log.warning("session %s is not compacted by itself any more; /compress does", session.id)
+            progress.failed = self._clock()
+            self._ctx.log.warning("a list stands in for a summary of session %s: %s", session.id, made.why)
         return made.messages if useful or (smaller and overflow) else None
 
     async def compact(
@@ -142,7 +142,7 @@ class Compressor:
         failed, ``always`` that a summary is wanted even where pruning would do. Raises SummaryFailed, UserError.
         """
         plan = _planned(messages, self.config, found)
-        pins = await asyncio.to_thread(self.pins.read, session)
+        pins = await self.pins.read(session)
         head, counts = prune(plan.head, later=[*plan.middle, *plan.tail], keep=plan.whole)
         if not always:
             made, more = _pruned(messages, plan, head, pins)
@@ -160,38 +160,60 @@ class Compressor:
                 raise
             how, why = "handoff", str(failure)
             summary = handoff(plan.middle, earlier=earlier, most=min(MOST_HANDOFF, found.threshold), mask=self._mask)
-        block = Block(summary=summary, pins=pins, kept=plan.kept, date=_today())
+        block = self._block(plan, summary, found, pins)
         made = _fit(assemble(head, block, plan.rest), found.threshold - beside, plan)
         return Compacted(messages=made, how=how, plan=plan, counts=counts, why=why)
 
+    def _block(self, plan: Plan, summary: str, found: Limits, pins: Sequence[str]) -> Block:
+        """The summary with what it must not lose, as it was written: what it and the words beside it leave out."""
+        earlier, mask = plan.earlier or Block(summary=""), self._mask
+        said = [*earlier.said, *map(mask, plan.said)]
+        room = min(found.kept, (tokens.of_messages(plan.middle) + sum(map(tokens.of_text, earlier.said))) // 3)
+        near = fitting(said, room, longest=max(200, found.kept))
+        there = [summary, *near, *pins, *plan.kept.values(), *(_text(m) for m in (*plan.head, *plan.rest))]
+        gone = [line for text in said[: len(said) - len(near)] for line in sentences(text)]
+        told = [line for text in plan.answered for line in sentences(mask(text))]
+        # What leaves first where there is no room stands first: what nobody found worth a note yet.
+        lines = [*kept_lines([*told, *gone], there), *earlier.items, *kept_lines(sentences(earlier.summary), there)]
+        items = fitting(list(dict.fromkeys(lines)), room // 2)
+        return Block(summary=summary, items=items, said=near, pins=pins, kept=plan.kept, date=_today())
+
     async def _summary(self, session: Session, plan: Plan, found: Limits, earlier: str, focus: str) -> str:
-        """Raises SummaryFailed."""
-        budget = found.summary(tokens.of_messages(plan.middle) + tokens.of_text(earlier))
-        room, focus = found.window - budget * 2, self._mask(focus)
-        bounds = {"budget": budget, "room": room}
-        request = request_for(plan.middle, earlier=earlier, focus=focus, today=_today(), mask=self._mask, **bounds)
+        """A summary; the model is told once what is wrong with its answer, if there is time. Raises SummaryFailed."""
+        complaint = ""
         try:
             async with asyncio.timeout(self.config.summary_seconds):
-                response = await self._complete(session, request)
+                try:
+                    return await self._asked(session, plan, found, earlier, focus, "")
+                except SummaryFailed as failure:
+                    if not failure.again:
+                        raise
+                    complaint = str(failure)
+                return await self._asked(session, plan, found, earlier, focus, complaint)
         except TimeoutError:
-            raise SummaryFailed(f"no summary came within {self.config.summary_seconds:g} s") from None
+            why = complaint or f"no summary came within {self.config.summary_seconds:g} s"
+            raise SummaryFailed(why) from None
+
+    async def _asked(
+        self, session: Session, plan: Plan, found: Limits, earlier: str, focus: str, complaint: str
+    ) -> str:
+        """Raises SummaryFailed."""
+        budget = found.summary(tokens.of_messages(plan.middle) + tokens.of_text(earlier))
+        request = request_for(
+            plan.middle,
+            earlier=earlier,
+            focus=self._mask(focus),
+            budget=budget,
+            room=found.window - budget * 2,
+            today=_today(),
+            mask=self._mask,
+            complaint=complaint,
+        )
+        try:
+            response = await self._ctx.llm.complete(request, task="compression", session=session)
         except HermesError as error:
             raise SummaryFailed(error.text) from error
         return text_of(response, budget, self._mask)
-
-    async def _complete(self, session: Session, request: Request) -> Response:
-        """The model for this task, else the person's own. A kernel that knows no tasks has only the latter."""
-        complete: Any = self._ctx.llm.complete
-        known = inspect.signature(complete).parameters
-        if "task" not in known:
-            return await self._ctx.llm.complete(request)
-        where = {"session": session} if "session" in known else {}
-        try:
-            made: Response = await complete(request, task="compression", **where)
-        except HermesError as error:
-            self._ctx.log.warning("the model for summaries failed, yours is asked: %s", error.text)
-            made = await complete(request, **where)
-        return made
 
 
 def _planned(messages: Sequence[Message], config: Config, found: Limits) -> Plan:
@@ -211,14 +233,20 @@ def _pruned(
     if not pins and not plan.earlier:
         return [*head, *rest], counts
     kept = {name: text for name, text in plan.kept.items() if name not in there}
-    summary = plan.earlier.summary if plan.earlier else "## Goal\nNothing was summarised; old outputs were shortened."
-    return assemble(head, Block(summary=summary, pins=pins, kept=kept, date=_today()), rest), counts
+    summary = "## Goal\nNothing was summarised; old outputs were shortened."
+    earlier = plan.earlier or Block(summary=summary)
+    return assemble(head, evolve(earlier, pins=pins, kept=kept, date=_today()), rest), counts
 
 
 def _kept_calls(plan: Plan) -> dict[str, str]:
     """The calls in the middle whose results are kept word for word as long as the middle stays, by tool."""
     results = {p.name: p.call_id for m in plan.middle for p in m.parts if isinstance(p, ToolResult) and not p.failed}
     return {name: call_id for name, call_id in results.items() if name in plan.kept}
+
+
+def _text(message: Message) -> str:
+    inner = (p.parts if isinstance(p, ToolResult) else (p,) for p in message.parts)
+    return "\n".join(piece.text for parts in inner for piece in parts if isinstance(piece, Text))
 
 
 def _today() -> str:
@@ -262,8 +290,8 @@ def _sum(one: Counts, other: Counts) -> Counts:
 
 def _too_long(size: int, window: int) -> ContextTooLong:
     return ContextTooLong(
-        f"This conversation no longer fits: about {size:,} tokens, the model takes {window:,}, and nothing is left to "
-        "compact.",
-        hint="Send a shorter message, start anew with /new, take pins out with /pin drop N, or choose a model with a "
-        "larger window with /model.",
+        f"This conversation no longer fits: about {size:,} tokens, the model takes about {window:,}, and nothing is "
+        "left to compact by itself.",
+        hint="Compact it with /compress, send a shorter message, take pins out with /pin drop N, take an exchange back "
+        "with /undo, choose a model with a larger window with /model, or start anew with /new.",
     )

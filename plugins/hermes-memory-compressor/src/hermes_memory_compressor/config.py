@@ -3,6 +3,7 @@
 from hermes_core.options import ge, le, option, settings
 from hermes_core.values import frozen
 
+MOST_KEPT = 20_000  # tokens of the person's own words
 LARGE = 512_000  # tokens; smaller windows are filled further before anything is compacted
 
 
@@ -48,19 +49,27 @@ class Config:
         validator=[ge(0.1), le(0.8)],
         example=0.3,
     )
+    keep_ratio: float = option(
+        "Share of the threshold that may hold, word for word, what the person said in messages that are summarised; "
+        "half as much more holds names, numbers, files and open questions that a summary left out.",
+        default=0.1,
+        validator=[ge(0.0), le(0.5)],
+        example=0.05,
+    )
     keep_results: list[str] = option(
         "Tools whose last result is kept word for word, such as the plan of `todo`.",
         factory=lambda: ["todo"],
         example=["todo", "board"],
     )
     summary_seconds: float = option(
-        "How long the model may take for a summary, in seconds.",
+        "How long the model may take for a summary, in seconds, a second try included.",
         default=300.0,
         validator=[ge(0.01), le(320.0)],
         example=120.0,
     )
     cool_down_seconds: float = option(
-        "How long no summary is asked for after one failed, in seconds; `/compress` does not wait.",
+        "How long no summary is asked for after one failed, in seconds; a tenth of it where the conversation would "
+        "otherwise not fit. `/compress` does not wait.",
         default=600.0,
         validator=ge(0.0),
         example=60.0,
@@ -74,11 +83,15 @@ class Config:
 
 @frozen(kw_only=True)
 class Limits:
-    """What holds for one model, in tokens: where compaction begins, and how much of the end stays as it is."""
+    """What holds for one model, in tokens: where compaction begins, and how much of the end stays as it is.
+
+    ``kept`` is the room for what is kept word for word of what does not stay.
+    """
 
     window: int
     threshold: int
     tail: int
+    kept: int = 0
 
     @property
     def tail_most(self) -> int:
@@ -87,8 +100,10 @@ class Limits:
 
     def estimated(self, ratio: float) -> "Limits":
         """The same in estimated tokens, when each of these is ``ratio`` real ones."""
-        window, threshold, tail = (int(bound / ratio) for bound in (self.window, self.threshold, self.tail))
-        return Limits(window=window, threshold=threshold, tail=tail)
+        window, threshold, tail, kept = (
+            int(bound / ratio) for bound in (self.window, self.threshold, self.tail, self.kept)
+        )
+        return Limits(window=window, threshold=threshold, tail=tail, kept=kept)
 
     def summary(self, content: int) -> int:
         """How long a summary of that many tokens may be."""
@@ -103,4 +118,5 @@ def limits(config: Config, window: int, reply: int = 0) -> Limits:
     threshold = max(int(share * (window - reply)), config.least_tokens)
     if threshold >= window:
         threshold = max(min(window * 85 // 100, window - reply), window * 30 // 100)
-    return Limits(window=window, threshold=threshold, tail=int(threshold * config.target_ratio))
+    kept = min(int(threshold * config.keep_ratio), MOST_KEPT)
+    return Limits(window=window, threshold=threshold, tail=int(threshold * config.target_ratio), kept=kept)

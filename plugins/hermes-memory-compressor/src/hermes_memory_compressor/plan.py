@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-from hermes_core.types import Message, ToolCall, ToolResult
+from hermes_core.types import Message, Text, ToolCall, ToolResult
 from hermes_core.values import frozen
 from hermes_memory_compressor import tokens
 from hermes_memory_compressor.block import Block, is_ours, read_block
@@ -30,6 +30,19 @@ class Plan:
     whole: Sequence[str] = ()  # the calls whose results stay word for word where they are
 
     @property
+    def said(self) -> list[str]:
+        """What the person said in the middle, each message word for word, without what they attached or passed on."""
+        theirs = (m for m in self.middle if m.role == "user" and not m.untrusted and not _by_plugin(m))
+        texts = ("".join(p.text for p in m.parts if isinstance(p, Text) and not p.quotes).strip() for m in theirs)
+        return [text for text in texts if text]
+
+    @property
+    def answered(self) -> list[str]:
+        """What the agent said in the middle."""
+        theirs = (m for m in self.middle if m.role == "assistant")
+        return [part.text for message in theirs for part in message.parts if isinstance(part, Text)]
+
+    @property
     def rest(self) -> list[Message]:
         """What follows the summary."""
         return [*([self.asked] if self.asked else []), *self.tail]
@@ -39,12 +52,16 @@ def groups_of(messages: Sequence[Message]) -> list[Group]:
     """Messages with the tool results, and the words of other plugins, that belong to them."""
     groups: list[list[Message]] = []
     for message in messages:
-        plugins = {"added", "sent_on"} & message.meta.get("hermes", {}).keys()
-        if groups and (plugins or message.role == "tool"):
+        if groups and (_by_plugin(message) or message.role == "tool"):
             groups[-1].append(message)
         else:
             groups.append([message])
     return [tuple(group) for group in groups]
+
+
+def _by_plugin(message: Message) -> bool:
+    """Whether a plugin said it beside the person."""
+    return bool({"added", "sent_on"} & message.meta.get("hermes", {}).keys())
 
 
 def make_plan(messages: Sequence[Message], config: Config, limits: Limits) -> Plan:

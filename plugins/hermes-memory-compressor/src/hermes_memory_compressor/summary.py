@@ -1,6 +1,7 @@
 """What a model is asked for, what of its answer is taken, and the list that stands in for a summary."""
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 
 from hermes_core.types import Message, Request, Response, Text, ToolCall, ToolResult
@@ -11,6 +12,7 @@ MOST_HANDOFF = 8_000  # characters
 _MOST_MESSAGE, _HEAD, _TAIL = 6_000, 4_000, 1_500  # characters
 _MOST_ARGUMENTS = 1_500
 _OVERLONG = 1.5  # a summary this much longer than it may be is refused
+_HEADING = re.compile(r"^\s*(?:#{1,6}\s*\S|\*\*[^*\n]+\*\*:?\s*$)", re.MULTILINE)  # in whatever language and dress
 SECTIONS = {
     "Historical task snapshot": "what the person asked for at that time, in their words where it matters",
     "Goal": "what is to be reached in the end",
@@ -42,15 +44,27 @@ Mask = Callable[[str], str]  # takes secrets out of a text
 
 
 class SummaryFailed(Exception):
-    """There is no summary that can be used."""
+    """There is no summary that can be used. ``again``: the model may do better when it is told what is wrong."""
+
+    def __init__(self, why: str, *, again: bool = False) -> None:
+        super().__init__(why)
+        self.again = again
 
 
 def request_for(
-    middle: Sequence[Message], *, earlier: str, focus: str, budget: int, room: int, today: str, mask: Mask
+    middle: Sequence[Message],
+    *,
+    earlier: str,
+    focus: str,
+    budget: int,
+    room: int,
+    today: str,
+    mask: Mask,
+    complaint: str = "",
 ) -> Request:
     """The request for a summary of at most ``budget`` tokens; it has at most about ``room`` itself.
 
-    ``mask`` takes secrets out of what it quotes.
+    ``mask`` takes secrets out of what it quotes; ``complaint`` says why the last answer could not be used.
     """
     sections = "\n".join(f"  ## {name} - {meaning}" for name, meaning in SECTIONS.items())
     system = _SYSTEM.format(sections=sections, words=budget * 2 // 3)
@@ -59,6 +73,8 @@ def request_for(
         instructions.append("Update the earlier note: keep what still holds, move what was finished, add what is new.")
     if focus:
         instructions.append(f"Give most room to this topic: {focus}")
+    if complaint:
+        instructions.append(f"Your last answer was not used: {complaint}. Keep to the headings and to the length.")
     asks = "\n".join([*instructions, "Write the note now."])
     old = f"<earlier_note>\n{mask(earlier)}\n</earlier_note>\n\n" if earlier else ""
     left = room - tokens.of_text(system) - tokens.of_text(old) - tokens.of_text(asks) - 50
@@ -70,18 +86,17 @@ def request_for(
 def text_of(response: Response, budget: int, mask: Mask) -> str:
     """The summary in a reply. Raises SummaryFailed."""
     text = "".join(part.text for part in response.message.parts if isinstance(part, Text)).strip()
-    if any(isinstance(part, ToolCall) for part in response.message.parts):
-        raise SummaryFailed("the model called a tool instead of writing a summary")
-    if not text:
-        raise SummaryFailed("the model wrote nothing")
-    if response.reason != "stop":
-        raise SummaryFailed("the summary was cut off" if response.reason == "length" else "the model refused")
-    if tokens.of_text(text) > budget * _OVERLONG:
-        raise SummaryFailed(
-            f"the summary is too long: about {tokens.of_text(text):,} tokens, {budget:,} were asked for"
-        )
-    if "## Goal" not in text:
-        raise SummaryFailed("the model wrote something else than a summary")
+    long = tokens.of_text(text)
+    wrong = (
+        (any(isinstance(p, ToolCall) for p in response.message.parts), "the model called a tool, it wrote no summary"),
+        (not text, "the model wrote nothing"),
+        (response.reason == "length", "the summary was cut off"),
+        (response.reason != "stop", "the model refused"),
+        (long > budget * _OVERLONG, f"the summary is too long: about {long:,} tokens, {budget:,} were asked for"),
+        (not _HEADING.search(text), "the model wrote something else than a summary"),
+    )
+    if why := next((why for is_wrong, why in wrong if is_wrong), ""):
+        raise SummaryFailed(why, again=True)
     return mask(text)
 
 

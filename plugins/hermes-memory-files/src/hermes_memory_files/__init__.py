@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from hermes_core.context import PluginContext
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import Memory, Tool
-from hermes_core.types import Check, Command
+from hermes_core.types import Check, Command, Session, ToolCall, Verdict
 
 
 @hookimpl
@@ -23,6 +23,16 @@ def register_tools(ctx: PluginContext) -> Sequence[Tool]:
     from hermes_memory_files.tool import memory_tool
 
     return [memory_tool(FilesMemory.of(ctx))]
+
+
+@hookimpl
+async def pre_tool_call(ctx: PluginContext, session: Session, call: ToolCall) -> Verdict | None:
+    """Ask before something is remembered that a tool gave and the person never said."""
+    if call.name != "memory":
+        return None
+    from hermes_memory_files.borrowed import judge
+
+    return await judge(ctx.sessions, session, call)
 
 
 @hookimpl

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from hermes_core.errors import ContextTooLong
 from hermes_core.types import Blob, Part, Reasoning, Request, Text, ToolCall, ToolResult
 
-__all__ = ["TIERS", "estimate", "smaller", "told"]
+__all__ = ["TIERS", "estimate", "only_text", "smaller", "told"]
 
 TIERS = (256_000, 128_000, 64_000, 32_000, 16_000, 8_000)
 _BYTES_PER_TOKEN = 4
@@ -33,6 +33,16 @@ def _bytes(parts: Iterable[Part]) -> int:
     return total
 
 
+def only_text(request: Request) -> bool:
+    """Whether its tokens alone can have been too many: pictures are refused for their bytes."""
+    return not any(
+        isinstance(piece, Blob)
+        for message in request.messages
+        for part in message.parts
+        for piece in (part.parts if isinstance(part, ToolResult) else (part,))
+    )
+
+
 def smaller(error: ContextTooLong, request: Request) -> int:
     """The window to build a refused request for: what the service named, else the next tier below what was sent.
 
@@ -49,5 +59,5 @@ def told(error: ContextTooLong, request: Request) -> ContextTooLong:
     """The error with the window to build the request for, and in words for the person if nothing makes it smaller."""
     room = f" It takes {error.window:,}." if error.window else ""
     text = f"This conversation has about {estimate(request):,} tokens, too many for {request.model}.{room}"
-    hint = "Nothing made it short enough. Start a new session, or choose a model with a larger window."
+    hint = "Nothing made it short enough. Try /compress, start a new session, or choose a model with a larger window."
     return ContextTooLong(f"{text} {error.text}", window=smaller(error, request), hint=hint, reason=error.reason)

@@ -89,9 +89,12 @@ class Fallbacks(Router):
 
         if not recovery.plan(error).onward:
             if isinstance(error, ContextTooLong) and not call.task:
-                from hermes_provider_router.fitting import told
+                from hermes_provider_router.fitting import only_text, told
 
-                raise told(error, call.request) from error
+                fitting = told(error, call.request)
+                if not error.window and only_text(call.request):  # else the next turn would be refused again
+                    self.windows.guess(route.label, fitting.window)
+                raise fitting from error
             raise error
         if call.alone:
             return

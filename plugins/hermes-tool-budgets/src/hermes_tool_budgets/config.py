@@ -7,7 +7,7 @@ from hermes_core.options import ge, option, settings
 
 @settings
 class LimitSettings:
-    """How much may be spent. What is spent is looked at before each model call: one call may go beyond a limit."""
+    """How much may be spent. It is looked at before each model call, which ends where the next would go beyond it."""
 
     calls: int = option("Model calls; 0: no limit.", default=0, validator=ge(0))
     tokens: int = option("Tokens in and out; 0: no limit.", default=0, validator=ge(0))

@@ -21,6 +21,8 @@ __all__ = ["Budget", "reached"]
 
 Scope = dict[str, float]
 _SHARED = ("session", "day")
+_FORESEEN = ("tokens", "money")  # what the last reply tells of the next
+_KNOWN = 1_000  # sessions whose last reply is known at a time
 
 
 class Budget(Purse):
@@ -39,6 +41,7 @@ class Budget(Purse):
         self._shared = any(self._limits[scope] for scope in _SHARED)
         self._flying: set[str] = set()  # turns whose reply is under way
         self._largest: Scope = {}  # what the most expensive replies so far used
+        self._last: dict[str, Scope] = {}  # what the last reply of a session used
         self._landed = asyncio.Condition()
 
     def limits(self, usual: Limits) -> Limits:
@@ -54,11 +57,11 @@ class Budget(Purse):
         A last call may go beyond the calls of its turn and session.
         """
         if not self._shared or session.turn in self._flying:
-            return self._check(await self._spent(session, spent, unbooked), last=last)
+            return self._check(session, await self._spent(session, spent, unbooked), last=last)
         async with self._landed:
             while True:
                 known = await self._spent(session, spent, unbooked)
-                left = self._check(known, last=last)
+                left = self._check(session, known, last=last)
                 if not self._flying or not any(self._close(scope, amounts) for scope, amounts in known.items()):
                     break
                 await self._landed.wait()
@@ -67,8 +70,14 @@ class Budget(Purse):
 
     async def landed(self, session: Session, usage: Usage) -> None:
         """A reply is stored, or nobody waits for it any more: learn what one uses, let others look again."""
-        for what, amount in _amounts(usage, 0).items():
+        used = _amounts(usage, 0)
+        for what, amount in used.items():
             self._largest[what] = max(amount, self._largest.get(what, 0))
+        if usage.calls:
+            self._last.pop(session.id, None)
+            self._last[session.id] = {what: amount / usage.calls for what, amount in used.items()}
+            while len(self._last) > _KNOWN:
+                del self._last[next(iter(self._last))]
         if session.turn in self._flying:
             async with self._landed:
                 self._flying.discard(session.turn)
@@ -100,14 +109,25 @@ class Budget(Purse):
         today = await self._sessions.spent(session.owner, since=midnight)
         return {"session": _amounts(mine.usage, mine.seconds), "day": _amounts(today.usage, today.seconds)}
 
-    def _check(self, spent: Mapping[str, Scope], *, last: bool) -> float:
-        """The seconds that are left. Raises BudgetReached."""
+    def _check(self, session: Session, spent: Mapping[str, Scope], *, last: bool) -> float:
+        """The seconds that are left. Raises BudgetReached, also where the next reply would go beyond a limit."""
         for scope, amounts in spent.items():
             for what, limit in self._limits[scope].items():
                 if amounts[what] >= limit and not (last and what == "calls" and scope != "day"):
                     raise reached(scope, what, amounts[what], limit, calls=spent["turn"]["calls"])
+                if (each := self._next(session, what, spent)) and amounts[what] + each > limit:
+                    raise reached(scope, what, amounts[what], limit, each=each)
         left = [self._limits[s]["seconds"] - spent[s]["seconds"] for s in spent if "seconds" in self._limits[s]]
         return min(left, default=inf)
+
+    def _next(self, session: Session, what: str, spent: Mapping[str, Scope]) -> float:
+        """About how many tokens, or how much money, the next reply takes: as the last, or as others on average."""
+        if what not in _FORESEEN:
+            return 0
+        if known := self._last.get(session.id):
+            return known[what]
+        before = next((spent[scope] for scope in ("session", "day") if scope in spent and spent[scope]["calls"]), None)
+        return before[what] / before["calls"] if before else 0
 
     def _close(self, scope: str, amounts: Scope) -> bool:
         """Whether the replies under way could use up what is left. A first one's size is anybody's guess."""
@@ -118,17 +138,20 @@ class Budget(Purse):
         return False
 
 
-def reached(scope: str, what: str, used: float, limit: float, *, calls: float = 0) -> BudgetReached:
+def reached(scope: str, what: str, used: float, limit: float, *, calls: float = 0, each: float = 0) -> BudgetReached:
     """The error for a limit: of turn, session or day, on calls, tokens, money or seconds; ``calls`` were made so far.
 
-    Used-up calls of a turn or a session leave one for the last words; of a day they do not.
+    Used-up calls of a turn or a session leave one for the last words; of a day they do not. ``each`` is what the next
+    reply would take, where that is too much.
     """
     of = {"turn": "This turn", "session": "This session", "day": "Today you"}[scope]
     amount = {"money": f"${used:.4f} of ${limit:g}", "seconds": f"{used:.0f} of {limit:g} seconds"}
     spent = amount.get(what, f"{used:,.0f} of {limit:,.0f} {'model calls' if what == 'calls' else what}")
+    size = f"${each:.4f}" if what == "money" else f"{each:,.0f} {what}"
+    more = f", and the next reply takes about {size}" if each else ""
     enough = f"{2 * max(limit, used):.4f}" if what == "money" else f"{2 * max(limit, used):.0f}"
     return BudgetReached(
-        f"{of} {'have' if scope == 'day' else 'has'} used {spent} (budget.{scope}.{what}).",
+        f"{of} {'have' if scope == 'day' else 'has'} used {spent} (budget.{scope}.{what}){more}.",
         hint=f"Raise it with: hermes config set budget.{scope}.{what} {enough} (0 sets no limit), then start again.",
         closing=what == "calls" and scope != "day" and calls > 0,
     )

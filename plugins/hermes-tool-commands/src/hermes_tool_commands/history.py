@@ -1,12 +1,18 @@
 """What was said: sessions, their messages, taking back, copies, files."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import UnknownName, UserError
-from hermes_core.types import Session
+from hermes_core.patterns import pattern
+from hermes_core.types import Message, Session
 from hermes_tool_commands.words import number, short, whole
+
+_DONE = "What commands did in files and elsewhere stays done."
+_LISTED = 15  # messages that can be gone back to, shown at once
+_TAKEN_BACK = pattern(r"(?m)^\(The last (?:exchange|(\d+) exchanges) (?:was|were) taken back; the model is not told")
 
 
 async def new(ctx: PluginContext, session: Session, _rest: str) -> str:
@@ -60,9 +66,46 @@ async def undo(ctx: PluginContext, session: Session, rest: str) -> str:
     """Take exchanges back."""
     gone = await ctx.conversation(session).undo(number(rest, 1))
     if not gone:
-        return "There is nothing to take back."
+        return "There is nothing to take back since it began or was compacted; see /rewind."
     what = "the last exchange" if len(gone) == 1 else f"the last {len(gone)} exchanges"
-    return f"Taken back: {what}, from {short(gone[0], 80)!r} on. What commands did in files and elsewhere stays done."
+    more = "" if len(gone) == number(rest, 1) else " There are no more since it began or was compacted; see /rewind."
+    return f"Taken back: {what}, from {short(gone[0], 80)!r} on. {_DONE}{more}"
+
+
+async def rewind(ctx: PluginContext, session: Session, rest: str) -> str:
+    """Go on before an earlier message of the person, in a copy of what was said until then."""
+    try:
+        exchanges = _exchanges(await ctx.sessions.past(session.owner, session.id))
+    except UnknownName:
+        exchanges = []
+    if not exchanges:
+        return "There is nothing to go back to."
+    if not rest:
+        newest = [f"    {at}  {short(one[0], 80)}" for at, one in enumerate(exchanges[: -_LISTED - 1 : -1], 1)]
+        return "\n".join(["Your last messages. /rewind N goes on before one, in a copy:", *newest])
+    back = number(rest, 1)
+    if back > len(exchanges):
+        raise UserError(f"You have said {len(exchanges)} messages here.", hint="/rewind lists the last ones.")
+    kept = [message for one in exchanges[:-back] for message in one]
+    copy = await ctx.sessions.create(session.owner, history=kept)
+    await ctx.conversation(session).switch(copy.id)
+    return (
+        f"This is before {short(exchanges[-back][0], 80)!r} now, in a copy, {copy.id}. /resume {session.id} goes back; "
+        f"its pins and its plan stay there. {_DONE}"
+    )
+
+
+def _exchanges(messages: Sequence[Message]) -> list[list[Message]]:
+    """What the person said, each with all that followed; without what was taken back."""
+    found: list[list[Message]] = []
+    for message in messages:
+        if message.role == "user" and not message.meta.get("hermes"):
+            found.append([message])
+        elif message.role == "assistant" and (gone := _TAKEN_BACK.findall(whole(message))):
+            del found[max(0, len(found) - sum(int(one or 1) for one in gone)) :]
+        elif found:
+            found[-1].append(message)
+    return found
 
 
 async def branch(ctx: PluginContext, session: Session, rest: str) -> str:

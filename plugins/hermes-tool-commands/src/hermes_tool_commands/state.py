@@ -3,8 +3,10 @@
 import time
 
 from hermes_core.context import PluginContext
-from hermes_core.types import Session, Usage
+from hermes_core.types import Session, SessionRow, UsageRow
 from hermes_tool_commands.message_path import TraceStep, steps, verdict
+
+_DAYS = 365  # for which it is looked up whether a model has a price
 
 
 async def status(ctx: PluginContext, session: Session, _rest: str) -> str:
@@ -61,24 +63,33 @@ async def usage(ctx: PluginContext, session: Session, _rest: str) -> str:
         return "Nothing used yet."
     used = row.usage
     cached = f" ({100 * used.cache_read // used.input} % from the cache)" if used.input and used.cache_read else ""
-    cost = f", ${used.cost:.4f}" if used.cost else ""
+    cost = f", ${used.cost:.4f}" if used.cost else ", no price" if used.calls and await _unpriced(ctx, row) else ""
     left = await ctx.conversation(session).budget()
     rest = "".join(f"\nLeft of budget.{name}: {amount:,.4g}" for name, amount in left.items())
     return f"{used.calls} model calls, {used.input:,} tokens in{cached}, {used.output:,} out{cost}.{rest}"
 
 
+async def _unpriced(ctx: PluginContext, row: SessionRow) -> bool:
+    """Whether nobody knows what the model of a session costs."""
+    used = await ctx.sessions.usage(row.session.owner, days=_DAYS)
+    return any(one.unpriced for one in used if one.model == row.session.model)
+
+
 async def insights(ctx: PluginContext, session: Session, rest: str) -> str:
     """Say what the last days used, by model, the dearest first."""
     days = int(rest) if rest.isdecimal() and 0 < int(rest) < 4000 else 30
-    used: dict[str, list[Usage]] = {}
+    used: dict[str, list[UsageRow]] = {}
     for row in await ctx.sessions.usage(session.owner, days=days):
-        used.setdefault(f"{row.model} from {row.provider}", []).append(row.usage)
+        used.setdefault(f"{row.model} from {row.provider}", []).append(row)
     if not used:
         return f"Nothing was used in {days} days."
-    most = sorted(used.items(), key=lambda item: -sum(one.cost for one in item[1]))
+    most = sorted(used.items(), key=lambda item: -sum(one.usage.cost for one in item[1]))
     return "\n".join([f"In the last {days} days:", *(_line(name, rows) for name, rows in most)])
 
 
-def _line(name: str, rows: list[Usage]) -> str:
-    calls, came, went = (sum(getattr(one, what) for one in rows) for what in ("calls", "input", "output"))
-    return f"    {name}: {calls:,} calls, {came:,} in, {went:,} out, ${sum(one.cost for one in rows):.4f}"
+def _line(name: str, rows: list[UsageRow]) -> str:
+    calls, came, went = (sum(getattr(one.usage, what) for one in rows) for what in ("calls", "input", "output"))
+    unknown = sum(one.unpriced for one in rows)
+    cost = f"${sum(one.usage.cost for one in rows):.4f}" if unknown < calls else ""
+    without = f"{unknown:,} calls without a price" if cost and unknown else "no price" if unknown else ""
+    return f"    {name}: {calls:,} calls, {came:,} in, {went:,} out, {' and '.join(filter(None, (cost, without)))}"

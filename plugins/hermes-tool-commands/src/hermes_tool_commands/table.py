@@ -27,6 +27,7 @@ _ALL = (
     ("history", "[N]", "show the last messages of this session", "history:history"),
     ("search", "WORDS", "search all sessions", "history:search"),
     ("undo", "[N]", "take back the last exchange, or N of them", "history:undo"),
+    ("rewind", "[N]", "list your last messages; go on before one of them, in a copy", "history:rewind"),
     ("branch fork", "[TITLE]", "go on in a copy of this session", "history:branch"),
     ("save", "[FILE.md|FILE.json]", "write this session into a file", "history:save"),
     ("steer", "TEXT", "say something to the running turn", "turns:steer"),

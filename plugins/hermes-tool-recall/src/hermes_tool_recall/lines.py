@@ -26,6 +26,11 @@ def message_line(number: int, message: Message, *, width: int = 400, mark: bool 
     return f"{'>' if mark else ' '} #{number} {message.role}: {said or '(nothing)'}"
 
 
+def whole(message: Message) -> str:
+    """All that a message says, as it was written."""
+    return "\n".join(text for part in message.parts if (text := _whole(part)))
+
+
 def clip(text: str, width: int) -> str:
     """The text on one line, its middle left out where it is too long."""
     text = " ".join(text.split())
@@ -54,6 +59,14 @@ def dialogue(messages: Sequence[tuple[int, Message]], *, around: int = 0, width:
         for number, message in messages
         if message.role != "system"
     ]
+
+
+def _whole(part: Part) -> str:
+    if isinstance(part, ToolResult):
+        return "\n".join(p.text for p in part.parts if isinstance(p, Text))
+    if isinstance(part, ToolCall):
+        return f"→ {part.name}({json.dumps(dict(part.arguments), ensure_ascii=False, default=str)})"
+    return _said(part)
 
 
 def _said(part: Part) -> str:

@@ -19,10 +19,11 @@ class Recall:
 
     query: str = ""
     limit: int = 3
-    session: str = field(default="", metadata={"help": "id, title or latest"})
+    session: str = field(default="", metadata={"help": "id, title, latest or this"})
     around: int = field(default=0, metadata={"help": "message number"})
     window: int = 5
-    sort: Literal["newest", "oldest"] = "newest"
+    sort: Literal["best", "newest", "oldest"] = "best"
+    page: int = 1
 
 
 def recall_tool(sessions: "SessionsBroker") -> Tool:
@@ -47,11 +48,19 @@ async def _look(history: "Watched", current: Session, wanted: Recall) -> str:
     from hermes_tool_recall.search import discover
     from hermes_tool_recall.views import browse, scroll
 
+    number = max(wanted.page, 1)
     limit, window = min(max(wanted.limit, 1), 10), min(max(wanted.window, 1), 20)
     if wanted.query.strip():
         return await discover(
-            history, current, wanted.query, limit=limit, window=window, sort=wanted.sort, within=wanted.session
+            history,
+            current,
+            wanted.query,
+            limit=limit,
+            window=window,
+            sort=wanted.sort,
+            within=wanted.session,
+            number=number,
         )
     if wanted.session.strip() or wanted.around > 0:
-        return await scroll(history, current, wanted.session, around=wanted.around, window=window)
+        return await scroll(history, current, wanted.session, around=wanted.around, window=window, number=number)
     return await browse(history, current, limit=max(limit, 5))

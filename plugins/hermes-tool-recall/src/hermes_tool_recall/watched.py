@@ -37,6 +37,16 @@ class Watched(SessionsBroker):
         self.untrusted = self.untrusted or any(message.untrusted for _, message in messages)
         return messages
 
+    async def find(self, owner: Principal, words: str) -> Session:
+        """One by what a person calls it, however old it is."""
+        return await self._sessions.find(owner, words)
+
+    async def peek(
+        self, owner: Principal, session_id: str, *, around: int = 0, window: int = 10
+    ) -> Sequence[tuple[int, Message]]:
+        """Messages of a session that are looked at and not shown."""
+        return await self._sessions.read(owner, session_id, around=around, window=window)
+
     def show(self, hits: Sequence[Hit]) -> Sequence[Hit]:
         """The same hits, noted as shown."""
         self.untrusted = self.untrusted or any(hit.untrusted for hit in hits)
