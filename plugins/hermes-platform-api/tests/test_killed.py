@@ -41,7 +41,7 @@ async def started(forks: Forks, home: Path, **env: str) -> tuple[int, str]:
 async def test_a_repeat_finishes_what_a_kill_cut(tmp_path: Path, forks: Forks, point: str) -> None:
     (tmp_path / "config.yaml").write_text("model: {provider: offline}\n")
     headers = {"authorization": f"Bearer {KEY}", "idempotency-key": "once"}
-    body = {"messages": [{"role": "user", "content": "hello"}]}
+    body = {"model": "hermes", "messages": [{"role": "user", "content": "hello"}]}
     _, url = await started(forks, tmp_path, HERMES_DIE_AT=point)
     async with openai.DefaultAsyncHttpxClient(timeout=60) as http:
         cut = await asyncio.gather(

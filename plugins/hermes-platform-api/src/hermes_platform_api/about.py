@@ -22,6 +22,7 @@ __all__ = ["capabilities", "detailed", "health", "model", "models", "skills", "t
 _FEATURES = {
     "chat_completions": True,
     "responses": True,
+    "messages": True,
     "runs": True,
     "run_events": True,
     "run_approvals": True,
@@ -32,7 +33,7 @@ _FEATURES = {
     "tool_progress_events": True,
     "images": True,
     "files": False,
-    "client_tools": False,
+    "client_tools": True,
     "idempotency_keys": True,
     "session_headers": ["X-Hermes-Session-Id", "X-Hermes-Session-Key"],
 }
