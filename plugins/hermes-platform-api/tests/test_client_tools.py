@@ -1,5 +1,6 @@
 """Tools of the client: the call goes to it, and its result goes on with the turn."""
 
+import asyncio
 import json
 from typing import Any
 
@@ -157,7 +158,7 @@ async def test_what_a_client_says_besides_is_heard(serve: Any, scripted: Any) ->
 
 
 async def test_a_turn_whose_client_does_not_come_back_is_stopped(serve: Any, scripted: Any) -> None:
-    model = scripted(CALL, "Late.")
+    model = scripted(CALL, "Late.", "Bye.")
     async with serve(model, {"platforms.api.client_tool_seconds": 1}) as server, server.client() as client:
         first = (await client.chat.completions.create(**said())).choices[0].message
 
@@ -168,8 +169,12 @@ async def test_a_turn_whose_client_does_not_come_back_is_stopped(serve: Any, scr
         history = [first.model_dump(exclude_none=True), result(first.tool_calls[0])]
         late = await client.chat.completions.create(**said(*history))
         assert late.choices[0].message.content == "Late."
-    assert [m.role for m in model.requests[1].messages][:4] == ["system", "user", "assistant", "tool"]
-    assert "Rain." in str(model.requests[1].messages[3])
+        history += [{"role": "assistant", "content": "Late."}, {"role": "user", "content": "Bye."}]
+        await client.chat.completions.create(**said(*history))
+        assert len(await server.ctx.sessions.rows(server.ctx.owner)) == 1  # all of it in one conversation
+    told = model.requests[1].messages[-1]
+    assert (told.role, told.untrusted) == ("user", True)
+    assert "Rain." in str(told)
 
 
 async def test_a_request_with_a_key_is_done_once_in_each_of_its_parts(serve: Any, scripted: Any) -> None:
@@ -210,3 +215,67 @@ async def test_where_they_are_switched_off_a_client_is_told(serve: Any, scripted
         with pytest.raises(openai.BadRequestError, match="add client to toolsets") as caught:
             await client.chat.completions.create(**said())
     assert caught.value.code == "client_tools_off"
+
+
+async def test_more_calls_than_run_at_once_come_in_several_answers(serve: Any, scripted: Any) -> None:
+    calls = [Call("client_get_weather", {"city": f"c{n}"}) for n in range(10)]
+    async with serve(scripted(calls, "Wet.")) as server, server.client() as client:
+        history: list[Any] = []
+        cities = []
+        while True:
+            whole = (await client.chat.completions.create(**said(*history))).choices[0]
+            if whole.finish_reason == "stop":
+                break
+            cities += [json.loads(call.function.arguments)["city"] for call in whole.message.tool_calls]
+            history += [whole.message.model_dump(exclude_none=True), *map(result, whole.message.tool_calls)]
+    assert cities == [f"c{n}" for n in range(10)]
+    assert whole.message.content == "Wet."
+
+
+async def test_a_guest_has_tools_of_their_own(serve: Any, scripted: Any) -> None:
+    async with serve(scripted(CALL, "Wet.")) as server, server.client("alices-key-0123456789") as her:
+        first = (await her.chat.completions.create(**said())).choices[0].message
+        history = [first.model_dump(exclude_none=True), result(first.tool_calls[0])]
+        assert (await her.chat.completions.create(**said(*history))).choices[0].message.content == "Wet."
+
+
+async def test_of_too_many_turns_that_wait_the_first_is_stopped(
+    serve: Any, scripted: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hermes_platform_api.client_tools._MOST", 1)
+    async with serve(scripted(CALL, CALL, CALL)) as server, server.client() as client:
+        for number in range(3):
+            await client.chat.completions.create(**said(), extra_headers={"X-Hermes-Session-Id": f"s{number}"})
+        rows = await server.ctx.sessions.rows(server.ctx.owner)
+    assert sorted(row.state for row in rows) == ["idle", "running", "running"]
+
+
+@pytest.mark.parametrize("schema", [{"properties": 5}, {"properties": {"city": {"pattern": "("}}}, {"$ref": "#/no"}])
+async def test_a_schema_that_is_none_costs_its_own_request_only(serve: Any, scripted: Any, schema: Any) -> None:
+    odd = {"type": "function", "function": {"name": "odd", "parameters": {"type": "object", **schema}}}
+    async with serve(scripted("Fine.", "Fine.")) as server, server.http() as http:
+        answer = await http.post("/v1/chat/completions", json={**said(), "tools": [odd]})
+        assert answer.status_code in (200, 400), answer.text
+        after = await http.post("/v1/chat/completions", json=said())
+        assert after.status_code == 200
+
+
+async def test_a_client_that_leaves_while_the_model_works_stops_the_turn(serve: Any, scripted: Any) -> None:
+    began, stopped = asyncio.Event(), asyncio.Event()
+    model = scripted()
+
+    async def endless(request: Any) -> Any:
+        began.set()
+        try:
+            await asyncio.Event().wait()
+            yield
+        finally:
+            stopped.set()
+
+    model.stream = endless
+    async with serve(model) as server, server.http() as http:
+        asking = asyncio.create_task(http.post("/v1/chat/completions", json=said()))
+        await began.wait()
+        asking.cancel()
+        await stopped.wait()
+        await server.until(lambda: not server.running)

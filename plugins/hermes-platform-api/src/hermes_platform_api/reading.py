@@ -25,7 +25,8 @@ _Given = Mapping[str, Any]
 class Said:
     """One message, what was said before it, and what the caller's program adds to the prompt.
 
-    ``results`` are of calls of its own tools; ``words`` is what it says besides them, and ``whole`` is all.
+    ``results`` are of calls of its own tools; ``words`` is what it says besides them, ``late`` the same and they as one
+    message, for a session whose turn did not wait so long; and ``whole`` is all.
     """
 
     message: Message
@@ -33,6 +34,7 @@ class Said:
     system: str = ""
     results: Mapping[str, ClientResult] = Factory(dict)
     words: Message | None = None
+    late: Message | None = None
     whole: Sequence[Message] = ()
 
 
@@ -100,14 +102,16 @@ def _resulting(rest: Sequence[Message], replied: int, given: Sequence[ToolResult
     results = {one.call_id: ClientResult(parts=one.parts, failed=one.failed) for one in given}
     spoken = [part for m in rest[replied:] if m.role == "user" for part in m.parts]
     words = _message("user", spoken) if spoken else None
+    told = [part for one in given for part in (Text(text=f"The result of call {one.call_id}:"), *one.parts)]
+    late = Message(role="user", parts=(*told, *spoken), untrusted=True)
     made = {part.id for m in rest[:replied] for part in m.parts if isinstance(part, ToolCall)}
     if results.keys() <= made:
         message = words or _message("user", [Text(text=_GO_ON)])
         history = [*rest[:replied], *(m for m in rest[replied:] if m.role == "tool")]
-    else:  # the calls are in a session, which did not wait so long
-        late = [part for one in given for part in (Text(text=f"The result of call {one.call_id}:"), *one.parts)]
-        message, history = Message(role="user", parts=(*late, *spoken), untrusted=True), list(rest[:replied])
-    return Said(message=message, history=history, system=system, results=results, words=words, whole=rest)
+    else:  # the calls are in a session
+        message, history = late, list(rest[:replied])
+    more: Any = {"results": results, "words": words, "late": late, "whole": rest}
+    return Said(message=message, history=history, system=system, **more)
 
 
 def _spoken(message: Message, param: str) -> Message:

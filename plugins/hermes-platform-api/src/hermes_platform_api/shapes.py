@@ -77,7 +77,8 @@ _result = _object(
 )
 _nothing = _maybe({"type": "array", "maxItems": 0})
 _tool_name = {"type": "string", "pattern": r"^[a-zA-Z0-9_-]{1,128}$"}
-_parameters = _maybe({"type": "object"})
+_schema = _object(type=_one("object"))
+_parameters = _maybe(_schema)
 _function = _object("name", name=_tool_name, description=_maybe(_text()), parameters=_parameters)
 _choice_of = _any(_one("none", "auto", "required"), _object("type", type=_string))
 _chat = _object(
@@ -194,7 +195,7 @@ _counted = {
                 type=_maybe(_one("custom")),
                 name=_tool_name,
                 description=_maybe(_text()),
-                input_schema={"type": "object"},
+                input_schema=_schema,
             )
         )
     ),

@@ -30,7 +30,7 @@ def _tools(body: _Given, given: Iterable[_Given], schema: str, prefix: str) -> C
     """Those that the model may call. That it must call one cannot be had: it decides."""
     found = [_tool(one, one.get(schema)) for one in given]
     if twice := next((one.name for n, one in enumerate(found) if any(one.name == o.name for o in found[:n])), ""):
-        raise ApiError(400, "invalid_value", f"There are two tools named {twice}.", param="tools")
+        raise ApiError(400, "duplicate_tool", f"There are two tools named {twice}.", param="tools")
     choice = body.get("tool_choice")
     kind = choice.get("type") if isinstance(choice, dict) else choice
     if not found or kind == "none":
@@ -42,6 +42,4 @@ def _tools(body: _Given, given: Iterable[_Given], schema: str, prefix: str) -> C
 
 def _tool(one: _Given, schema: _Given | None) -> ClientTool:
     whole = {"type": "object", "properties": {}, **(schema or {})}
-    if whole["type"] != "object":
-        raise ApiError(400, "invalid_value", f"What the tool {one['name']} takes must be an object.", param="tools")
     return ClientTool(name=one["name"], description=one.get("description") or "", schema=whole)

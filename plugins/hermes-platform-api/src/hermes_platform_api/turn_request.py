@@ -32,7 +32,8 @@ class TurnRequest:
     ``called`` as the client does.
 
     ``tools`` are the client's own, ``results`` of calls that it was handed, ``words`` what it says besides them, and
-    ``whole`` all that it sent. A turn that waits for them goes on; where none does, ``message`` begins one.
+    ``whole`` all that it sent. A turn that waits for them goes on; where it was stopped, ``late`` says both in its
+    session; else ``message`` begins one.
     """
 
     person: str
@@ -47,6 +48,7 @@ class TurnRequest:
     tools: ClientTools | None = None
     results: Mapping[str, ClientResult] = Factory(dict)
     words: Message | None = None
+    late: Message | None = None
     whole: Sequence[Message] = ()
 
     @property
@@ -77,6 +79,7 @@ def turn_request(request: Request, body: dict[str, Any], said: Said, **more: Any
         system=said.system,
         results=said.results,
         words=said.words,
+        late=said.late,
         whole=said.whole,
         session=session,
         key=hashlib.sha256(f"{person}\0{key}".encode("utf-8", "replace")).hexdigest()[:32] if key else "",

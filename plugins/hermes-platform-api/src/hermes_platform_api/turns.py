@@ -71,7 +71,8 @@ class Turns:
     async def goes_on(self, wanted: TurnRequest) -> bool:
         """Whether a turn waits for what a request brings, or waited when it was cut by a death. Raises ApiError."""
         here = self._repeated(wanted) or self._desk.waiting(wanted.person, wanted.results)
-        return bool(here) or await self._cut(wanted) is not None
+        past = None if here else await self._first(wanted)
+        return bool(here) or (past is not None and past.state == "cut")
 
     async def name(self, wanted: TurnRequest) -> str:
         """What the answer to a request is found by: the turn's event, and more where the turn has several answers."""
@@ -132,7 +133,7 @@ class Turns:
         try:
             async with contextlib.aclosing(held.segment(at)) as turn:
                 async for event in turn:
-                    if at and isinstance(event, Ended) and event.reason == "done" and not wanted.session:
+                    if isinstance(event, Ended) and event.reason == "done" and wanted.results and not wanted.session:
                         ends = [Head(wanted.system, wanted.whole).ended(event.answer)]
                         await self._heads.put(owner_of(self._ctx, wanted.person), event.session_id, ends)
                     yield event
@@ -157,16 +158,19 @@ class Turns:
             self._remember(wanted, held)
             return held, at
         await self._check_tools(wanted)
-        past = await self._cut(wanted)
-        event = event_of_call(next(iter(wanted.results))) if past else wanted.event
-        answers = wanted.results if past else None
+        past = await self._first(wanted)
+        cut = past if past and past.state == "cut" else None
+        if wanted.late and past and past.state in ("interrupted", "failed") and past.last:
+            wanted = evolve(wanted, session=past.session_id, message=wanted.late)
+        event = event_of_call(next(iter(wanted.results))) if cut else wanted.event
+        answers = wanted.results if cut else None
         given = wanted.tools or ClientTools(tools=())
         self._take()
         held = HeldTurn(wanted.person, event, given, seconds=self._wait, paused=self._give, answers=answers)
         self._held_turns.add(held)
         self._remember(wanted, held)
         same = evolve(wanted, event=event)
-        events = self._again(past, same, held) if past else self._once(same, held)
+        events = self._again(cut, same, held) if cut else self._once(same, held)
         held.begin(self._watched(events), lambda: self._ended(held))
         return held, 0
 
@@ -196,13 +200,13 @@ class Turns:
             await self._ctx.turns.steer(held.session, wanted.words, owner=owner)
         return held.answer(wanted.results, wanted.event)
 
-    async def _cut(self, wanted: TurnRequest) -> PastTurn | None:
-        """The turn that a death cut while it waited for these results. Raises ApiError while another process has it."""
+    async def _first(self, wanted: TurnRequest) -> PastTurn | None:
+        """The turn that asked for these results. Raises ApiError while it does something else."""
         event = next((e for name in wanted.results if (e := event_of_call(name))), "")
         past = await self._ctx.turns.past(event, owner=owner_of(self._ctx, wanted.person)) if event else None
         if past and past.state == "open":
             raise ApiError(409, "still_running", "This turn does not wait for that.", headers={"retry-after": _AGAIN})
-        return past if past and past.state == "cut" else None
+        return past
 
     def _ended(self, held: HeldTurn) -> None:
         if not held.handed:  # else its place was given back when it began to wait
