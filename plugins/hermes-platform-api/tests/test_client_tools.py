@@ -142,6 +142,8 @@ async def test_every_call_wants_a_result_and_only_its_owners(serve: Any, scripte
         assert caught.value.code == "tool_result_missing"
         theirs = await her.chat.completions.create(**said(*history, result(two)))
         assert theirs.choices[0].message.content == "Hers."  # a conversation of her own
+        [row] = await server.ctx.sessions.rows(server.ctx.owner)
+        assert row.state == "running"  # it waits for its owner
         last = await client.chat.completions.create(**said(*history, result(two)))
         assert last.choices[0].message.content == "Wet."
 
