@@ -281,3 +281,48 @@ async def test_a_client_that_leaves_while_the_model_works_stops_the_turn(serve: 
         asking.cancel()
         await stopped.wait()
         await server.until(lambda: not server.running)
+
+
+@pytest.mark.parametrize(
+    ("choice", "told", "offered"),
+    [
+        ("auto", "", 2),
+        ("required", "client_get_weather or client_get_time", 2),
+        ({"type": "function", "function": {"name": "get_time"}}, "client_get_time", 1),
+        ({"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [{"name": "get_time"}]}}, "", 1),
+    ],
+)
+async def test_what_a_client_chooses_is_told_to_the_model(
+    serve: Any, scripted: Any, choice: Any, told: str, offered: int
+) -> None:
+    other = {"type": "function", "function": {"name": "get_time"}}
+    model = scripted("Fine.", "Bye.")
+    async with serve(model) as server, server.client() as client:
+        ask = said(tools=[WEATHER, other], tool_choice=choice)
+        await client.chat.completions.create(**ask)
+        ask["messages"] += [{"role": "assistant", "content": "Fine."}, {"role": "user", "content": "Bye."}]
+        await client.chat.completions.create(**{**ask, "tool_choice": "auto"})
+        assert len(await server.ctx.sessions.rows(server.ctx.owner)) == 1  # what was added is not the client's
+    first = model.requests[0]
+    assert [part.text for part in first.messages[-1].parts][1:] == (
+        [f"(Answer this by a call of {told}.)"] if told else []
+    )
+    assert len([spec for spec in first.tools if spec.name.startswith("client_")]) == offered
+
+
+async def test_a_choice_of_a_tool_that_is_not_there_is_refused(serve: Any, scripted: Any) -> None:
+    async with serve(scripted()) as server, server.client() as client:
+        with pytest.raises(openai.BadRequestError) as caught:
+            await client.chat.completions.create(**said(), tool_choice={"type": "function", "function": {"name": "no"}})
+    assert caught.value.code == "unknown_tool"
+
+
+async def test_a_session_whose_turn_waits_for_its_client_can_be_deleted_by_its_owner(serve: Any, scripted: Any) -> None:
+    async with serve(scripted(CALL)) as server, server.client() as client, server.http() as http:
+        await client.chat.completions.create(**said(), extra_headers={"X-Hermes-Session-Id": "s1"})
+        async with server.http("alices-key-0123456789") as hers:
+            assert (await hers.delete("/api/sessions/s1")).status_code == 404
+        [row] = await server.ctx.sessions.rows(server.ctx.owner)
+        assert row.state == "running"
+        assert (await http.delete("/api/sessions/s1")).json()["deleted"]
+        assert await server.ctx.sessions.rows(server.ctx.owner) == []

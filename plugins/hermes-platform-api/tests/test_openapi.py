@@ -35,7 +35,7 @@ def test_api(case):
     # What a schema cannot say of a request is refused by a code of its own.
     said = response.json().get("error", {}).get("code") if response.status_code in (400, 422) else ""
     beyond = said in ("last_message_not_user", "empty_message", "invalid_image", "bad_request", "both_given",
-                      "idempotency_key_reused", "duplicate_tool", "client_tools_off")
+                      "idempotency_key_reused", "duplicate_tool", "unknown_tool", "client_tools_off")
     excluded = [positive_data_acceptance] if beyond else []
     try:
         case.validate_response(response, excluded_checks=excluded)

@@ -31,6 +31,7 @@ async def test_anthropics_client_gets_answers_whole_and_streamed(serve: Any, scr
             assert "".join([text async for text in stream.text_stream]) == "One two."
             last = await stream.get_final_message()
         assert (last.stop_reason, last.usage.output_tokens) == ("end_turn", 2)
+        assert [(m.id, m.display_name, m.type) async for m in client.models.list()] == [("hermes", "hermes", "model")]
         del ask["max_tokens"]
         assert (await client.messages.count_tokens(**ask)).input_tokens > 0
 

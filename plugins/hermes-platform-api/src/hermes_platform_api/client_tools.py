@@ -49,11 +49,15 @@ class ClientTool:
 
 @frozen(kw_only=True)
 class ClientTools:
-    """All that a request brings. ``prefix`` begins the ids of calls; not ``parallel``: one is handed out at a time."""
+    """All that a request brings. ``prefix`` begins the ids of calls; not ``parallel``: one is handed out at a time.
+
+    ``wish`` is said to the model with the message, where the client wants a call.
+    """
 
     tools: Sequence[ClientTool]
     parallel: bool = True
     prefix: str = "call_"
+    wish: str = ""
 
 
 @frozen(kw_only=True)

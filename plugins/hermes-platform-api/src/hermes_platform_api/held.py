@@ -90,8 +90,8 @@ class HeldTurn(Kept):
         at = self._starts[event] = len(self.events)
         handed, self.handed = self.handed, {}
         for name, inner in handed.items():
-            _, result = self._waits.pop(inner)
-            if not result.done():
+            _, result = self._waits.pop(inner, (None, None))
+            if result and not result.done():  # else the turn is being stopped
                 result.set_result(results[name])
                 self._open.pop(inner, None)
         self._settle()

@@ -48,10 +48,13 @@ def document() -> dict[str, Any]:
             "summary": "An agent behind the APIs of OpenAI and Anthropic.",
         },
         "paths": paths,
-        "security": [{"key": []}],
+        "security": [{"key": []}, {"x-api-key": []}],
         "components": {
             "schemas": {**BODIES, **ANSWERS},
-            "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}},
+            "securitySchemes": {
+                "key": {"type": "http", "scheme": "bearer"},
+                "x-api-key": {"type": "apiKey", "in": "header", "name": "x-api-key"},
+            },
         },
     }
 

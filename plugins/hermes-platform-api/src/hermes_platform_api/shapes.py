@@ -80,7 +80,14 @@ _tool_name = {"type": "string", "pattern": r"^[a-zA-Z0-9_-]{1,128}$"}
 _schema = _object(type=_one("object"))
 _parameters = _maybe(_schema)
 _function = _object("name", name=_tool_name, description=_maybe(_text()), parameters=_parameters)
-_choice_of = _any(_one("none", "auto", "required"), _object("type", type=_string))
+_picked = _object(name=_string, function=_object(name=_string))
+_pick = {"tools": _list(_picked), "mode": _string}
+_choice_of = _any(
+    _one("none", "auto", "required"),
+    _object(
+        "type", type=_string, name=_string, function=_object(name=_string), allowed_tools=_object(**_pick), **_pick
+    ),
+)
 _chat = _object(
     "model messages",
     model=_name,
@@ -199,7 +206,9 @@ _counted = {
             )
         )
     ),
-    "tool_choice": _maybe(_object("type", type=_one("auto", "any", "tool", "none"), disable_parallel_tool_use=_flag)),
+    "tool_choice": _maybe(
+        _object("type", type=_one("auto", "any", "tool", "none"), name=_string, disable_parallel_tool_use=_flag)
+    ),
 }
 _message_request = _object(
     "model messages max_tokens",

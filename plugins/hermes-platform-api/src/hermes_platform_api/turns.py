@@ -17,6 +17,7 @@ from hermes_core.types import (
     Question,
     Said,
     Started,
+    Text,
     TurnOrder,
     Usage,
 )
@@ -217,11 +218,17 @@ class Turns:
         for event in [name for name, kept in self._kept.items() if kept is held]:
             later(_REPEATED, self._kept.pop, event, None)
 
+    async def give_up(self, session: str) -> None:
+        """Stop the turn of a session that waits for its client."""
+        other = self._desk.at(session)
+        if other and other.handed:
+            await other.stop()
+
     async def _enter(self, session: str, kept: Kept | None) -> None:
         """See that a session is free for the tools of a turn. Raises ApiError."""
         other = self._desk.at(session)
         if other and other is not kept and other.handed:  # its client says something else instead
-            await other.stop()
+            await self.give_up(session)
         elif other and other is not kept and isinstance(kept, HeldTurn):
             raise ApiError(409, "session_busy", "A turn with tools of yours runs in this session.")
         if isinstance(kept, HeldTurn):
@@ -306,7 +313,9 @@ class Turns:
 
         order = TurnOrder(session=session, system=wanted.system, event=wanted.event, model=wanted.model)
         ask = kept.ask if kept and not isinstance(kept, HeldTurn) else None
-        turn = self._ctx.turns.run(wanted.message, owner=owner, order=order, ask=ask, stored=stored)
+        wish = [Text(text=wanted.tools.wish)] if wanted.tools and wanted.tools.wish else []
+        message = evolve(wanted.message, parts=(*wanted.message.parts, *wish))
+        turn = self._ctx.turns.run(message, owner=owner, order=order, ask=ask, stored=stored)
         async with contextlib.aclosing(turn) as events:
             async for event in events:
                 if isinstance(event, Said):
