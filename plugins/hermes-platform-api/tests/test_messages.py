@@ -1,5 +1,6 @@
 """Anthropic's protocol, event for event."""
 
+import asyncio
 import json
 from typing import Any
 
@@ -148,3 +149,27 @@ async def test_tokens_are_counted_without_asking_a_model(serve: Any, scripted: A
         wrong = await http.post("/v1/messages/count_tokens", json={"model": "claude", "messages": []})
     assert 0 < sizes[0] < 100 < 1000 < sizes[1] < 3000
     assert wrong.json()["error"]["type"] == "invalid_request_error"
+
+
+async def test_who_waits_long_is_told_with_a_ping(serve: Any, scripted: Any) -> None:
+    go, model = asyncio.Event(), scripted("Done.")
+    stream = model.stream
+
+    async def held(request: Any) -> Any:
+        await go.wait()
+        async for delta in stream(request):
+            yield delta
+
+    model.stream = held
+    async with (
+        serve(model, {"platforms.api.keep_alive_seconds": 0.1}) as server,
+        server.http() as http,
+        http.stream("POST", "/v1/messages", json=said("Hi.", stream=True)) as answer,
+    ):
+        seen = []
+        async for line in answer.aiter_lines():
+            seen.append(line)
+            if seen.count("event: ping") == 3:
+                go.set()
+    assert seen.count("event: message_stop") == 1
+    assert ": keep-alive" not in seen

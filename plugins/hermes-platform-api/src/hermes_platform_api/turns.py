@@ -146,7 +146,7 @@ class Turns:
         """Find, go on with or begin the turn of a request, and where its answer begins. Raises ApiError."""
         if found := self._repeated(wanted):
             return found
-        await self._bind(wanted)
+        again = await self._bind(wanted)
         if found := self._repeated(wanted):
             return found
         if held := self._desk.waiting(wanted.person, wanted.results):
@@ -160,7 +160,7 @@ class Turns:
             return held, at
         await self._check_tools(wanted)
         past = await self._first(wanted)
-        cut = past if past and past.state == "cut" else None
+        cut = past if past and (past.state == "cut" or (again and past.state == "done")) else None
         if wanted.late and past and past.state in ("interrupted", "failed") and past.last:
             wanted = evolve(wanted, session=past.session_id, message=wanted.late)
         event = event_of_call(next(iter(wanted.results))) if cut else wanted.event
@@ -240,11 +240,15 @@ class Turns:
             await kept.stop()
         self._kept.clear()
 
-    async def _bind(self, wanted: TurnRequest) -> None:
-        """Raises ApiError where the key of a request came with another one before."""
-        if wanted.key and not await self._keys.bind(owner_of(self._ctx, wanted.person), wanted.key, wanted.event):
+    async def _bind(self, wanted: TurnRequest) -> bool:
+        """Whether a request came before. Raises ApiError where its key came with another one."""
+        if not wanted.key:
+            return False
+        bound = await self._keys.bind(owner_of(self._ctx, wanted.person), wanted.key, wanted.event)
+        if bound == "other":
             text = "This Idempotency-Key came with another request before. Use a new key for a new request."
             raise ApiError(422, "idempotency_key_reused", text, headers={"x-should-retry": "false"})
+        return bound == "again"
 
     def _take(self) -> None:
         if self._last:
