@@ -56,7 +56,7 @@ def register_tools(ctx: PluginContext) -> Iterable[Tool]:  # type: ignore[empty-
 
 @contribute
 def register_tool_sources(ctx: PluginContext) -> Iterable[ToolSource]:  # type: ignore[empty-body]
-    """Return where tools come from that come and go while Hermes runs."""
+    """Return where tools come from that come and go while Hermes runs; a platform's are there where it serves."""
 
 
 @contribute

@@ -50,12 +50,12 @@ class Loader:
             raise error
         return error is None
 
-    def load_contributing(self, table: str, names: Iterable[str] | None = None) -> None:
-        """Load enabled plugins that declare something in a table of the manifest, or one of the names in it."""
+    def load_contributing(self, table: str, names: Iterable[str] | None = None, *, but: str = "") -> None:
+        """Load enabled plugins that declare something, or one of the names, in a table; none of the kind ``but``."""
         wanted = None if names is None else tuple(names)
         for installed in self._index.plugins:
             manifest = installed.manifest
-            if not manifest or not manifest.contributes[table]:
+            if not manifest or not manifest.contributes[table] or manifest.kind == but:
                 continue
             if wanted is None or any(manifest.declares(table, name) for name in wanted):
                 self.load(installed)

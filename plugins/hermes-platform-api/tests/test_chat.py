@@ -21,7 +21,7 @@ async def now() -> str:
     return "noon"
 
 
-def said(text: str, **more: Any) -> dict[str, Any]:
+def said(text: Any, **more: Any) -> dict[str, Any]:
     return {"model": "hermes", "messages": [{"role": "user", "content": text}], **more}
 
 
@@ -135,22 +135,29 @@ async def test_calls_of_another_agent_in_the_history_are_taken_as_said(serve: An
     ("body", "status", "code"),
     [
         (said("Hi.", model="gpt-9"), 404, "model_not_found"),
-        ({"messages": []}, 400, "invalid_value"),
+        ({"model": "hermes", "messages": []}, 400, "invalid_value"),
         ({}, 400, "invalid_value"),
         ([], 400, "invalid_value"),
         (said("x" * 1_000_001), 400, "invalid_value"),
         (said(" "), 400, "empty_message"),
         (said("Hi.", n=2), 400, "invalid_value"),
-        (said("Hi.", tools=[{"type": "function", "function": {"name": "f"}}]), 400, "invalid_value"),
-        ({"messages": [{"role": "assistant", "content": "Hi."}]}, 400, "last_message_not_user"),
-        ({"messages": [{"role": "user", "content": "a"}] * 1001}, 400, "invalid_value"),
+        (said("Hi.", tools=[{"type": "web_search"}]), 400, "invalid_value"),
+        ({"messages": [{"role": "user", "content": "Hi."}]}, 400, "invalid_value"),
+        ({"model": "hermes", "messages": [{"role": "assistant", "content": "Hi."}]}, 400, "last_message_not_user"),
+        ({"model": "hermes", "messages": [{"role": "user", "content": "a"}] * 1001}, 400, "invalid_value"),
         (
-            {"messages": [{"role": "user", "content": [{"type": "file", "file": {"file_id": "f"}}]}]},
+            {
+                "model": "hermes",
+                "messages": [{"role": "user", "content": [{"type": "file", "file": {"file_id": "f"}}]}],
+            },
             400,
             "unsupported_content_type",
         ),
         (
-            {"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "http://x/y"}}]}]},
+            {
+                "model": "hermes",
+                "messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "http://x/y"}}]}],
+            },
             400,
             "invalid_value",
         ),
@@ -202,6 +209,8 @@ async def test_names_of_models_lead_where_the_owner_said(serve: Any, scripted: A
 async def test_what_is_wrong_is_told_of_the_kind_of_message_that_was_meant(serve: Any, scripted: Any) -> None:
     async with serve(scripted()) as server, server.http() as http:
         answer = await http.post("/v1/chat/completions", json=said("x" * 1_000_001))
-        other = await http.post("/v1/chat/completions", json={"messages": [{"role": "nobody", "content": "Hi."}]})
+        other = await http.post(
+            "/v1/chat/completions", json={"model": "hermes", "messages": [{"role": "nobody", "content": "Hi."}]}
+        )
     assert answer.json()["error"]["param"] == "messages[0].content"
     assert other.json()["error"]["param"] == "messages[0].role"

@@ -12,6 +12,7 @@ import pytest
 from hermes_platform_api import connections
 from hermes_platform_api.connections import most_connections
 
+BODY = {"model": "hermes", "messages": [{"role": "user", "content": "Hi."}]}
 HEAD = b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer owners-key-0123456789\r\n"
 
 
@@ -56,7 +57,7 @@ async def test_the_many_who_send_nothing_give_way(serve, scripted):
     ):
         for _ in range(5):
             assert (await http.get("/health")).json() == {"status": "ok"}
-        answer = await http.post("/v1/chat/completions", json={"messages": [{"role": "user", "content": "Hi."}]})
+        answer = await http.post("/v1/chat/completions", json=BODY)
         assert answer.status_code == 200
 
 
@@ -70,7 +71,7 @@ async def test_where_all_are_at_work_the_next_is_told_to_come_again(serve, scrip
             yield delta
 
     model.stream = held
-    said = b'{"messages": [{"role": "user", "content": "Hi."}]}'
+    said = b'{"model": "hermes", "messages": [{"role": "user", "content": "Hi."}]}'
     whole = HEAD + f"Content-Type: application/json\r\nContent-Length: {len(said)}\r\n\r\n".encode() + said
     served = serve(model, {"platforms.api.max_connections": 2})
     async with served as server, many(server.url, 2, whole) as working:

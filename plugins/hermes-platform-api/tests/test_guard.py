@@ -18,7 +18,7 @@ from hermes_platform_api.config import Config
 from hermes_platform_api.keys import Keys
 from hermes_platform_api.platform import Api
 
-SAID = {"messages": [{"role": "user", "content": "Hi."}]}
+SAID = {"model": "hermes", "messages": [{"role": "user", "content": "Hi."}]}
 
 
 async def raw(url: str, data: bytes, wait: float = 10) -> bytes:
@@ -147,7 +147,7 @@ async def test_the_cap_turns_clients_away_and_lets_them_in_again(serve: Any, scr
         for path, body in (
             ("/v1/chat/completions", SAID),
             ("/v1/chat/completions", {**SAID, "stream": True}),
-            ("/v1/responses", {"input": "Hi."}),
+            ("/v1/responses", {"model": "hermes", "input": "Hi."}),
             ("/v1/runs", {"input": "Hi."}),
         ):
             answer = await http.post(path, json=body)

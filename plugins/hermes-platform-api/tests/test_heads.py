@@ -12,7 +12,7 @@ ALICE = "alices-key-0123456789"
 def body(*said: str, system: str = "") -> dict[str, Any]:
     roles = ("user", "assistant")
     messages = [{"role": roles[n % 2], "content": text} for n, text in enumerate(said)]
-    return {"messages": [*([{"role": "system", "content": system}] if system else []), *messages]}
+    return {"model": "hermes", "messages": [*([{"role": "system", "content": system}] if system else []), *messages]}
 
 
 async def ask(http: Any, *said: str, **more: Any) -> str:

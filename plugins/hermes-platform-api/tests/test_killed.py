@@ -7,6 +7,7 @@ import signal
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import openai
 import pytest
@@ -41,7 +42,7 @@ async def started(forks: Forks, home: Path, **env: str) -> tuple[int, str]:
 async def test_a_repeat_finishes_what_a_kill_cut(tmp_path: Path, forks: Forks, point: str) -> None:
     (tmp_path / "config.yaml").write_text("model: {provider: offline}\n")
     headers = {"authorization": f"Bearer {KEY}", "idempotency-key": "once"}
-    body = {"messages": [{"role": "user", "content": "hello"}]}
+    body = {"model": "hermes", "messages": [{"role": "user", "content": "hello"}]}
     _, url = await started(forks, tmp_path, HERMES_DIE_AT=point)
     async with openai.DefaultAsyncHttpxClient(timeout=60) as http:
         cut = await asyncio.gather(
@@ -62,4 +63,39 @@ async def test_a_repeat_finishes_what_a_kill_cut(tmp_path: Path, forks: Forks, p
     assert status == 0
     rows = sqlite3.connect(tmp_path / "state.db")
     assert rows.execute("select role from messages order by id").fetchall() == [("user",), ("assistant",)]
+    assert rows.execute("select state from turns").fetchall() == [("done",)]
+
+
+async def test_a_turn_that_waited_for_its_client_goes_on_after_a_kill(tmp_path: Path, forks: Forks) -> None:
+    (tmp_path / "config.yaml").write_text("model: {provider: offline}\n")
+    ask: Any = [{"role": "user", "content": "use the tool client_get_weather with city=Ulm"}]
+    function: Any = {
+        "name": "get_weather",
+        "parameters": {"type": "object", "properties": {"city": {"type": "string"}}},
+    }
+    tools: Any = [{"type": "function", "function": function}]
+    process, url = await started(forks, tmp_path)
+    async with openai.AsyncOpenAI(base_url=f"{url}/v1", api_key=KEY, max_retries=0) as client:
+        first = await client.chat.completions.create(model="hermes", messages=ask, tools=tools)
+    message = first.choices[0].message
+    assert message.tool_calls, message
+    os.kill(process, signal.SIGKILL)
+    assert await asyncio.to_thread(forks.wait) == -signal.SIGKILL
+    process, url = await started(forks, tmp_path)
+    more = [message.model_dump(exclude_none=True)]
+    more.append({"role": "tool", "tool_call_id": message.tool_calls[0].id, "content": "Rain in Ulm."})
+    try:
+        async with openai.AsyncOpenAI(base_url=f"{url}/v1", api_key=KEY, max_retries=0) as client:
+            last = await client.chat.completions.create(model="hermes", messages=[*ask, *more], tools=tools)
+    finally:
+        os.kill(process, signal.SIGTERM)
+        await asyncio.to_thread(forks.wait)
+    assert "Rain in Ulm." in (last.choices[0].message.content or "")
+    rows = sqlite3.connect(tmp_path / "state.db")
+    assert rows.execute("select role from messages order by id").fetchall() == [
+        ("user",),
+        ("assistant",),
+        ("tool",),
+        ("assistant",),
+    ]
     assert rows.execute("select state from turns").fetchall() == [("done",)]

@@ -13,6 +13,7 @@ from hermes_core.hooks import hookimpl
 from hermes_core.types import Routes
 
 ALICE = "alices-key-0123456789"  # of the fixture `serve`
+KEYS = (b"authorization", b"x-api-key")
 TABLES = {"contributes": {"routes": ["board", "hook", "files"]}, "permissions": {"public": ["hook"]}}
 
 
@@ -94,7 +95,7 @@ async def test_no_plugin_sees_a_key_of_the_server_but_a_webhook_its_own(
     serve: Any, scripted: Any, hermes: Any, tmp_path: Path
 ):
     async def heads(scope: Any, receive: Any, send: Any) -> None:
-        await answered(send, repr([value for name, value in scope["headers"] if name == b"authorization"]))
+        await answered(send, repr([value for name, value in scope["headers"] if name in KEYS]))
 
     @hookimpl
     def register_routes() -> list[Routes]:
@@ -109,6 +110,10 @@ async def test_no_plugin_sees_a_key_of_the_server_but_a_webhook_its_own(
         async with server.http("") as http:
             answer = await http.get("/tool/school/hook", headers={"authorization": "Bearer of-the-webhook"})
             assert answer.text == "[b'Bearer of-the-webhook']"
+            answer = await http.get("/tool/school/hook", headers={"x-api-key": "of-the-webhook"})
+            assert answer.text == "[b'of-the-webhook']"
+            for path in ("board", "hook"):
+                assert (await http.get(f"/tool/school/{path}", headers={"x-api-key": ALICE})).text == "[]"
 
 
 async def test_a_broken_one_costs_itself_and_is_named(serve: Any, scripted: Any, hermes: Any, tmp_path: Path, caplog):

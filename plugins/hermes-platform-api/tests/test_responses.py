@@ -32,7 +32,8 @@ async def test_the_official_client_gets_a_response(serve: Any, scripted: Any) ->
 async def test_the_official_client_reads_the_events(serve: Any, scripted: Any) -> None:
     model = scripted(Call("now"), "It is noon.")
     async with serve(model, {"toolsets": ["t"]}, now) as server, server.client() as client:
-        events = [event async for event in await client.responses.create(**ASK, stream=True)]
+        include: Any = ["hermes.tool.progress"]
+        events = [event async for event in await client.responses.create(**ASK, stream=True, include=include)]
     kinds = [event.type for event in events]
     assert kinds[:2] == ["response.created", "response.in_progress"]
     assert kinds[2:4] == ["hermes.tool.progress"] * 2

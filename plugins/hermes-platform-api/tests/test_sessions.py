@@ -64,7 +64,11 @@ async def test_two_people_see_nothing_of_each_other(serve: Any, scripted: Any) -
 async def test_a_scope_of_a_key_is_a_person_of_its_own(serve: Any, scripted: Any) -> None:
     async with serve(scripted("One.")) as server, server.http() as http:
         scoped = {"x-hermes-session-key": "user-7"}
-        await http.post("/v1/chat/completions", json={"messages": [{"role": "user", "content": "a"}]}, headers=scoped)
+        await http.post(
+            "/v1/chat/completions",
+            json={"model": "hermes", "messages": [{"role": "user", "content": "a"}]},
+            headers=scoped,
+        )
         assert (await http.get("/api/sessions")).json()["data"] == []
         [row] = (await http.get("/api/sessions", headers=scoped)).json()["data"]
         assert row["preview"] == "a"

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -22,6 +23,7 @@ __all__ = ["capabilities", "detailed", "health", "model", "models", "skills", "t
 _FEATURES = {
     "chat_completions": True,
     "responses": True,
+    "messages": True,
     "runs": True,
     "run_events": True,
     "run_approvals": True,
@@ -32,7 +34,7 @@ _FEATURES = {
     "tool_progress_events": True,
     "images": True,
     "files": False,
-    "client_tools": False,
+    "client_tools": True,
     "idempotency_keys": True,
     "session_headers": ["X-Hermes-Session-Id", "X-Hermes-Session-Key"],
 }
@@ -55,7 +57,8 @@ async def detailed(service: Service, request: Request) -> Response:
 async def models(service: Service, request: Request) -> Response:
     """The names clients may ask for."""
     names = [service.config.model_name, *service.config.models]
-    return json_answer({"object": "list", "data": [_model(service, name) for name in names]})
+    data = [_model(service, name) for name in names]
+    return json_answer({"object": "list", "data": data, "has_more": False, "first_id": names[0], "last_id": names[-1]})
 
 
 async def model(service: Service, request: Request) -> Response:
@@ -106,7 +109,9 @@ async def _ready(ctx: PluginContext) -> dict[str, str]:
 
 
 def _model(service: Service, name: str) -> dict[str, object]:
-    return {"id": name, "object": "model", "created": int(service.began), "owned_by": "hermes"}
+    known = {"id": name, "object": "model", "created": int(service.began), "owned_by": "hermes"}
+    since = datetime.fromtimestamp(service.began, UTC).isoformat(timespec="seconds")
+    return {**known, "type": "model", "display_name": name, "created_at": since}  # both vendors' clients read it
 
 
 def _skills(folders: Sequence[Path]) -> dict[str, str]:

@@ -9,12 +9,13 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hermes_core.types import Started
+from hermes_core.types import Started, ToolCall
 from hermes_platform_api.errors import ApiError
 from hermes_platform_api.progress import progress
 from hermes_platform_api.reading import read_chat
 from hermes_platform_api.service import Service, TurnSummary, read_body, tokens
 from hermes_platform_api.sse import EventStream, event, json_answer, unless_gone
+from hermes_platform_api.tool_params import chat_tools
 from hermes_platform_api.turn_request import TurnRequest, turn_request
 
 __all__ = ["complete"]
@@ -23,7 +24,7 @@ __all__ = ["complete"]
 async def complete(service: Service, request: Request) -> Response:
     """Answer a conversation, whole or as it comes."""
     body = await read_body(request, "ChatCompletionRequest")
-    wanted = turn_request(request, body, read_chat(body["messages"]))
+    wanted = turn_request(request, body, read_chat(body["messages"]), tools=chat_tools(body))
     wanted = service.answered_by(wanted, body.get("model"))
     if body.get("stream"):
         usage = bool((body.get("stream_options") or {}).get("include_usage"))
@@ -34,13 +35,16 @@ async def complete(service: Service, request: Request) -> Response:
     answer = TurnSummary()
     async with aclosing(service.turns.play(wanted)) as turn:
         await unless_gone(request, answer.all(turn))
-    message = {"role": "assistant", "content": answer.final, "refusal": None}
+    message: dict[str, Any] = {"role": "assistant", "content": answer.final, "refusal": None, "annotations": []}
+    if answer.calls:
+        message |= {"content": answer.final or None, "tool_calls": [_call(call) for call in answer.calls]}
+    finish = "tool_calls" if answer.calls else "stop"
     whole = {
         "id": f"chatcmpl-{wanted.event}",
         "object": "chat.completion",
         "created": int(time.time()),
         "model": wanted.called,
-        "choices": [{"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}],
+        "choices": [{"index": 0, "message": message, "logprobs": None, "finish_reason": finish}],
         "usage": tokens(answer.usage, chat=True),
     }
     if answer.note:
@@ -73,29 +77,39 @@ class _Stream:
                 if isinstance(one, Started):
                     self._session = one.session_id
                 elif text := answer.add(one):
-                    delta: dict[str, str] = {"role": "assistant", "content": text} if first else {"content": text}
+                    delta: dict[str, Any] = {"role": "assistant", "content": text} if first else {"content": text}
                     first = False
                     yield self._chunk(delta)
                 elif told := progress(one):
                     yield self._chunk({}, told, name="hermes.tool.progress")
         answer.check()
         if first:
-            yield self._chunk({"role": "assistant", "content": answer.text})
-        yield self._chunk({}, finish="stop")
+            yield self._chunk({"role": "assistant", "content": answer.text if not answer.calls else None})
+        for number, call in enumerate(answer.calls):
+            whole = _call(call)
+            named = {**whole, "function": {**whole["function"], "arguments": ""}}
+            yield self._chunk({"tool_calls": [{"index": number, **named}]})
+            given = {"index": number, "function": {"arguments": whole["function"]["arguments"]}}
+            yield self._chunk({"tool_calls": [given]})
+        yield self._chunk({}, finish="tool_calls" if answer.calls else "stop")
         if self._usage:
             used = json.dumps(tokens(answer.usage, chat=True), separators=(",", ":"))
             yield event(f'{self._head},"choices":[],"usage":{used}}}')
         yield event("[DONE]")
 
     def _chunk(
-        self, delta: dict[str, str], more: dict[str, Any] | None = None, *, finish: str | None = None, name: str = ""
+        self, delta: dict[str, Any], more: dict[str, Any] | None = None, *, finish: str | None = None, name: str = ""
     ) -> bytes:
-        choice = json.dumps(
-            {"index": 0, "delta": delta, "finish_reason": finish}, ensure_ascii=False, separators=(",", ":")
-        )
+        whole = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
+        choice = json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
         rest = "," + json.dumps(more, ensure_ascii=False)[1:-1] if more else ""
         usage = ',"usage":null' if self._usage else ""
         return event(f'{self._head},"choices":[{choice}]{usage}{rest}}}', name)
+
+
+def _call(call: ToolCall) -> dict[str, Any]:
+    arguments = json.dumps(dict(call.arguments), ensure_ascii=False)
+    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}}
 
 
 def _failed(error: ApiError) -> bytes:

@@ -46,6 +46,9 @@ class Config:
     keep_alive_seconds: float = option(
         "After how much silence a stream gets a comment, so that no proxy cuts it.", default=30.0, validator=ge(0.1)
     )
+    client_tool_seconds: float = option(
+        "How long a turn waits for what a client's own tools give; then it is stopped.", default=600.0, validator=ge(1)
+    )
     run_seconds: float = option(
         "How long the events of a finished run can still be read.", default=300.0, validator=ge(0)
     )

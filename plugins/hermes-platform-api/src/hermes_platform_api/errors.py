@@ -1,4 +1,4 @@
-"""What is told to a client when something cannot be done, in the shape OpenAI's clients read."""
+"""What is told to a client when something cannot be done, in the shape that OpenAI's or Anthropic's clients read."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -9,6 +9,7 @@ from hermes_core.types import Failed
 __all__ = ["ApiError", "of_error", "of_failure", "of_refused"]
 
 _TYPES = {401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error"}
+_ANTHROPIC = {401: "authentication_error", 403: "permission_error", 404: "not_found_error", 413: "request_too_large"}
 # kinds of Failed: status and code. Any other is our own fault.
 _KINDS: Mapping[str, tuple[int, str]] = {
     "user_error": (400, "bad_request"),
@@ -44,6 +45,14 @@ class ApiError(Exception):
         kind = _TYPES.get(self.status) or ("invalid_request_error" if self.status < 500 else "server_error")
         error = {"message": self.message, "type": kind, "param": self.param or None, "code": self.code}
         return {"error": error}
+
+    @property
+    def anthropic(self) -> dict[str, object]:
+        """The same as Anthropic's clients read it. Its code is told beside its type."""
+        kind = _ANTHROPIC.get(self.status) or ("invalid_request_error" if self.status < 500 else "api_error")
+        kind = {429: "rate_limit_error", 503: "overloaded_error"}.get(self.status, kind)
+        text = f"{self.param}: {self.message}" if self.param and self.param not in self.message else self.message
+        return {"type": "error", "error": {"type": kind, "message": text, "code": self.code}}
 
 
 def of_failure(failure: Failed) -> ApiError:

@@ -31,11 +31,12 @@ _SAFE = {
 }
 _PAGE = "default-src 'self'; frame-ancestors 'none'"  # of what plugins serve, where they say nothing else
 _ASKED = (
-    "authorization, content-type, idempotency-key, x-hermes-session-id, x-hermes-session-key, x-stainless-arch, "
+    "authorization, x-api-key, anthropic-version, anthropic-beta, anthropic-dangerous-direct-browser-access, "
+    "content-type, idempotency-key, x-hermes-session-id, x-hermes-session-key, x-stainless-arch, "
     "x-stainless-lang, x-stainless-os, x-stainless-package-version, x-stainless-retry-count, x-stainless-runtime, "
     "x-stainless-runtime-version, x-stainless-timeout, openai-organization, openai-project"
 )
-_SHOWN = "x-hermes-session-id, x-hermes-completed, x-hermes-partial, x-hermes-error, retry-after"
+_SHOWN = "request-id, x-hermes-session-id, x-hermes-completed, x-hermes-partial, x-hermes-error, retry-after"
 _PREFLIGHT = 600  # seconds a browser may remember what it may send
 
 
@@ -94,7 +95,7 @@ class Guard:
             log.exception("a request could not be answered")
             failure = ApiError(500, "internal_error", "Something went wrong here. The server's log says what.")
         if failure and not begun:
-            await answered(failure)(scope, receive, sending)
+            await answered(failure, scope["path"])(scope, receive, sending)
 
     async def _answer(self, scope: Scope, headers: Headers, receive: Receive, send: Send) -> None:
         if scope["method"] == "OPTIONS" and "access-control-request-method" in headers and "origin" in headers:
@@ -133,19 +134,25 @@ class Guard:
 
     def _keyless(self, scope: Scope, headers: Headers) -> Scope:
         """The same without keys of ours: who gets a request may not send others in the name of who sent it."""
-        if all(self._known(one) is None for one in headers.getlist("authorization")):
-            return scope
-        return {**scope, "headers": [one for one in scope["headers"] if one[0].lower() != b"authorization"]}
+        ours = {b"authorization": self._known, b"x-api-key": self._keys.person}
+        kept = [
+            (name, value)
+            for name, value in scope["headers"]
+            if not (find := ours.get(name.lower())) or find(value.decode("latin-1")) is None
+        ]
+        return scope if len(kept) == len(scope["headers"]) else {**scope, "headers": kept}
 
     def _known(self, given: str) -> str | None:
         scheme, _, key = given.partition(" ")
         return self._keys.person(key.strip()) if scheme.lower() == "bearer" else None
 
     def _person(self, headers: Headers) -> str:
-        given = headers.getlist("authorization")
+        given, other = headers.getlist("authorization"), headers.getlist("x-api-key")
         person = self._known(given[0]) if len(given) == 1 else None
+        if not given and len(other) == 1:  # Anthropic's clients
+            person = self._keys.person(other[0].strip())
         if person is None:
-            text = "The key is missing or wrong. Send it as: Authorization: Bearer KEY"
+            text = "The key is missing or wrong. Send it as: Authorization: Bearer KEY, or as x-api-key."
             raise ApiError(401, "invalid_api_key", text, headers={"www-authenticate": "Bearer"})
         return person
 

@@ -10,7 +10,7 @@ branch; and it is only good while nothing was added to the session.
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from attrs import asdict
 
@@ -110,17 +110,17 @@ class Keys:
     def __init__(self, documents: DocumentsBroker) -> None:
         self._documents = documents
 
-    async def bind(self, owner: Principal, key: str, event: str) -> bool:
-        """Bind a key to the request of an event; False where it is bound to another. It is stored when this returns."""
+    async def bind(self, owner: Principal, key: str, event: str) -> Literal["first", "again", "other"]:
+        """Bind a key to the request of an event, or say what it was bound to. It is stored when this returns."""
         first: list[Any] = []
 
         def bound(before: JSON | None) -> JSON:
             known = dict(before) if isinstance(before, dict) else {}
-            first[:] = [known.get(key, event)]
+            first[:] = [known.get(key)]
             return known if key in known else {**dict(list(known.items())[1 - _MOST :]), key: event}
 
         await self._documents.change(_name(key, "keys"), bound, owner=owner)
-        return first == [event]
+        return "first" if first == [None] else "again" if first == [event] else "other"
 
 
 def _name(digest: str, kind: str = "heads") -> str:

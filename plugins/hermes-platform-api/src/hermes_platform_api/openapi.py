@@ -42,12 +42,19 @@ def document() -> dict[str, Any]:
     paths["/openapi.json"] = {"get": own}
     return {
         "openapi": "3.1.0",
-        "info": {"title": "Hermes", "version": version("hermes-core"), "summary": "An agent behind OpenAI's API."},
+        "info": {
+            "title": "Hermes",
+            "version": version("hermes-core"),
+            "summary": "An agent behind the APIs of OpenAI and Anthropic.",
+        },
         "paths": paths,
-        "security": [{"key": []}],
+        "security": [{"key": []}, {"x-api-key": []}],
         "components": {
             "schemas": {**BODIES, **ANSWERS},
-            "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}},
+            "securitySchemes": {
+                "key": {"type": "http", "scheme": "bearer"},
+                "x-api-key": {"type": "apiKey", "in": "header", "name": "x-api-key"},
+            },
         },
     }
 
@@ -76,9 +83,10 @@ def _operation(route: Route) -> dict[str, Any]:
         found["requestBody"] = {"required": needed, "content": {"application/json": {"schema": schema}}}
     if route.path in OPEN:
         found["security"] = []
+    wrong = "MessageError" if route.path.startswith("/v1/messages") else "Error"
     found["responses"] = {
         str(route.status): _success(route),
-        **{code: _json("Error", _ERRORS[code]) for code in _codes(route)},
+        **{code: _json(wrong, _ERRORS[code]) for code in _codes(route)},
     }
     return found
 
@@ -89,6 +97,7 @@ def _codes(route: Route) -> list[str]:
     more = {"404", "409"} if "{id}" in route.path or route.turns else set()
     more |= {"413", "415"} if route.body else set()
     more |= {"409", "422", "429", "502"} if route.turns else set()
+    more |= {"404"} if route.name == "countTokens" else set()
     more |= {"409"} if route.method != "GET" else set()
     more |= {"410"} if route.name == "getRunEvents" else set()
     return sorted({*_ALWAYS, *more})

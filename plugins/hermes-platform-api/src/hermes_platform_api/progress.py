@@ -2,14 +2,15 @@
 
 from typing import Any
 
-from hermes_core.types import JSON, Called, Event, Noticed, Progress, Returned
+from hermes_core.types import JSON, Called, Noticed, Progress, Returned
+from hermes_platform_api.kept import Told
 
 __all__ = ["progress"]
 
 _LABEL = 200
 
 
-def progress(event: Event) -> dict[str, Any] | None:
+def progress(event: Told) -> dict[str, Any] | None:
     """A tool that runs, or a notice; None for events that say neither."""
     if isinstance(event, Called):
         return {

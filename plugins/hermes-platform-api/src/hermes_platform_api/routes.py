@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hermes_core.values import frozen
-from hermes_platform_api import about, chat, responses, runs, sessions
+from hermes_platform_api import about, chat, messages, responses, runs, sessions
 from hermes_platform_api.service import Service
 
 __all__ = ["OPEN", "ROUTES", "Handler", "Route"]
@@ -36,7 +36,10 @@ ROUTES: Sequence[Route] = (
     Route("POST", "/v1/chat/completions", chat.complete, "createChatCompletion", "ChatCompletion", "ChatCompletionRequest", 200, True, True),  # noqa: E501
     Route("POST", "/v1/responses", responses.create, "createResponse", "Response", "ResponseRequest", 200, True, True),
     Route("GET", "/v1/responses/{id}", responses.read, "getResponse", "Response"),
+    Route("GET", "/v1/responses/{id}/input_items", responses.input_items, "listInputItems", "InputItems"),
     Route("DELETE", "/v1/responses/{id}", responses.delete, "deleteResponse", "Deleted"),
+    Route("POST", "/v1/messages", messages.create, "createMessage", "MessageAnswer", "MessageRequest", 200, True, True),
+    Route("POST", "/v1/messages/count_tokens", messages.count, "countTokens", "Counted", "CountRequest"),
     Route("POST", "/v1/runs", runs.begin, "createRun", "RunStarted", "RunRequest", 202, False, True),
     Route("GET", "/v1/runs/{id}", runs.read, "getRun", "Run"),
     Route("GET", "/v1/runs/{id}/events", runs.events, "getRunEvents", streams=True),

@@ -9,15 +9,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hermes_core.errors import UnknownName, UserError
-from hermes_core.types import Ended, Event, Failed, PastTurn, Question, Said, Started, Thinking, Verdict
+from hermes_core.types import Ended, Failed, PastTurn, Question, Said, Started, Thinking, Verdict
 from hermes_platform_api.errors import ApiError
+from hermes_platform_api.kept import Events, Kept, Told
 from hermes_platform_api.progress import progress
 from hermes_platform_api.reading import Said as Given
 from hermes_platform_api.reading import read_chat, read_input
 from hermes_platform_api.service import Service, TurnSummary, read_body, tokens
 from hermes_platform_api.sse import EventStream, event, json_answer
 from hermes_platform_api.turn_request import event_of, person_of, turn_request
-from hermes_platform_api.turns import Kept
 
 __all__ = ["begin", "events", "one_event", "read", "settle", "stop"]
 
@@ -143,13 +143,13 @@ async def _found(service: Service, request: Request) -> tuple[str, Kept | None, 
     return name, kept, past
 
 
-async def _only(kept: Kept) -> AsyncGenerator[Event, None]:
+async def _only(kept: Kept) -> Events:
     async for one in kept.read():
         if not isinstance(one, Question):
             yield one
 
 
-def one_event(one: Event | Question, answer: TurnSummary) -> dict[str, Any] | None:
+def one_event(one: Told | Question, answer: TurnSummary) -> dict[str, Any] | None:
     """An event of a turn as it is sent; None for one that is not."""
     match one:
         case Started():

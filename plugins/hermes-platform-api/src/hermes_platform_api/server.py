@@ -36,11 +36,17 @@ def application(service: Service) -> ASGIApp:
     for route in ROUTES:
         routes.setdefault(route.path, {})[route.method] = route.handler
     paths = [Path(path, _Methods(service, methods)) for path, methods in routes.items()]
-    return Router([*paths, Path("/openapi.json", openapi)], redirect_slashes=False, default=_nowhere)
+    compact = Path("/v1/responses/compact", _compact, methods=["POST"])
+    return Router([compact, *paths, Path("/openapi.json", openapi)], redirect_slashes=False, default=_nowhere)
 
 
 async def _nowhere(scope: Scope, receive: Receive, send: Send) -> None:
     raise ApiError(404, "not_found", f"There is nothing at {scope['path'][:200]}.")
+
+
+async def _compact(_request: Request) -> Response:
+    text = "A long conversation is compacted by itself, in its session: go on with previous_response_id."
+    raise ApiError(404, "not_found", text)
 
 
 class _Methods:

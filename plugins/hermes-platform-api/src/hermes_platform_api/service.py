@@ -2,19 +2,21 @@
 
 import json
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import Sequence
 from typing import Any
 
 from attrs import evolve
 from starlette.requests import Request
 
 from hermes_core.context import PluginContext
-from hermes_core.types import Ended, Event, Failed, Principal, Returned, Said, Usage
+from hermes_core.types import Ended, Failed, Principal, Returned, Said, ToolCall, Usage
 from hermes_platform_api.config import Config
 from hermes_platform_api.errors import ApiError, of_failure
+from hermes_platform_api.kept import Events, Handed, Told
 from hermes_platform_api.reading import refuse_files
 from hermes_platform_api.schema import check
 from hermes_platform_api.shapes import BODIES, LIMITS
+from hermes_platform_api.stored import StoredResponses
 from hermes_platform_api.turn_request import TurnRequest, event_of, person_of
 from hermes_platform_api.turns import Turns, owner_of
 
@@ -26,7 +28,8 @@ class Service:
 
     def __init__(self, config: Config, ctx: PluginContext) -> None:
         self.config, self.ctx = config, ctx
-        self.turns = Turns(ctx, config.max_turns)
+        self.turns = Turns(ctx, config.max_turns, config.client_tool_seconds)
+        self.responses = StoredResponses(ctx.documents)
         self.began = time.time()
 
     def owner(self, request: Request) -> Principal:
@@ -51,11 +54,17 @@ class Service:
     async def after(self, wanted: TurnRequest, name: str, prefixes: tuple[str, ...]) -> TurnRequest:
         """The same turn, to be played after an earlier one, by the id that that was given. Raises ApiError.
 
-        Where the conversation went on since, or still goes on, a branch is begun at that point.
+        Where the conversation went on since, or still goes on, a branch is begun at that point. One that waits for
+        what is sent now goes on itself.
         """
         event = next((e for prefix in prefixes if (e := event_of(name, prefix))), "")
         owner = owner_of(self.ctx, wanted.person)
         past = await self.ctx.turns.past(event, owner=owner) if event else None
+        if past and wanted.results and past.state != "done":
+            return evolve(wanted, session=past.session_id)
+        if past and (call := self.turns.waits(past.session_id)):
+            text = f"No tool output found for function call {call}."
+            raise ApiError(400, "tool_result_missing", text, param="input")
         if past is None or past.state != "done":
             text = f"There is nothing finished with the id {name[:80]!r}."
             raise ApiError(404, "previous_response_not_found", text, param="previous_response_id")
@@ -66,15 +75,19 @@ class Service:
 
 
 class TurnSummary:
-    """What the events of a turn come to. ``shown`` is all that was said, ``text`` the final answer."""
+    """What the events of a turn come to. ``shown`` is all that was said, ``text`` the final answer.
+
+    ``calls`` are of the client's own tools: it has the word, and the turn waits for their results.
+    """
 
     def __init__(self) -> None:
         self.shown = self.text = self.note = self.session = self.reason = ""
         self.usage = Usage()
+        self.calls: Sequence[ToolCall] = ()
         self.failure: Failed | None = None
         self._apart = False
 
-    def add(self, event: Event) -> str:
+    def add(self, event: Told) -> str:
         """Take up an event; what is to be shown of the answer."""
         if isinstance(event, Said):
             piece = f"\n\n{event.text}" if self._apart and self.shown else event.text
@@ -85,12 +98,14 @@ class TurnSummary:
             self._apart = True
         elif isinstance(event, Failed):
             self.failure = event
+        elif isinstance(event, Handed):
+            self.session, self.calls, self.usage, self.reason = event.session_id, event.calls, event.usage, "handed"
         elif isinstance(event, Ended):
             self.session, self.text, self.note = event.session_id, event.answer, event.note
             self.usage, self.reason = event.usage, event.reason
         return ""
 
-    async def all(self, events: AsyncGenerator[Event, None]) -> "TurnSummary":
+    async def all(self, events: Events) -> "TurnSummary":
         """Take up all of them. Raises ApiError when the turn failed."""
         async for event in events:
             self.add(event)
@@ -111,7 +126,7 @@ class TurnSummary:
         """What the answer's headers say of it."""
         whole = self.reason == "done"
         found = {"x-hermes-session-id": self.session, "x-hermes-completed": str(whole).lower()}
-        return found | ({} if whole else {"x-hermes-partial": "true", "x-hermes-error": "interrupted"})
+        return found | ({} if whole or self.calls else {"x-hermes-partial": "true", "x-hermes-error": "interrupted"})
 
     @property
     def final(self) -> str:

@@ -53,8 +53,10 @@ async def rename(service: Service, request: Request) -> Response:
 
 async def delete(service: Service, request: Request) -> Response:
     """Delete one with all it holds."""
-    session = request.path_params["id"]
-    await service.ctx.sessions.delete(service.owner(request), session)
+    session, owner = request.path_params["id"], service.owner(request)
+    await service.ctx.sessions.get(owner, session)
+    await service.turns.give_up(session)
+    await service.ctx.sessions.delete(owner, session)
     return json_answer({"id": session, "object": "hermes.session", "deleted": True})
 
 

@@ -76,14 +76,28 @@ _result = _object(
     content=_any(_text(LONG), _list(_said)),
 )
 _nothing = _maybe({"type": "array", "maxItems": 0})
+_tool_name = {"type": "string", "pattern": r"^[a-zA-Z0-9_-]{1,128}$"}
+_schema = _object(type=_one("object"))
+_parameters = _maybe(_schema)
+_function = _object("name", name=_tool_name, description=_maybe(_text()), parameters=_parameters)
+_picked = _object(name=_string, function=_object(name=_string))
+_pick = {"tools": _list(_picked), "mode": _string}
+_choice_of = _any(
+    _one("none", "auto", "required"),
+    _object(
+        "type", type=_string, name=_string, function=_object(name=_string), allowed_tools=_object(**_pick), **_pick
+    ),
+)
 _chat = _object(
-    "messages",
-    model=_maybe(_name),
+    "model messages",
+    model=_name,
     messages=_list(_any(_system, _user, _assistant, _result), 1),
     stream=_maybe(_flag),
     stream_options=_maybe(_object(include_usage=_maybe(_flag))),
     n=_maybe({"type": "integer", "minimum": 1, "maximum": 1}),
-    tools=_nothing,
+    tools=_maybe(_list(_object("type function", type=_one("function"), function=_function))),
+    tool_choice=_maybe(_choice_of),
+    parallel_tool_calls=_maybe(_flag),
     functions=_nothing,
     response_format=_maybe(_object("type", type=_one("text"))),
     modalities=_maybe(_list(_one("text"))),
@@ -111,10 +125,24 @@ _item = _any(
         role=_one("assistant"),
         content=_any(_text(LONG), _list(_output_part)),
     ),
+    _object(
+        "type call_id name arguments",
+        type=_one("function_call"),
+        call_id=_text(200),
+        name=_text(200),
+        arguments=_text(LONG),
+    ),
+    _object(
+        "type call_id output",
+        type=_one("function_call_output"),
+        call_id=_text(200),
+        output=_any(_text(LONG), _list(_input_part)),
+    ),
+    _object("type", type=_one("reasoning")),
 )
 _response = _object(
-    "input",
-    model=_maybe(_name),
+    "model input",
+    model=_name,
     input=_any(_words, _list(_item, 1)),
     instructions=_maybe(_text()),
     previous_response_id=_maybe(_name),
@@ -122,9 +150,71 @@ _response = _object(
     store=_maybe(_flag),
     stream=_maybe(_flag),
     background=_maybe(_one(False)),
-    tools=_nothing,
+    include=_maybe(_list(_string)),
+    tools=_maybe(
+        _list(
+            _object(
+                "type name",
+                type=_one("function"),
+                name=_tool_name,
+                description=_maybe(_text()),
+                parameters=_parameters,
+            )
+        )
+    ),
+    tool_choice=_maybe(_choice_of),
+    parallel_tool_calls=_maybe(_flag),
     text=_maybe(_object(format=_maybe(_object("type", type=_one("text"))))),
     metadata=_metadata,
+)
+
+# --- messages ---------------------------------------------------------------------------------------------------------
+
+_block_text = _object("type text", type=_one("text"), text=_text(LONG))
+_source = _object(
+    "type media_type data",
+    type=_one("base64"),
+    media_type=_one("image/png", "image/jpeg", "image/gif", "image/webp"),
+    data=_string,
+)
+_block_image = _object("type source", type=_one("image"), source=_source)
+_block = _any(
+    _block_text,
+    _block_image,
+    _object("type id name input", type=_one("tool_use"), id=_text(200), name=_text(200), input={"type": "object"}),
+    _object(
+        "type tool_use_id",
+        type=_one("tool_result"),
+        tool_use_id=_text(200),
+        content=_maybe(_any(_text(LONG), _list(_any(_block_text, _block_image)))),
+        is_error=_maybe(_flag),
+    ),
+    _object("type", type=_one("thinking", "redacted_thinking")),
+)
+_counted = {
+    "model": _name,
+    "messages": _list(_object("role content", role=_one("user", "assistant"), content=_any(_text(), _list(_block))), 1),
+    "system": _maybe(_any(_text(), _list(_block_text))),
+    "tools": _maybe(
+        _list(
+            _object(
+                "name input_schema",
+                type=_maybe(_one("custom")),
+                name=_tool_name,
+                description=_maybe(_text()),
+                input_schema=_schema,
+            )
+        )
+    ),
+    "tool_choice": _maybe(
+        _object("type", type=_one("auto", "any", "tool", "none"), name=_string, disable_parallel_tool_use=_flag)
+    ),
+}
+_message_request = _object(
+    "model messages max_tokens",
+    **_counted,
+    max_tokens={"type": "integer", "minimum": 1},
+    stream=_maybe(_flag),
 )
 
 # --- runs and sessions ------------------------------------------------------------------------------------------------
@@ -151,6 +241,8 @@ _say = _object("input", input=_input, system=_maybe(_text()), model=_maybe(_name
 BODIES: dict[str, JsonSchema] = {
     "ChatCompletionRequest": _chat,
     "ResponseRequest": _response,
+    "MessageRequest": _message_request,
+    "CountRequest": _object("model messages", **_counted),
     "RunRequest": _run,
     "ApprovalRequest": _approval,
     "SessionRequest": _session,
@@ -169,7 +261,13 @@ _tokens = _object(
     "input_tokens output_tokens total_tokens", input_tokens=_count, output_tokens=_count, total_tokens=_count
 )
 _error = _object("message type param code", message=_string, type=_string, param=_maybe(_string), code=_maybe(_string))
-_answered = _object("role content", role=_one("assistant"), content=_string, refusal=_maybe(_string))
+_answered = _object(
+    "role content",
+    role=_one("assistant"),
+    content=_maybe(_string),
+    refusal=_maybe(_string),
+    tool_calls=_list(_call),
+)
 _choice = _object("index message finish_reason", index=_count, message=_answered, finish_reason=_string)
 _described = _object(
     "id object title origin created_at model",
@@ -229,6 +327,30 @@ ANSWERS: dict[str, JsonSchema] = {
         usage=_maybe(_tokens),
         error=_maybe(_object("code message", code=_string, message=_string)),
     ),
+    "InputItems": _object(
+        "object data first_id last_id has_more",
+        object=_one("list"),
+        data={"type": "array", "items": _object("type id", type=_string, id=_string)},
+        first_id=_maybe(_string),
+        last_id=_maybe(_string),
+        has_more=_flag,
+    ),
+    "MessageAnswer": _object(
+        "id type role model content stop_reason usage",
+        id=_string,
+        type=_one("message"),
+        role=_one("assistant"),
+        model=_string,
+        content={"type": "array", "items": _object("type", type=_one("text", "tool_use"))},
+        stop_reason=_one("end_turn", "tool_use", "max_tokens"),
+        usage=_object("input_tokens output_tokens", input_tokens=_count, output_tokens=_count),
+    ),
+    "MessageError": _object(
+        "type error",
+        type=_one("error"),
+        error=_object("type message", type=_string, message=_string),
+    ),
+    "Counted": _object("input_tokens", input_tokens=_count),
     "Deleted": _object("id object deleted", id=_string, object=_string, deleted=_flag),
     "Run": _about_run,
     "RunStarted": _object("run_id status", run_id=_string, status=_string, session_id=_maybe(_string)),

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import os
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 from typing import Any, TypeVar
 
@@ -15,6 +16,7 @@ from hermes_platform_api.errors import ApiError
 __all__ = ["EventStream", "answered", "event", "json_answer", "unless_gone"]
 
 T = TypeVar("T")
+_ANTHROPIC = "/v1/messages"  # where Anthropic's protocol is spoken
 _FIRST = 1.0  # seconds in which a failure still gets a status of its own, before the stream begins
 
 
@@ -48,6 +50,7 @@ class EventStream(Response):
     """Sends what ``body`` yields; closes it when it ends, fails, or the client leaves.
 
     ``failed`` makes an event of an error that comes when the stream has begun. ``headers`` are asked for when it does.
+    ``ping`` is sent where nothing was for so long as ``silence``.
     """
 
     media_type = "text/event-stream"
@@ -59,11 +62,12 @@ class EventStream(Response):
         silence: float,
         failed: Callable[[ApiError], bytes],
         headers: Callable[[], Mapping[str, str]] = dict,
+        ping: bytes = b": keep-alive\n\n",
     ) -> None:
         super().__init__(headers={"cache-control": "no-cache", "x-accel-buffering": "no"})
         del self.headers["content-length"]  # nobody knows it
         self._stream, self._silence, self._failed, self._more = body, silence, failed, headers
-        self._begun, self._waiting = False, asyncio.Lock()
+        self._begun, self._waiting, self._ping = False, asyncio.Lock(), ping
         self._last = 0.0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -82,7 +86,7 @@ class EventStream(Response):
                 except TimeoutError:
                     quiet = loop.time() - self._last
                     if not self._begun or quiet >= self._silence:
-                        await self._send(send, b": keep-alive\n\n")
+                        await self._send(send, self._ping)
                         quiet = 0.0
                     pause = max(0.05, self._silence - quiet)
                     continue
@@ -102,7 +106,7 @@ class EventStream(Response):
         except ApiError as error:
             if not self._begun:
                 watching.cancel()
-                await answered(error)(scope, receive, send)
+                await answered(error, scope["path"])(scope, receive, send)
                 return
             await self._send(send, self._failed(error))
         finally:
@@ -127,6 +131,9 @@ def json_answer(body: object, status: int = 200, headers: Mapping[str, str] | No
     return Response(text.encode("utf-8", "replace"), status, headers, "application/json")
 
 
-def answered(error: ApiError) -> Response:
-    """An error as a whole answer."""
+def answered(error: ApiError, path: str = "") -> Response:
+    """An error as a whole answer, in the shape of the protocol that is spoken at a path."""
+    if path == _ANTHROPIC or path.startswith(f"{_ANTHROPIC}/"):
+        headers = {"request-id": f"req_{os.urandom(12).hex()}", **error.headers}
+        return json_answer({**error.anthropic, "request_id": headers["request-id"]}, error.status, headers)
     return json_answer(error.body, error.status, error.headers)

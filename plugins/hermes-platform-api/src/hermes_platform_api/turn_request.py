@@ -4,14 +4,15 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from attrs import evolve
+from attrs import Factory, evolve
 from starlette.requests import Request
 
 from hermes_core.types import Message
 from hermes_core.values import frozen
+from hermes_platform_api.client_tools import ClientResult, ClientTools
 from hermes_platform_api.errors import ApiError
 from hermes_platform_api.reading import Said
 
@@ -19,7 +20,7 @@ __all__ = ["TurnRequest", "event_of", "person_of", "turn_request", "unkept"]
 
 _HEADER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@-]{0,99}")
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
-_EVENT = re.compile(r"[0-9a-f]{32}")
+_EVENT = re.compile(r"([0-9a-f]{32})(?:_[0-9a-fx][0-9a-f]{7})?")
 _UNKEPT = "x"  # what the id of something begins with that is not to be found again
 
 
@@ -29,6 +30,10 @@ class TurnRequest:
 
     Without ``session`` it plays where ``history`` was said. ``model`` is who answers, as the kernel names it;
     ``called`` as the client does.
+
+    ``tools`` are the client's own, ``results`` of calls that it was handed, ``words`` what it says besides them, and
+    ``whole`` all that it sent. A turn that waits for them goes on; where it was stopped, ``late`` says both in its
+    session; else ``message`` begins one.
     """
 
     person: str
@@ -40,6 +45,11 @@ class TurnRequest:
     model: str = ""
     called: str = ""
     key: str = ""
+    tools: ClientTools | None = None
+    results: Mapping[str, ClientResult] = Factory(dict)
+    words: Message | None = None
+    late: Message | None = None
+    whole: Sequence[Message] = ()
 
     @property
     def repeats(self) -> bool:
@@ -67,6 +77,10 @@ def turn_request(request: Request, body: dict[str, Any], said: Said, **more: Any
         message=said.message,
         history=said.history,
         system=said.system,
+        results=said.results,
+        words=said.words,
+        late=said.late,
+        whole=said.whole,
         session=session,
         key=hashlib.sha256(f"{person}\0{key}".encode("utf-8", "replace")).hexdigest()[:32] if key else "",
     )
@@ -97,5 +111,5 @@ def unkept(wanted: TurnRequest) -> TurnRequest:
 
 def event_of(name: str, prefix: str) -> str:
     """The id in the inbox that an id like ``resp_…`` stands for; empty when it stands for none."""
-    event = name.removeprefix(prefix)
-    return event if name.startswith(prefix) and _EVENT.fullmatch(event) else ""
+    found = _EVENT.fullmatch(name.removeprefix(prefix)) if name.startswith(prefix) else None
+    return found[1] if found else ""

@@ -2,8 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from typing import TypeAlias
+import os
 
 from attrs import evolve
 
@@ -15,126 +14,36 @@ from hermes_core.types import (
     Failed,
     PastTurn,
     Principal,
-    Progress,
     Question,
     Said,
     Started,
+    Text,
     TurnOrder,
     Usage,
-    Verdict,
 )
-from hermes_platform_api.errors import ApiError, of_error, of_refused
+from hermes_platform_api.client_tools import ClientTools, desk_of, event_of_call, renamed
+from hermes_platform_api.errors import ApiError, of_refused
 from hermes_platform_api.heads import Head, Heads, Keys
+from hermes_platform_api.held import HeldTurn
+from hermes_platform_api.kept import Events, Kept
 from hermes_platform_api.turn_request import TurnRequest
 
-__all__ = ["Kept", "Turns", "owner_of"]
+__all__ = ["Turns", "owner_of"]
 
-Events: TypeAlias = AsyncGenerator[Event, None]
 _LOOK = 0.5  # seconds between two looks at a turn that another process plays
-_MOST = 2000  # events of live output that are kept of one turn
+_REPEATED = 300.0  # seconds in which a request with a key finds what it came to, where no row tells it
 _AGAIN = "1"  # seconds after which a client that was turned away may come again
-
-
-class Kept:
-    """A turn that goes on without its client, and whose events can be read by any number of them, from the start."""
-
-    def __init__(self, person: str) -> None:
-        self.person = person
-        self.events: list[Event] = []
-        self.session = self._turn = ""
-        self.asking: dict[str, tuple[Question, asyncio.Future[Verdict]]] = {}
-        self.stored: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self.task: asyncio.Task[None] | None = None
-        self.failure: ApiError | None = None
-        self._news = asyncio.Event()
-
-    @property
-    def over(self) -> bool:
-        """Whether there is nothing more to come."""
-        return self.task is not None and self.task.done()
-
-    def begin(self, events: Events, done: Callable[[], None]) -> None:
-        """Play it."""
-        self.task = asyncio.create_task(self._play(events))
-
-        def end(_: object) -> None:
-            if not self.stored.done():
-                self.stored.set_result(None)
-            self._tell()
-            done()
-
-        self.task.add_done_callback(end)
-
-    async def _play(self, events: Events) -> None:
-        try:
-            async with contextlib.aclosing(events) as turn:
-                async for event in turn:
-                    self.add(event)
-        except asyncio.CancelledError:
-            ids = {"session_id": self.session, "turn_id": self._turn}
-            self.add(Ended(**ids, answer="", reason="interrupted", usage=Usage()))
-            raise
-        except ApiError as error:
-            self.failure = error
-        except HermesError as error:
-            self.failure = of_error(error)
-
-    def add(self, event: Event) -> None:
-        """Keep an event and wake who reads."""
-        if isinstance(event, Started):
-            self.session, self._turn = event.session_id, event.turn_id
-        if not isinstance(event, Progress) or len(self.events) < _MOST:
-            self.events.append(event)
-            self._tell()
-
-    def _tell(self) -> None:
-        news, self._news = self._news, asyncio.Event()
-        news.set()
-
-    async def ask(self, question: Question) -> Verdict | None:
-        """Put a question to whoever reads the events; answered by ``answer``, or elsewhere."""
-        answer: asyncio.Future[Verdict] = asyncio.get_running_loop().create_future()
-        self.asking[question.id] = (question, answer)
-        self._tell()
-        try:
-            return await answer
-        finally:
-            del self.asking[question.id]
-            self._tell()
-
-    async def read(self) -> AsyncGenerator[Event | Question, None]:
-        """Its events from the start until its end, and the questions that wait meanwhile. Raises ApiError."""
-        at, told = 0, set[str]()
-        while True:
-            news = self._news
-            while at < len(self.events):
-                at += 1
-                yield self.events[at - 1]
-            for question, _ in list(self.asking.values()):
-                if question.id not in told:
-                    told.add(question.id)
-                    yield question
-            if self.over and at == len(self.events):
-                break
-            if news is self._news:
-                await news.wait()
-        if self.failure:
-            raise self.failure
-
-    async def stop(self) -> None:
-        """Interrupt it; its Ended still comes."""
-        if self.task and not self.task.done():
-            self.task.cancel()
-            await asyncio.wait({self.task})
 
 
 class Turns:
     """Plays the turns that clients ask for."""
 
-    def __init__(self, ctx: PluginContext, most: int) -> None:
-        self._ctx, self._most = ctx, most
+    def __init__(self, ctx: PluginContext, most: int, wait: float = 600.0) -> None:
+        """``wait`` is how many seconds a turn waits for results of its client's tools."""
+        self._ctx, self._most, self._wait, self._desk = ctx, most, wait, desk_of(ctx)
         self._heads, self._keys = Heads(ctx.documents, ctx.sessions), Keys(ctx.documents)
         self._kept: dict[str, Kept] = {}
+        self._held_turns: set[HeldTurn] = set()
         self._sessions: dict[str, int] = {}
         self.running, self._last, self._rested = 0, False, asyncio.Event()
 
@@ -155,6 +64,22 @@ class Turns:
         """Whether a turn that began here runs in a session."""
         return session in self._sessions
 
+    def waits(self, session: str) -> str:
+        """The first call that the client of a session's turn has; empty where the turn waits for none."""
+        held = self._desk.at(session)
+        return next(iter(held.handed), "") if held else ""
+
+    async def goes_on(self, wanted: TurnRequest) -> bool:
+        """Whether a turn waits for what a request brings, or waited when it was cut by a death. Raises ApiError."""
+        here = self._repeated(wanted) or self._desk.waiting(wanted.person, wanted.results)
+        past = None if here else await self._first(wanted)
+        return bool(here) or (past is not None and past.state == "cut")
+
+    async def name(self, wanted: TurnRequest) -> str:
+        """What the answer to a request is found by: the turn's event, and more where the turn has several answers."""
+        first = next((e for name in wanted.results if (e := event_of_call(name))), "")
+        return f"{first}_{wanted.event[:8]}" if first and await self.goes_on(wanted) else wanted.event
+
     def kept(self, event: str, person: str) -> Kept | None:
         """A turn that goes on without its client."""
         found = self._kept.get(event)
@@ -162,10 +87,15 @@ class Turns:
 
     async def play(self, wanted: TurnRequest) -> Events:
         """Its events, an Ended last; closing them interrupts it, unless it can be asked for again. Raises ApiError."""
-        if wanted.repeats:
-            async for event in (await self.keep(wanted)).read():
-                if not isinstance(event, Question):
+        if wanted.tools or wanted.results:
+            async with contextlib.aclosing(self._handing(wanted)) as turn:
+                async for event in turn:
                     yield event
+            return
+        if wanted.repeats:
+            async for one in (await self.keep(wanted)).read():
+                if not isinstance(one, Question):
+                    yield one
             return
         self._take()
         try:
@@ -196,17 +126,129 @@ class Turns:
         kept.begin(self._watched(self._once(wanted, kept)), done)
         return kept
 
+    async def _handing(self, wanted: TurnRequest) -> Events:
+        """The events of a turn that may call its client's tools, until the client has the word. Raises ApiError."""
+        held, at = await self._held(wanted)
+        if at:
+            yield held.started
+        try:
+            async with contextlib.aclosing(held.segment(at)) as turn:
+                async for event in turn:
+                    if isinstance(event, Ended) and event.reason == "done" and wanted.results and not wanted.session:
+                        ends = [Head(wanted.system, wanted.whole).ended(event.answer)]
+                        await self._heads.put(owner_of(self._ctx, wanted.person), event.session_id, ends)
+                    yield event
+        finally:
+            if not wanted.repeats:
+                await held.left()
+
+    async def _held(self, wanted: TurnRequest) -> tuple[HeldTurn, int]:
+        """Find, go on with or begin the turn of a request, and where its answer begins. Raises ApiError."""
+        if found := self._repeated(wanted):
+            return found
+        again = await self._bind(wanted)
+        if found := self._repeated(wanted):
+            return found
+        if held := self._desk.waiting(wanted.person, wanted.results):
+            self._take()
+            try:
+                at = await self._go_on(held, wanted)
+            except BaseException:
+                self._give()
+                raise
+            self._remember(wanted, held)
+            return held, at
+        await self._check_tools(wanted)
+        past = await self._first(wanted)
+        cut = past if past and (past.state == "cut" or (again and past.state == "done")) else None
+        if wanted.late and past and past.state in ("interrupted", "failed") and past.last:
+            wanted = evolve(wanted, session=past.session_id, message=wanted.late)
+        event = event_of_call(next(iter(wanted.results))) if cut else wanted.event
+        answers = wanted.results if cut else None
+        given = wanted.tools or ClientTools(tools=())
+        self._take()
+        held = HeldTurn(wanted.person, event, given, seconds=self._wait, paused=self._give, answers=answers)
+        self._held_turns.add(held)
+        self._remember(wanted, held)
+        same = evolve(wanted, event=event)
+        events = self._again(cut, same, held) if cut else self._once(same, held)
+        held.begin(self._watched(events), lambda: self._ended(held))
+        return held, 0
+
+    async def _check_tools(self, wanted: TurnRequest) -> None:
+        """Raises ApiError where a model would not be told of a client's tools."""
+        if wanted.tools and not self._desk.asked:
+            await self._ctx.plugins.tools("api")
+        if wanted.tools and not self._desk.asked:
+            text = "Tools of clients are left out here: add client to toolsets in the settings."
+            raise ApiError(400, "client_tools_off", text, param="tools")
+
+    def _remember(self, wanted: TurnRequest, held: HeldTurn) -> None:
+        if wanted.repeats:
+            self._kept[wanted.event] = held
+
+    def _repeated(self, wanted: TurnRequest) -> tuple[HeldTurn, int] | None:
+        """What a request came to that came before."""
+        found = self.kept(wanted.event, wanted.person)
+        at = found.start(wanted.event) if isinstance(found, HeldTurn) else None
+        return (found, at) if isinstance(found, HeldTurn) and at is not None else None
+
+    async def _go_on(self, held: HeldTurn, wanted: TurnRequest) -> int:
+        """Give a turn what it waits for. What its client says besides is heard with it."""
+        held.check(wanted.results)
+        if wanted.words:
+            owner = owner_of(self._ctx, wanted.person)
+            await self._ctx.turns.steer(held.session, wanted.words, owner=owner)
+        return held.answer(wanted.results, wanted.event)
+
+    async def _first(self, wanted: TurnRequest) -> PastTurn | None:
+        """The turn that asked for these results. Raises ApiError while it does something else."""
+        event = next((e for name in wanted.results if (e := event_of_call(name))), "")
+        past = await self._ctx.turns.past(event, owner=owner_of(self._ctx, wanted.person)) if event else None
+        if past and past.state == "open":
+            raise ApiError(409, "still_running", "This turn does not wait for that.", headers={"retry-after": _AGAIN})
+        return past
+
+    def _ended(self, held: HeldTurn) -> None:
+        if not held.handed:  # else its place was given back when it began to wait
+            self._give()
+        self._desk.leave(held)
+        self._held_turns.discard(held)
+        later = asyncio.get_running_loop().call_later
+        for event in [name for name, kept in self._kept.items() if kept is held]:
+            later(_REPEATED, self._kept.pop, event, None)
+
+    async def give_up(self, session: str) -> None:
+        """Stop the turn of a session that waits for its client."""
+        other = self._desk.at(session)
+        if other and other.handed:
+            await other.stop()
+
+    async def _enter(self, session: str, kept: Kept | None) -> None:
+        """See that a session is free for the tools of a turn. Raises ApiError."""
+        other = self._desk.at(session)
+        if other and other is not kept and other.handed:  # its client says something else instead
+            await self.give_up(session)
+        elif other and other is not kept and isinstance(kept, HeldTurn):
+            raise ApiError(409, "session_busy", "A turn with tools of yours runs in this session.")
+        if isinstance(kept, HeldTurn):
+            await self._desk.enter(session, kept)
+
     async def close(self) -> None:
         """Interrupt what runs."""
-        for kept in list(self._kept.values()):
+        for kept in {*self._kept.values(), *self._held_turns}:
             await kept.stop()
         self._kept.clear()
 
-    async def _bind(self, wanted: TurnRequest) -> None:
-        """Raises ApiError where the key of a request came with another one before."""
-        if wanted.key and not await self._keys.bind(owner_of(self._ctx, wanted.person), wanted.key, wanted.event):
+    async def _bind(self, wanted: TurnRequest) -> bool:
+        """Whether a request came before. Raises ApiError where its key came with another one."""
+        if not wanted.key:
+            return False
+        bound = await self._keys.bind(owner_of(self._ctx, wanted.person), wanted.key, wanted.event)
+        if bound == "other":
             text = "This Idempotency-Key came with another request before. Use a new key for a new request."
             raise ApiError(422, "idempotency_key_reused", text, headers={"x-should-retry": "false"})
+        return bound == "again"
 
     def _take(self) -> None:
         if self._last:
@@ -253,7 +295,8 @@ class Turns:
         except HermesError as error:
             raise of_refused(error, self._ctx.masks.text) from error
         finally:
-            if not begun and kept is None:  # its client left while it waited, and nobody asks for it again
+            # Its client left while it waited, and nobody asks for it again.
+            if not begun and (kept is None or (isinstance(kept, HeldTurn) and not wanted.repeats)):
                 with contextlib.suppress(HermesError):
                     await self._ctx.turns.forget(wanted.event, owner=owner)
 
@@ -262,14 +305,21 @@ class Turns:
         if head and wanted.history:
             session = await self._heads.take(owner, str(head)) or await self._begun(owner, wanted)
 
+        if not session and isinstance(kept, HeldTurn):  # its tools are there before its first turn
+            session = f"api-{os.urandom(8).hex()}"
+        if session:
+            await self._enter(session, kept)
+
         async def stored(session: str) -> None:
             if kept and not kept.stored.done():
                 kept.session = session
                 kept.stored.set_result(None)
 
         order = TurnOrder(session=session, system=wanted.system, event=wanted.event, model=wanted.model)
-        ask = kept.ask if kept else None
-        turn = self._ctx.turns.run(wanted.message, owner=owner, order=order, ask=ask, stored=stored)
+        ask = kept.ask if kept and not isinstance(kept, HeldTurn) else None
+        wish = [Text(text=wanted.tools.wish)] if wanted.tools and wanted.tools.wish else []
+        message = evolve(wanted.message, parts=(*wanted.message.parts, *wish))
+        turn = self._ctx.turns.run(message, owner=owner, order=order, ask=ask, stored=stored)
         async with contextlib.aclosing(turn) as events:
             async for event in events:
                 if isinstance(event, Said):
@@ -281,12 +331,13 @@ class Turns:
                 yield event
 
     async def _begun(self, owner: Principal, wanted: TurnRequest) -> str:
-        return (await self._ctx.sessions.create(owner, system=wanted.system, history=wanted.history)).id
+        history = renamed(wanted.history, wanted.tools)
+        return (await self._ctx.sessions.create(owner, system=wanted.system, history=history)).id
 
     async def _once(self, wanted: TurnRequest, kept: Kept) -> Events:
         """It, or what came of it when it was played before, by whichever process."""
         past = await self._past(wanted) if wanted.repeats else None
-        events = self._again(past, wanted, kept.ask) if past else self._turn(wanted, kept)
+        events = self._again(past, wanted, kept) if past else self._turn(wanted, kept)
         async with contextlib.aclosing(events) as turn:
             async for event in turn:
                 yield event
@@ -294,10 +345,11 @@ class Turns:
     async def _past(self, wanted: TurnRequest) -> PastTurn | None:
         return await self._ctx.turns.past(wanted.event, owner=owner_of(self._ctx, wanted.person))
 
-    async def _again(
-        self, past: PastTurn | None, wanted: TurnRequest, ask: Callable[[Question], Awaitable[Verdict | None]] | None
-    ) -> Events:
+    async def _again(self, past: PastTurn | None, wanted: TurnRequest, kept: Kept | None) -> Events:
         owner, turns, played = owner_of(self._ctx, wanted.person), self._ctx.turns, True
+        ask = kept.ask if kept and not isinstance(kept, HeldTurn) else None
+        if past and isinstance(kept, HeldTurn):
+            await self._enter(past.session_id, kept)
         while played and past and past.state in ("waiting", "open", "cut"):
             if past.state == "open" or await turns.busy(past.session_id, owner=owner):
                 await asyncio.sleep(_LOOK)
