@@ -19,10 +19,10 @@ __all__ = [
     "ClientResult",
     "ClientTool",
     "ClientTools",
-    "Desk",
+    "HeldTurns",
     "call_id",
-    "desk_of",
     "event_of_call",
+    "held_turns",
     "make_source",
     "renamed",
 ]
@@ -51,13 +51,13 @@ class ClientTool:
 class ClientTools:
     """All that a request brings. ``prefix`` begins the ids of calls; not ``parallel``: one is handed out at a time.
 
-    ``wish`` is said to the model with the message, where the client wants a call.
+    ``hint`` is said to the model with the message, where the client wants a call.
     """
 
     tools: Sequence[ClientTool]
     parallel: bool = True
     prefix: str = "call_"
-    wish: str = ""
+    hint: str = ""
 
 
 @frozen(kw_only=True)
@@ -68,7 +68,7 @@ class ClientResult:
     failed: bool = False
 
 
-class Desk:
+class HeldTurns:
     """The turns that have tools of their clients, one a session. One of these is in each kernel.
 
     ``asked`` is whether anybody ever asked for tools: where nobody does, the settings leave those of clients out.
@@ -106,16 +106,16 @@ class Desk:
             del self._held[session]
 
 
-def desk_of(ctx: PluginContext) -> Desk:
+def held_turns(ctx: PluginContext) -> HeldTurns:
     """Return the one of this kernel."""
-    found = ctx.state.setdefault("client-tools", Desk())
-    assert isinstance(found, Desk)
+    found = ctx.state.setdefault("client-tools", HeldTurns())
+    assert isinstance(found, HeldTurns)
     return found
 
 
 def make_source(ctx: PluginContext) -> ToolSource:
     """Return where the model's tools of clients come from."""
-    return ToolSource(name=_SOURCE, toolset=_SOURCE, tools=desk_of(ctx).tools)
+    return ToolSource(name=_SOURCE, toolset=_SOURCE, tools=held_turns(ctx).tools)
 
 
 def event_of_call(call_id: str) -> str:

@@ -41,7 +41,7 @@ def _tools(body: _Given, given: Iterable[_Given], schema: str, prefix: str) -> C
     if not found or choice["type"] == "none":
         return None
     parallel = body.get("parallel_tool_calls") is not False and not choice.get("disable_parallel_tool_use")
-    return ClientTools(tools=found, parallel=parallel, prefix=prefix, wish=_wish(choice, found))
+    return ClientTools(tools=found, parallel=parallel, prefix=prefix, hint=_hint(choice, found))
 
 
 def _named(choice: _Given) -> list[str]:
@@ -52,7 +52,7 @@ def _named(choice: _Given) -> list[str]:
     return [name for name in found if isinstance(name, str)]
 
 
-def _wish(choice: _Given, found: Sequence[ClientTool]) -> str:
+def _hint(choice: _Given, found: Sequence[ClientTool]) -> str:
     """What a model is told that is to call a tool. Nothing forces it: it decides."""
     mode = choice.get("mode") or choice.get("allowed_tools", {}).get("mode")
     if choice["type"] not in ("required", "any", "function", "tool") and mode != "required":
