@@ -40,7 +40,7 @@ class Turns:
 
     def __init__(self, ctx: PluginContext, most: int, wait: float = 600.0) -> None:
         """``wait`` is how many seconds a turn waits for results of its client's tools."""
-        self._ctx, self._most, self._wait, self._held_turns = ctx, most, wait, held_turns(ctx)
+        self._ctx, self._most, self._wait, self._with_tools = ctx, most, wait, held_turns(ctx)
         self._heads, self._keys = Heads(ctx.documents, ctx.sessions), Keys(ctx.documents)
         self._kept: dict[str, Kept] = {}
         self._held_turns: set[HeldTurn] = set()
@@ -66,12 +66,12 @@ class Turns:
 
     def waits(self, session: str) -> str:
         """The first call that the client of a session's turn has; empty where the turn waits for none."""
-        held = self._held_turns.at(session)
+        held = self._with_tools.at(session)
         return next(iter(held.handed), "") if held else ""
 
     async def goes_on(self, wanted: TurnRequest) -> bool:
         """Whether a turn waits for what a request brings, or waited when it was cut by a death. Raises ApiError."""
-        here = self._repeated(wanted) or self._held_turns.waiting(wanted.person, wanted.results)
+        here = self._repeated(wanted) or self._with_tools.waiting(wanted.person, wanted.results)
         past = None if here else await self._first(wanted)
         return bool(here) or (past is not None and past.state == "cut")
 
@@ -149,7 +149,7 @@ class Turns:
         again = await self._bind(wanted)
         if found := self._repeated(wanted):
             return found
-        if held := self._held_turns.waiting(wanted.person, wanted.results):
+        if held := self._with_tools.waiting(wanted.person, wanted.results):
             self._take()
             try:
                 at = await self._go_on(held, wanted)
@@ -177,9 +177,9 @@ class Turns:
 
     async def _check_tools(self, wanted: TurnRequest) -> None:
         """Raises ApiError where a model would not be told of a client's tools."""
-        if wanted.tools and not self._held_turns.asked:
+        if wanted.tools and not self._with_tools.asked:
             await self._ctx.plugins.tools("api")
-        if wanted.tools and not self._held_turns.asked:
+        if wanted.tools and not self._with_tools.asked:
             text = "Tools of clients are left out here: add client to toolsets in the settings."
             raise ApiError(400, "client_tools_off", text, param="tools")
 
@@ -212,7 +212,7 @@ class Turns:
     def _ended(self, held: HeldTurn) -> None:
         if not held.handed:  # else its place was given back when it began to wait
             self._give()
-        self._held_turns.leave(held)
+        self._with_tools.leave(held)
         self._held_turns.discard(held)
         later = asyncio.get_running_loop().call_later
         for event in [name for name, kept in self._kept.items() if kept is held]:
@@ -220,19 +220,19 @@ class Turns:
 
     async def give_up(self, session: str) -> None:
         """Stop the turn of a session that waits for its client."""
-        other = self._held_turns.at(session)
+        other = self._with_tools.at(session)
         if other and other.handed:
             await other.stop()
 
     async def _enter(self, session: str, kept: Kept | None) -> None:
         """See that a session is free for the tools of a turn. Raises ApiError."""
-        other = self._held_turns.at(session)
+        other = self._with_tools.at(session)
         if other and other is not kept and other.handed:  # its client says something else instead
             await self.give_up(session)
         elif other and other is not kept and isinstance(kept, HeldTurn):
             raise ApiError(409, "session_busy", "A turn with tools of yours runs in this session.")
         if isinstance(kept, HeldTurn):
-            await self._held_turns.enter(session, kept)
+            await self._with_tools.enter(session, kept)
 
     async def close(self) -> None:
         """Interrupt what runs."""
