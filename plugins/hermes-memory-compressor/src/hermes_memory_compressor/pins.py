@@ -2,13 +2,12 @@
 
 import hashlib
 import json
-import os
 import re
-from contextlib import suppress
 from pathlib import Path
 
 from hermes_core.errors import UserError
 from hermes_core.types import Session
+from hermes_paths.whole import replace
 
 MOST, LONGEST, MOST_CHARACTERS = 100, 4_000, 20_000
 _VERSION = 1
@@ -64,24 +63,12 @@ class Pins:
         return self._write(session, (*pins[: number - 1], *pins[number:]))
 
     def _write(self, session: Session, pins: tuple[str, ...]) -> tuple[str, ...]:
-        from tempfile import mkstemp
-
         path = self.path(session)
         # Escaped to ASCII: a lone surrogate must not make the pins unwritable.
         text = json.dumps({"version": _VERSION, "session": session.id, "pins": pins}, indent=1) + "\n"
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            handle, name = mkstemp(prefix=f".{path.name}.", dir=path.parent)  # made with mode 0600
-            try:
-                with os.fdopen(handle, "w", encoding="ascii") as file:
-                    file.write(text)
-                    file.flush()
-                    os.fsync(file.fileno())
-                Path(name).replace(path)
-            except BaseException:
-                with suppress(OSError):
-                    Path(name).unlink()
-                raise
+            replace(path, text.encode("ascii"))
         except OSError as error:
             raise UserError(f"Cannot write the pins in {path}: {error.strerror or error}.") from None
         return pins
