@@ -308,6 +308,7 @@ async def pre_tool_call(
     effects: frozenset[Effect],
     workspace: Workspace,
     walled: bool,
+    protected: Protected,
 ) -> Verdict | None:
     """Say whether this call may run. Asked after hard blocks and the user's deny rules, for all calls from all doors.
 

@@ -14,26 +14,12 @@ sys.path.insert(0, str(PACKAGE.parent))
 
 from hermes_provider_openai.entry import FOLDER, Entry, parse_entry  # noqa: E402
 
-FIELDS = ("name", "aliases", "priority", "env", "base_url", "base_url_env", "local", "default_model")
+FIELDS = ("name", "aliases", "priority", "env", "base_url", "base_url_env", "default_model", "local")
 HEAD = '''"""The services of the catalogue, as far as listing and choosing needs them. Written by ``generate.py``."""
 
-from typing import NamedTuple
+from hermes_provider_kit.listed import Listed
 
-__all__ = ["LISTED", "Listed"]
-
-
-class Listed(NamedTuple):
-    """One service: enough to register it and to say whether it is ready, without reading its file."""
-
-    name: str
-    aliases: tuple[str, ...]
-    priority: int
-    env: tuple[str, ...]
-    base_url: str
-    base_url_env: str
-    local: bool
-    default_model: str
-
+__all__ = ["LISTED"]
 
 LISTED: tuple[Listed, ...] = (
 '''

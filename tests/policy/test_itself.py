@@ -69,9 +69,9 @@ class House:
         db.close()
         return found
 
-    async def run(self, *calls) -> list[str]:
+    async def run(self, *calls, **config) -> list[str]:
         """The results of calls, made side by side in mode off."""
-        config = {"policy.mode": "off", "terminal.cwd": str(self.work)}
+        config = {"policy.mode": "off", "terminal.cwd": str(self.work), **config}
         async with Hermes(self.distribution, home=self.home, provider="planned", config=config) as hermes:
             events = [e async for e in hermes.turn(json.dumps([list(calls), "done"]), session="s")]
         results = [e.result for e in events if isinstance(e, Returned)]
@@ -374,6 +374,24 @@ def test_which_commands_widen_what_may_be_done(tmp_path) -> None:
     assert [one for one in narrow if widens(one.split(), known)] == []
 
 
+CARRIED = [
+    "find . -maxdepth 0 -exec acme-bot config set policy.mode off ';'",
+    "echo config set policy.mode off | xargs acme-bot",
+    "python3 -c \"import os; os.system('acme-bot config set policy.mode off')\"",
+    "ssh localhost acme-bot config set policy.mode off",
+    "script -qc 'acme-bot --yolo -z hello' /dev/null",
+    "find . -maxdepth 0 -exec python3 -m hermes_core config set policy.mode off ';'",
+    "find . -maxdepth 0 -exec uv run acme-bot config unset policy.mode ';'",
+]
+
+
+@pytest.mark.parametrize("command", CARRIED)
+async def test_what_carries_it_is_refused_by_the_same_words(tmp_path, command: str) -> None:
+    """A guard that looks further into a line learns from the kernel which words are a person's."""
+    [result] = await House(tmp_path, ACME).run(["terminal", {"command": command}])
+    assert "a person's to change" in result
+
+
 WITH_THEIRS = Distribution(name="hermes", own=(*OWN, "hermes-tool-skills", "hermes-tool-workshop"))
 THEIRS = [
     "skills enable evil --yes", "skills --json approve 1", "workshop accept own_evil", "workshop enable own_evil",
@@ -423,6 +441,31 @@ def test_each_command_of_our_plugins_that_is_a_persons_is_refused_below_a_tool(t
         for before in ([], ["-m", "x"], ["--safe-mode"]):
             assert _status(HERMES, [*before, *words.split()]) == 2
             assert "started by a tool of hermes" in capsys.readouterr().err, words
+
+
+BELOW = [
+    "sh -c '{hermes} config set policy.mode off'", "env A=1 {hermes} config set policy.mode off",
+    "{python} -m hermes_core config set policy.mode off", "{hermes} -p x config set policy.mode off",
+    "cp {hermes} tool; ./tool config set policy.mode off", "ln -s {hermes} tool; ./tool plugins enable x",
+    "cp {hermes} tool; env -u HERMES_RUN ./tool config unset policy.mode",
+    "cp {hermes} tool; env -i ./tool config set policy.mode off",
+    "printf '%s\\n' '{hermes} config set policy.mode off' > run.sh; sh run.sh",
+    "printf 'x:\\n\\t{hermes} config set policy.mode off\\n' | make -sf - x",
+    "h={hermes}; $h config set policy.mode off",
+    "{python} -c 'import sys; sys.argv[1:] = [\"--yolo\"]; import hermes_core.__main__ as it; it.main()'",
+]  # fmt: skip
+
+
+@pytest.mark.long
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit is one of Linux")
+@pytest.mark.parametrize("line", BELOW)
+async def test_below_a_tool_nothing_widens_in_any_spelling(tmp_path, line: str) -> None:
+    """In mode off, without a wall: what the guard does not see, the program itself refuses as it starts."""
+    house = House(tmp_path)
+    command = line.format(hermes=SCRIPT, python=sys.executable)
+    [result] = await house.run(["terminal", {"command": command}], **{"backends.local.wall": "none"})
+    assert "never allowed" in result or "started by a tool of" in result, result
+    assert house.state() == house.before
 
 
 async def test_a_plugin_from_elsewhere_keeps_its_own_for_a_person(tmp_path) -> None:

@@ -42,7 +42,8 @@ class Guards(Dispatch):
     async def decide(self, name: str, **told: Any) -> Verdict:  # type: ignore[override]
         if name == "judge_command":
             return await look(told["call"], told["workspace"], told["protected"])
-        found = await judge(told["call"], told["workspace"], "/home/me/.hermes", walled=told["walled"])
+        call, place, protected = told["call"], told["workspace"], told["protected"]
+        found = await judge(call, place, "/home/me/.hermes", protected, walled=told["walled"])
         return found or Verdict(outcome="allow")
 
 

@@ -101,9 +101,8 @@ class Guards(Dispatch):
         if name == "second_opinion":
             self.models.append(told["command"])
             return Verdict(outcome=self.model, by="tool/guard")
-        found = await judge(
-            told["call"], told["workspace"], "/home/me/.hermes", walled=told["walled"], session=told["session"]
-        )
+        call, place, protected = told["call"], told["workspace"], told["protected"]
+        found = await judge(call, place, "/home/me/.hermes", protected, walled=told["walled"], session=told["session"])
         return evolve(found, by="tool/guard") if found else Verdict(outcome="allow")
 
 

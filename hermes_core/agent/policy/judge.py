@@ -8,6 +8,7 @@ hook ``judge_command``: without their word it needs a person's yes each time.
 import os
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
@@ -142,7 +143,9 @@ class Policy:
         opened, runs = self._readable(session), Effect.EXECUTE in tool.effects
         if reason := _closed(tool, places, workspace, guarded, opened):
             return Verdict(outcome="deny", reason=f"{reason}{_NEVER}", by="hard block")
-        word = await self._word(session, call, workspace, guarded, opened) if runs else Verdict(outcome="allow")
+        reserved = partial(widens, records=self._records)
+        protected = Protected(closed=guarded, readable=opened, program=self._brand, reserved=reserved)
+        word = await self._word(session, call, workspace, protected) if runs else Verdict(outcome="allow")
         if word.hard:
             return word
         known = keys if tool.touches else None
@@ -162,8 +165,9 @@ class Policy:
         guest = self._guests is not None and self._guests.is_guest(session.owner)
         wall = None if guest else _wall(tool, params, workspace)
         verdict = await self._dispatch.decide(
-            "pre_tool_call", session=session, call=call, effects=tool.effects, workspace=workspace, walled=wall is True
-        )
+            "pre_tool_call", session=session, call=call, effects=tool.effects, workspace=workspace,
+            walled=wall is True, protected=protected,
+        )  # fmt: skip
         verdict = stricter(verdict, word)
         if verdict.outcome == "deny":
             return verdict
@@ -251,11 +255,8 @@ class Policy:
         word = await self._dispatch.decide("second_opinion", failing="ask", **asked)
         return evolve(word, by="second opinion") if word.by and word.outcome != "ask" else None
 
-    async def _word(
-        self, session: Session, call: ToolCall, workspace: Workspace, guarded: Sequence[Path], opened: Sequence[str]
-    ) -> Verdict:
+    async def _word(self, session: Session, call: ToolCall, workspace: Workspace, protected: Protected) -> Verdict:
         """Return what guards say of a call that runs something. Without ``commands`` none of them looked at it."""
-        protected = Protected(closed=guarded, readable=opened, program=self._brand, reserved=self._reserved)
         asked = {"session": session, "call": call, "workspace": workspace, "protected": protected}
         word = await self._dispatch.decide("judge_command", failing="ask", **asked)
         if word.hard:
@@ -263,9 +264,6 @@ class Policy:
             return evolve(word, outcome="deny", reason=reason, by="hard block")
         opinion = word.outcome != "allow" or word.effects is not None
         return word if opinion else evolve(word, by="")
-
-    def _reserved(self, words: Sequence[str]) -> bool:
-        return widens(words, self._records)
 
     async def _known(self, session: Session, case: Case, parts: Sequence[tuple[str, bool]]) -> Verdict | None:
         """Return the yes of a rule, or of something that a person granted and did not take back since."""

@@ -22,6 +22,10 @@ repo/sub/agents.md repo/.hermes.md repo/.cursor/rules/x.mdc repo/.mcp.json ~/.gn
 ~/.gradle/init.d/x.gradle ~/.BASHRC repo/.Git/Hooks/pre-commit repo/.git/hooks/pre-commit. repo/.vscode./tasks.json
 repo/GEMINI.md repo/CLAUDE.local.md repo/.windsurfrules repo/.github/copilot-instructions.md repo/.codex/config.toml
 repo/.cursor/mcp.json repo/.gemini/settings.json repo/.github/instructions/x.instructions.md repo/.kiro/steering/x.md
+repo/AGENTS.override.md repo/opencode.json repo/.dir-locals.el repo/mise.toml repo/.mise.local.toml repo/.bazelrc
+repo/.cargo/config.toml repo/sub/.cargo/config repo/.nvim.lua repo/bunfig.toml repo/.devcontainer.json
+repo/lefthook.yaml repo/app.code-workspace
+repo/.hg/hgrc repo/.buildkite/pipeline.yml repo/.trae/rules/x.md repo/.cirrus.yml repo/.Renviron
 repo/.git\\hooks\\pre-commit repo/./.git//hooks/x repo/\uff0egit/hooks/x ~/.bashrc::$DATA
 """.split()  # noqa: SIM905
 NO = """
@@ -30,7 +34,7 @@ docker-compose.yml tox.ini noxfile.py CMakeLists.txt build.gradle .gitignore .gi
 config repo/config hooks/pre-commit src/hooks/use.ts docs/workflows/ci.yml github/workflows/x.yml bashrc
 templates/bashrc.j2 my.bashrc.txt profile notes/crontab.md ssh/config vscode/settings.json deploy/x.service
 app/units/x.timer idea.txt git/hooks/x .gitkeep .github/ISSUE_TEMPLATE.md .github/dependabot.yml .gitmodules x.pth.txt
-pip.conf.md
+pip.conf.md cargo/config.toml .cargo/bin/x .cargo/registry/x docs/mise.md bazelrc code-workspace .hg/store/00 rules
 """.split()  # noqa: SIM905
 
 

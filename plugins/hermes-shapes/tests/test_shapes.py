@@ -1,5 +1,6 @@
 """Classes of options without any Hermes: what is taken, what is refused in which words, what is described."""
 
+from collections.abc import Mapping
 from typing import Literal
 
 import attrs
@@ -30,6 +31,13 @@ class Whole:
     names: list[str] = attrs.field(factory=list)
 
 
+@attrs.frozen(kw_only=True)
+class Row:
+    polls: tuple[Poll, ...] = ()
+    heat: str | float = ""
+    prices: Mapping[str, Mapping[str, float]] = attrs.field(factory=dict)
+
+
 def problems(data: object, cls: type = Whole) -> list[str]:
     made, found = check(cls, data)
     assert (made is None) == bool(found)
@@ -41,6 +49,22 @@ def test_the_quick_way_and_the_thorough_one_make_the_same() -> None:
     made = build(Whole, data)
     assert made == check(Whole, data)[0] == Whole(poll=Poll(seconds=5.0, key=Key("k")), names=["a"])
     assert type(made.poll.key) is Key
+
+
+def test_rows_of_data_files_are_made_both_ways() -> None:
+    data = {"polls": [{"seconds": 5}, {}], "heat": 1, "prices": {"m": {"input": 1}}}
+    made = Row(polls=(Poll(seconds=5.0), Poll()), heat=1.0, prices={"m": {"input": 1.0}})
+    assert build(Row, data) == check(Row, data)[0] == made
+    for wrong, told in (
+        ({"polls": [{}, {"mode": "lon"}]}, "polls[1].mode: must be one of short, long; did you mean long?"),
+        ({"polls": "abc"}, "polls: must be a list, not text"),
+        ({"heat": [1]}, "heat: must be one of text or number"),
+        ({"heat": True}, "heat: must be one of text or number"),
+        ({"prices": {"m": {"input": "1"}}}, "prices.m.input: must be a number, not text (take the quotes away)"),
+    ):
+        with pytest.raises(Refused):
+            build(Row, wrong)
+        assert problems(wrong, Row) == [told]
 
 
 @pytest.mark.parametrize(

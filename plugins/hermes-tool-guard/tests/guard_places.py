@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from hermes_core.agent.policy.itself import widens
+from hermes_core.plugins.records import KERNEL, CommandRecord
 from hermes_core.types import Protected
 from hermes_tool_guard.guard import check, guarded_paths
 from hermes_tool_guard.hardblocks import blocked_command
@@ -13,14 +15,20 @@ GUARDED = guarded_paths(f"{HOME}/.hermes")
 CORPUS = Path(__file__).with_name("corpus")
 
 
-def judged(command: str, *, root: str = ROOT, folder: str = "") -> Judgement:
-    return check(command, root=root, folder=folder, home=HOME, guarded=GUARDED)
+# The kernel's own commands, and one of a plugin's that its manifest keeps for a person.
+_RECORDS = (*KERNEL, CommandRecord("skills enable", who="person", owner="tool/skills"))
 
 
 def reserved(words: Sequence[str]) -> bool:
-    """Whether only a person may run the words behind the name of the program, in these tests."""
-    named = [word for word in words if not word.startswith("-")]
-    return named[:2] in (["config", "set"], ["config", "unset"], ["plugins", "enable"]) or "--yolo" in words
+    """Whether only a person may run the words behind the name of the program."""
+    return widens(words, _RECORDS)
+
+
+PROTECTED = Protected(reserved=reserved)
+
+
+def judged(command: str, *, root: str = ROOT, folder: str = "") -> Judgement:
+    return check(command, root=root, folder=folder, home=HOME, guarded=GUARDED, protected=PROTECTED)
 
 
 def blocked(

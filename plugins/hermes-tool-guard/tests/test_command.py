@@ -33,6 +33,11 @@ def test_a_command_can_be_given_as_an_argument() -> None:
     assert (row["verdict"], row["programs"]) == ("allow", ["ls", "cat"])
 
 
+def test_what_a_person_keeps_of_hermes_is_not_known_here_and_never_free() -> None:
+    lines = "hermes config set policy.mode off\nhermes plugins enable x\nhermes --yolo\n"
+    assert [row["verdict"] for row in checked(lines)] == ["ask", "ask", "ask"]
+
+
 def test_blank_lines_keep_the_count() -> None:
     assert [row["verdict"] for row in checked("\nls\n\n  \nrm -rf ~")] == ["allow", "allow", "allow", "allow", "deny"]
 

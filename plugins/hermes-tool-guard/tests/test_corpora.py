@@ -21,7 +21,7 @@ disguise, ``fdisk -l``, what writes to a file of the folder.
 import random
 
 import pytest
-from guard_places import GUARDED, HOME, ROOT, corpus, judged
+from guard_places import GUARDED, HOME, PROTECTED, ROOT, corpus, judged
 
 from hermes_tool_guard import memory
 from hermes_tool_guard.guard import check
@@ -80,7 +80,7 @@ def test_every_verdict_says_why_in_one_line(name: str) -> None:
 
 def anew(command: str) -> Judgement:
     memory.memory_of.cache_clear()
-    return check(command, root=ROOT, home=HOME, guarded=GUARDED)
+    return check(command, root=ROOT, home=HOME, guarded=GUARDED, protected=PROTECTED)
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -10,7 +10,7 @@ import pytest
 from hermes_core.kinds import tool
 from hermes_core.options import option, settings
 from hermes_core.testing import Call, FakeWorkspace
-from hermes_core.types import Effect, Feature, Question, Returned, ToolCall, Verdict
+from hermes_core.types import Effect, Feature, Protected, Question, Returned, ToolCall, Verdict
 from hermes_tool_guard import guard, programs
 from hermes_tool_guard.gate import command_of, judge
 from hermes_tool_guard.judgement import Judgement
@@ -179,7 +179,7 @@ async def test_in_an_isolated_place_only_what_leaves_it_is_asked_about(tmp_path:
     place.features = frozenset({Feature.ISOLATED})
 
     async def outcome(command: str) -> str | None:
-        verdict = await judge(call(command=command), place, "/home/me/.hermes")
+        verdict = await judge(call(command=command), place, "/home/me/.hermes", Protected())
         return verdict.outcome if verdict else None
 
     for guarded in ("cat /home/me/.hermes/.env", "echo x > /home/me/.hermes/config.yaml"):
@@ -193,7 +193,7 @@ async def test_in_an_isolated_place_only_what_leaves_it_is_asked_about(tmp_path:
 async def test_a_long_command_is_judged_too(tmp_path: Path) -> None:
     place = FakeWorkspace(folder=tmp_path)
     text = "echo " + "a " * 4000 + "; rm -rf /"
-    verdict = await judge(call(command=text), place, "/home/me/.hermes")
+    verdict = await judge(call(command=text), place, "/home/me/.hermes", Protected())
     assert verdict is not None
     assert verdict.outcome == "deny"
 
@@ -215,9 +215,9 @@ async def test_what_else_was_given_may_change_what_runs(
     arguments: dict[str, Any], outcome: str | None, effects: set[Effect] | None
 ) -> None:
     place = FakeWorkspace()
-    verdict = await judge(call(command="ls", **arguments), place, "/home/me/.hermes")
+    verdict = await judge(call(command="ls", **arguments), place, "/home/me/.hermes", Protected())
     assert (verdict and verdict.outcome, verdict and verdict.effects) == (outcome, effects)
-    delicate = await judge(call(command="cat ~/.ssh/id_rsa", **arguments), place, "/home/me/.hermes")
+    delicate = await judge(call(command="cat ~/.ssh/id_rsa", **arguments), place, "/home/me/.hermes", Protected())
     assert delicate is not None
     assert (delicate.outcome, delicate.effects) == ("ask", effects)
 
@@ -242,7 +242,7 @@ async def test_where_a_command_starts(
 ) -> None:
     place = FakeWorkspace()
     monkeypatch.setattr(FakeWorkspace, "shell_cwd", shell or place.cwd)
-    verdict = await judge(call(command="rm -rf ./*", **arguments), place, "/home/me/.hermes")
+    verdict = await judge(call(command="rm -rf ./*", **arguments), place, "/home/me/.hermes", Protected())
     assert verdict is not None
     assert (verdict.outcome == "allow") if reason is None else (reason in verdict.reason)
 
@@ -263,6 +263,6 @@ async def test_what_takes_long_is_judged_where_nobody_waits(
     monkeypatch.setitem(sys.modules, "hermes_tool_guard.programs", programs)
     if not loaded:
         monkeypatch.delitem(sys.modules, "hermes_tool_guard.programs")
-    verdict = await judge(call(command="l" * length), FakeWorkspace(), "/home/me/.hermes")
+    verdict = await judge(call(command="l" * length), FakeWorkspace(), "/home/me/.hermes", Protected())
     assert verdict == Verdict(outcome="deny", reason="it waits. This is never allowed, in any mode.")
     assert [thread is threading.main_thread() for thread in threads] == [here]

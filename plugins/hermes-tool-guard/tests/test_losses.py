@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hermes_core.testing import FakeWorkspace
-from hermes_core.types import Feature, Session, ToolCall, Verdict
+from hermes_core.types import Feature, Protected, Session, ToolCall, Verdict
 from hermes_paths.unsaved import born, note_unsaved
 from hermes_tool_guard.gate import judge
 
@@ -190,7 +190,7 @@ class Place:
 
     async def __call__(self, command: str, *, walled: bool = True) -> Verdict | None:
         call = ToolCall(id="1", name="terminal", arguments={"command": command})
-        return await judge(call, self._workspace, str(self.home), walled=walled, session=self.session)
+        return await judge(call, self._workspace, str(self.home), Protected(), walled=walled, session=self.session)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from guard_places import CORPUS, GUARDED, HOME, ROOT, corpus
+from guard_places import CORPUS, GUARDED, HOME, PROTECTED, ROOT, corpus
 
 from hermes_core.types import Effect
 from hermes_tool_guard import byitself, memory, places
@@ -133,7 +133,10 @@ def told(name: str, part: slice = slice(None)) -> list[str]:
     forget()
     disk = MADE_UP if name == "branches/on-a-disk.txt" else EMPTY
     with patch.multiple(os.path, **disk):
-        found = [check(command, root=ROOT, home=HOME, guarded=GUARDED) for command in commands(name)[part]]
+        found = [
+            check(command, root=ROOT, home=HOME, guarded=GUARDED, protected=PROTECTED)
+            for command in commands(name)[part]
+        ]
     forget()
     return [_line(one, brief=name in DRESSES) for one in found]
 

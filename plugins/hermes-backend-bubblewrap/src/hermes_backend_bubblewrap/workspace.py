@@ -9,12 +9,13 @@ from typing import Any
 
 from hermes_backend_bubblewrap.config import Config
 from hermes_backend_bubblewrap.recipe import Strict, wall_of
+from hermes_backend_kit.background import Background
 from hermes_backend_kit.endings import SHORT_GRACE, TIMED_OUT
 from hermes_backend_kit.files import PART, READ_LIMIT
 from hermes_backend_kit.output import Capture
 from hermes_backend_kit.places import absolute
 from hermes_backend_kit.shell import Shell, is_shell, parse_exports
-from hermes_backend_wall.background import Background
+from hermes_backend_wall.background import started
 from hermes_backend_wall.job import Job
 from hermes_backend_wall.sandbox import Sandbox
 from hermes_backend_wall.trace import Trace
@@ -139,8 +140,7 @@ class Inside(Workspace):
         shell = is_shell(request.argv)
         cwd = self._path(request.cwd or (self._shell.cwd if shell else ""))
         env = {**(self._shell.over(self._env) if shell else self._env), **request.env}
-        process = Background(sandbox, request)
-        await process.start(self._asked(request.argv, cwd, env), request.stdin)
+        process = await started(sandbox, self._asked(request.argv, cwd, env), request)
         self._background = [p for p in self._background if p.running] + [process]
         return process
 

@@ -1,57 +1,34 @@
 """Commands that run on in the background."""
 
-import asyncio
 from collections.abc import Awaitable, Callable
-from uuid import uuid4
 
 from hermes_backend_docker.command import Command
+from hermes_backend_kit.background import Background
 from hermes_backend_kit.endings import KILLED
 from hermes_backend_kit.output import Unread
 from hermes_core.errors import ToolError
-from hermes_core.kinds import Process
-from hermes_core.types import ExecRequest
 
-__all__ = ["Background"]
+__all__ = ["background"]
 
 
-class Background(Process):
-    """A running command whose unread output is kept up to the request's limit; the oldest goes first."""
+def background(command: Command, unread: Unread, end: Callable[[Command], Awaitable[None]]) -> Background:
+    """Return a command as what runs on; its status is 137 when it was killed, also with its container."""
+    killed = False
 
-    def __init__(self, request: ExecRequest, end: Callable[[Command], Awaitable[None]]) -> None:
-        self.id = uuid4().hex[:12]
-        self.command: Command
-        self._end = end
-        self._unread = Unread(request.limit, request.on_output)
-        self.take = self._unread.take  # its next output
-        self._killed = False
+    def status() -> int:
+        told = command.marks.status
+        return KILLED if told is None or killed else told
 
-    @property
-    def running(self) -> bool:
-        """Whether it has not ended yet."""
-        return not self.command.over
-
-    async def read(self) -> bytes:
-        """Output since the last read, with a note where some was dropped."""
-        await asyncio.sleep(0)
-        return self._unread.read()
-
-    async def poll(self) -> int | None:
-        """The exit status, or None while it runs; 137 when it was killed, also with its container."""
-        await asyncio.sleep(0)
-        if self.running:
-            return None
-        status = self.command.marks.status
-        return KILLED if status is None or self._killed else status
-
-    async def write(self, data: bytes) -> None:
-        """Send to its standard input. Raises ToolError once it has ended."""
-        if not self.running:
+    async def write(data: bytes) -> None:
+        if command.over:
             raise ToolError("The process takes no more input.")
-        await self.command.write(data)
+        await command.write(data)
 
-    async def kill(self) -> None:
-        """End it and everything it started."""
-        if self.running:
-            self._killed = True
-            await self._end(self.command)
-        await self.command.close()
+    async def kill() -> None:
+        nonlocal killed
+        if not command.over:
+            killed = True
+            await end(command)
+        await command.close()
+
+    return Background(unread, over=lambda: command.over, status=status, write=write, end=kill)

@@ -6,14 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
 from hermes_backend_docker.attach import Refused
-from hermes_backend_docker.background import Background
+from hermes_backend_docker.background import background
 from hermes_backend_docker.command import Command, wrapped
 from hermes_backend_docker.lease import Lease
 from hermes_backend_docker.shell import NOT_KEPT, state_of, wrap
 from hermes_backend_docker.walls import wall_of
+from hermes_backend_kit.background import Background
 from hermes_backend_kit.endings import TIMED_OUT
 from hermes_backend_kit.files import read_by, write_by
-from hermes_backend_kit.output import Capture
+from hermes_backend_kit.output import Capture, Unread
 from hermes_backend_kit.places import absolute
 from hermes_backend_kit.shell import Shell, is_shell
 from hermes_core.environment import MARK
@@ -47,7 +48,7 @@ class Inside(Workspace):
         self._forward = {name: environ[name] for name in forward if name in environ}
         self._shell = Shell(plan.cwd)
         self._slots = asyncio.Semaphore(AT_ONCE)
-        self._background: list[Background] = []
+        self._background: dict[Background, Command] = {}
 
     @property
     def shell_cwd(self) -> str:
@@ -171,18 +172,19 @@ class Inside(Workspace):
         shell = is_shell(request.argv)
         cwd = self._path(request.cwd) if request.cwd or not shell else self._shell.cwd
         env = {**self._forward, **(self._shell.env if shell else {}), **request.env}
-        process = Background(request, self._end_one)
+        unread = Unread(request.limit, request.on_output)
         running: list[Command] = []
         try:
-            process.command = await self._begin(running, process.take, request.argv, cwd, env, open_input=True)
+            command = await self._begin(running, unread.take, request.argv, cwd, env, open_input=True)
         except BaseException:
             await self._end_all(running, SHORT_GRACE)
             raise
         if request.stdin:
-            await process.command.write(request.stdin)
-        for ended in (p for p in self._background if not p.running):
-            await ended.command.close()
-        self._background = [p for p in self._background if p.running] + [process]
+            await command.write(request.stdin)
+        for ended in (c for p, c in self._background.items() if not p.running):
+            await ended.close()
+        process = background(command, unread, self._end_one)
+        self._background = {**{p: c for p, c in self._background.items() if p.running}, process: command}
         return process
 
     async def _end_one(self, command: Command) -> None:
@@ -198,9 +200,9 @@ class Inside(Workspace):
 
     async def close(self) -> None:
         """End what runs, and let go of the container. It stops by itself when nobody uses it."""
-        processes, self._background = self._background, []
-        if running := [process for process in processes if process.running]:
-            await self._lease.end_mine(GRACE, [process.command for process in running])
+        processes, self._background = self._background, {}
+        if running := [command for process, command in processes.items() if process.running]:
+            await self._lease.end_mine(GRACE, running)
         for process in processes:
             with suppress(ToolError):
                 await process.kill()

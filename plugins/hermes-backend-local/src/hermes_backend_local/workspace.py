@@ -27,8 +27,8 @@ from hermes_core.types import ExecRequest, ExecResult, Feature, Wall
 from hermes_paths.places import PathRules
 
 if TYPE_CHECKING:
+    from hermes_backend_kit.background import Background
     from hermes_backend_local.asking import Command
-    from hermes_backend_local.background import Background, WalledBackground
     from hermes_backend_wall.job import Job
     from hermes_backend_wall.sandbox import Sandbox
 
@@ -61,7 +61,7 @@ class Here(Workspace):
         # outside of it, not to what those variables name. The folder goes along: the policy knows it.
         self._beyond = Shell(cwd)
         self._exports = Exports()
-        self._background: list[Background | WalledBackground] = []
+        self._background: list[Background] = []
         self._looking: asyncio.Future[None] | None = None
 
     @property
@@ -161,15 +161,13 @@ class Here(Workspace):
         shell = is_shell(request.argv)
         cwd = self._folder(request.cwd or (self._shell_folder() if shell else ""))
         env = {**(self._shell_env(request) if shell else self._env(request)), "PWD": cwd}
-        from hermes_backend_local.background import Background, WalledBackground
+        from hermes_backend_local.background import behind_the_wall, in_the_open
         from hermes_backend_wall.job import asked
 
-        process: Background | WalledBackground
         if sandbox is None or walled is None:
-            process = Background(evolve(request, argv=walled.behind(request.argv)) if walled else request, cwd, env)
+            process = in_the_open(evolve(request, argv=walled.behind(request.argv)) if walled else request, cwd, env)
         else:
-            process = WalledBackground(sandbox, request, walled.protected)
-            await process.start(asked(request.argv, cwd, env), request.stdin)
+            process = await behind_the_wall(sandbox, asked(request.argv, cwd, env), request, walled.protected)
             self._go_on_looking(walled)
         self._background = [p for p in self._background if p.running] + [process]
         return process

@@ -1,60 +1,61 @@
-"""Commands that run on in the background."""
+"""Commands behind the wall that run on in the background."""
 
-import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
-from uuid import uuid4
 
+from hermes_backend_kit.background import Background
 from hermes_backend_kit.endings import KILLED
 from hermes_backend_kit.output import Unread
 from hermes_backend_wall.job import Job
 from hermes_backend_wall.sandbox import Sandbox
 from hermes_core.errors import ToolError
-from hermes_core.kinds import Process
 from hermes_core.types import ExecRequest
 
+__all__ = ["started"]
 
-class Background(Process):
-    """A running command whose unread output is kept up to the request's limit; the oldest goes first."""
 
-    def __init__(self, sandbox: Sandbox, request: ExecRequest) -> None:
-        self.id = uuid4().hex[:12]
-        self._unread = Unread(request.limit, request.on_output)
-        self._job = Job(sandbox, self._unread.take)
+async def started(
+    sandbox: Sandbox, asked: Mapping[str, Any], request: ExecRequest, *, ended: Callable[[], str] = str
+) -> Background:
+    """Start a command. Its status is 137 where the sandbox ended under it. Raises ToolError.
 
-    async def start(self, request: Mapping[str, Any], stdin: bytes) -> None:
-        """Start it. Raises ToolError."""
-        await self._job.start(request, None)
-        if stdin:
-            self._job.write(stdin)
+    ``ended`` is called once, when it has ended and before that is told; what it says is the last of the output.
+    """
+    unread = Unread(request.limit, request.on_output)
+    job = Job(sandbox, unread.take)
+    settled = False
 
-    @property
-    def running(self) -> bool:
-        """Whether it has not ended yet."""
-        return not self._job.finished.done()
+    def settle(_: object = None) -> None:
+        nonlocal settled
+        if settled:
+            return
+        settled = True
+        lost = job.finished.exception() if job.finished.done() else None
+        if isinstance(lost, ToolError) and not unread:
+            unread.take(f"{lost.text}\n".encode())
+        if said := ended():
+            unread.take(f"\n{said}\n".encode())
 
-    async def read(self) -> bytes:
-        """Output since the last read, with a note where some was dropped."""
-        await asyncio.sleep(0)  # let the loop hand over what is waiting in the pipe
-        return self._unread.read()
-
-    async def poll(self) -> int | None:
-        """The exit status, or None while it runs; 137 where the sandbox ended under it."""
-        await asyncio.sleep(0)
-        if not self._job.finished.done():
-            return None
+    def status() -> int:
+        settle()
         try:
-            return self._job.finished.result()
-        except ToolError as error:
-            if not self._unread:
-                self._unread.take(f"{error.text}\n".encode())
+            return job.finished.result()
+        except ToolError:
             return KILLED
 
-    async def write(self, data: bytes) -> None:
-        """Send to its standard input."""
-        self._job.write(data)
+    async def write(data: bytes) -> None:
+        job.write(data)
 
-    async def kill(self) -> None:
-        """End it and everything it started."""
-        await self._job.end()
-        self._job.forget()
+    async def end() -> None:
+        await job.end()
+        job.forget()
+
+    job.finished.add_done_callback(settle)
+    try:
+        await job.start(asked, None)
+    except BaseException:  # it never ran, and so nothing else will say that it is over
+        settle()
+        raise
+    if request.stdin:
+        job.write(request.stdin)
+    return Background(unread, over=job.finished.done, status=status, write=write, end=end)

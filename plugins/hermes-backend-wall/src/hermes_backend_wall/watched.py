@@ -7,20 +7,12 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
-from hermes_autorun.autorun import NAMES, runs_by_itself
+from hermes_autorun.autorun import NAMES, TREES, runs_by_itself
 from hermes_backend_wall import gitfolders
 from hermes_backend_wall.system import inside
 
 __all__ = ["Watched", "counts", "is_below", "is_settings"]
 
-# Folders whose files count, all of them.
-TREES = (
-    *(".agents", ".amazonq", ".circleci", ".claude", ".clinerules", ".codex", ".continue", ".crush", ".cursor"),
-    *(".devcontainer", ".fleet", ".forgejo/workflows", ".gemini", ".gitea/workflows", ".githooks"),
-    *(".github/actions", ".github/agents", ".github/chatmodes", ".github/copilot-instructions.md"),
-    *(".github/instructions", ".github/prompts", ".github/workflows", ".husky", ".idea", ".junie", ".kiro"),
-    *(".opencode", ".qwen", ".roo", ".vscode", ".windsurf", ".zed"),
-)
 _HEADS = {tree.partition("/")[0] for tree in TREES}
 # What package managers fill: nobody works in there, and packages bring such files with them.
 _PACKAGES = frozenset({"bower_components", "dist-packages", "node_modules", "site-packages", "vendor"})

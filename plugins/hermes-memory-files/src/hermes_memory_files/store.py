@@ -8,7 +8,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 from attrs import field
@@ -17,6 +17,7 @@ from hermes_core.errors import ToolError
 from hermes_core.types import JSON, Source
 from hermes_core.values import frozen
 from hermes_memory_files.entries import join_entries, memo_id, split_entries
+from hermes_paths.whole import Busy, held, replace
 
 FILES: Mapping[str, str] = {"memory": "MEMORY.md", "user": "USER.md"}
 _SOURCES = ".sources.json"
@@ -112,26 +113,13 @@ class MemoryStore:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        import fcntl
-
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle = os.open(self.folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        lock = self.folder / _LOCK
         try:
-            until = time.monotonic() + _PATIENCE
-            while True:
-                try:
-                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    break
-                except BlockingIOError:
-                    if time.monotonic() > until:
-                        raise ToolError(
-                            f"Another process has held {self.folder / _LOCK} for {_PATIENCE:.0f} seconds.",
-                            hint="Try again later; nothing was changed.",
-                        ) from None
-                    time.sleep(0.01)
-            yield
-        finally:
-            os.close(handle)
+            with held(lock, seconds=_PATIENCE):
+                yield
+        except Busy:
+            text = f"Another process has held {lock} for {_PATIENCE:.0f} seconds."
+            raise ToolError(text, hint="Try again later; nothing was changed.") from None
 
     def _archive(self, target: str, gone: Sequence[str], source: Source, why: str) -> None:
         if not gone:
@@ -179,21 +167,8 @@ def _plain(record: Record) -> dict[str, JSON]:
 
 
 def _replace(path: Path, text: str) -> None:
-    """Replace a file as a whole, through a symbolic link if it is one; never a half-written file."""
-    from tempfile import mkstemp
-
-    path = path.resolve()
-    handle, name = mkstemp(prefix=f".{path.name}.", dir=path.parent)  # made with mode 0600
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(text.encode())
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-    except BaseException:
-        with suppress(OSError):
-            Path(name).unlink()
-        raise
+    """Replace a file as a whole, through a symbolic link if it is one."""
+    replace(path.resolve(), text.encode())
 
 
 def _trouble(verb: str, path: Path, error: OSError) -> ToolError:

@@ -2,17 +2,25 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any, Literal
+
+from attrs import field
+from attrs.validators import min_len
 
 from hermes_core.types import JSON
 from hermes_core.values import frozen
-from hermes_provider_kit.catalogue import problems_of, read_row, tuples
+from hermes_provider_kit.catalogue import made_of, read_row
 
 __all__ = ["FOLDER", "Card", "Entry", "load_entry", "parse_entry"]
 
 FOLDER = Path(__file__).with_name("catalogue")
 DEFAULT_OUTPUT = 16_000  # for a model nobody told us about: most servers take it
 _PRICES = ("input", "output", "cache reads", "cache writes")
-_WORDS = {"thinking": ("", "adaptive", "budget"), "off": ("", "disabled", "between_tools")}
+
+
+def _is_price(_card: Any, _field: Any, value: tuple[float, ...]) -> None:
+    if value and (len(value) != len(_PRICES) or min(value) < 0):
+        raise ValueError(f"must be {', '.join(_PRICES)}")
 
 
 @frozen(kw_only=True)
@@ -24,17 +32,17 @@ class Card:
     asked to show it. ``price``: US dollars for a million tokens of input, output, cache reads and cache writes.
     """
 
-    name: str
+    name: str = field(validator=min_len(1))
     context: int = 0
     output: int = DEFAULT_OUTPUT
-    thinking: str = ""
+    thinking: Literal["", "adaptive", "budget"] = ""
     always: bool = False
     display: bool = False
-    off: str = ""
+    off: Literal["", "disabled", "between_tools"] = ""
     efforts: tuple[str, ...] = ()
     temperature: bool = True
     images: bool = True
-    price: tuple[float, ...] = ()
+    price: tuple[float, ...] = field(default=(), validator=_is_price)
 
 
 @frozen(kw_only=True)
@@ -45,9 +53,9 @@ class Entry:
     although they carry no signature. ``prices_from`` says where prices were read and when.
     """
 
-    name: str
-    title: str
-    summary: str
+    name: str = field(validator=min_len(1))
+    title: str = field(validator=min_len(1))
+    summary: str = field(validator=min_len(1))
     aliases: tuple[str, ...] = ()
     signup: str = ""
     priority: int = 20
@@ -82,14 +90,4 @@ def load_entry(name: str) -> Entry:
 
 def parse_entry(data: Mapping[str, JSON], *, where: str) -> Entry:
     """Check a file's content against the fields above. Raises ValueError naming every problem."""
-    rest = {key: value for key, value in data.items() if key != "models"}
-    problems = problems_of(Entry, rest, ("name", "title", "summary"))
-    rows = data.get("models", [])
-    for row in rows:
-        wrong = problems_of(Card, row, ("name",), _WORDS)
-        if len(row.get("price", _PRICES)) != len(_PRICES):
-            wrong.append(f"price is not {', '.join(_PRICES)}")
-        problems += [f"model {row.get('name', '?')}: {problem}" for problem in wrong]
-    if problems:
-        raise ValueError(f"{where}: {'; '.join(problems)}")
-    return Entry(**tuples(rest), models=tuple(Card(**tuples(row)) for row in rows))
+    return made_of(data, Entry, where=where)

@@ -1,21 +1,8 @@
 """The services of the catalogue, as far as listing and choosing needs them. A test compares them with the files."""
 
-from typing import NamedTuple
+from hermes_provider_kit.listed import Listed
 
-__all__ = ["LISTED", "Listed"]
-
-
-class Listed(NamedTuple):
-    """One service: enough to register it and to say whether it is ready, without reading its file."""
-
-    name: str
-    aliases: tuple[str, ...]
-    priority: int
-    env: tuple[str, ...]
-    base_url: str
-    base_url_env: str
-    default_model: str
-
+__all__ = ["LISTED"]
 
 LISTED: tuple[Listed, ...] = (
     Listed(

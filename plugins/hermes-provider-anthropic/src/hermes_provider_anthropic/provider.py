@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 from hermes_core.errors import Refused
 from hermes_core.kinds import Provider
 from hermes_core.types import Delta, Endpoint, Model, Price, Request
-from hermes_provider_anthropic.listed import LISTED, Listed
+from hermes_provider_anthropic.listed import LISTED
+from hermes_provider_kit.listed import Listed
 
 if TYPE_CHECKING:
     from hermes_core.brokers import SecretsBroker

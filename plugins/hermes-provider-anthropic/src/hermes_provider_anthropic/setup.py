@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from hermes_core.types import Endpoint, Model
 from hermes_provider_anthropic.listed import LISTED
-from hermes_provider_kit.setup import ServiceStep
+from hermes_provider_kit.setup import ServiceStep, steps
 
 if TYPE_CHECKING:
     from hermes_core.brokers import SecretsBroker
@@ -16,18 +16,10 @@ __all__ = ["all_steps"]
 
 def all_steps(secrets: "SecretsBroker", endpoints: Mapping[str, Endpoint]) -> list[ServiceStep]:
     """One step for each service, under its own name."""
-    return [
-        ServiceStep(
-            listed.name,
-            variable=listed.env[0],
-            models=partial(_models, listed.name, secrets),
-            said=endpoints.get(listed.name),
-        )
-        for listed in LISTED
-    ]
+    return steps(LISTED, partial(_models, secrets), endpoints)
 
 
-async def _models(name: str, secrets: "SecretsBroker", endpoint: Endpoint) -> Sequence[Model]:
+async def _models(secrets: "SecretsBroker", name: str, endpoint: Endpoint) -> Sequence[Model]:
     """What the service itself says it has; what the catalogue knows would be no test. Raises HermesError."""
     from hermes_provider_anthropic.entry import load_entry
     from hermes_provider_anthropic.line import open_line

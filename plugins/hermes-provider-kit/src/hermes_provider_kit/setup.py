@@ -1,13 +1,15 @@
 """How a service that talks HTTP is set up: a key, an address where it has no own one, and a list of models as test."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from functools import partial
 
 from attrs import evolve
 
 from hermes_core.kinds import SetupField, SetupStep
 from hermes_core.types import Endpoint, Model
+from hermes_provider_kit.listed import Listed
 
-__all__ = ["ServiceStep"]
+__all__ = ["ServiceStep", "steps"]
 
 
 class ServiceStep(SetupStep):
@@ -46,6 +48,25 @@ class ServiceStep(SetupStep):
         url, key = values.get("base_url") or self._said.base_url, values.get("key") or self._said.api_key
         found = await self._models(evolve(self._said, base_url=url, api_key=key))
         return f"{self.name} has {len(found)} model{'' if len(found) == 1 else 's'}."
+
+
+def steps(
+    services: Iterable[Listed],
+    models: Callable[[str, Endpoint], Awaitable[Sequence[Model]]],
+    endpoints: Mapping[str, Endpoint],
+) -> list[ServiceStep]:
+    """Make a step for each service of a catalogue; ``models`` asks the one of a name, and raises HermesError."""
+    return [
+        ServiceStep(
+            one.name,
+            variable=one.env[0] if one.env else "",
+            models=partial(models, one.name),
+            local=one.local or not one.base_url,
+            base_url=one.base_url,
+            said=endpoints.get(one.name),
+        )
+        for one in services
+    ]
 
 
 def _address(text: str) -> str:

@@ -2,25 +2,35 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any, Literal
 
-from attrs import Factory
+from attrs import Factory, field
+from attrs.validators import min_len
 
 from hermes_core.types import JSON
 from hermes_core.values import frozen
-from hermes_provider_kit.catalogue import problems_of, read_row, tuples
+from hermes_provider_kit.catalogue import made_of, read_row
 
 __all__ = ["FOLDER", "Entry", "load_entry", "parse_entry"]
 
 FOLDER = Path(__file__).with_name("catalogue")
-_WORDS: Mapping[str, tuple[str, ...]] = {
-    "protocol": ("chat", "responses"),
-    "max_tokens_field": ("max_tokens", "max_completion_tokens"),
-    "effort": ("", "reasoning_effort", "reasoning", "thinking"),
-    "tool_images": ("user", "list", "none"),
-    "call_ids": ("", "nine"),
-}
 _PRICES = {"input", "output", "cache_read", "cache_write"}
-_REPLAYABLE = ("reasoning_content", "reasoning", "reasoning_details")
+
+
+def _is_temperature(_entry: Any, _field: Any, value: str | float) -> None:
+    if isinstance(value, str) and value not in ("", "omit"):
+        raise ValueError('must be "omit" or a number')
+
+
+def _are_prices(_entry: Any, _field: Any, value: Mapping[str, Mapping[str, float]]) -> None:
+    for model, row in value.items():
+        if not {"input", "output"} <= row.keys() <= _PRICES or any(figure < 0 for figure in row.values()):
+            raise ValueError(f"the price of {model} is not one")
+
+
+def _is_told(entry: Any, _field: Any, value: str) -> None:
+    if not value and entry.prices:
+        raise ValueError("prices_from is missing")
 
 
 @frozen(kw_only=True)
@@ -37,9 +47,9 @@ class Entry:
     ``call_ids = "nine"``: ids of tool calls must have nine letters or digits.
     """
 
-    name: str
-    title: str
-    summary: str
+    name: str = field(validator=min_len(1))
+    title: str = field(validator=min_len(1))
+    summary: str = field(validator=min_len(1))
     aliases: tuple[str, ...] = ()
     signup: str = ""
     priority: int = 20
@@ -48,25 +58,25 @@ class Entry:
     base_url_env: str = ""
     local: bool = False
     key_needed: bool = True
-    protocol: str = "chat"
+    protocol: Literal["chat", "responses"] = "chat"
     default_model: str = ""
     models: tuple[str, ...] = ()
     contexts: Mapping[str, int] = Factory(dict)
-    prices: Mapping[str, Mapping[str, float]] = Factory(dict)
-    prices_from: str = ""
+    prices: Mapping[str, Mapping[str, float]] = field(factory=dict, validator=_are_prices)
+    prices_from: str = field(default="", validator=_is_told)
     media_models: Mapping[str, str] = Factory(dict)
     list_models: bool = True
     max_output: int = 0
     default_output: int = 0
-    max_tokens_field: str = "max_tokens"
-    temperature: str | float = ""
+    max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    temperature: str | float = field(default="", validator=_is_temperature)
     reasoning_models: tuple[str, ...] = ()
-    effort: str = ""
+    effort: Literal["", "reasoning_effort", "reasoning", "thinking"] = ""
     efforts: tuple[str, ...] = ()
-    replay: tuple[str, ...] = ()
+    replay: tuple[Literal["reasoning_content", "reasoning", "reasoning_details"], ...] = ()
     filler: bool = False
-    tool_images: str = "user"
-    call_ids: str = ""
+    tool_images: Literal["user", "list", "none"] = "user"
+    call_ids: Literal["", "nine"] = ""
     headers: Mapping[str, str] = Factory(dict)
     extra_body: Mapping[str, JSON] = Factory(dict)
 
@@ -78,21 +88,4 @@ def load_entry(name: str) -> Entry:
 
 def parse_entry(data: Mapping[str, JSON], *, where: str) -> Entry:
     """Check a file's content against the fields above. Raises ValueError naming every problem."""
-    problems = problems_of(Entry, data, ("name", "title", "summary"), _WORDS)
-    problems += [f"replay knows no {field}" for field in data.get("replay", ()) if field not in _REPLAYABLE]
-    if isinstance(data.get("temperature"), str) and data["temperature"] not in ("", "omit"):
-        problems.append('temperature is "omit" or a number')
-    problems += [
-        f"the price of {name} is not one" for name, row in data.get("prices", {}).items() if not _is_price(row)
-    ]
-    if data.get("prices") and not data.get("prices_from"):
-        problems.append("prices_from is missing")
-    if problems:
-        raise ValueError(f"{where}: {'; '.join(problems)}")
-    return Entry(**tuples(data))
-
-
-def _is_price(row: JSON) -> bool:
-    if not isinstance(row, dict) or not {"input", "output"} <= row.keys() <= _PRICES:
-        return False
-    return all(isinstance(figure, int | float) and figure >= 0 for figure in row.values())
+    return made_of(data, Entry, where=where)

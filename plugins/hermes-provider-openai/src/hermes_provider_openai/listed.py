@@ -1,22 +1,8 @@
 """The services of the catalogue, as far as listing and choosing needs them. Written by ``generate.py``."""
 
-from typing import NamedTuple
+from hermes_provider_kit.listed import Listed
 
-__all__ = ["LISTED", "Listed"]
-
-
-class Listed(NamedTuple):
-    """One service: enough to register it and to say whether it is ready, without reading its file."""
-
-    name: str
-    aliases: tuple[str, ...]
-    priority: int
-    env: tuple[str, ...]
-    base_url: str
-    base_url_env: str
-    local: bool
-    default_model: str
-
+__all__ = ["LISTED"]
 
 LISTED: tuple[Listed, ...] = (
     Listed(
@@ -26,8 +12,8 @@ LISTED: tuple[Listed, ...] = (
         ("OPENROUTER_API_KEY",),
         "https://openrouter.ai/api/v1",
         "OPENROUTER_BASE_URL",
-        False,
         "openrouter/auto",
+        False,
     ),
     Listed(
         "openai",
@@ -36,8 +22,8 @@ LISTED: tuple[Listed, ...] = (
         ("OPENAI_API_KEY",),
         "https://api.openai.com/v1",
         "OPENAI_BASE_URL",
-        False,
         "gpt-5-mini",
+        False,
     ),
     Listed(
         "nous",
@@ -46,8 +32,8 @@ LISTED: tuple[Listed, ...] = (
         ("NOUS_API_KEY",),
         "https://inference-api.nousresearch.com/v1",
         "NOUS_BASE_URL",
-        False,
         "Hermes-4-405B",
+        False,
     ),
     Listed(
         "alibaba",
@@ -56,8 +42,8 @@ LISTED: tuple[Listed, ...] = (
         ("DASHSCOPE_API_KEY",),
         "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
         "DASHSCOPE_BASE_URL",
-        False,
         "qwen3-max",
+        False,
     ),
     Listed(
         "arcee",
@@ -66,8 +52,8 @@ LISTED: tuple[Listed, ...] = (
         ("ARCEEAI_API_KEY",),
         "https://api.arcee.ai/api/v1",
         "ARCEE_BASE_URL",
-        False,
         "trinity-mini",
+        False,
     ),
     Listed(
         "cerebras",
@@ -76,8 +62,8 @@ LISTED: tuple[Listed, ...] = (
         ("CEREBRAS_API_KEY",),
         "https://api.cerebras.ai/v1",
         "CEREBRAS_BASE_URL",
-        False,
         "gpt-oss-120b",
+        False,
     ),
     Listed(
         "deepinfra",
@@ -86,8 +72,8 @@ LISTED: tuple[Listed, ...] = (
         ("DEEPINFRA_API_KEY",),
         "https://api.deepinfra.com/v1/openai",
         "DEEPINFRA_BASE_URL",
-        False,
         "openai/gpt-oss-120b",
+        False,
     ),
     Listed(
         "deepseek",
@@ -96,8 +82,8 @@ LISTED: tuple[Listed, ...] = (
         ("DEEPSEEK_API_KEY",),
         "https://api.deepseek.com/v1",
         "DEEPSEEK_BASE_URL",
-        False,
         "deepseek-chat",
+        False,
     ),
     Listed(
         "fireworks",
@@ -106,8 +92,8 @@ LISTED: tuple[Listed, ...] = (
         ("FIREWORKS_API_KEY",),
         "https://api.fireworks.ai/inference/v1",
         "FIREWORKS_BASE_URL",
-        False,
         "accounts/fireworks/models/gpt-oss-120b",
+        False,
     ),
     Listed(
         "gmi",
@@ -116,8 +102,8 @@ LISTED: tuple[Listed, ...] = (
         ("GMI_API_KEY",),
         "https://api.gmi-serving.com/v1",
         "GMI_BASE_URL",
-        False,
         "",
+        False,
     ),
     Listed(
         "groq",
@@ -126,8 +112,8 @@ LISTED: tuple[Listed, ...] = (
         ("GROQ_API_KEY",),
         "https://api.groq.com/openai/v1",
         "GROQ_BASE_URL",
-        False,
         "openai/gpt-oss-120b",
+        False,
     ),
     Listed(
         "huggingface",
@@ -136,8 +122,8 @@ LISTED: tuple[Listed, ...] = (
         ("HF_TOKEN",),
         "https://router.huggingface.co/v1",
         "HF_BASE_URL",
-        False,
         "openai/gpt-oss-120b",
+        False,
     ),
     Listed(
         "kilocode",
@@ -146,8 +132,8 @@ LISTED: tuple[Listed, ...] = (
         ("KILOCODE_API_KEY",),
         "https://api.kilo.ai/api/gateway",
         "KILOCODE_BASE_URL",
-        False,
         "",
+        False,
     ),
     Listed(
         "kimi-coding",
@@ -156,8 +142,8 @@ LISTED: tuple[Listed, ...] = (
         ("KIMI_API_KEY", "KIMI_CODING_API_KEY"),
         "https://api.moonshot.ai/v1",
         "KIMI_BASE_URL",
-        False,
         "kimi-k2-0905-preview",
+        False,
     ),
     Listed(
         "kimi-coding-cn",
@@ -166,8 +152,8 @@ LISTED: tuple[Listed, ...] = (
         ("KIMI_CN_API_KEY",),
         "https://api.moonshot.cn/v1",
         "KIMI_CN_BASE_URL",
-        False,
         "kimi-k2-0905-preview",
+        False,
     ),
     Listed(
         "mistral",
@@ -176,8 +162,8 @@ LISTED: tuple[Listed, ...] = (
         ("MISTRAL_API_KEY",),
         "https://api.mistral.ai/v1",
         "MISTRAL_BASE_URL",
-        False,
         "mistral-medium-latest",
+        False,
     ),
     Listed(
         "novita",
@@ -186,8 +172,8 @@ LISTED: tuple[Listed, ...] = (
         ("NOVITA_API_KEY",),
         "https://api.novita.ai/openai/v1",
         "NOVITA_BASE_URL",
-        False,
         "openai/gpt-oss-120b",
+        False,
     ),
     Listed(
         "nvidia",
@@ -196,8 +182,8 @@ LISTED: tuple[Listed, ...] = (
         ("NVIDIA_API_KEY",),
         "https://integrate.api.nvidia.com/v1",
         "NVIDIA_BASE_URL",
-        False,
         "openai/gpt-oss-120b",
+        False,
     ),
     Listed(
         "ollama-cloud",
@@ -206,8 +192,8 @@ LISTED: tuple[Listed, ...] = (
         ("OLLAMA_API_KEY",),
         "https://ollama.com/v1",
         "OLLAMA_CLOUD_BASE_URL",
-        False,
         "gpt-oss:120b",
+        False,
     ),
     Listed(
         "opencode-go",
@@ -216,8 +202,8 @@ LISTED: tuple[Listed, ...] = (
         ("OPENCODE_GO_API_KEY",),
         "https://opencode.ai/zen/go/v1",
         "OPENCODE_GO_BASE_URL",
-        False,
         "",
+        False,
     ),
     Listed(
         "opencode-zen",
@@ -226,8 +212,8 @@ LISTED: tuple[Listed, ...] = (
         ("OPENCODE_ZEN_API_KEY",),
         "https://opencode.ai/zen/v1",
         "OPENCODE_ZEN_BASE_URL",
-        False,
         "",
+        False,
     ),
     Listed(
         "stepfun",
@@ -236,8 +222,8 @@ LISTED: tuple[Listed, ...] = (
         ("STEPFUN_API_KEY",),
         "https://api.stepfun.ai/step_plan/v1",
         "STEPFUN_BASE_URL",
-        False,
         "",
+        False,
     ),
     Listed(
         "tencent-tokenhub",
@@ -246,8 +232,8 @@ LISTED: tuple[Listed, ...] = (
         ("TOKENHUB_API_KEY",),
         "https://tokenhub.tencentmaas.com/v1",
         "TOKENHUB_BASE_URL",
-        False,
         "",
+        False,
     ),
     Listed(
         "together",
@@ -256,8 +242,8 @@ LISTED: tuple[Listed, ...] = (
         ("TOGETHER_API_KEY",),
         "https://api.together.xyz/v1",
         "TOGETHER_BASE_URL",
-        False,
         "openai/gpt-oss-120b",
+        False,
     ),
     Listed(
         "upstage",
@@ -266,8 +252,8 @@ LISTED: tuple[Listed, ...] = (
         ("UPSTAGE_API_KEY",),
         "https://api.upstage.ai/v1",
         "UPSTAGE_BASE_URL",
-        False,
         "solar-pro2",
+        False,
     ),
     Listed(
         "vercel",
@@ -276,8 +262,8 @@ LISTED: tuple[Listed, ...] = (
         ("AI_GATEWAY_API_KEY",),
         "https://ai-gateway.vercel.sh/v1",
         "AI_GATEWAY_BASE_URL",
-        False,
         "openai/gpt-5-mini",
+        False,
     ),
     Listed(
         "xai",
@@ -286,8 +272,8 @@ LISTED: tuple[Listed, ...] = (
         ("XAI_API_KEY",),
         "https://api.x.ai/v1",
         "XAI_BASE_URL",
-        False,
         "grok-4",
+        False,
     ),
     Listed(
         "xiaomi",
@@ -296,8 +282,8 @@ LISTED: tuple[Listed, ...] = (
         ("XIAOMI_API_KEY",),
         "https://api.xiaomimimo.com/v1",
         "XIAOMI_BASE_URL",
-        False,
         "mimo-v2-flash",
+        False,
     ),
     Listed(
         "zai",
@@ -306,8 +292,8 @@ LISTED: tuple[Listed, ...] = (
         ("GLM_API_KEY", "ZAI_API_KEY", "Z_AI_API_KEY"),
         "https://api.z.ai/api/paas/v4",
         "GLM_BASE_URL",
-        False,
         "glm-4.6",
+        False,
     ),
     Listed(
         "alibaba-coding-plan",
@@ -316,8 +302,8 @@ LISTED: tuple[Listed, ...] = (
         ("ALIBABA_CODING_PLAN_API_KEY", "DASHSCOPE_API_KEY"),
         "https://coding-intl.dashscope.aliyuncs.com/v1",
         "ALIBABA_CODING_PLAN_BASE_URL",
-        False,
         "qwen3-coder-plus",
+        False,
     ),
     Listed(
         "ollama",
@@ -326,8 +312,8 @@ LISTED: tuple[Listed, ...] = (
         (),
         "http://127.0.0.1:11434/v1",
         "OLLAMA_BASE_URL",
-        True,
         "",
+        True,
     ),
     Listed(
         "lmstudio",
@@ -336,8 +322,8 @@ LISTED: tuple[Listed, ...] = (
         ("LM_API_KEY",),
         "http://127.0.0.1:1234/v1",
         "LM_BASE_URL",
-        True,
         "",
+        True,
     ),
     Listed(
         "llamacpp",
@@ -346,8 +332,8 @@ LISTED: tuple[Listed, ...] = (
         ("LLAMACPP_API_KEY",),
         "http://127.0.0.1:8080/v1",
         "LLAMACPP_BASE_URL",
-        True,
         "",
+        True,
     ),
     Listed(
         "vllm",
@@ -356,8 +342,8 @@ LISTED: tuple[Listed, ...] = (
         ("VLLM_API_KEY",),
         "http://127.0.0.1:8000/v1",
         "VLLM_BASE_URL",
-        True,
         "",
+        True,
     ),
     Listed(
         "sglang",
@@ -366,8 +352,8 @@ LISTED: tuple[Listed, ...] = (
         ("SGLANG_API_KEY",),
         "http://127.0.0.1:30000/v1",
         "SGLANG_BASE_URL",
-        True,
         "",
+        True,
     ),
     Listed(
         "custom",
@@ -376,7 +362,7 @@ LISTED: tuple[Listed, ...] = (
         ("CUSTOM_API_KEY",),
         "",
         "CUSTOM_BASE_URL",
-        False,
         "",
+        False,
     ),
 )

@@ -5,7 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from hermes_core.types import Endpoint, Model
-from hermes_provider_kit.setup import ServiceStep
+from hermes_provider_kit.setup import ServiceStep, steps
 from hermes_provider_openai.listed import LISTED
 
 if TYPE_CHECKING:
@@ -16,20 +16,10 @@ __all__ = ["all_steps"]
 
 def all_steps(secrets: "SecretsBroker", endpoints: Mapping[str, Endpoint]) -> list[ServiceStep]:
     """One step for each service, under its own name."""
-    return [
-        ServiceStep(
-            listed.name,
-            variable=listed.env[0] if listed.env else "",
-            models=partial(_models, listed.name, secrets),
-            local=listed.local or not listed.base_url,
-            base_url=listed.base_url,
-            said=endpoints.get(listed.name),
-        )
-        for listed in LISTED
-    ]
+    return steps(LISTED, partial(_models, secrets), endpoints)
 
 
-async def _models(name: str, secrets: "SecretsBroker", endpoint: Endpoint) -> Sequence[Model]:
+async def _models(secrets: "SecretsBroker", name: str, endpoint: Endpoint) -> Sequence[Model]:
     """What the service itself says it has; what the catalogue knows would be no test. Raises HermesError."""
     from hermes_provider_openai.entry import load_entry
     from hermes_provider_openai.line import open_line

@@ -4,13 +4,13 @@ It accepts only what is exactly right. Whatever it refuses goes to ``check``, wh
 it was right in a way that is too rare to know here.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from types import NoneType, UnionType
 from typing import Any, Literal, NamedTuple, TypeAlias, Union, get_args, get_origin
 
 import attrs
 
-__all__ = ["NAMES", "Keys", "Problem", "Refused", "build", "is_text", "nearest", "types_of"]
+__all__ = ["NAMES", "Keys", "Problem", "Refused", "build", "is_either", "is_text", "nearest", "types_of"]
 
 Keys: TypeAlias = tuple[str | int, ...]
 
@@ -48,10 +48,14 @@ def build(kind: Any, value: Any) -> Any:
         return _choose(value, inner)
     if origin is list and type(value) is list:
         return [build(inner[0], item) for item in value]
-    if origin is dict and type(value) is dict and inner[0] is str and all(type(key) is str for key in value):
+    if origin is tuple and type(value) is list and inner[1:] == (...,):
+        return tuple(build(inner[0], item) for item in value)
+    if origin in (dict, Mapping) and type(value) is dict and inner[0] is str and all(type(key) is str for key in value):
         return {key: build(inner[1], item) for key, item in value.items()}
     if origin in (Union, UnionType) and len(inner) == 2 and NoneType in inner:
         return None if value is None else build(inner[inner[0] is NoneType], value)
+    if is_either(kind) and (type(value) in inner or (float in inner and type(value) is int)):
+        return value if type(value) in inner else float(value)
     raise Refused
 
 
@@ -65,6 +69,12 @@ def nearest(name: str, known: Iterable[str]) -> str:
 def is_text(kind: Any) -> bool:
     """Whether a type is a text: ``str``, or a class made of it."""
     return isinstance(kind, type) and issubclass(kind, str)
+
+
+def is_either(kind: Any) -> bool:
+    """Whether a type is one of several plain ones, such as ``str | float``."""
+    inner = get_args(kind)
+    return get_origin(kind) in (Union, UnionType) and all(one in (str, int, float, bool) for one in inner)
 
 
 def types_of(cls: type) -> "tuple[attrs.Attribute[Any], ...]":

@@ -5,11 +5,17 @@ from typing import Any, Literal, TypeAlias, get_args, get_origin
 
 import attrs
 from cattrs import AttributeValidationNote, ClassValidationError, Converter, IterableValidationError
-from cattrs.cols import is_mapping, is_sequence, list_structure_factory, mapping_structure_factory
+from cattrs.cols import (
+    homogenous_tuple_structure_factory,
+    is_mapping,
+    is_sequence,
+    list_structure_factory,
+    mapping_structure_factory,
+)
 from cattrs.errors import ForbiddenExtraKeysError, StructureHandlerNotFoundError
 from cattrs.gen import make_dict_structure_fn, override
 
-from hermes_shapes.build import NAMES, Keys, Problem, Refused, build, is_text, nearest, types_of
+from hermes_shapes.build import NAMES, Keys, Problem, Refused, build, is_either, is_text, nearest, types_of
 from hermes_shapes.describe import in_words, limits, validators
 
 __all__ = ["check"]
@@ -51,11 +57,17 @@ def _converter() -> Converter:
     register(attrs.has, lambda cls: _class_hook(cls, converter))
     register(is_mapping, lambda kind: _shaped(dict, mapping_structure_factory(kind, converter)))
     register(is_sequence, lambda kind: _shaped(list, list_structure_factory(kind, converter)))
+    register(_is_tuple, lambda kind: _shaped(list, homogenous_tuple_structure_factory(kind, converter)))
+    register(is_either, lambda _: _leaf)
     register(lambda kind: str(get_origin(kind)) == str(Literal), lambda _: _leaf)
     converter.register_structure_hook_func(is_text, _leaf)
     for kind in NAMES:
         converter.register_structure_hook(kind, _leaf)
     return converter
+
+
+def _is_tuple(kind: Any) -> bool:
+    return get_origin(kind) is tuple
 
 
 def _leaf(value: Any, kind: Any) -> Any:

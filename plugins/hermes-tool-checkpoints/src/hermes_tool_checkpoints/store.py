@@ -18,13 +18,14 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from tempfile import gettempdir, mkstemp
+from tempfile import gettempdir
 from typing import Any
 
 from attrs import field
 
 from hermes_core.errors import HermesError, UserError
 from hermes_core.values import frozen
+from hermes_paths import whole
 from hermes_tool_checkpoints.config import Config
 from hermes_tool_checkpoints.contents import Contents, look
 from hermes_tool_checkpoints.git import (
@@ -294,11 +295,6 @@ def replace(path: Path, text: str) -> None:
     """Replace a file as a whole; never a half-written one. Raises HermesError."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle, name = mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        with os.fdopen(handle, "w", encoding="utf-8", errors="surrogateescape") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
+        whole.replace(path, text.encode(errors="surrogateescape"))
     except OSError as error:
         raise HermesError(f"Cannot write {path}: {error.strerror}.") from None

@@ -24,13 +24,14 @@ async def pre_tool_call(
     effects: frozenset[Effect],
     workspace: Workspace,
     walled: bool,
+    protected: Protected,
 ) -> Verdict | None:
     """Judge the shell command of a call; nothing is said of other calls."""
     if Effect.EXECUTE not in effects:
         return None
     from hermes_tool_guard.gate import judge
 
-    return await judge(call, workspace, str(ctx.paths.home), walled=walled, session=session)
+    return await judge(call, workspace, str(ctx.paths.home), protected, walled=walled, session=session)
 
 
 @hookimpl

@@ -18,7 +18,8 @@ Without COMMAND, shell commands are read from standard input, one a line, and ea
 before the next one is read, blank ones too.
 
 The verdict is allow, ask or deny. The reason continues a sentence that starts with "it". Of the disk only links, mounts
-and the layout of repositories are looked at.
+and the layout of repositories are looked at. What only a person may do with Hermes itself asks here; given to a tool
+it is denied, by the records of its commands.
 
 \b
   allow   looks, or works inside the folder

@@ -76,13 +76,20 @@ def _subject(call: ToolCall) -> str:
 
 
 async def judge(
-    call: ToolCall, place: Workspace, home: str, *, walled: bool = False, session: Session | None = None
+    call: ToolCall,
+    place: Workspace,
+    home: str,
+    protected: Protected,
+    *,
+    walled: bool = False,
+    session: Session | None = None,
 ) -> Verdict | None:
     """The verdict on a call with the effect EXECUTE; None when its arguments hold no shell command.
 
     It says what the command does to the world, in ``Verdict.effects``.
 
-    ``home`` is the folder of Hermes, whose files no command may touch; ``walled`` whether the place's wall bounds it.
+    ``home`` is the folder of Hermes, whose files no command may touch, and ``protected`` says what only a person may
+    do with it; ``walled`` whether the place's wall bounds it.
     With a ``session`` it is looked at what no snapshot of its folder has.
     """
     command = command_of(call)
@@ -90,9 +97,9 @@ async def judge(
         return None
     losses = _losses(session, place, home) if session else None
     if _loaded() and len(command) <= _LONG:
-        verdict = _judged(command, call.arguments, place, home, walled, losses)
+        verdict = _judged(command, call.arguments, place, home, protected, walled, losses)
     else:
-        verdict = await asyncio.to_thread(_judged, command, call.arguments, place, home, walled, losses)
+        verdict = await asyncio.to_thread(_judged, command, call.arguments, place, home, protected, walled, losses)
     return verdict
 
 
@@ -116,6 +123,7 @@ def _judged(
     arguments: Mapping[str, JSON],
     place: Workspace,
     home: str,
+    protected: Protected,
     walled: bool,
     losses: "Losses | None",
 ) -> Verdict | None:
@@ -126,7 +134,9 @@ def _judged(
     setting = ISOLATED if isolated else BEHIND_A_WALL if walled else OPEN
     guarded = () if isolated else guarded_paths(home)
     folder = _folder(arguments, place)
-    found = check(command, root=place.cwd, folder=folder, guarded=guarded, setting=setting, losses=losses)
+    found = check(
+        command, root=place.cwd, folder=folder, guarded=guarded, protected=protected, setting=setting, losses=losses
+    )
     if walled and not {Class.SEND, Class.CLOUD} & {*found.classes}:
         found = found._replace(effects=found.effects - {Effect.SEND})  # what it serves is reached from inside only
     if found.outcome == "deny":

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
+from hermes_core.types import Protected
 from hermes_tool_guard.judgement import OPEN, Class, Decided, Judgement, Setting
 from hermes_tool_guard.losses import Losses
 from hermes_tool_guard.memory import memory_of
@@ -14,6 +15,8 @@ from hermes_tool_guard.shell import judge_code
 
 __all__ = ["check", "guarded_paths"]
 
+NOTHING = Protected()
+
 
 def check(
     command: str,
@@ -22,20 +25,22 @@ def check(
     folder: str = "",
     guarded: Sequence[str] = (),
     home: str = "",
+    protected: Protected = NOTHING,
     setting: Setting = OPEN,
     record: Callable[[Sequence[str]], None] | None = None,
     losses: Losses | None = None,
 ) -> Judgement:
     """Judge a shell command that would start in ``folder``, which is ``root`` unless given.
 
-    ``root`` is the working folder, ``guarded`` what belongs to Hermes itself. ``record`` is told of every program with
+    ``root`` is the working folder, ``guarded`` what belongs to Hermes itself; ``protected`` says what its program is
+    called, and which words behind that are a person's. ``record`` is told of every program with
     its arguments. ``setting`` says what is bounded without it, and ``losses`` what no snapshot has.
     Nothing is run; of the disk only names and links are looked at, and for ``losses`` what git ignores. Raises nothing.
     """
     places = Places(root, home or os.path.expanduser("~"), guarded)  # noqa: PTH111
     start = folder or root or "/"
     scene = Scene(places, start)
-    scene.setting = setting
+    scene.setting, scene.protected = setting, protected
     scene.record, scene.losses = record, losses
     if record is None:
         scene.memory = memory_of(places.root, places.home, places.guarded, setting, losses is not None)

@@ -63,7 +63,7 @@ def _made(scene: "Scene") -> bool:
 
 def _kept(scene: "Scene") -> int:
     """How much a scene remembers that is not replayed."""
-    return len(scene.functions) + len(scene.traps) + scene.fillings + scene.racing
+    return len(scene.functions) + len(scene.traps) + scene.fillings + scene.racing + scene.reserved
 
 
 def record(scene: "Scene", key: Key, walk: "Callable[[], tuple[Ends, str]]") -> "Ends":

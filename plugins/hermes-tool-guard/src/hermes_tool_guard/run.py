@@ -11,6 +11,7 @@ from hermes_tool_guard.branches import both
 from hermes_tool_guard.byitself import is_usual, why_later
 from hermes_tool_guard.escapes import Glob
 from hermes_tool_guard.hidden import BUILTINS
+from hermes_tool_guard.itself import is_for_a_person, runs_itself
 from hermes_tool_guard.judgement import DERIVED, OPAQUE, RUNS, UNKNOWN, Class
 from hermes_tool_guard.mentions import NAMERS, mentions, only_names
 from hermes_tool_guard.places import Zone, emptied, normal
@@ -292,6 +293,10 @@ def _run(one: Run) -> None:
     if _unclear(one, word):
         return
     scene.found.programs[one.name] = None
+    if runs_itself(one.argv, scene.protected.program):
+        scene.reserved += 1
+        if is_for_a_person(one.argv, scene.protected):
+            one.deny(Class.HERMES, f"changes what {scene.protected.program} may do, which is a person's to change")
     if word in scene.functions:
         shell, body = scene.functions[word]
         scene.uncalled.pop(word, None)

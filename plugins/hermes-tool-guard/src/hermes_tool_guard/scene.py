@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from hermes_core.types import Effect
+from hermes_core.types import Effect, Protected
 from hermes_tool_guard.judgement import DERIVED, EFFECTS, OPEN, UNKNOWN, Class, Decided, Judgement, Outcome
 from hermes_tool_guard.places import Places
 from hermes_tool_guard.variables import Variables
@@ -98,6 +98,8 @@ class Scene:
         self.record: Callable[[Sequence[str]], None] | None = None
         self.depth = 0
         self.setting = OPEN
+        self.protected = Protected()
+        self.reserved = 0  # how often words were looked at that a person's may be: another program has others
         self.losses: Losses | None = None  # what no snapshot has; None where that cannot be looked at
         self.steps = STEPS
 

@@ -32,6 +32,7 @@ _SHAPES: dict[str, Callable[[str, int, int], list[Span]]] = {
     "basic": shapes.bearer_or_basic,
     "mnemonic": shapes.phrase,
     "option": shapes.option,
+    "listed": shapes.listed,
     "statement": shapes.statement,
     "sudo -s": shapes.piped,
     "pgpass": shapes.in_pgpass,

@@ -8,8 +8,8 @@ from hermes_tool_redaction.values import trimmed
 __all__ = ["foreign"]
 
 _GAP = (
-    r"(?:은요|는요|은|는|이|가|を|は|が)?(?:[ ]?[（(][^()（）\n]{1,20}[)）])?[ \t]*"
-    r"(?P<sign>[:：=＝→]|->|は|是|为|為)?[ \t]*(?P<quote>[\"'`「『“‘«])?(?P<value>[!-~]{4,200})"
+    r"(?:[ ]?키)?(?:은요|는요|은|는|이|가|を|は|が)?(?:[ ]?[（(][^()（）\n]{1,20}[)）])?[ \t]*"
+    r"(?P<sign>[:：=＝→|]|->|は|是|为|為)?[ \t]*(?P<quote>[\"'`「『“‘«])?(?P<value>[!-~]{4,200})"
 )
 
 
@@ -28,8 +28,8 @@ def foreign(text: str, begin: int, end: int) -> list[tuple[int, int, bool]]:
     if text[begin:end].lower() in words("foreign_keys"):
         where = Where(quoted=bool(match["quote"]))
         return [(first, last, False)] if match["sign"] and is_secret_value(value, "S", where) else []
-    # without a quote or a sign it is a sentence, in which the next word may be any
-    where = Where(quoted=bool(match["quote"]), prose=not (match["quote"] or match["sign"]))
+    # without a quote or a sign it is a sentence, in which the next word may be any; so it may in a table
+    where = Where(quoted=bool(match["quote"]), prose=not (match["quote"] or match["sign"] not in (None, "|")))
     if where.prose and not _re(r"(?=.*\d)(?=.*[A-Za-z]).{6,}").fullmatch(value):
         return []
     return [(first, last, True)] if is_secret_value(value, "P", where) else []

@@ -14,6 +14,8 @@ AUTH = frozenset(
     {"authorization", "proxy-authorization", "proxy_authorization", "http_authorization", "x-authorization"}
 )
 
+_OFTEN = 3  # places that are tried for one word
+
 
 def authorization(text: str, place: int, gap: re.Match[str]) -> list[tuple[int, int, bool]]:
     """A header's value: what follows the scheme."""
@@ -70,8 +72,12 @@ def _name_before(text: str, first: int, begin: int) -> re.Match[str] | None:
     """The last ``name: TOKEN`` between two places, when nothing of weight stands behind it."""
     for word in ("ame", "AME", "ey", "eader", "ield", "ariable", "arameter"):
         at = text.rfind(word, first, begin)
-        if at >= 0 and (match := _rule("headers.pair").match(text, at, begin)):
-            return match
+        for _ in range(_OFTEN):  # ``key="ApiKey"``: what is named may end like the word that names it
+            if at < 0:
+                break
+            if match := _rule("headers.pair").match(text, at, begin):
+                return match
+            at = text.rfind(word, first, at)
     return None
 
 
@@ -85,7 +91,7 @@ def pair_value(text: str, begin: int, end: int) -> list[tuple[int, int, bool]]:
     match = _name_before(text, first, begin)
     quoted = between_quotes(text, gap.end())
     if match is None and quoted:
-        later = _re(rf"\\*[\"']\s*,\s*{MARK}?(?:name|key){MARK}?\s*[:=]\s*{MARK}?([\w.-]{{2,60}})").match(
+        later = _re(rf"\\*[\"'](?:\s*,\s*|[ \t]+){MARK}?(?:name|key){MARK}?\s*[:=]\s*{MARK}?([\w.-]{{2,60}})").match(
             text, quoted[1]
         )
         match = later

@@ -18,6 +18,7 @@ _PLACES = {
     "value": r"""value(?=[\\"'`&;quot\d#]{0,8}[ \t]*[:=])""",
     "crypt": r"\$(?:2[abxy]?|[15-9yg]|gy|apr1|argon2\w*|scrypt|md5|sha1|[phs]|\d{4,7})[$:]",
     "@": r"@(?=tcp\(|unix\(|//|[\w.-]+:\d{2,5}\b|(?:\d{1,3}\.){3}\d)",
+    "listed": r"""["'](?:-u|--user|--proxy-user)["'],[ ]?["']""",
     "option": r"-(?<![^ \n]-)-?[a-z][\w-]*(?=[ \t=]*\S)",
 }
 
@@ -29,7 +30,7 @@ def _foreign() -> re.Pattern[str]:
 
 @cache
 def _named() -> re.Pattern[str]:
-    return re.compile(tree([word.replace("\\s", " ") for word in words("names")]) + text_of("hits.sign"))
+    return re.compile(tree(words("names")) + text_of("hits.sign"))
 
 
 _RARE = '^{<*$>zqjxvkw5/:3bygfpmud#"(-._chl r=snioate0124678[,'  # the rarest characters of texts first

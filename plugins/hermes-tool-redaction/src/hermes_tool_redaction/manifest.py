@@ -32,13 +32,18 @@ class Manifest:
         indent = len(field[1]) if field else len(text[begin:end]) - len(text[begin:end].lstrip())
         if text.startswith(("---", "..."), begin) or (field and field[2] == "apiVersion"):
             return [], False
+        if not text[begin:end].strip():
+            return [], True
         if self._data and indent > self._data[0]:
             return self._value(text, begin, end), True
         self._data, self._left = None, self._left - 1
         if field and field[2] == "kind":
-            self._kind = field[4]
+            self._kind = field[4].partition(" #")[0].strip()
         elif field and field[2] in ("data", "stringData") and field[4] in ("", "{") and self._kind in ("", "Secret"):
             self._data = indent, field[2]
+        elif field and field[2] in ("data", "stringData") and field[4][:1] == "{" and self._kind == "Secret":
+            values = _re(r":[ ]*[\"']?([^\s\"',{}]{4,})").finditer(text, begin + field.start(4), begin + field.end(4))
+            return [(*value.span(1), True) for value in values], self._left > 0
         return [], self._left > 0
 
     def _value(self, text: str, begin: int, end: int) -> list[Span]:

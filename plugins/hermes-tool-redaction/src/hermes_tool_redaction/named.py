@@ -124,7 +124,7 @@ def _value(text: str, first: int, last: int, name: str, kind: str, gap: re.Match
     if _stands_otherwise(text, first, last, name, kind, gap, flag):
         return [], ""
     if (sign or gap["xml"]) and _re(r"(?:[|>][+-]?\d?)?[ \t]*\r?(?:\n|$)").match(text, place):
-        return [], (kind if (not sign or sign.strip() == ":" or "\\" in sign) else "")
+        return [], (kind if (not sign or sign.strip() == ":" or "\\" in sign or _is_defined(text, first)) else "")
     if gap["blank"] and text[place : place + 1] == "\\":
         return [], (kind if flag else "")
     quoted = between_quotes(text, place)
@@ -135,6 +135,11 @@ def _value(text: str, first: int, last: int, name: str, kind: str, gap: re.Match
         values = _re(r"[^\s,]+").finditer(text, *many.span())
         return [span for value in values for span in judged(text, *value.span(), kind, where)], ""
     return _bare(text, first, place, kind, where, gap), ""
+
+
+def _is_defined(text: str, first: int) -> bool:
+    """Whether a name is one that a Makefile defines, whose lines follow."""
+    return just_before(r"(?:^|\n)[ ]*(?:(?:override|export)[ ]+)*define[ ]+$", text, first, 40) is not None
 
 
 def _stands_otherwise(text: str, first: int, last: int, name: str, kind: str, gap: re.Match[str], flag: bool) -> bool:
@@ -148,7 +153,7 @@ def _stands_otherwise(text: str, first: int, last: int, name: str, kind: str, ga
         return True
     if name in ("PWD", "OLDPWD") and text[first - 1 : first] != ";":  # where a shell is, more often than not
         return not _rule("named.made_up").match(text, place)
-    if "</key>" in gap[0]:
+    if "</key>" in gap[0] or "</name>" in gap[0]:
         return False
     if (
         text[first - 1 : first] == ":" and sign == ":" and _re(r"[a-z]+(?![^\s:}`'\"])").match(text, place)

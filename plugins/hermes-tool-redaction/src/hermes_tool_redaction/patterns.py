@@ -38,7 +38,7 @@ def _grammar() -> dict[str, str]:
 @cache
 def words(kind: str) -> list[str]:
     """The words of a kind in ``words.txt``."""
-    return [word for first, *rest in table("words") if first == kind for word in rest]
+    return [word.replace("\\s", " ") for first, *rest in table("words") if first == kind for word in rest]
 
 
 @cache

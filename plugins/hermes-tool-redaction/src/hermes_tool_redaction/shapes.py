@@ -19,6 +19,7 @@ __all__ = [
     "in_pgpass",
     "key_block",
     "key_line",
+    "listed",
     "option",
     "phrase",
     "piped",
@@ -96,6 +97,13 @@ def option(text: str, begin: int, end: int) -> list[Span]:
         pair = r"[ =]+[\"']?[A-Za-z][\w.@-]{0,40}:(?=[^\s\"']*\d)(?=[^\s\"']*[A-Za-z])([^\s\"']{4,})"
         return _held(_re(pair).match(text, end))
     return []
+
+
+def listed(text: str, begin: int, end: int) -> list[Span]:
+    """The password of ``user:password`` behind an option of curl, as code gives it words; ``end`` is behind a quote."""
+    if "curl" not in text[line_begin(text, begin, 300) : begin]:
+        return []
+    return _held(_re(rf"[^:\"'\n]*:([^{text[end - 1]}\n]{{4,200}}){text[end - 1]}").match(text, end))
 
 
 _NO_PASSWORDS = r"\b(?:compose|git|tsc|mkdir|cp|nmap|pytest|lsof|run)\b"  # programs for which -p is something else
@@ -200,9 +208,12 @@ def signed(text: str, begin: int, _end: int) -> list[Span]:
 
 def in_pgpass(text: str, place: int, _end: int) -> list[Span]:
     """The password of a line ``host:port:database:user:password``, one of whose colons is at a place."""
-    match = _re(r"\s*[\w.*-]+:(?:\d+|\*):[\w*.-]+:[\w*.@-]+:(\S+)\s*").fullmatch(
-        text, line_begin(text, place, 200), line_end(text, place, 400)
-    )
+    begin, end = line_begin(text, place, 200), line_end(text, place, 400)
+    host = r"(?:[\w.*/-]+|\[[\da-fA-F:]+\]|(?:\\:|[\w.])+)"
+    line = rf"{host}:(?:\d+|\*):[\w*.-]+:[\w*.@-]+"
+    match = _re(rf"\s*{line}:(\S+)\s*").fullmatch(text, begin, end)
+    if match is None and ".pgpass" in text[place:end]:  # written by a command
+        match = _re(rf"[\"' ]{line}:([^\s\"']+)").search(text, begin, end)
     return _held(match)
 
 

@@ -2,13 +2,13 @@
 
 import json
 import os
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from hermes_core.errors import UserError
 from hermes_core.types import JSON
+from hermes_paths import whole
 from hermes_tool_skills.tree import BadTree, Tree, apart, read_file
 
 _PATIENCE = 30.0  # seconds to wait for another process; a change takes milliseconds
@@ -17,18 +17,7 @@ _PATIENCE = 30.0  # seconds to wait for another process; a change takes millisec
 def write_file(path: Path, data: bytes) -> None:
     """Replace a file as a whole. Raises OSError; the old file is then untouched."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name[:100]}.{os.getpid()}.new")
-    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            draft.unlink()
-        raise
+    whole.replace(path, data)
 
 
 def write_json(path: Path, value: JSON) -> None:
@@ -98,21 +87,9 @@ def drop_folder(folder: Path) -> None:
 @contextmanager
 def held(path: Path) -> Iterator[None]:
     """Keep other processes, and other threads of this one, out until the block ends. Raises UserError when busy."""
-    import fcntl
-
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        until = time.monotonic() + _PATIENCE
-        while True:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() > until:
-                    hint = "Try again later; nothing was changed."
-                    raise UserError(f"Another process has changed skills for {_PATIENCE:.0f} s.", hint=hint) from None
-                time.sleep(0.01)
-        yield
-    finally:
-        os.close(handle)
+        with whole.held(path, seconds=_PATIENCE):
+            yield
+    except whole.Busy:
+        hint = "Try again later; nothing was changed."
+        raise UserError(f"Another process has changed skills for {_PATIENCE:.0f} s.", hint=hint) from None

@@ -5,8 +5,10 @@ import hashlib
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
+
+from hermes_paths.whole import replace, sync_folder
 
 _LARGEST = 1_000_000  # bytes of one file
 _PLAIN = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")
@@ -31,20 +33,8 @@ def read_plain(path: Path) -> bytes:
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Replace a file; whoever looks finds the old one or the new one. Raises OSError."""
-    from tempfile import mkstemp
-
-    handle, name = mkstemp(prefix=".new-", dir=path.parent)  # made with mode 0600
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-    except BaseException:
-        with suppress(OSError):
-            Path(name).unlink()
-        raise
+    """Replace a file, for good once this returns. Raises OSError."""
+    replace(path, data)
     sync_folder(path.parent)
 
 
@@ -68,22 +58,13 @@ def write_folder(place: Path, files: dict[str, bytes]) -> None:
 
 def sweep(folder: Path) -> None:
     """Remove what writes that never came to their end have left."""
-    for left in folder.glob(".new-*"):
+    for left in (*folder.glob(".new-*"), *folder.glob(".*.new")):
         if left.is_dir() and not left.is_symlink():
             import shutil
 
             shutil.rmtree(left, ignore_errors=True)
         else:
             left.unlink(missing_ok=True)
-
-
-def sync_folder(folder: Path) -> None:
-    """Have the disk know what is in a folder."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from attrs import evolve
 from hermes_core.errors import ToolError, UserError, nearest
 from hermes_core.types import Principal
 from hermes_core.values import frozen
+from hermes_paths.whole import sync_folder
 from hermes_tool_workshop import disk
 from hermes_tool_workshop.label import Label, read_label, write_label
 from hermes_tool_workshop.shape import PREFIX
@@ -199,7 +200,7 @@ class ToolStore:
             attic.mkdir(mode=0o700, exist_ok=True)
             place = attic / f"{name}-{time.strftime('%Y%m%d-%H%M%S')}-{time.time_ns() % 1_000_000:06d}"
             (self.folder / name).rename(place)
-            disk.sync_folder(self.folder)
+            sync_folder(self.folder)
             return place
 
     def _write(self, ledger: Ledger) -> None:

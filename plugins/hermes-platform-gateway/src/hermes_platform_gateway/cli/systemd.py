@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import click
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import UserError
+from hermes_paths import whole
 from hermes_platform_gateway.cli.unit import DEFAULT, Service, unit
 
 __all__ = ["make_install", "make_uninstall", "profile_of"]
@@ -99,19 +99,7 @@ def _file(name: str, *, system: bool) -> Path:
 def _replace(file: Path, text: str) -> None:
     """Write the file whole or not at all, for everybody to read; a link to it stays one. Raises OSError."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    target = Path(os.path.realpath(file))
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    draft = Path(name)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as opened:
-            opened.write(text)
-            opened.flush()
-            os.fchmod(handle, 0o644)
-            os.fsync(handle)
-        draft.replace(target)
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise
+    whole.replace(Path(os.path.realpath(file)), text.encode(), mode=0o644)
 
 
 def _refused(doing: str, file: Path, error: OSError) -> UserError:

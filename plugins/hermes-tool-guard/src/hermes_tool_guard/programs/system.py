@@ -169,8 +169,6 @@ def _hermes(run: Run) -> None:
             run.ask(Class.HERMES, "deletes conversations of Hermes")
         run.note(Class.READ)
         return
-    if names("set unset edit enable disable install uninstall use create delete rename import") & set(words[1:3]):
-        run.deny(Class.HERMES, "changes the settings of Hermes, which are a person's to change")
     run.ask(Class.HERMES, f"drives Hermes itself with hermes {' '.join(words[:2])}")
 
 
