@@ -18,7 +18,7 @@ from typing import TypeVar
 from hermes_core import database
 from hermes_core.database import READ, WRITE, Begin, Database, Locked, Transaction
 from hermes_core.errors import StoreError
-from hermes_core.store.search import quoted
+from hermes_core.search import quoted
 from hermes_core.store.versions.head import SQL
 from hermes_core.types import JSON
 

@@ -4,13 +4,13 @@ import sqlite3
 import time
 from collections.abc import Sequence
 
-from hermes_core.codec import clean, plain_text
+from hermes_core.codec import clean, plain_text, stored
 from hermes_core.database import READ, Transaction, made
 from hermes_core.errors import UnknownName, UserError
+from hermes_core.search import index_words
 from hermes_core.store.history import append, history_of, stand_for
 from hermes_core.store.leases import alive, check_free
-from hermes_core.store.search import index_words
-from hermes_core.store.transactions import Stored, get_session, owner_number, owner_row, stored, transaction
+from hermes_core.store.transactions import Stored, get_session, owner_number, owner_row, transaction
 from hermes_core.store.validity import valid
 from hermes_core.types import Message, Principal, Session, SessionRow, Usage
 
