@@ -138,23 +138,15 @@ def _secrets(path: Path, *, fix: bool) -> Iterable[Row]:
 
 
 async def _store(scope: Scope) -> list[Row]:
-    from hermes_core.database import READ
-    from hermes_core.store.tables import owners_of_tables
-
     try:
         async with scope.hermes() as hermes:
             store = await hermes.runtime.store()
             rows = await store.sessions.list(hermes.runtime.owner, limit=1)
             cut = len(await hermes.interrupted())
-            installed = {plugin.label for plugin in scope.index.plugins}
-            owners = sorted(await store.database.run(owners_of_tables, READ) - installed)
     except HermesError as error:
         return [row("fault", "store", error.text, error.hint)]
-    found = [row("ok", "store", f"{store.place}{'' if rows else ', no session yet'}")]
-    if cut:
-        found.append(row("asks", "turns", f"{cut} cut off when Hermes was killed", "hermes resume"))
-    found += (row("idle", "store", f"the tables of {label}, which is not installed, are kept") for label in owners)
-    return found
+    more = [row("asks", "turns", f"{cut} cut off when Hermes was killed", "hermes resume")] if cut else []
+    return [row("ok", "store", f"{store.place}{'' if rows else ', no session yet'}"), *more]
 
 
 def _fallbacks(scope: Scope) -> Iterable[Row]:

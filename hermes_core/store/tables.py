@@ -22,12 +22,11 @@ if TYPE_CHECKING:
 
     from hermes_core.store.lent import Lender
 
-__all__ = ["Tables", "owners_of_tables", "prefix_of"]
+__all__ = ["Tables", "prefix_of"]
 
 T = TypeVar("T")
 _VERSION = "version"
 _PLAIN = re.compile(r"[a-z]+/[a-z0-9]+(-[a-z0-9]+)*")
-_OWNED = re.compile(rf"([a-z]+)_([a-z0-9]+(?:_[a-z0-9]+)*)__{_VERSION}")
 
 
 def prefix_of(label: str) -> str:
@@ -36,12 +35,6 @@ def prefix_of(label: str) -> str:
         text = "the name of a plugin with tables has lower-case letters and digits, and single - between them"
         raise ContractError(label, text)
     return f"{label.replace('/', '_').replace('-', '_')}__"
-
-
-def owners_of_tables(tx: Transaction) -> set[str]:
-    """Return the labels of the plugins that have tables in a database."""
-    found = (_OWNED.fullmatch(name) for name in tx.objects())
-    return {f"{m[1]}/{m[2].replace('_', '-')}" for m in found if m}
 
 
 class Tables:

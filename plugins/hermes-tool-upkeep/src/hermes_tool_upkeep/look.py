@@ -16,6 +16,7 @@ Level = Literal["ok", "derived", "damaged", "foreign", "gone"]
 _BUSY = 30.0  # seconds
 _STEPS = 20_000  # of SQLite's machine between two looks at the clock
 _MOST = 100
+_HEAD = 100  # bytes that every database begins with
 
 
 class Looked(NamedTuple):
@@ -49,8 +50,8 @@ def look(path: Path, *, seconds: float = 0.0, deep: bool = True) -> Looked:
     """
     if not path.exists():
         return Looked("gone", [f"{path} is not there"])
-    if path.stat().st_size == 0:
-        return Looked("gone", [f"{path} is empty: 0 bytes"])
+    if (size := path.stat().st_size) < _HEAD:
+        return Looked("gone", [f"{path} was emptied: it has {size} bytes"])
     until = time.monotonic() + seconds
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=_BUSY)) as connection:

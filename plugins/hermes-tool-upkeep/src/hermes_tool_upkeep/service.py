@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +11,7 @@ from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError
 from hermes_core.kinds import Service
 from hermes_core.types import Check, Finding
-from hermes_tool_upkeep.look import Looked, look
+from hermes_tool_upkeep.look import Looked, look, opened
 
 __all__ = ["Upkeep", "checks", "mended"]
 
@@ -18,6 +19,7 @@ _GLANCE = 20.0  # seconds between two looks at whether the file is still the one
 _ROUND = 3600.0  # seconds between two rounds
 _BUDGET = 2.0  # seconds that a quick look may take
 _LOG = 32 << 20  # bytes from which the log is written into the store
+_OWNED = re.compile(r"([a-z]+)_([a-z0-9]+(?:_[a-z0-9]+)*)__version")
 _ROOM = 0.2  # share of the store that is free, from which it is compacted
 
 
@@ -96,7 +98,6 @@ class Upkeep(Service):
 def mended(path: Path) -> str:
     """Make anew what is made from the rows, and say so. Raises UserError when more than that is damaged."""
     from hermes_tool_upkeep.index import mend, missing, search_again
-    from hermes_tool_upkeep.look import opened
 
     with opened(path, writes=True) as connection:
         count = search_again(connection)
@@ -125,16 +126,16 @@ def _findings(ctx: PluginContext, *, deep: bool) -> Sequence[Finding]:
         found = look(path, seconds=0.0 if deep else _BUDGET, deep=deep)
     except HermesError as error:
         return [Finding(level="fault", text=error.text, fix=error.hint)]
-    return [*_finding(found, deep=deep), *_lost(ctx, path)]
+    return [*_finding(found, deep=deep), *_lost(ctx, path), *_strangers(ctx, path)]
 
 
 def _finding(found: Looked, *, deep: bool) -> Sequence[Finding]:
-    if found.level == "gone":
+    if found.level in ("gone", "foreign"):  # which the kernel says, as it cannot open it
         return []
     if found.level == "ok":
         text = "every page and index was read" if deep else "a quick look found nothing"
         return [Finding(level="ok", text=text if found.whole else "there was no time for all of it: doctor --store")]
-    fix = {"derived": "hermes store reindex", "damaged": "hermes store repair"}.get(found.level, "")
+    fix = "hermes store reindex" if found.level == "derived" else "hermes store repair"
     more = f", and {len(found.lines) - 1} more" if len(found.lines) > 1 else ""
     return [Finding(level="fault", text=f"{found.lines[0]}{more}", fix=fix)]
 
@@ -146,6 +147,20 @@ def _lost(ctx: PluginContext, path: Path) -> Sequence[Finding]:
     lost = only_transcripts(ctx.paths.home, path)
     text = f"{len(lost)} sessions have a transcript and are not in the store"
     return [Finding(level="warning", text=text, fix="hermes store rebuild")] if lost else []
+
+
+def _strangers(ctx: PluginContext, path: Path) -> Sequence[Finding]:
+    """Say which plugins have tables here and are not installed."""
+    try:
+        with opened(path) as connection:
+            names = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    except HermesError:  # which is told by now
+        return []
+    owners = {f"{m[1]}/{m[2].replace('_', '-')}" for m in map(_OWNED.fullmatch, names) if m}
+    return [
+        Finding(level="ok", text=f"the tables of {label}, which is not installed, are kept")
+        for label in sorted(owners - {row.label for row in ctx.plugins.list()})
+    ]
 
 
 def _number(path: Path) -> int:
