@@ -22,7 +22,6 @@ from hermes_tool_upkeep.shape import Pages
 
 from .conftest import ME, SAID, SESSIONS, named, said
 
-FLIPS = int(os.environ.get("HERMES_TEST_FLIPS", "40"))
 PAGE = 4096
 ALL = SESSIONS * SAID
 MOST = {"first": 0, "rows": 60, "tree": 0, "index": 0, "index tree": 0, "rest": 3}  # messages that one page may cost
@@ -87,11 +86,11 @@ def test_the_store_of_these_tests_has_every_kind_of_page(full_store):
 
 
 @pytest.mark.parametrize("kind", ["first", "rows", "tree", "index", "index tree", "rest"])
-def test_flips_on_each_kind_of_page_cost_the_rows_on_it_at_most(home, full_store, kind):
+def test_flips_on_each_kind_of_page_cost_the_rows_on_it_at_most(home, full_store, kind, pytestconfig):
     """What was lost is bounded by what one page holds, and a store that was kept is whole and can be used."""
     path, dice = home / "state.db", random.Random(kind)
     pages = kinds(full_store)[kind]
-    for _ in range(max(2, FLIPS // 6)):
+    for _ in range(max(2, pytestconfig.getoption("--flips") // 6)):
         shutil.copyfile(full_store, path)
         page = dice.choice(pages)
         head = 100 if page == 1 and dice.random() < 0.5 else 0

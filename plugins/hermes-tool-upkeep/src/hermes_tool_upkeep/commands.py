@@ -258,7 +258,7 @@ def _erase(ctx: PluginContext) -> "click.Command":
 
     @click.command()
     @click.option("--session", default="", metavar="WHICH", help="A session: its id, the start of it, or its title.")
-    @click.option("--person", default="", metavar="NAME", help="A person, as `hermes gateway people` names them.")
+    @click.option("--person", default="", metavar="NAME", help="A person, by the name under which they were let in.")
     @click.option("--again", is_flag=True, help="What was erased before, and came back with a copy of the home.")
     @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
     async def command(session: str, person: str, again: bool, yes: bool) -> None:

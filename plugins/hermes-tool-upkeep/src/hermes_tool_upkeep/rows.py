@@ -13,7 +13,8 @@ from hermes_core.errors import UserError
 
 __all__ = ["connected", "created", "key_of", "tables_of"]
 
-_CAST = re.compile(r"::[a-z ]+")
+_CAST = re.compile(r"::[a-z ]+(\[\])?")
+_AMONG = re.compile(r"= ANY \((\()?ARRAY\[([^\]]*)\](?(1)\))\)")  # as PostgreSQL writes down IN
 _BUSY = 30.0  # seconds
 
 
@@ -76,12 +77,17 @@ def created(connection: sa.Connection, source: sa.Table) -> sa.Table:
         elif isinstance(kind, sa.Text):
             column.type = sa.Text()
         if isinstance(default := column.server_default, sa.DefaultClause):
-            text = _CAST.sub("", str(getattr(default.arg, "text", default.arg)))
+            text = _plain(getattr(default.arg, "text", default.arg))
             column.server_default = None if "nextval" in text else sa.DefaultClause(sa.text(text))
     for index in made.indexes:
         for name in ("sqlite", "postgresql"):
             where = index.dialect_options[name].get("where")
             if where is not None and name != server:
-                index.dialect_options[server]["where"] = sa.text(_CAST.sub("", str(where)))
+                index.dialect_options[server]["where"] = sa.text(_plain(where))
     made.create(connection)
     return made
+
+
+def _plain(words: object) -> str:
+    """Return SQL of one of the two as both read it."""
+    return _AMONG.sub(r"IN (\2)", _CAST.sub("", str(words)))
