@@ -108,8 +108,7 @@ def _house(scope: Scope, *, fix: bool) -> Iterable[Row]:
         yield row("fault", "home", error.text, error.hint)
         return
     problems = config_problems(scope)
-    for problem in problems:
-        yield row("fault", "settings", problem, "hermes config edit")
+    yield from (row("fault", "settings", problem, "hermes config edit") for problem in problems)
     if problems:
         return
     yield row("ok", "settings", str(home.config_file) if home.config_file.exists() else "defaults")

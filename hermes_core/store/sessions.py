@@ -114,11 +114,6 @@ class Sessions(Stored):
         row = tx.row("session_owner", id=session_id)
         return Principal(profile=row["profile"], person=row["person"]) if row else None
 
-    @transaction(READ, long=True)
-    def unused(self, tx: Transaction, owner: Principal, before: float) -> Sequence[str]:
-        """Return the sessions last used before an instant: their ids."""
-        return [row["id"] for row in tx.rows("sessions_before", owner=owner_number(tx, owner), before=before)]
-
     @transaction()
     def save_prompt(self, tx: Transaction, session_id: str, prompt: str, tools: str) -> None:
         """Keep the system prompt, once, and the JSON of the offered tools; a later prompt never replaces the first."""

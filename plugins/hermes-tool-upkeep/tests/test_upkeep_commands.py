@@ -122,3 +122,36 @@ def test_nothing_is_left_of_a_session_that_was_erased(run, home):
     assert "Erased: 1" in run("store", "erase", "--again").stderr
     shutil.rmtree(home / "cache", ignore_errors=True)
     assert holding(home, CANARY) == []
+
+
+def test_one_command_goes_back_to_what_an_older_release_had(run, home):
+    from hermes_core.store.file_database import FileDatabase
+    from hermes_core.store.migrate import upgrade
+
+    path = home / "state.db"
+    path.unlink()
+    database = FileDatabase(path)
+    database.transact(lambda tx: upgrade(tx, database.place, to="0005"))
+    database.connection.execute("INSERT INTO owners (profile, person) VALUES ('default', 'owner')")
+    database.connection.execute("INSERT INTO sessions (id, owner, origin) VALUES ('old', 1, 'cli')")
+    database.close()
+    assert run("store", "downgrade", "--yes").returncode != 0
+    assert run("--provider", "offline", "-z", "hello").returncode == 0
+    done = run("store", "downgrade", "--yes")
+    assert done.returncode == 0, done.stderr
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("SELECT version_num FROM alembic_version").fetchone() == ("0005",)
+        assert connection.execute("SELECT id FROM sessions").fetchall() == [("old",)]
+    [newer] = home.glob("state.db.newer-*")
+    with closing(sqlite3.connect(newer)) as connection:
+        assert connection.execute("SELECT count(*) FROM sessions").fetchone() == (2,)
+    assert "1 sessions are back" in run("store", "rebuild").stdout
+
+
+def test_a_store_of_a_newer_release_says_what_to_do(run, home):
+    with closing(sqlite3.connect(home / "state.db")) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+        connection.commit()
+    said = run("sessions", "list").stderr
+    assert "newer Hermes" in said
+    assert "store downgrade" in said

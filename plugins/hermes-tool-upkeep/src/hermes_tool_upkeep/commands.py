@@ -1,4 +1,4 @@
-"""``hermes store``: check, repair, reindex, compact, rebuild, move, erase; and ``hermes sessions import``."""
+"""``hermes store`` and its commands; and ``hermes sessions import``."""
 
 import json
 import sys
@@ -29,6 +29,7 @@ def commands(ctx: PluginContext) -> Iterable[Command]:
         "store rebuild": _rebuild,
         "store move": _move,
         "store erase": _erase,
+        "store downgrade": _downgrade,
         "sessions import": _import,
     }
     return [Command(name=name, build=partial(build, ctx)) for name, build in made.items()]
@@ -247,6 +248,30 @@ def _move(ctx: PluginContext) -> "click.Command":
             click.echo(f"{done.before} of them were there from an earlier try.")
         server = target.startswith(("postgresql://", "postgres://"))
         click.echo(f"Use it: {ctx.program} config {'set store.url …' if server else 'unset store.url'}", err=True)
+
+    return command
+
+
+def _downgrade(ctx: PluginContext) -> "click.Command":
+    import click
+
+    from hermes_core.tables import confirm
+
+    @click.command()
+    @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+    def command(yes: bool) -> None:
+        """Go back to the store as it was before the last migration, for the release that made it.
+
+        Install that release first, or right after. What was said since is not in it; the store that is there now stays
+        beside it, and `store rebuild` brings back what transcripts have.
+        """
+        from hermes_tool_upkeep.back import back, copies, version_of
+
+        path = _file(ctx)
+        if there := copies(path):
+            confirm(f"Put {there[0].name} (tables of {version_of(there[0])}) in the place of {path}?", yes=yes)
+        copy, newer = back(path)
+        click.echo(f"{copy.name} is back. The store that was there is {newer}.")
 
     return command
 

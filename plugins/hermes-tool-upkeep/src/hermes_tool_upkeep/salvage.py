@@ -17,7 +17,7 @@ from hermes_tool_upkeep.index import search_again
 from hermes_tool_upkeep.look import users_of
 from hermes_tool_upkeep.shape import LEAF, Leaf, Pages, Value, mended_head
 
-__all__ = ["Saved", "fresh", "repair"]
+__all__ = ["Saved", "fresh", "put", "repair"]
 
 _SESSION = (
     "INSERT INTO sessions (id, owner, origin, updated, last, messages) SELECT session_id, owner, 'cli', max(created),"
@@ -59,13 +59,7 @@ def repair(path: Path) -> Saved:
         if not sum(rows.get(name, 0) for name in ("messages", "sessions", "owners")):
             hint = "Bring a copy back: hermes backup restore; or what transcripts have: hermes store rebuild."
             raise UserError(f"Nothing of {path} can be read. It stays as it is.", hint=hint)
-        old = _aside(path)
-        new.chmod(path.stat().st_mode & 0o777)
-        _sync(new)
-        for end in ("-wal", "-shm"):  # of the old one; it lies beside its copy, and would be taken for the new one's
-            path.with_name(f"{path.name}{end}").unlink(missing_ok=True)
-        new.replace(path)
-        _sync(path.parent)
+        old = put(new, path, "damaged")
     return Saved(rows, lost, old)
 
 
@@ -250,14 +244,20 @@ def _tied(target: sqlite3.Connection) -> None:
             target.execute(f'DELETE FROM "{table}" WHERE rowid = ?', (row,))  # noqa: S608 - a name of the schema's
 
 
-def _aside(path: Path) -> Path:
-    """Give the damaged file, and its log, second names that stay."""
-    old = path.with_name(f"{path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}")
+def put(new: Path, path: Path, why: str) -> Path:
+    """Let a file take the place of a store, which stays beside it under a name that says ``why``: where it is then."""
+    old = path.with_name(f"{path.name}.{why}-{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}")
     for end in ("", "-wal"):
         source = path.with_name(f"{path.name}{end}")
         if source.exists():
             old.with_name(f"{old.name}{end}").unlink(missing_ok=True)
             os.link(source, old.with_name(f"{old.name}{end}"))
+    _sync(path.parent)
+    new.chmod(path.stat().st_mode & 0o777)
+    _sync(new)
+    for end in ("-wal", "-shm"):  # of the old one; it lies beside its copy, and would be taken for the new one's
+        path.with_name(f"{path.name}{end}").unlink(missing_ok=True)
+    new.replace(path)
     _sync(path.parent)
     return old
 
