@@ -305,7 +305,7 @@ def _erase(ctx: PluginContext) -> "click.Command":
         elif person:
             confirm(f"Erase all of {person}?", yes=yes)
             many = len(await erase.erase_person(ctx, person))
-            erase.forget_memories(person)
+            erase.forget_memories(ctx.paths.home, person)
         else:
             many = await erase.erase_again(ctx)
         if not ctx.store.address():

@@ -111,7 +111,7 @@ async def erase_again(ctx: PluginContext) -> int:
         await erase_session(ctx, owner, session_id, noted=False)
     for person in people:
         await erase_person(ctx, person, noted=False)
-        await asyncio.to_thread(forget_memories, person)
+        await asyncio.to_thread(forget_memories, ctx.paths.home, person)
     return len(sessions) + len(people)
 
 
@@ -158,7 +158,7 @@ def _digest(person: str) -> str:
     return hashlib.sha256(person.encode()).hexdigest()
 
 
-def forget_memories(person: str) -> None:
+def forget_memories(home: Path, person: str) -> None:
     """Have memories erase what they keep of a person, by the command that the one in use has for it."""
     command = [sys.executable, "-P", "-m", "hermes_core", "memory", "erase", "--person", person, "--yes"]
-    subprocess.run(command, capture_output=True, check=False)
+    subprocess.run(command, env={**os.environ, "HERMES_HOME": str(home)}, capture_output=True, check=False)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from hermes_core.codec import stored
 from hermes_core.search import index_words
 
-__all__ = ["derived", "mend", "missing", "search_again"]
+__all__ = ["derived", "mend", "missing", "search_again", "unfound"]
 
 _SEARCH = (
     "CREATE VIRTUAL TABLE search USING fts5(words, content='', columnsize=0, tokenize='unicode61 remove_diacritics 2')"
@@ -20,7 +20,7 @@ def derived(connection: sqlite3.Connection) -> str:
     try:
         connection.execute("BEGIN IMMEDIATE")
         connection.execute("INSERT INTO search (search) VALUES ('integrity-check')")
-        lost = missing(connection)
+        return unfound(connection)
     except sqlite3.DatabaseError as error:
         if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_READONLY):
             raise
@@ -28,6 +28,16 @@ def derived(connection: sqlite3.Connection) -> str:
     finally:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
+
+
+def unfound(connection: sqlite3.Connection) -> str:
+    """Say how many messages the search index lacks; empty where it has all."""
+    try:
+        lost = missing(connection)
+    except sqlite3.DatabaseError as error:
+        if "vtable" not in str(error) and "no such" not in str(error) and "corrupt" not in str(error):
+            raise
+        return f"the search index is damaged: {error}"
     return f"{lost} messages are not found by a search" if lost else ""
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from hermes_core.errors import UserError
-from hermes_tool_upkeep.index import derived
+from hermes_tool_upkeep.index import derived, unfound
 
 __all__ = ["Looked", "look", "opened", "users_of"]
 
@@ -79,9 +79,12 @@ def _look(connection: sqlite3.Connection, path: Path, *, deep: bool) -> Looked:
     lost = [line for table in sorted(tables) if (lines or deep) and (line := _unread(connection, table))]
     if lines or lost:
         return Looked("damaged" if lost or _of_pages(lines) else "derived", [*lost, *lines])
-    if deep and "messages" in tables:
-        with opened(path, writes=True) as writing:
-            wrong = derived(writing)
+    if "messages" in tables:
+        if deep:
+            with opened(path, writes=True) as writing:
+                wrong = derived(writing)
+        else:
+            wrong = unfound(connection)
         return Looked("derived" if wrong else "ok", [wrong] if wrong else [])
     return Looked("ok")
 

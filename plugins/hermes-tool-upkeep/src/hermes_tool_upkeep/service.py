@@ -35,20 +35,21 @@ class Upkeep(Service):
     def __init__(self, ctx: PluginContext) -> None:
         self._ctx, self._wrong, self._did = ctx, "", ""
         self._path = ctx.paths.home / "state.db"
+        self._opened = _number(self._path)
 
     async def run(self) -> None:
         """Look and tidy, until cancelled."""
         file = not self._ctx.store.address()
         if file:
             await asyncio.to_thread(self._begin)
-        opened, due = _number(self._path), 0.0
+        due = 0.0
         while True:
-            if file and opened and _number(self._path) != opened:
+            if file and self._opened and _number(self._path) != self._opened:
                 self._wrong = f"{self._path} was deleted or replaced while it is open: stop Hermes, then look at it"
             elif time.monotonic() >= due:
                 due = time.monotonic() + _ROUND
                 await self._tidy(file=file)
-            opened = opened or _number(self._path)
+            self._opened = self._opened or _number(self._path)
             await asyncio.sleep(_GLANCE)
 
     def health(self) -> str:
