@@ -113,6 +113,15 @@ class BrokeredSessions(SessionsBroker):
     async def delete(self, owner: Principal, session_id: str) -> None:
         await self._runtime.sessions.delete(session_id, owner)
 
+    async def prune(self, owner: Principal, *, before: float, dry_run: bool = False) -> Sequence[str]:
+        old = [row.session.id for row in await self.rows(owner, limit=2**31 - 1, children=True) if row.updated < before]
+        for session_id in () if dry_run else tuple(old):
+            try:
+                await self.delete(owner, session_id)
+            except UserError:  # in use again, or deleted by somebody else meanwhile
+                old.remove(session_id)
+        return old
+
 
 class BrokeredHistory(HistoryBroker):
     """The contexts of one kernel. ``label`` is of the plugin whose they become."""

@@ -140,13 +140,12 @@ class FileDatabase(Database):
         run("PRAGMA journal_size_limit=33554432")
 
     def keep(self, name: str) -> None:
-        place = Path(f"{self.place}.{name}")
-        draft = place.with_name(f"{place.name}.{os.getpid()}")
+        draft = Path(f"{self.place}.{name}.{os.getpid()}")
         try:
             with self._lock, explained(self.place):
                 self.connection.execute("VACUUM INTO ?", (str(draft),))
             draft.chmod(0o600)
-            draft.replace(place)
+            draft.replace(f"{self.place}.{name}")
         finally:
             draft.unlink(missing_ok=True)
 

@@ -169,6 +169,11 @@ class FakeSessions(SessionsBroker):
         self._found(owner, session_id)
         del self.known[session_id]
 
+    async def prune(self, owner: Principal, *, before: float, dry_run: bool = False) -> Sequence[str]:
+        """None is old."""
+        self._require("sessions.write")
+        return ()
+
     def _of(self, owner: Principal) -> list[tuple[Session, list[Message]]]:
         return [found for found in self.known.values() if found[0].owner == owner]
 
