@@ -304,3 +304,22 @@ def test_a_death_leaves_the_damaged_file_or_the_new_one(home, full_store):
         step += 1
     assert ends == {True, False}
     assert step > 5
+
+
+READ_IT = """
+import sys
+from pathlib import Path
+from hermes_tool_upkeep.look import look
+print(look(Path(sys.argv[1])).level)
+"""
+
+
+def test_one_on_a_disk_that_cannot_be_written_is_looked_at(home, tmp_path):
+    if not shutil.which("unshare") or subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode:
+        pytest.skip("mount namespaces are not allowed here")
+    place = tmp_path / "mount"
+    place.mkdir()
+    mount = f"mount --bind {home} {place}; mount -o remount,bind,ro {place}"
+    script = f'set -e; {mount}; exec {sys.executable} -c "$1" {place}/state.db'
+    done = subprocess.run(["unshare", "-m", "sh", "-c", script, "sh", READ_IT], capture_output=True, text=True)
+    assert done.stdout == "ok\n", done.stderr

@@ -166,3 +166,22 @@ def test_a_password_is_in_no_message(home, run):
     done = run("store", "move", "postgresql://ana:sesame99@127.0.0.1:1/x")
     assert done.returncode != 0
     assert "sesame99" not in done.stdout + done.stderr
+
+
+def test_on_a_server_too_nothing_is_left_of_who_was_erased(run, used, database_url):
+    with closing(sqlite3.connect(used / "state.db")) as connection:
+        connection.execute("INSERT INTO owners (profile, person) VALUES ('default', 'ana')")
+        of_ana = "SELECT 'of-ana', id, 'telegram' FROM owners WHERE person = 'ana'"
+        connection.execute(f"INSERT INTO sessions (id, owner, origin) {of_ana}")
+        connection.commit()
+    run("store", "move", database_url)
+    (used / "config.yaml").write_text(f"store:\n  url: {database_url}\n")
+    assert "on a server" in run("store", "check").stderr
+    done = run("store", "erase", "--person", "ana", "--yes")
+    assert done.returncode == 0, done.stderr
+    assert run("store", "erase", "--session", "latest", "--yes").returncode == 0
+    with psycopg.connect(database_url) as connection:
+        assert connection.execute("SELECT count(*) FROM owners WHERE person = 'ana'").fetchone() == (0,)
+        assert connection.execute("SELECT count(*) FROM platform_gateway__people").fetchone() == (0,)
+        assert connection.execute("SELECT count(*) FROM sessions").fetchone() == (SESSIONS,)
+        assert connection.execute("SELECT count(*) FROM messages").fetchone() == (SESSIONS * SAID,)

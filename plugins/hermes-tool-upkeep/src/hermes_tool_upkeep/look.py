@@ -1,5 +1,6 @@
 """What is true of the file of a store: whether it is one, and whole."""
 
+import os
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
@@ -33,9 +34,8 @@ class Looked(NamedTuple):
 @contextmanager
 def opened(path: Path, *, writes: bool = False) -> Iterator[sqlite3.Connection]:
     """Open the file of a store beside those who use it. Raises UserError, in plain words, for what SQLite says."""
-    mode = "rw" if writes else "ro"
     try:
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode={mode}", uri=True, timeout=_BUSY)) as connection:
+        with closing(sqlite3.connect(_address(path, writes=writes), uri=True, timeout=_BUSY)) as connection:
             connection.isolation_level = None
             yield connection
     except sqlite3.Error as error:
@@ -54,7 +54,7 @@ def look(path: Path, *, seconds: float = 0.0, deep: bool = True) -> Looked:
         return Looked("gone", [f"{path} was emptied: it has {size} bytes"])
     until = time.monotonic() + seconds
     try:
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=_BUSY)) as connection:
+        with closing(sqlite3.connect(_address(path), uri=True, timeout=_BUSY)) as connection:
             connection.isolation_level = None
             if seconds:
                 connection.set_progress_handler(lambda: time.monotonic() > until, _STEPS)
@@ -80,7 +80,7 @@ def _look(connection: sqlite3.Connection, path: Path, *, deep: bool) -> Looked:
     if lines or lost:
         return Looked("damaged" if lost or _of_pages(lines) else "derived", [*lost, *lines])
     if "messages" in tables:
-        if deep:
+        if deep and os.access(path.parent, os.W_OK):
             with opened(path, writes=True) as writing:
                 wrong = derived(writing)
         else:
@@ -108,6 +108,12 @@ def _unread(connection: sqlite3.Connection, table: str) -> str:
     return ""
 
 
+def _address(path: Path, *, writes: bool = False) -> str:
+    """Return how SQLite opens it; where nothing can be written, without the files that it would make for that."""
+    fixed = not os.access(path.parent, os.W_OK) and not path.with_name(f"{path.name}-wal").exists()
+    return f"{path.absolute().as_uri()}?mode={'rw' if writes else 'ro'}{'&immutable=1' if fixed else ''}"
+
+
 def _said(error: sqlite3.Error) -> str:
     """Name what SQLite found; empty for what Python's driver found by itself, such as text that is none."""
     return getattr(error, "sqlite_errorname", "")
@@ -125,7 +131,7 @@ def users_of(path: Path) -> list[str]:
     for process in Path("/proc").glob("[0-9]*"):
         try:
             named = {str(handle.readlink()).removesuffix("-wal").removesuffix("-shm") for handle in _open_in(process)}
-            if mine in named and process.name != str(_own()):
+            if mine in named and process.name != str(os.getpid()):
                 found.append(f"{(process / 'comm').read_text().strip()} (process {process.name})")
         except OSError:
             continue
@@ -136,9 +142,3 @@ def _open_in(process: Path) -> Iterator[Path]:
     for handle in (process / "fd").iterdir():
         if handle.is_symlink():
             yield handle
-
-
-def _own() -> int:
-    import os
-
-    return os.getpid()
