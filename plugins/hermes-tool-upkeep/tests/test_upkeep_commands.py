@@ -68,6 +68,8 @@ def test_doctor_takes_a_quick_look_and_a_full_one(run, home):
         connection.execute("PRAGMA writable_schema=ON")
         connection.execute(sql)
         connection.commit()
+    (home / "state.db.damaged-20260101-000000").write_bytes(b"x" * 2_000_000)
+    assert ("ok", "older stores lie beside it: state.db.damaged-20260101-000000 (2.0 MB)", "") in told()
     assert ("ok", "a quick look found nothing", "") in told(), "to read every index costs too much each time"
     assert told("--store")[0][0] == "fault"
 

@@ -127,7 +127,7 @@ def _findings(ctx: PluginContext, *, deep: bool) -> Sequence[Finding]:
         found = look(path, seconds=0.0 if deep else _BUDGET, deep=deep)
     except HermesError as error:
         return [Finding(level="fault", text=error.text, fix=error.hint)]
-    return [*_finding(found, deep=deep), *_lost(ctx, path), *_strangers(ctx, path)]
+    return [*_finding(found, deep=deep), *_lost(ctx, path), *_strangers(ctx, path), *_aside(path)]
 
 
 def _finding(found: Looked, *, deep: bool) -> Sequence[Finding]:
@@ -162,6 +162,14 @@ def _strangers(ctx: PluginContext, path: Path) -> Sequence[Finding]:
         Finding(level="ok", text=f"the tables of {label}, which is not installed, are kept")
         for label in sorted(owners - {row.label for row in ctx.plugins.list()})
     ]
+
+
+def _aside(path: Path) -> Sequence[Finding]:
+    """Say how much room older stores take that were put aside; nobody but a person deletes them."""
+    found = [one for why in ("before", "damaged", "newer") for one in path.parent.glob(f"{path.name}.{why}-*")]
+    size = sum(one.stat().st_size for one in found)
+    text = f"older stores lie beside it: {', '.join(sorted(one.name for one in found))} ({size / 1e6:.1f} MB)"
+    return [Finding(level="ok", text=text)] if found else []
 
 
 def _number(path: Path) -> int:
