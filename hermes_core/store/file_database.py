@@ -106,7 +106,7 @@ class FileDatabase(Database):
 
     def __init__(self, path: Path, *, durability: str = "normal") -> None:
         super().__init__()
-        self.place = str(path)
+        self.place = str(path.absolute())
         self._lock = threading.RLock()
         with suppress(OSError):  # only ever a new file, which holds no locks yet; sqlite3 says what is wrong
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))

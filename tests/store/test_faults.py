@@ -369,3 +369,11 @@ def test_a_store_on_a_disk_that_cannot_be_written_is_read(tmp_path: Path) -> Non
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("['a']\n")
     assert "read-only" in done.stdout
+
+
+async def test_a_process_may_change_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    store = open_store(Path("state.db"))
+    monkeypatch.chdir("/")
+    await store.sessions.create(Session(id=ID, origin="cli"))
+    store.close()
