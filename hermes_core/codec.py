@@ -21,6 +21,7 @@ from hermes_core.types import (
     Part,
     Poll,
     Reasoning,
+    Role,
     Text,
     ToolCall,
     ToolResult,
@@ -28,7 +29,8 @@ from hermes_core.types import (
 from hermes_core.values import frozen
 
 __all__ = [
-    "canonical", "clean", "clean_json", "dumps", "message_from_json", "message_to_json", "plain_text", "to_openai",
+    "canonical", "clean", "clean_json", "dumps", "message_from_json", "message_to_json", "plain_text", "stored",
+    "to_openai",
 ]  # fmt: skip
 
 _PARTS: dict[str, type[attrs.AttrsInstance]] = {
@@ -135,6 +137,15 @@ def message_from_json(data: JSON) -> Message:
     parts = tuple(_part_from_json(part) for part in data["parts"])
     untrusted = data.get("untrusted") is True
     return Message(role=data["role"], parts=parts, meta=data.get("meta", {}), untrusted=untrusted)
+
+
+def stored(body: str) -> Message:
+    """Return a message as its row has it; of an unreadable row, that it was there. A session is never lost to one."""
+    try:
+        return message_from_json(json.loads(body))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        role: Role = "assistant" if body.startswith('{"role":"assistant"') else "user"
+        return Message(role=role, parts=(Text(text="(A message that was here cannot be read.)"),))
 
 
 def _part_from_json(data: JSON) -> Part:

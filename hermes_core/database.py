@@ -234,6 +234,9 @@ class Database(ABC):
     ) -> T:
         """Run a unit of work and block until it is done, or ``stop`` is set before it began. Raises StoreError."""
 
+    def keep(self, name: str) -> None:
+        """Copy it before its tables change, to go back to; a server is copied by whoever looks after it."""
+
     def subscribe(self, name: str, call: Callable[[], None]) -> Callable[[], None]:
         """Call back in this event loop whenever a transaction told a name; what ends that."""
         return self.notifier.subscribe(name, call)

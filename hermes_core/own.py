@@ -47,6 +47,7 @@ OWN = (
     "hermes-tool-terminal",
     "hermes-tool-todo",
     "hermes-tool-transcripts",
+    "hermes-tool-upkeep",
     "hermes-tool-vault",
     "hermes-tool-web",
     "hermes-tool-workshop",
@@ -67,6 +68,7 @@ COMMANDS = {  # their first words; of those below a heading of the kernel all
     "hermes-tool-provenance": ("trust",),
     "hermes-tool-redaction": ("redact",),
     "hermes-tool-skills": ("skills",),
+    "hermes-tool-upkeep": ("store",),
     "hermes-tool-vault": ("vault",),
     "hermes-tool-workshop": ("workshop",),
 }

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 
 from attrs import evolve
 
-from hermes_core.codec import dumps, message_to_json
+from hermes_core.codec import dumps, message_to_json, stored
 from hermes_core.errors import ContractError, NotPermitted
 from hermes_core.plugins.index import Installed
-from hermes_core.store.transactions import stored
 from hermes_core.store.validity import misfit
 from hermes_core.types import Blob, Message, Request, Text
 

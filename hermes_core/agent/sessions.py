@@ -12,7 +12,7 @@ from hermes_core.agent.session_state import new_session_id
 from hermes_core.brokers import HistoryBroker
 from hermes_core.codec import clean, to_openai
 from hermes_core.control import SessionsBroker
-from hermes_core.errors import UnknownName, UserError
+from hermes_core.errors import UserError
 from hermes_core.types import JSON, Message, MessageTrace, Principal, Session
 
 __all__ = ["BrokeredHistory", "BrokeredSessions"]
@@ -114,15 +114,13 @@ class BrokeredSessions(SessionsBroker):
         await self._runtime.sessions.delete(session_id, owner)
 
     async def prune(self, owner: Principal, *, before: float, dry_run: bool = False) -> Sequence[str]:
-        from hermes_core.store.leases import Busy
-
-        gone = []
-        for session_id in await (await self._runtime.store()).sessions.unused(owner, before):
-            with suppress(Busy, UnknownName):  # in use again, or deleted by somebody else meanwhile
-                if not dry_run:
-                    await self.delete(owner, session_id)
-                gone.append(session_id)
-        return gone
+        old = [row.session.id for row in await self.rows(owner, limit=2**31 - 1, children=True) if row.updated < before]
+        for session_id in () if dry_run else tuple(old):
+            try:
+                await self.delete(owner, session_id)
+            except UserError:  # in use again, or deleted by somebody else meanwhile
+                old.remove(session_id)
+        return old
 
 
 class BrokeredHistory(HistoryBroker):

@@ -108,8 +108,7 @@ def _house(scope: Scope, *, fix: bool) -> Iterable[Row]:
         yield row("fault", "home", error.text, error.hint)
         return
     problems = config_problems(scope)
-    for problem in problems:
-        yield row("fault", "settings", problem, "hermes config edit")
+    yield from (row("fault", "settings", problem, "hermes config edit") for problem in problems)
     if problems:
         return
     yield row("ok", "settings", str(home.config_file) if home.config_file.exists() else "defaults")
@@ -138,23 +137,15 @@ def _secrets(path: Path, *, fix: bool) -> Iterable[Row]:
 
 
 async def _store(scope: Scope) -> list[Row]:
-    from hermes_core.database import READ
-    from hermes_core.store.tables import owners_of_tables
-
     try:
         async with scope.hermes() as hermes:
             store = await hermes.runtime.store()
             rows = await store.sessions.list(hermes.runtime.owner, limit=1)
             cut = len(await hermes.interrupted())
-            installed = {plugin.label for plugin in scope.index.plugins}
-            owners = sorted(await store.database.run(owners_of_tables, READ) - installed)
     except HermesError as error:
         return [row("fault", "store", error.text, error.hint)]
-    found = [row("ok", "store", f"{store.place}{'' if rows else ', no session yet'}")]
-    if cut:
-        found.append(row("asks", "turns", f"{cut} cut off when Hermes was killed", "hermes resume"))
-    found += (row("idle", "store", f"the tables of {label}, which is not installed, are kept") for label in owners)
-    return found
+    more = [row("asks", "turns", f"{cut} cut off when Hermes was killed", "hermes resume")] if cut else []
+    return [row("ok", "store", f"{store.place}{'' if rows else ', no session yet'}"), *more]
 
 
 def _fallbacks(scope: Scope) -> Iterable[Row]:

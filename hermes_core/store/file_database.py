@@ -18,7 +18,7 @@ from typing import TypeVar
 from hermes_core import database
 from hermes_core.database import READ, WRITE, Begin, Database, Locked, Transaction
 from hermes_core.errors import StoreError
-from hermes_core.store.search import quoted
+from hermes_core.search import quoted
 from hermes_core.store.versions.head import SQL
 from hermes_core.types import JSON
 
@@ -31,8 +31,8 @@ _CAUSES: dict[int, tuple[str, str]] = {
     sqlite3.SQLITE_READONLY: ("it is read-only", "Make the file and its folder writable for you."),
     sqlite3.SQLITE_CANTOPEN: ("it cannot be opened", "Check that its folder exists and is yours."),
     sqlite3.SQLITE_PERM: ("access is denied", "Make the file and its folder writable for you."),
-    sqlite3.SQLITE_NOTADB: ("it is not a database", "Move the file away; Hermes makes a new one."),
-    sqlite3.SQLITE_CORRUPT: ("it is damaged", "Restore a copy, or move the file away; Hermes makes a new one."),
+    sqlite3.SQLITE_NOTADB: ("it is not a database", "If it is none of yours, move it away. See: hermes store check"),
+    sqlite3.SQLITE_CORRUPT: ("it is damaged", "Keep what can be read: hermes store repair, or hermes backup restore"),
     sqlite3.SQLITE_IOERR: ("the disk reports an error", "Check free space and the disk; then try again."),
     sqlite3.SQLITE_TOOBIG: ("one value is too big", "Split what is to be stored; the bound is one billion bytes."),
     sqlite3.SQLITE_LOCKED: ("another part of Hermes holds it", "Try again."),
@@ -106,18 +106,29 @@ class FileDatabase(Database):
 
     def __init__(self, path: Path, *, durability: str = "normal") -> None:
         super().__init__()
-        self.place = str(path)
+        self.place = str(path.absolute())
         self._lock = threading.RLock()
         with suppress(OSError):  # only ever a new file, which holds no locks yet; sqlite3 says what is wrong
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        with suppress(OSError):  # SQLite takes what has no head for new; another process may be about to write it
+            if (found := path.stat()).st_size < 100 and (found.st_size or found.st_mtime < time.time() - 60):
+                raise StoreError(f"The store {path} cannot be used: it was emptied.", hint="See: hermes store check")
+        # What has no log of its own can be read where nothing can be written.
+        fixed = not os.access(path.parent, os.W_OK) and not path.with_name(f"{path.name}-wal").exists()
+        uri = f"{path.absolute().as_uri()}{'?immutable=1' if fixed else ''}"
         with explained(self.place):
-            self.connection = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
+            self.connection = sqlite3.connect(uri, timeout=0, isolation_level=None, check_same_thread=False, uri=True)
         self.connection.row_factory = sqlite3.Row
         try:
             self._patiently(lambda: self._prepare(durability))
         except BaseException:
             self.connection.close()
             raise
+        self._opened = self._file()
+
+    def _file(self) -> int:
+        """Return what tells the file at the place from others; 0 where none is."""
+        return Path(self.place).stat().st_ino if os.path.lexists(self.place) else 0
 
     def _prepare(self, durability: str) -> None:
         run = self.connection.execute
@@ -128,6 +139,16 @@ class FileDatabase(Database):
         run("PRAGMA wal_autocheckpoint=4000")  # fewer, larger write-backs: a third more commits a second
         run("PRAGMA journal_size_limit=33554432")
 
+    def keep(self, name: str) -> None:
+        draft = Path(f"{self.place}.{name}.{os.getpid()}")
+        try:
+            with self._lock, explained(self.place):
+                self.connection.execute("VACUUM INTO ?", (str(draft),))
+            draft.chmod(0o600)
+            draft.replace(f"{self.place}.{name}")
+        finally:
+            draft.unlink(missing_ok=True)
+
     def close(self) -> None:
         with self._lock:
             self.connection.close()
@@ -135,10 +156,8 @@ class FileDatabase(Database):
     async def run(self, work: Callable[[Transaction], T], begin: Begin = WRITE, *, long: bool = False) -> T:
         if not long and self._lock.acquire(blocking=False):
             try:
-                with explained(self.place):
+                with suppress(Locked), explained(self.place):
                     return self._attempt(work, begin)
-            except Locked:
-                pass
             finally:
                 self._lock.release()
         return await self.in_thread(work, begin)
@@ -167,6 +186,8 @@ class FileDatabase(Database):
         transaction = FileTransaction(self.connection)
         try:
             self.connection.execute(_BEGIN[begin])
+            if begin == WRITE and self._file() != self._opened:
+                raise StoreError(f"The store {self.place} was deleted or replaced in use.", hint="hermes store check")
             result = work(transaction)
             self.connection.execute("COMMIT")
         except BaseException:

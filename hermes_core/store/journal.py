@@ -8,7 +8,7 @@ from typing import Any
 
 from attrs import evolve
 
-from hermes_core.codec import canonical, clean, dumps, message_to_json, plain_text
+from hermes_core.codec import canonical, clean, dumps, message_to_json, plain_text, stored
 from hermes_core.database import READ, Prepared, Transaction, made
 from hermes_core.errors import StoreError
 from hermes_core.store import inbox, leases
@@ -17,7 +17,7 @@ from hermes_core.store.killpoints import die_at
 from hermes_core.store.leases import Busy, Resumed, Turn
 from hermes_core.store.outside import result_of
 from hermes_core.store.spending import book, sums
-from hermes_core.store.transactions import Stored, owner_number, session_facts, stored, transaction
+from hermes_core.store.transactions import Stored, owner_number, session_facts, transaction
 from hermes_core.store.validity import INTERRUPTED, NO_RESULT, NOT_RUN, result_message, said
 from hermes_core.types import Envelope, Message, Principal, ToolCall, ToolResult, Usage
 from hermes_core.values import frozen

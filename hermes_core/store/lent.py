@@ -33,6 +33,16 @@ class Lender:
         finally:
             del self._here.connection
 
+    def migrate(self, tx: Transaction, scripts: Any, to: str = "head", table: str = "alembic_version") -> None:
+        """Run the missing revisions inside an open transaction."""
+        from alembic.config import Config
+        from alembic.runtime.environment import EnvironmentContext
+
+        steps = EnvironmentContext(Config(), scripts, fn=lambda current, _: scripts._upgrade_revs(to, current))
+        with steps, self.connected(tx) as connection:
+            steps.configure(connection=connection, version_table=table)
+            steps.run_migrations()
+
     def _borrow(self) -> Any:
         return _Borrowed(self._here.connection)
 

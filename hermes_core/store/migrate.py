@@ -12,7 +12,6 @@ from hermes_core.store.killpoints import die_at
 from hermes_core.store.versions.head import DDL, HEAD
 
 if TYPE_CHECKING:
-    from alembic.config import Config
     from alembic.script import ScriptDirectory
 
 _OURS = {"alembic_version", "owners", "sessions", "messages", "turns", "leases"}
@@ -20,7 +19,9 @@ _OURS = {"alembic_version", "owners", "sessions", "messages", "turns", "leases"}
 
 def to_head(database: Database) -> None:
     """Make or migrate the tables. Raises StoreError when the database is not ours, newer, or cannot be migrated."""
-    if database.transact(lambda tx: _revision(tx, database.place), READ) != HEAD:
+    if (revision := database.transact(lambda tx: _revision(tx, database.place), READ)) != HEAD:
+        if "" < revision < HEAD:
+            database.keep(f"before-{HEAD}")
         database.transact(lambda tx: _migrate(tx, database.place))
 
 
@@ -53,22 +54,18 @@ def _migrate(tx: Transaction, place: str) -> None:
 
 def upgrade(tx: Transaction, place: str, revision: str = "", to: str = "head") -> None:
     """Run the missing revisions with alembic inside the open transaction. Raises StoreError."""
-    from alembic.runtime.environment import EnvironmentContext
     from sqlalchemy.exc import DBAPIError
 
     from hermes_core.store.lent import Lender
 
-    config, scripts = _scripts(revision, place)
-    steps = EnvironmentContext(config, scripts, fn=lambda current, _: scripts._upgrade_revs(to, current))
+    scripts = _scripts(revision, place)
     try:
-        with steps, Lender().connected(tx) as borrowed:
-            steps.configure(connection=borrowed)
-            steps.run_migrations()
+        Lender().migrate(tx, scripts, to)
     except DBAPIError as error:
         raise error.orig or error from error  # the driver's own, which the database puts in plain words
 
 
-def _scripts(revision: str, place: str) -> "tuple[Config, ScriptDirectory]":
+def _scripts(revision: str, place: str) -> "ScriptDirectory":
     """Return Alembic's view of our revisions. Raises StoreError when it knows no such revision."""
     from alembic.config import Config
     from alembic.script import ScriptDirectory
@@ -82,6 +79,6 @@ def _scripts(revision: str, place: str) -> "tuple[Config, ScriptDirectory]":
     except CommandError as error:
         raise StoreError(
             f"The store {place} was written by a newer Hermes (schema {revision}; this one knows {HEAD}).",
-            hint="Update Hermes: pip install --upgrade hermes-core",
+            hint="Update Hermes: pip install --upgrade hermes-core. Or go back to the copy: hermes store downgrade",
         ) from error
-    return config, scripts
+    return scripts

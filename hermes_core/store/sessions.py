@@ -4,13 +4,13 @@ import sqlite3
 import time
 from collections.abc import Sequence
 
-from hermes_core.codec import clean, plain_text
+from hermes_core.codec import clean, plain_text, stored
 from hermes_core.database import READ, Transaction, made
 from hermes_core.errors import UnknownName, UserError
+from hermes_core.search import index_words
 from hermes_core.store.history import append, history_of, stand_for
 from hermes_core.store.leases import alive, check_free
-from hermes_core.store.search import index_words
-from hermes_core.store.transactions import Stored, get_session, owner_number, owner_row, stored, transaction
+from hermes_core.store.transactions import Stored, get_session, owner_number, owner_row, transaction
 from hermes_core.store.validity import valid
 from hermes_core.types import Message, Principal, Session, SessionRow, Usage
 
@@ -113,11 +113,6 @@ class Sessions(Stored):
         """Return whose a session is, for who is only given its id; None when there is no such session."""
         row = tx.row("session_owner", id=session_id)
         return Principal(profile=row["profile"], person=row["person"]) if row else None
-
-    @transaction(READ, long=True)
-    def unused(self, tx: Transaction, owner: Principal, before: float) -> Sequence[str]:
-        """Return the sessions last used before an instant: their ids."""
-        return [row["id"] for row in tx.rows("sessions_before", owner=owner_number(tx, owner), before=before)]
 
     @transaction()
     def save_prompt(self, tx: Transaction, session_id: str, prompt: str, tools: str) -> None:

@@ -10,6 +10,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from hermes_core.database import READ, WRITE, Begin, Database, Rows, TablesTransaction, Transaction
@@ -22,12 +23,11 @@ if TYPE_CHECKING:
 
     from hermes_core.store.lent import Lender
 
-__all__ = ["Tables", "owners_of_tables", "prefix_of"]
+__all__ = ["Tables", "prefix_of"]
 
 T = TypeVar("T")
 _VERSION = "version"
 _PLAIN = re.compile(r"[a-z]+/[a-z0-9]+(-[a-z0-9]+)*")
-_OWNED = re.compile(rf"([a-z]+)_([a-z0-9]+(?:_[a-z0-9]+)*)__{_VERSION}")
 
 
 def prefix_of(label: str) -> str:
@@ -38,12 +38,6 @@ def prefix_of(label: str) -> str:
     return f"{label.replace('/', '_').replace('-', '_')}__"
 
 
-def owners_of_tables(tx: Transaction) -> set[str]:
-    """Return the labels of the plugins that have tables in a database."""
-    found = (_OWNED.fullmatch(name) for name in tx.objects())
-    return {f"{m[1]}/{m[2].replace('_', '-')}" for m in found if m}
-
-
 class Tables:
     """The tables of one plugin: every unit of work is one transaction."""
 
@@ -51,7 +45,6 @@ class Tables:
         """Refuse a plugin whose name does not do: raises ContractError."""
         self.database, self._label, self._migration = database, label, migration
         self.prefix = prefix_of(label)
-        self._lender: Lender | None = None
 
     async def run(self, work: Callable[[TablesTransaction], T], begin: Begin = WRITE) -> T:
         """Run a unit of work, again if need be. Raises StoreError, Conflict, ContractError, and what it raises."""
@@ -66,7 +59,7 @@ class Tables:
         """Run a unit of work inside a transaction that is somebody else's. Raises as ``run``."""
         if inspect.iscoroutinefunction(work):
             raise self._waits()
-        with self._lent().connected(tx) as connection, tx.confined(self.prefix, f"{self.prefix}{_VERSION}"):
+        with self._lender.connected(tx) as connection, tx.confined(self.prefix, f"{self.prefix}{_VERSION}"):
             result = work(_Open(tx, connection, self._label, self.prefix))
         if inspect.isawaitable(result):
             raise self._waits()
@@ -109,8 +102,6 @@ class Tables:
         die_at("migrating")
 
     def _upgrade(self, tx: Transaction, revision: str) -> None:
-        from alembic.config import Config
-        from alembic.runtime.environment import EnvironmentContext
         from alembic.script import ScriptDirectory
         from alembic.util import CommandError
 
@@ -121,10 +112,7 @@ class Tables:
         except CommandError as error:
             text = f"its tables are of a newer version of it ({revision}; this one knows {self._migration.head})"
             raise Incompatible(self._label, text, hint="Update the plugin. The tables stay as they are.") from error
-        steps = EnvironmentContext(Config(), scripts, fn=lambda current, _: scripts._upgrade_revs("head", current))
-        with steps, self._lent().connected(tx) as connection:
-            steps.configure(connection=connection, version_table=f"{self.prefix}{_VERSION}")
-            steps.run_migrations()
+        self._lender.migrate(tx, scripts, table=f"{self.prefix}{_VERSION}")
 
     def _judge(self, before: Mapping[str, str], after: Mapping[str, str]) -> None:
         """Hold what was made or changed against the prefix. Raises ContractError; then nothing is committed."""
@@ -133,12 +121,11 @@ class Tables:
             text = f"its migrations touch {', '.join(astray)}; names of its own begin with {self.prefix}"
             raise ContractError(self._label, text)
 
-    def _lent(self) -> "Lender":
-        if self._lender is None:
-            from hermes_core.store.lent import Lender
+    @cached_property
+    def _lender(self) -> "Lender":
+        from hermes_core.store.lent import Lender
 
-            self._lender = Lender()
-        return self._lender
+        return Lender()
 
 
 class _Open(TablesTransaction):

@@ -4,11 +4,11 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hermes_core.codec import clean, plain_text
+from hermes_core.codec import clean, plain_text, stored
 from hermes_core.database import READ, Transaction, made
 from hermes_core.errors import UserError
 from hermes_core.store.leases import alive
-from hermes_core.store.transactions import Stored, owner_number, stored, transaction
+from hermes_core.store.transactions import Stored, owner_number, transaction
 from hermes_core.store.validity import said
 from hermes_core.types import MessageTrace, PastTurn, Principal, Usage
 

@@ -1,15 +1,13 @@
 """What every part of the store is made of: methods that are transactions, and rows as values."""
 
-import json
 from collections.abc import Callable, Coroutine
 from functools import wraps
 from typing import Concatenate, ParamSpec, Protocol, TypeAlias, TypeVar
 
-from hermes_core.codec import clean, message_from_json
+from hermes_core.codec import clean
 from hermes_core.database import WRITE, Begin, Transaction, made
 from hermes_core.errors import UnknownName
-from hermes_core.store.validity import said
-from hermes_core.types import Message, Principal, Role, Session
+from hermes_core.types import Principal, Session
 
 S = TypeVar("S", bound="Stored")
 T = TypeVar("T")
@@ -57,15 +55,6 @@ def _subject(*arguments: object) -> str:
     """Return the id of the session that a method's arguments name first, or an empty string."""
     named = (a if isinstance(a, str) else getattr(a, "session_id", getattr(a, "id", "")) for a in arguments)
     return next((str(name) for name in named if name), "")
-
-
-def stored(body: str) -> Message:
-    """Return a message as its row has it; of an unreadable row, that it was there. A session is never lost to one."""
-    try:
-        return message_from_json(json.loads(body))
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        role: Role = "assistant" if body.startswith('{"role":"assistant"') else "user"
-        return said(role, "(A message that was here cannot be read.)")
 
 
 def owner_number(tx: Transaction, owner: Principal) -> int:

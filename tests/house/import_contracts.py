@@ -80,7 +80,7 @@ layers =
     closed
     platforms
     masking
-    kinds | options | tables | database | contents
+    kinds | options | tables | database | contents | search
     codec | trace | notices
     types | errors
     environment

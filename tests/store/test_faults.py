@@ -307,3 +307,73 @@ async def test_a_process_holds_the_database_by_one_connection(file_store: Store,
     held = [link for link in links if link.startswith(str(tmp_path / "state.db"))]
     assert len(held) <= 3
     assert len([link for link in held if link.endswith("state.db")]) == 1
+
+
+@pytest.mark.parametrize("content", [b"", b"x"])
+def test_a_store_that_was_emptied_is_not_taken_for_a_new_one(tmp_path: Path, content: bytes) -> None:
+    database = tmp_path / "state.db"
+    database.write_bytes(content)
+    os.utime(database, (0, 0))
+    with pytest.raises(StoreError, match="was emptied"):
+        open_store(database)
+    assert database.read_bytes() == content
+
+
+def test_one_that_another_process_is_about_to_make_is_made(tmp_path: Path) -> None:
+    (tmp_path / "state.db").touch()
+    open_store(tmp_path / "state.db").close()
+
+
+@pytest.mark.parametrize("anew", [False, True])
+async def test_what_is_said_after_the_file_was_deleted_is_refused(
+    file_store: Store, tmp_path: Path, anew: bool
+) -> None:
+    """Or it would be acknowledged, and gone with the process."""
+    await file_store.sessions.create(Session(id=ID, origin="cli"))
+    for path in tmp_path.glob("state.db*"):
+        path.rename(path.with_suffix(".away"))
+    if anew:
+        open_store(tmp_path / "state.db").close()
+    with pytest.raises(StoreError, match="deleted or replaced"):
+        await file_store.history.add(ID, user())
+    assert await file_store.history.load(ID) == []
+
+
+READ_IT = """
+import asyncio, sys
+from pathlib import Path
+from hermes_core.errors import StoreError
+from hermes_core.store.store import open_store
+from hermes_core.types import Message, Principal, Session, Text
+store = open_store(Path(sys.argv[1]))
+print([session.session.id for session in asyncio.run(store.sessions.list(Principal()))])
+try:
+    asyncio.run(store.sessions.create(Session(id="b", origin="cli")))
+except StoreError as error:
+    print(error)
+"""
+
+
+def test_a_store_on_a_disk_that_cannot_be_written_is_read(tmp_path: Path) -> None:
+    if not shutil.which("unshare") or subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode:
+        pytest.skip("mount namespaces are not allowed here")
+    full, place = tmp_path / "full", tmp_path / "mount"
+    full.mkdir()
+    place.mkdir()
+    store = open_store(full / "state.db")
+    asyncio.run(store.sessions.create(Session(id="a", origin="cli")))
+    store.close()
+    mount = f"mount --bind {full} {place}; mount -o remount,bind,ro {place}"
+    script = f'set -e; {mount}; exec {sys.executable} -c "$1" {place}/state.db'
+    done = subprocess.run(["unshare", "-m", "sh", "-c", script, "sh", READ_IT], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("['a']\n")
+    assert "read-only" in done.stdout
+
+
+async def test_a_process_may_change_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    store = open_store(Path("state.db"))
+    monkeypatch.chdir("/")
+    await store.sessions.create(Session(id=ID, origin="cli"))
+    store.close()

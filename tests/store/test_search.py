@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hermes_core.codec import clean
-from hermes_core.store.search import snippet
+from hermes_core.search import snippet
 from hermes_core.store.store import Store
 from hermes_core.types import Message, Principal, Reasoning, Session, Text, ToolCall, ToolResult
 

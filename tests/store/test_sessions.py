@@ -49,7 +49,6 @@ async def test_nobody_reaches_the_session_of_another(store: Store) -> None:
         with pytest.raises(UnknownName):
             await attempt
     assert await store.sessions.list(ME) == []
-    assert await store.sessions.unused(ME, before=time.time() + 9) == []
     assert await store.sessions.get("theirs", OTHER)
 
 
@@ -141,17 +140,6 @@ async def test_what_is_forgotten_is_gone(store: Store, sql: Sql) -> None:
     for table in ("messages", "contexts", "inbox"):
         assert sql(f"SELECT 1 FROM {table} WHERE body LIKE '%hello%'") == [], table
     assert sql("SELECT event_id, envelope FROM inbox ORDER BY event_id") == [("1", ""), ("2", ""), ("3", "")]
-
-
-async def test_sessions_not_used_for_long_are_found(store: Store, sql: Sql) -> None:
-    for name in ("old", "new", "busy"):
-        await make(store, name)
-    sql("UPDATE sessions SET updated = 1000 WHERE id != 'new'")
-    said = Message(role="user", parts=(Text(text="x"),))
-    turn = await store.journal.open_turn("busy", said, turn_id="t", holder="x", provider="", model="")
-    sql("UPDATE sessions SET updated = 1000 WHERE id != 'new'")
-    assert await store.sessions.unused(ME, before=2000) == ["busy", "old"]
-    await store.journal.close_turn(turn, state="done")
 
 
 async def test_messages_are_read_around_one_or_from_the_end(store: Store) -> None:

@@ -262,3 +262,25 @@ def test_a_death_at_any_statement_of_a_migration_loses_nothing(
             deaths += 1
         migrator.stdin.close()
     assert deaths > 8
+
+
+def test_the_older_store_lies_beside_the_new_one(tmp_path: Path) -> None:
+    path = tmp_path / "state.db"
+    made = FileDatabase(path)
+    older(made)
+    made.close()
+    before = contents(made := FileDatabase(path))
+    made.close()
+    open_store(path).close()
+    copy = FileDatabase(tmp_path / f"state.db.before-{HEAD}")
+    assert contents(copy) == before
+    assert copy.connection.execute("SELECT version_num FROM alembic_version").fetchone()[0] == "0001"
+    copy.close()
+    assert (tmp_path / f"state.db.before-{HEAD}").stat().st_mode & 0o077 == 0
+    open_store(path).close()
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["state.db", f"state.db.before-{HEAD}"]
+
+
+def test_a_new_store_has_no_older_one_beside_it(tmp_path: Path) -> None:
+    open_store(tmp_path / "state.db").close()
+    assert [one.name for one in tmp_path.iterdir()] == ["state.db"]

@@ -85,7 +85,7 @@ def test_a_restore_in_place_can_be_undone_and_leaves_what_no_copy_holds(run, hom
     assert (home / "later.md").read_text() == "new"
 
 
-def test_what_is_written_while_it_is_copied_is_whole_or_not_there(run, home, tmp_path):
+def test_what_is_written_while_it_is_copied_is_whole_or_not_there(run, home, tmp_path, pytestconfig):
     """Four writers put pairs into the database; a copy never holds half of one."""
     stop = threading.Event()
     for place in (home,):
@@ -102,7 +102,7 @@ def test_what_is_written_while_it_is_copied_is_whole_or_not_there(run, home, tmp
     for writer in writers:
         writer.start()
     try:
-        for number in range(3):
+        for number in range(pytestconfig.getoption("--restores")):
             assert run("create", "--label", f"n{number}").exit_code == 0
     finally:
         stop.set()

@@ -97,7 +97,6 @@ _answerable = (_is(approvals, "owner")[0] & (approvals.c.addressee == sa.literal
 _words: sa.BindParameter[str] = _b("words")
 _named = (sa.func.substr(sessions.c.id, 1, sa.func.length(_words)) == _words) | (sessions.c.title != "")
 _titled = sa.func.lower(sessions.c.title) == sa.func.lower(_b("title"))
-_unused = sessions.c.updated < _b("before")
 _child: sa.ColumnElement[str] = sa.literal_column("'child'")  # the origin of a child agent's session
 _children = sa.select(sessions.c.id).where(*_is(sessions, "owner"), sessions.c.origin == _child)
 _own = turns.c.session_id.not_in(_children)  # what a child agent used is booked for its parent's turn too
@@ -139,7 +138,6 @@ JOURNAL: dict[str, sa.Executable] = {
     .where(*_is(sessions, "owner"), _listed)
     .order_by(*_newest)
     .limit(_b("limit")),
-    "sessions_before": _get(sessions, "id").where(*_is(sessions, "owner"), _unused).order_by(sessions.c.id),
     "sessions_below": _get(sessions, "id").where(*_is(sessions, "owner", "parent"), sessions.c.origin == _child),
     "session_titled": _get(sessions, "id").where(*_is(sessions, "owner"), _titled),
     "session_rename": _set(sessions, "title"),

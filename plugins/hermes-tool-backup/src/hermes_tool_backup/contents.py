@@ -15,7 +15,9 @@ Kind = Literal["database", "file", "folder", "link"]
 _OUTSIDE = frozenset({"backups", "cache", "logs", ".restore"})
 _DATABASES = (".db", ".sqlite", ".sqlite3")
 BESIDE = ("-wal", "-shm", "-journal")  # what SQLite keeps beside a database
-_PASSING = ("*.lock", "*.pid", "*.sock", "*.draft", "*.part", "__pycache__", ".lock")
+# Stores that were put aside: each is as large as the one in use.
+_ASIDE = ("state.db.before-*", "state.db.damaged-*", "state.db.newer-*", ".state.db.*", ".repair-*", ".moving-*")
+_PASSING = (*_ASIDE, "*.lock", "*.pid", "*.sock", "*.draft", "*.part", "__pycache__", ".lock")
 _SECRET = (
     ".env", ".env.*", "*.pem", "*.key", "*.p12", "id_rsa*", "id_ed25519*", "auth.json", "*credential*", "*token*",
     "*secret*", "*password*",

@@ -14,6 +14,7 @@ from hermes_core.errors import UserError
 from hermes_core.tables import ago, confirm, emit, json_option
 from hermes_core.types import Message, Text, ToolCall, ToolResult
 
+_ALL = 2**31 - 1
 _UNITS = {"h": 3600.0, "d": 86_400.0, "w": 604_800.0}
 
 
@@ -124,12 +125,20 @@ def make_export(ctx: PluginContext) -> click.Command:
     @click.command()
     @click.argument("which", default="latest")
     @click.option("--format", "_form", type=click.Choice(["jsonl"]), default="jsonl", show_default=True)
-    async def command(which: str, _form: str) -> None:
+    @click.option("--all", "everything", is_flag=True, help="Every session, each after a line that says which it is.")
+    async def command(which: str, _form: str, everything: bool) -> None:
         """Write a session out, one OpenAI-shaped message a line: the prompt, tool calls and results included.
 
-        WHICH is its id, the start of it, its title, or `latest`.
+        WHICH is its id, the start of it, its title, or `latest`. `sessions import` brings back what --all wrote.
         """
-        await _export(ctx, which)
+        if not everything:
+            await _export(ctx, which)
+            return
+        for row in await ctx.sessions.rows(ctx.owner, limit=_ALL, children=True):
+            about = {"id": row.session.id, "title": row.session.title, "origin": row.session.origin}
+            about |= {"provider": row.session.provider, "model": row.session.model}
+            click.echo(json.dumps({"session": {**about, "updated": row.updated}}, ensure_ascii=False))
+            await _export(ctx, row.session.id)
 
     return command
 

@@ -1,0 +1,44 @@
+"""Go back to the store as an older release had it: to the copy that was made before its tables changed."""
+
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from hermes_core.errors import UserError
+from hermes_tool_upkeep.look import look, users_of
+from hermes_tool_upkeep.salvage import put
+
+__all__ = ["back", "copies", "version_of"]
+
+
+def copies(path: Path) -> list[Path]:
+    """Return the copies that were made before a migration, newest first."""
+    found = [one for one in path.parent.glob(f"{path.name}.before-*") if one.name.rpartition("-")[2].isdigit()]
+    return sorted(found, key=lambda one: one.stat().st_mtime, reverse=True)
+
+
+def version_of(path: Path) -> str:
+    """Return which release's tables a store has; empty where that cannot be read."""
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            return str(connection.execute("SELECT version_num FROM alembic_version").fetchone()[0])
+    except (sqlite3.Error, TypeError):
+        return ""
+
+
+def back(path: Path) -> tuple[Path, Path]:
+    """Put the newest copy in the place of the store: which it was, and where the store is that was there.
+
+    Raises UserError when there is none, it is not sound, or somebody works with the store.
+    """
+    found = copies(path)
+    if not found:
+        raise UserError(f"There is no copy from before a migration beside {path}.", hint="See: hermes backup list")
+    if (there := look(found[0])).level not in ("ok", "derived"):
+        raise UserError(f"{found[0]} is damaged: {there.lines[0]}.", hint="See: hermes backup list")
+    if busy := users_of(path):
+        raise UserError(f"Somebody works in {path}: {', '.join(busy)}.", hint="End it; hermes gateway stop.")
+    draft = path.with_name(f".{path.name}.back")
+    shutil.copyfile(found[0], draft)
+    return found[0], put(draft, path, "newer")
