@@ -22,7 +22,8 @@ def make_resume(ctx: PluginContext) -> click.Command:
     async def resume(which: str, drop: bool, as_json: bool) -> int:
         """Finish interrupted turns and print their answers: of all sessions, or of one.
 
-        Nothing that was finished is done again. A call that was running is told to the model as of unknown outcome.
+        Nothing that was finished is done again. A command that still runs is waited for; of any other call that was
+        running the model is told that its outcome is unknown.
         Exit 1 when a turn could not be finished.
         """
         reasons = set()

@@ -1,5 +1,7 @@
 """What ``hermes`` serves a terminal's platform with."""
 
+import asyncio
+import signal
 from collections.abc import Callable
 
 from hermes_core.context import PluginContext
@@ -20,4 +22,6 @@ class Terminal(ConsoleDriver):
         """See ConsoleDriver."""
         from hermes_platform_cli.console.session import ConsoleSession
 
+        # It is the platform's, which puts the terminal right first: nothing is cancelled under it.
+        asyncio.get_running_loop().remove_signal_handler(signal.SIGTERM)
         await ConsoleSession(self._ctx, platform, session=session, require=require).serve()
