@@ -8,6 +8,7 @@ hook ``judge_command``: without their word it needs a person's yes each time.
 import os
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
@@ -73,7 +74,8 @@ class Policy:
         self.deny, self.allow = tuple(deny), tuple(allow)
         self._guarded, self._trusted = tuple(guarded), tuple(trusted)
         self._readable, self._own, self._guests = readable, own, guests
-        self._brand, self._records, self._machine, self._store = brand, tuple(records), machine, store
+        self._brand, self._machine, self._store = brand, machine, store
+        self._reserved = partial(widens, records=tuple(records))
 
     def mode(self, session_id: str = "", owner: Principal | None = None) -> str:
         """Return the mode a session is in, until the program ends; the one that was set up where nobody changed it.
@@ -263,9 +265,6 @@ class Policy:
             return evolve(word, outcome="deny", reason=reason, by="hard block")
         opinion = word.outcome != "allow" or word.effects is not None
         return word if opinion else evolve(word, by="")
-
-    def _reserved(self, words: Sequence[str]) -> bool:
-        return widens(words, self._records)
 
     async def _known(self, session: Session, case: Case, parts: Sequence[tuple[str, bool]]) -> Verdict | None:
         """Return the yes of a rule, or of something that a person granted and did not take back since."""
