@@ -83,7 +83,7 @@ async def test_who_does_not_want_to_wait_ends_it(left, cut):
 
 async def test_what_hermes_ended_as_it_ended_is_told_without_a_look(left, cut, place):
     cut("exec sleep 300", ended=True)
-    assert "it has ended by now" in await left()
+    assert "ended it with all that it had started" in await left()
     assert not place.asked
 
 

@@ -105,10 +105,11 @@ def running(note: Note, request: ExecRequest) -> Iterator[None]:
 async def fate(workspace: Workspace, known: Known) -> str:
     """Wait for a command that outlived Hermes, as long as it may take; then end it. ``gone``, ``ended``, ``stopped``.
 
-    Empty where nobody can look. Who does not want to wait any more ends it. Raises ToolError.
+    ``cut`` where Hermes ended it as it ended itself, empty where nobody can look. Who does not want to wait any more
+    ends it. Raises ToolError.
     """
     if known.ended:
-        return "gone"
+        return "cut"
     left = max(0, round(known.until - time.time()))
     try:
         return await _see(workspace, known.mark, left)

@@ -19,6 +19,7 @@ LONGEST = 600
 TIMED_OUT = 124
 _ONCE = "It was not run again. Its exit status is not known: look at what it did before you repeat it."
 _FATES = {
+    "cut": f"Hermes was ended while this command ran, and ended it with all that it had started. {_ONCE}",
     "gone": f"Hermes died while this command ran, and it has ended by now. {_ONCE}",
     "ended": f"Hermes died while this command ran. It went on, was waited for, and has ended by itself now. {_ONCE}",
     "stopped": f"Hermes died while this command ran. It went on until its time was over, and was ended now. {_ONCE}",

@@ -1,5 +1,6 @@
 """``hermes chat``, which is also ``hermes`` alone and ``hermes -z``: one message and its answer, or a conversation."""
 
+import asyncio
 import contextlib
 import os
 import sys
@@ -9,8 +10,9 @@ import click
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import UnknownName, UserError
-from hermes_core.types import Ended, Envelope, Event, Failed, Message, Text, TurnOrder
+from hermes_core.types import Ended, Envelope, Event, Failed, Message, Started, Text, TurnOrder
 from hermes_platform_cli.commands.shown import Answers, stdout_for_answers
+from hermes_platform_cli.leaving import Leaving, way_back
 
 __all__ = ["make_chat"]
 
@@ -56,19 +58,29 @@ def make_chat(ctx: PluginContext) -> click.Command:
 
 
 async def _answer(ctx: PluginContext, text: str, session: str, answers: Answers, as_json: bool, quiet: bool) -> int:
-    """Print one turn; the exit status."""
+    """Print one turn; the exit status. What was said of an answer that does not come to its end is printed, too."""
     show, status = answers.json if as_json else answers.answer if quiet else answers.verbose, 0
-    if session:
-        await _finish_interrupted(ctx, session, answers, as_json)
-    said = _said(ctx, text, session)
-    async with contextlib.aclosing(ctx.turns.run(said, order=TurnOrder(session=session))) as turn:
-        async for event in turn:
-            show(event)
-            if isinstance(event, Failed):
-                status = 2 if event.kind in _MENDABLE else 3 if event.kind in _PLUGINS else 1
-            elif isinstance(event, Ended):
-                status = 130 if event.reason == "interrupted" else status
-                ctx.host.end_soon(status, partial(_tell_notices, ctx))
+    async with Leaving(ctx) as leaving:
+        try:
+            if session:
+                await _finish_interrupted(ctx, session, answers, as_json)
+            said = _said(ctx, text, session)
+            async with contextlib.aclosing(ctx.turns.run(said, order=TurnOrder(session=session))) as turn:
+                async for event in turn:
+                    show(event)
+                    session = event.session_id if isinstance(event, Started) else session
+                    if isinstance(event, Failed):
+                        status = 2 if event.kind in _MENDABLE else 3 if event.kind in _PLUGINS else 1
+                    elif isinstance(event, Ended):
+                        status = 130 if event.reason == "interrupted" else status
+                        ctx.host.end_soon(status, partial(_tell_notices, ctx))
+        except asyncio.CancelledError:
+            with contextlib.suppress(OSError):  # the terminal may be gone
+                if quiet and not as_json:
+                    answers.cut()
+                click.echo(way_back(ctx.program, [session] if session else [], cut=leaving.caught), err=True)
+            raise
+    leaving.end()
     click.get_current_context().call_on_close(partial(_tell_notices, ctx))  # plugins hear of the end, too
     return status
 

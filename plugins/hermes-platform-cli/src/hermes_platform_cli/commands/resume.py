@@ -8,6 +8,7 @@ from hermes_core.context import PluginContext
 from hermes_core.tables import emit, json_option
 from hermes_core.types import Ended, Failed
 from hermes_platform_cli.commands.shown import Answers
+from hermes_platform_cli.leaving import Leaving
 
 __all__ = ["make_resume"]
 
@@ -28,11 +29,13 @@ def make_resume(ctx: PluginContext) -> click.Command:
         """
         reasons = set()
         found = [(await ctx.sessions.find(ctx.owner, which)).id] if which else await ctx.turns.interrupted()
-        for session in found:
-            for row in await (_drop if drop else _finish)(ctx, session, as_json):
-                reasons.add(row["reason"])
-                if as_json:
-                    emit([{"session_id": session, **row}], (), as_json=True, empty="")
+        async with Leaving(ctx) as leaving:
+            for session in found:
+                for row in await (_drop if drop else _finish)(ctx, session, as_json):
+                    reasons.add(row["reason"])
+                    if as_json:
+                        emit([{"session_id": session, **row}], (), as_json=True, empty="")
+        leaving.end()
         if not reasons:
             click.echo("No turn was interrupted.", err=True)
         return int("failed" in reasons)

@@ -1,8 +1,9 @@
 """What ``hermes`` serves a terminal's platform with."""
 
-import asyncio
-import signal
+import contextlib
 from collections.abc import Callable
+
+import click
 
 from hermes_core.context import PluginContext
 from hermes_core.kinds import ConsoleDriver, Platform
@@ -21,7 +22,12 @@ class Terminal(ConsoleDriver):
     async def serve(self, platform: Platform, session: str, require: Callable[[str, str], None]) -> None:
         """See ConsoleDriver."""
         from hermes_platform_cli.console.session import ConsoleSession
+        from hermes_platform_cli.leaving import Leaving, way_back
 
-        # It is the platform's, which puts the terminal right first: nothing is cancelled under it.
-        asyncio.get_running_loop().remove_signal_handler(signal.SIGTERM)
-        await ConsoleSession(self._ctx, platform, session=session, require=require).serve()
+        console = ConsoleSession(self._ctx, platform, session=session, require=require)
+        async with Leaving(self._ctx) as leaving:
+            await console.serve()
+        if back := way_back(self._ctx.program, await console.sessions(), cut=leaving.caught and console.cut):
+            with contextlib.suppress(OSError):  # the terminal may be gone
+                click.echo(back, err=True)
+        leaving.end()
