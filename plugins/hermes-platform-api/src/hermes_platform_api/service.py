@@ -12,6 +12,7 @@ from hermes_core.context import PluginContext
 from hermes_core.types import Ended, Event, Failed, Principal, Returned, Said, Usage
 from hermes_platform_api.config import Config
 from hermes_platform_api.errors import ApiError, of_failure
+from hermes_platform_api.going_on import Begun
 from hermes_platform_api.reading import refuse_files
 from hermes_platform_api.schema import check
 from hermes_platform_api.shapes import BODIES, LIMITS
@@ -26,7 +27,7 @@ class Service:
 
     def __init__(self, config: Config, ctx: PluginContext) -> None:
         self.config, self.ctx = config, ctx
-        self.turns = Turns(ctx, config.max_turns)
+        self.turns, self.begun = Turns(ctx, config.max_turns), Begun(ctx)
         self.began = time.time()
 
     def owner(self, request: Request) -> Principal:
