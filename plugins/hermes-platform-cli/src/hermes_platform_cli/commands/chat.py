@@ -12,8 +12,8 @@ import click
 from hermes_core.context import PluginContext
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.types import Ended, Envelope, Event, Failed, Message, Started, Text, TurnOrder
+from hermes_platform_cli.commands.leaving import Leaving, way_back
 from hermes_platform_cli.commands.shown import Answers, stdout_for_answers
-from hermes_platform_cli.leaving import Leaving, way_back
 
 __all__ = ["make_chat"]
 

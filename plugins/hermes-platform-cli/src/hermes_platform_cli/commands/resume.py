@@ -7,8 +7,8 @@ import click
 from hermes_core.context import PluginContext
 from hermes_core.tables import emit, json_option
 from hermes_core.types import Ended, Failed
+from hermes_platform_cli.commands.leaving import Leaving
 from hermes_platform_cli.commands.shown import Answers
-from hermes_platform_cli.leaving import Leaving
 
 __all__ = ["make_resume"]
 
