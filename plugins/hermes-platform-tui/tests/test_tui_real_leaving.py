@@ -78,7 +78,7 @@ def test_it_ends_its_commands_and_says_how_to_come_back(terminal: real.Terminal,
     terminal.hermes(f"{face} --provider offline --yolo", seen=FACES[face])
     terminal.say("run `sh tree.sh`")
     terminal.until(lambda _: (terminal.work / "began").exists())
-    assert len(commands(terminal.work)) >= 3
+    real.terminal_tmux.wait_for(lambda: len(commands(terminal.work)) >= 3)
     os.kill(hermes(terminal.work), getattr(signal, f"SIG{name}"))
     assert terminal.left() == 130
     assert BACK.search(terminal.screen())
