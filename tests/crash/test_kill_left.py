@@ -89,7 +89,7 @@ def walled(tmp_path, standby):
 
 
 def test_what_still_runs_is_waited_for_and_told_with_its_output(house):
-    house.cut(signal.SIGKILL, EFFECT.format(seconds=4))
+    house.cut(signal.SIGKILL, EFFECT.format(seconds=8))
     assert house.alive(), "the command outlives Hermes"
     done = house("--yolo", "resume", "--json")
     assert json.loads(done.stdout)["reason"] == "done"
@@ -112,7 +112,7 @@ def test_what_ended_meanwhile_is_told_so(house):
 
 
 def test_without_a_person_who_says_yes_it_is_waited_for_all_the_same(house):
-    house.cut(signal.SIGKILL, EFFECT.format(seconds=2))
+    house.cut(signal.SIGKILL, EFFECT.format(seconds=8))
     house("resume")
     assert "was waited for" in house.result()
     assert house.effects() == 1

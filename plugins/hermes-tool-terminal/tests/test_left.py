@@ -50,9 +50,13 @@ async def test_what_nobody_wrote_down_is_unknown(left):
         await left()
 
 
-async def test_it_is_waited_for_and_its_output_comes_from_outside(left, cut, context, ctx):
-    process = cut("sleep 1", output=b"so far\n")
-    told = await left()
+async def test_it_is_waited_for_and_its_output_comes_from_outside(left, cut, context, ctx, tmp_path):
+    process = cut(f"until [ -e {tmp_path}/over ]; do sleep 0.05; done", output=b"so far\n")
+    waiting = asyncio.ensure_future(left())
+    await asyncio.wait({waiting}, timeout=1.5)
+    assert not waiting.done()
+    (tmp_path / "over").touch()
+    told = await waiting
     assert process.poll() is not None or process.wait(5) == 0
     assert "ended by itself" in told
     assert told.endswith("until Hermes died:\nso far")
