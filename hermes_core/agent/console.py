@@ -9,7 +9,12 @@ __all__ = ["serve"]
 
 async def serve(runtime: Runtime, platform: Platform, session: str = "", driver: ConsoleDriver | None = None) -> None:
     """Let a driver carry what is said on a platform until those on it leave. Raises UserError where there is none."""
-    driver = driver or _driver(runtime)
+    if driver is None:
+        runtime.loader.load_contributing("consoles")
+        driver = next((one for _, one in runtime.dispatch.contributions("register_consoles")), None)
+    if driver is None:
+        hint = f"{runtime.home.brand} plugins install hermes-platform-cli"
+        raise UserError("No plugin is here that drives a console.", hint=hint)
     found = runtime.dispatch.contributions("register_platforms")
     label = next((label for label, one in found if one is platform), "")
 
@@ -20,11 +25,3 @@ async def serve(runtime: Runtime, platform: Platform, session: str = "", driver:
         plugin.require("permissions", "kernel", permission, did)
 
     await driver.serve(platform, session, require)
-
-
-def _driver(runtime: Runtime) -> ConsoleDriver:
-    runtime.loader.load_contributing("consoles")
-    for _, one in runtime.dispatch.contributions("register_consoles"):
-        return one  # type: ignore[no-any-return]
-    hint = f"{runtime.home.brand} plugins install hermes-platform-cli"
-    raise UserError("No plugin is here that drives a console.", hint=hint)

@@ -14,6 +14,7 @@ from hermes_core.agent.route.call import StreamedCall
 from hermes_core.agent.rows import TurnRows
 from hermes_core.agent.runtime import Runtime
 from hermes_core.agent.session_state import SessionState
+from hermes_core.codec import clean
 from hermes_core.errors import ContextTooLong, HermesError
 from hermes_core.kinds import ModelRoute
 from hermes_core.store.killpoints import die_at
@@ -57,7 +58,7 @@ class Exchange:
         self._runtime, self._state, self._rows, self._meter, self._emit = runtime, state, rows, meter, emit
         self.specs = state.specs
         self.messages: list[Message] = []
-        self.note = self.compacted = self._fell_back = ""
+        self.note = self.compacted = self._fell_back = self._shown = ""
         self.over = self.cut = False
         self._calls: list[StreamedCall] = []  # those that are not booked yet
         self._last_call = Usage()
@@ -148,6 +149,7 @@ class Exchange:
         request, seconds = self._calls[-1].request, sum(call.seconds for call in self._calls)
         await store.journal.add_reply(turn, response.message, unbooked, response.reason, calls=self._booked())
         self._meter.book()
+        self._shown = ""
         die_at("replied")
         self.messages.append(response.message)
         last = self._last_call  # what the last call read and wrote is what the conversation takes now
@@ -197,6 +199,7 @@ class Exchange:
 
         def tell(text: str) -> None:
             held.clear()  # what was held back is no part of the answer any more
+            self._shown = ""
             self._emit(Noticed(text=text))
 
         call = self._runtime.models.call(self.route, request, tell=tell)
@@ -210,9 +213,18 @@ class Exchange:
         self._show(held)
         return call
 
+    async def keep_shown(self) -> None:
+        """Store what was shown of a reply that is cut off, so that it can be read again. Raises StoreError."""
+        if self._shown:
+            store, turn = await self._rows.get()
+            text = Text(text=clean(f"{self._shown} … (This answer was cut off.)"))
+            said = Message(role="assistant", parts=(text,), untrusted=outside(self.messages))
+            await store.journal.add_words(turn, [said])
+
     def _show(self, held: list[Delta]) -> None:
         for delta in held:
             if isinstance(delta, TextDelta) and delta.text:
+                self._shown += delta.text
                 self._emit(Said(text=delta.text))
             elif isinstance(delta, ReasoningDelta) and delta.text:
                 self._emit(Thinking(text=delta.text))

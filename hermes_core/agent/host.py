@@ -1,10 +1,8 @@
 """One kernel as a host has it."""
 
-import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from signal import SIGTERM
 from typing import Any
 
 from hermes_core import trace
@@ -87,8 +85,6 @@ class Host(HostBroker):
     async def converse(self, platform: Platform, session: str = "") -> None:
         from hermes_core.agent.console import serve
 
-        # It is the platform's, which puts the terminal right first: nothing is cancelled under it.
-        asyncio.get_running_loop().remove_signal_handler(SIGTERM)
         await serve(self._runtime, platform, session)
 
     def end_soon(self, status: int, tell: Callable[[], None]) -> None:

@@ -34,10 +34,12 @@ _HINTS = {
 
 def build_prompt(session: Session, brief: str, *, identity: str = "", window: int = 0) -> Prompt:
     """Build the blocks of a new session's prompt; ``brief`` is what the memory says."""
+    system = {"linux": "Linux", "darwin": "macOS", "win32": "Windows"}.get(sys.platform, sys.platform)
+    place = f"You run on {system}. The working folder is {session.cwd or os.getcwd()}."  # noqa: PTH109
     blocks = [
         PromptBlock(name="identity", text=identity or IDENTITY),
         PromptBlock(name="working", text=WORKING),
-        PromptBlock(name="environment", text=_environment(session)),
+        PromptBlock(name="environment", text=place),
     ]
     if hint := _HINTS.get(session.origin, ""):
         blocks.append(PromptBlock(name="origin", text=hint))
@@ -57,8 +59,3 @@ def ordered(blocks: Sequence[PromptBlock]) -> list[PromptBlock]:
     """Return blocks by tier, in the order they were added."""
     tiers = ("stable", "context", "volatile")
     return sorted(blocks, key=lambda b: tiers.index(b.tier))
-
-
-def _environment(session: Session) -> str:
-    system = {"linux": "Linux", "darwin": "macOS", "win32": "Windows"}.get(sys.platform, sys.platform)
-    return f"You run on {system}. The working folder is {session.cwd or os.getcwd()}."  # noqa: PTH109

@@ -232,6 +232,8 @@ class CallRunner:
         began, outcome, again = time.monotonic(), "failed", call.id in self.started
         if again and (tool is None or not tool.idempotent or isinstance(params, ToolError)):
             outcome, result = "unknown", failure(call, ToolError(NO_RESULT))
+            if tool and tool.left and not isinstance(params, ToolError):  # nothing is run that policy would judge
+                result, _ = await self._run(evolve(tool, run=tool.left), call, params, False)
         elif tool is None or isinstance(params, ToolError):
             result = failure(call, params)
         else:

@@ -340,6 +340,8 @@ class TurnRun:
         try:
             also = await self._turn_origin.ends(result) if self._turn_origin.ends else None
             self._runtime.turns.close_soon(self.session.id)
+            if state == "interrupted":
+                await self._model.keep_shown()
             await self._rows.close(state, error, also)
         except Exception as fault:  # noqa: BLE001 - the store fails, or never opened
             if state != "failed":

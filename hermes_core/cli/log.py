@@ -56,7 +56,8 @@ class _LogFile(logging.Handler):
         }
         if record.exc_info:
             entry["traceback"] = logging.Formatter().formatException(record.exc_info)
-        return json.dumps({**ours, **self._clean(entry)}, ensure_ascii=False, default=self._other)
+        whole = {**ours, **self._clean(entry)}
+        return json.dumps(whole, ensure_ascii=False, default=lambda other: self._masks.text(str(other)))
 
     def _clean(self, entry: dict[str, object]) -> dict[str, object]:
         """Return the entry without secrets, and without people where that is wished."""
@@ -64,9 +65,6 @@ class _LogFile(logging.Handler):
         if not self._pii:
             return cleaned
         return {key: self._masks.people(value) if isinstance(value, str) else value for key, value in cleaned.items()}
-
-    def _other(self, value: object) -> str:
-        return self._masks.text(str(value))
 
     def _put_aside(self) -> None:
         """Rename a full file to ``hermes.log.1``, and that one to ``.2``; the oldest goes."""

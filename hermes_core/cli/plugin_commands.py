@@ -144,15 +144,14 @@ def awaited(command: click.Command, run: Run, owner: str) -> click.Command:
 def _in_kernel(scope: Scope, work: Coroutine[Any, Any, Any]) -> Any:
     """Run the work of a command while the kernel lives. It is closed at the end, also after Ctrl-C and SIGTERM."""
 
-    ended = False
+    ended: list[bool] = []
 
     async def live() -> Any:
         task = asyncio.current_task()
         assert task
 
         def end() -> None:
-            nonlocal ended
-            ended = True
+            ended.append(True)
             task.cancel()
 
         loop = asyncio.get_running_loop()

@@ -88,6 +88,7 @@ class Tool:
     ``after`` names tools that must have run before in the same session.
     ``untrusted``: its results come from outside; a tool of which only some do calls ``ToolContext.from_outside``.
     ``needs`` gives a reason why the tool is not offered now, or None; a call of it is answered with the reason.
+    ``left`` takes the place of ``run`` where a death cut a call: it sees to what still runs, and says what came of it.
     """
 
     name: str
@@ -103,6 +104,7 @@ class Tool:
     after: Sequence[str] = ()
     needs: Callable[[Session], str | None] | None = None
     seconds: float = 0.0  # the longest a call may take; 0: the configured default
+    left: Callable[[ToolContext, Any], Awaitable[ToolOutput]] | None = None
 
 
 @frozen(kw_only=True, eq=False)

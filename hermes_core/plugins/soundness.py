@@ -19,7 +19,8 @@ def unsound(value: Any, before: Any = None) -> str:
 
     What stands in the value of ``before`` as it is was looked at when that came.
     """
-    held = (one for field in _fields(type(before)) for one in _items(getattr(before, field)))
+    values = [getattr(before, field) for field in _fields(type(before))]
+    held = [*values, *(one for value in values if isinstance(value, tuple | list) for one in value)]
     known = {id(one) for one in held if attrs.has(type(one)) or (one and isinstance(one, tuple | list))}
     return next((wrong for name in _fields(type(value)) if (wrong := _wrong(value, name, known))), "")
 
@@ -61,10 +62,6 @@ def _fits(held: Any, kind: Any, known: set[int]) -> bool:
 @lru_cache(maxsize=256)
 def _shape(kind: Any) -> tuple[Any, tuple[Any, ...]]:
     return get_origin(kind), get_args(kind)
-
-
-def _items(held: Any) -> Sequence[Any]:
-    return [held, *held] if isinstance(held, tuple | list) else [held]
 
 
 def _fields(cls: Any) -> Mapping[str, Any]:

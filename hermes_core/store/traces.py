@@ -91,7 +91,8 @@ def _found(tx: Transaction, word: str, owner: int) -> Sequence[Row]:
     if not word:
         return []
     quoted = json.dumps(word, ensure_ascii=False)
-    inbox = {"word": word, "address": f'%"message_id":{_escaped(quoted)}%', "owner": owner}
+    escaped = quoted.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    inbox = {"word": word, "address": f'%"message_id":{escaped}%', "owner": owner}
     found = [_plain(row) for row in tx.rows("why_inbox_found", **inbox)]
     for row in tx.rows("why_turn_found", word=word, owner=owner):
         began = tx.row("why_inbox", trace="", turn_id=row["id"], owner=owner)
@@ -131,7 +132,3 @@ def _turn(tx: Transaction, row: dict[str, Any]) -> Row:
 
 def _plain(row: Any) -> dict[str, Any]:
     return {name: row[name] for name in row.keys()}  # noqa: SIM118 - a row is no mapping
-
-
-def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")

@@ -10,9 +10,11 @@ from hermes_core.agent import tools as calls
 from hermes_core.agent import turn as turns
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import Provider, tool
-from hermes_core.store.validity import NO_RESULT, NOT_RUN
+from hermes_core.store.validity import INTERRUPTED, NO_RESULT, NOT_RUN
 from hermes_core.testing import Call
 from hermes_core.types import Done, Effect, Ended, Message, Model, Text, TextDelta, ToolCall, ToolResult
+
+CUT_OFF = "(This answer was cut off.)"
 
 
 @frozen
@@ -82,7 +84,7 @@ async def check(hermes, events, *, after: str = "one two") -> list[Message]:
     assert rows == await store.history.load("s"), "nothing had to be mended for the reader"
     made = [p.id for m in rows for p in m.parts if isinstance(p, ToolCall)]
     assert made == [p.call_id for m in rows for p in m.parts if isinstance(p, ToolResult)]
-    assert not [m for m in rows if m.parts == (Text(text="one "),)], "half a reply is none"
+    assert not [m for m in rows if m.parts == (Text(text="one "),)], "half a reply is never taken for a whole one"
     assert await store.journal.interrupted(hermes.runtime.owner) == []
     return rows
 
@@ -96,6 +98,8 @@ async def test_while_the_model_answers(hermes, where, stubborn) -> None:
     rows = await check(hermes, await stop_when(hermes, reached))
     provider.free.set()
     assert [m.role for m in rows] == ["user", "assistant", "user", "assistant"]
+    kept = f"one  … {CUT_OFF}" if where == "mid-stream" else INTERRUPTED
+    assert rows[1].parts == (Text(text=kept),), "what was shown is kept, and it is said that it was cut off"
 
 
 @pytest.mark.parametrize("stubborn", [False, True])

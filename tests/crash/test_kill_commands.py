@@ -218,6 +218,23 @@ def test_a_turn_that_runs_is_left_alone_and_one_that_died_is_taken_over(shell, r
     assert call["outcome"] == "unknown"
 
 
+def test_who_waits_has_the_session_when_it_is_free(shell, running):
+    process, end = running
+    waits = [
+        shell.start("--provider", "offline", "chat", "-c", "--wait", "-q", f"read notes.md {number}")
+        for number in (1, 2)
+    ]
+    with pytest.raises(subprocess.TimeoutExpired):
+        waits[0].wait(1.5)
+    os.close(end)
+    assert process.wait(30) == 0
+    for one in waits:
+        with one:
+            out, err = one.communicate(timeout=60)
+        assert (one.returncode, ANSWER in out, "is busy" in err) == (0, True, False)
+    assert shell.state() == ["idle"]
+
+
 def test_a_holder_that_stopped_beating_is_replaced_and_what_it_writes_is_refused(shell, running):
     process, end = running
     process.send_signal(signal.SIGSTOP)

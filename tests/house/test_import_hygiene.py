@@ -84,7 +84,8 @@ def test_what_tools_do_is_imported_when_one_is_called(start: Start) -> None:
 def test_a_one_shot_loads_no_platform(start: Start) -> None:
     loaded = start.modules("-z", "hello")
     talks = "hermes_platform_cli"  # has the command; of its platform and console nothing is loaded
-    parts = {f"{talks}.commands", f"{talks}.commands.chat", f"{talks}.commands.shown", f"{talks}.config"}
+    commands = {f"{talks}.commands.{name}" for name in ("chat", "leaving", "shown")}
+    parts = {f"{talks}.commands", *commands, f"{talks}.config"}
     assert {m for m in loaded if m.startswith("hermes_platform_")} == {talks, *parts}
     assert not forbidden(loaded, "prompt_toolkit rich pygments markdown_it")
 

@@ -236,13 +236,10 @@ def _of(part: CommandPart, case: Case) -> tuple[Rule, str, str]:
     """Return the rule of one part of a command, its words, its folder."""
     if not _is_family(part, part.folder) or vital_place(part.folder, "/"):
         rule = _rule("exact", case, words=part.words, folder=part.folder, rest=case.rest)
-        return rule, f"exactly `{_short(_spelled(part.words))}`{_where(part.folder, case)}", part.folder
+        said = " ".join(w if re.fullmatch(r"[\w@%+=:,./-]+", w, re.ASCII) else f"'{w}'" for w in part.words)
+        return rule, f"exactly `{_short(said)}`{_where(part.folder, case)}", part.folder
     rule = _rule("run", case, words=part.family, options=part.options, folder=part.folder, rest=case.rest)
     return rule, f"`{part.covers}`{_where(part.folder, case)}", part.folder
-
-
-def _spelled(words: Sequence[str]) -> str:
-    return " ".join(word if re.fullmatch(r"[\w@%+=:,./-]+", word, re.ASCII) else f"'{word}'" for word in words)
 
 
 def _runs(rule: Rule, part: CommandPart, case: Case) -> bool:

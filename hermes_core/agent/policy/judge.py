@@ -74,7 +74,8 @@ class Policy:
         self.deny, self.allow = tuple(deny), tuple(allow)
         self._guarded, self._trusted = tuple(guarded), tuple(trusted)
         self._readable, self._own, self._guests = readable, own, guests
-        self._brand, self._records, self._machine, self._store = brand, tuple(records), machine, store
+        self._brand, self._machine, self._store = brand, machine, store
+        self._reserved = partial(widens, records=tuple(records))
 
     def mode(self, session_id: str = "", owner: Principal | None = None) -> str:
         """Return the mode a session is in, until the program ends; the one that was set up where nobody changed it.

@@ -122,7 +122,7 @@ def _stray(case: Case) -> str:
 
 def _leak(case: Case, seen: Seen) -> str:
     """Say what may leave with an address that is opened."""
-    hosts = _hosts(case.keys)
+    hosts = [key[5:] for key in case.keys if key.startswith("host:")]
     if not hosts:
         return "opens an address"
     if new := sorted(set(hosts) - seen.hosts()):
@@ -130,10 +130,6 @@ def _leak(case: Case, seen: Seen) -> str:
     texts = _texts(case.call.arguments)
     made = [address for text in texts for address in _ADDRESS.findall(text) if not seen.was_given(address)]
     return f"opens an address on {hosts[0]} that the model made up itself" if made else ""
-
-
-def _hosts(keys: Sequence[str]) -> list[str]:
-    return [key[5:] for key in keys if key.startswith("host:")]
 
 
 def _texts(value: JSON | Mapping[str, Any]) -> Iterable[str]:

@@ -6,7 +6,7 @@ from attrs import evolve
 
 from hermes_core.agent.route.choice import asked, choose, ranked_providers
 from hermes_core.agent.runtime import Runtime
-from hermes_core.types import Model, ModelRow, ProviderRow
+from hermes_core.types import ModelRow, ProviderRow
 
 __all__ = ["model_rows", "provider_rows"]
 
@@ -41,14 +41,11 @@ async def model_rows(runtime: Runtime, provider: str = "") -> list[ModelRow]:
     try:
         models = await asked(runtime.dispatch, route.provider, "models")
         return [
-            ModelRow(provider=route.name, model=_whole(model, route.provider.window(model.name)), price=price)
+            ModelRow(provider=route.name, model=whole, price=price)
             for model in models
+            for whole in [evolve(model, context=model.context or route.provider.window(model.name))]
             for price in [runtime.models.price(route, model.name)]
         ]
     finally:
         if not mine:
             await route.provider.close()
-
-
-def _whole(model: Model, window: int) -> Model:
-    return model if model.context else evolve(model, context=window)

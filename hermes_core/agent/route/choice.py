@@ -32,17 +32,13 @@ async def choose(
     if not provider:
         model = model or ("" if configured.provider else configured.default)
         head, colon, rest = model.partition(":")
-        if colon and _is_known(head, settings, index):
+        if colon and (head in settings.config.providers or index.contributing("providers", head)):
             provider, model = head, rest
     name = provider or configured.provider
     model = model or (configured.default if name == configured.provider else "")
     if name:
         return await named(name, model, settings, index, loader, dispatch)
     return await _ready(model, settings, loader, dispatch)
-
-
-def _is_known(name: str, settings: Settings, index: Index) -> bool:
-    return name in settings.config.providers or bool(index.contributing("providers", name))
 
 
 async def named(

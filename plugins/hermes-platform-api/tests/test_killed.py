@@ -99,3 +99,56 @@ async def test_a_turn_that_waited_for_its_client_goes_on_after_a_kill(tmp_path: 
         ("assistant",),
     ]
     assert rows.execute("select state from turns").fetchall() == [("done",)]
+
+
+RUN = "run `touch began; sleep 3; echo once >> effect`"
+
+
+async def until_over(http: Any, url: str) -> dict[str, Any]:
+    """How a run stands once it is over."""
+    async with asyncio.timeout(40):
+        while (told := (await http.get(url)).json())["status"] in ("queued", "running"):
+            await asyncio.sleep(0.05)
+    return told
+
+
+@pytest.mark.parametrize("path", ["runs", "sessions"])
+async def test_what_a_kill_cut_goes_on_by_itself(tmp_path: Path, forks: Forks, path: str) -> None:
+    work = tmp_path / "work"
+    work.mkdir()
+    known = f"terminal: {{cwd: {work}}}\nbackends: {{local: {{wall: none}}}}\npolicy: {{mode: 'off'}}\n"
+    (tmp_path / "config.yaml").write_text(f"model: {{provider: offline}}\n{known}")
+    process, url = await started(forks, tmp_path)
+    headers = {"authorization": f"Bearer {KEY}"}
+    async with openai.DefaultAsyncHttpxClient(timeout=60, headers=headers) as http:
+        if path == "runs":
+            name = (await http.post(f"{url}/v1/runs", json={"input": RUN})).json()["run_id"]
+        else:
+            name = (await http.post(f"{url}/api/sessions", json={})).json()["id"]
+            talking = asyncio.ensure_future(http.post(f"{url}/api/sessions/{name}/chat", json={"input": RUN}))
+        async with asyncio.timeout(40):
+            while not (work / "began").exists():
+                await asyncio.sleep(0.02)
+        os.kill(process, signal.SIGKILL)
+        assert await asyncio.to_thread(forks.wait) == -signal.SIGKILL
+        if path == "sessions":
+            assert (await asyncio.gather(talking, return_exceptions=True))[0]
+        process, url = await started(forks, tmp_path)
+        try:
+            if path == "runs":
+                told = await until_over(http, f"{url}/v1/runs/{name}")
+                assert (told["status"], told["error"]) == ("completed", None)
+                assert "was waited for" in told["output"]
+                said = (await http.get(f"{url}/v1/runs/{name}/events")).text
+                assert "run.completed" in said, "its events can be read from where it went on"
+            else:
+                async with asyncio.timeout(40):
+                    while len((await http.get(f"{url}/api/sessions/{name}/messages")).json()["data"]) < 4:
+                        await asyncio.sleep(0.05)
+        finally:
+            os.kill(process, signal.SIGTERM)
+            await asyncio.to_thread(forks.wait)
+    assert (work / "effect").read_text() == "once\n"
+    rows = sqlite3.connect(tmp_path / "state.db")
+    assert rows.execute("select state from turns").fetchall() == [("done",)]
+    assert not [body for (body,) in rows.execute("select body from documents") if name.removeprefix("run_") in body]

@@ -42,6 +42,10 @@ class Plain(Workspace):
             process.kill()
             await process.wait()
             return ExecResult(status=124, output=output)
+        except asyncio.CancelledError:
+            process.kill()
+            await process.wait()
+            raise
 
 
 @pytest.fixture
@@ -50,8 +54,8 @@ def place(tmp_path):
 
 
 @pytest.fixture
-def context(place):
-    return FakeToolContext(place, resources=hermes_tool_terminal.register_resources())
+def context(place, ctx):
+    return FakeToolContext(place, resources=hermes_tool_terminal.register_resources(ctx))
 
 
 @pytest.fixture

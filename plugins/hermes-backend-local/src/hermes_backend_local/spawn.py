@@ -17,7 +17,7 @@ from hermes_backend_kit.endings import GRACE
 from hermes_backend_kit.pipes import Pipes
 from hermes_backend_kit.shell import is_shell
 from hermes_backend_local import tree
-from hermes_core.environment import LOCKS, MARK
+from hermes_core.environment import MARK
 from hermes_core.errors import ToolError
 
 _RLIMIT_LOCKS = 10  # of Linux; Python has no name for it
@@ -44,7 +44,7 @@ class Spawned:
         writing, *reading = inner = self._pipes.open(stdin)
         try:
             self._popen = subprocess.Popen(
-                _marked(argv),
+                _marked(argv, self._mark),
                 stdin=reading[0] if reading else subprocess.DEVNULL,
                 stdout=writing,
                 stderr=subprocess.STDOUT,
@@ -59,7 +59,7 @@ class Spawned:
         finally:
             for fd in inner:
                 os.close(fd)
-        _mark(self._popen.pid)
+        _mark(self._popen.pid, self._mark)
         self._pipes.watch()
         self._watch()
 
@@ -135,20 +135,21 @@ class Spawned:
             self._pidfd = -1
 
 
-def _marked(argv: Sequence[str]) -> Sequence[str]:
+def _marked(argv: Sequence[str], mark: str) -> Sequence[str]:
     """A command that marks itself before its first word is read; only a shell can."""
     if not sys.platform.startswith("linux") or not is_shell(argv):
         return argv
-    return [argv[0], argv[1], f"ulimit -x {LOCKS} 2>/dev/null || :; {argv[2]}"]
+    return [argv[0], argv[1], f"ulimit -x {tree.limit_of(mark)} 2>/dev/null || :; {argv[2]}"]
 
 
-def _mark(pid: int) -> None:
+def _mark(pid: int, mark: str) -> None:
     """Lower the limit that tells what a tool started, also where environment and ancestors are left behind."""
     if sys.platform.startswith("linux"):
         import resource
 
+        limit = tree.limit_of(mark)
         with contextlib.suppress(OSError, ValueError):  # it ended already, or has less
-            resource.prlimit(pid, _RLIMIT_LOCKS, (LOCKS, LOCKS))
+            resource.prlimit(pid, _RLIMIT_LOCKS, (limit, limit))
 
 
 def _why(argv: Sequence[str], cwd: str, error: Exception) -> str:

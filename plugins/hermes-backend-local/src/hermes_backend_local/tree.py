@@ -1,20 +1,26 @@
 """Finding and ending everything a command started.
 
 A process group is not enough: a shell with job control makes new groups, and ``setsid`` makes a new session. So a
-command's processes are known by group, by session, by descent, and by the mark in their environment, which survives
-a double fork.
+command's processes are known by group, by session, by descent, by the mark in their environment, which survives a
+double fork, and by a limit that each command has to itself, which survives a clean environment too.
 """
 
 import contextlib
 import os
 import signal
 import sys
+import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from hermes_core.environment import MARK
+from hermes_core.environment import LOCKS, MARK
 
 Row = tuple[int, int, int, int]  # pid, parent, group, session
+
+
+def limit_of(mark: str) -> int:
+    """The most file locks of the command with a mark: hardly two have the same, and all have less than ``LOCKS``."""
+    return LOCKS - 1 - zlib.crc32(mark.encode())
 
 
 def members(leader: int, mark: str, *, buried: bool = False) -> set[int]:
@@ -26,8 +32,8 @@ def members(leader: int, mark: str, *, buried: bool = False) -> set[int]:
     if buried and any(pid == leader for pid, *_ in rows):
         leader = -1
     found = {pid for pid, _, group, session in rows if leader in (pid, group, session)}
-    token = f"{MARK}={mark}".encode()
-    found |= {pid for pid, *_ in rows if pid not in found and token in _environment(pid)}
+    token, limit = f"{MARK}={mark}".encode(), str(limit_of(mark)).encode()
+    found |= {pid for pid, *_ in rows if pid not in found and (token in _environment(pid) or limit in _limits(pid))}
     grown = True
     while grown:
         more = {pid for pid, parent, *_ in rows if parent in found} - found
@@ -59,6 +65,14 @@ def _environment(pid: int) -> tuple[bytes, ...]:
         return tuple(Path("/proc", str(pid), "environ").read_bytes().split(b"\0"))
     except OSError:
         return ()
+
+
+def _limits(pid: int) -> list[bytes]:
+    """What it may have of file locks: softly, hardly."""
+    try:
+        return Path("/proc", str(pid), "limits").read_bytes().partition(b"Max file locks")[2].split()[:2]
+    except OSError:
+        return []
 
 
 def _ps_rows() -> Iterator[Row]:

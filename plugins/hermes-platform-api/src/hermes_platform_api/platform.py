@@ -2,11 +2,11 @@
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from typing import TYPE_CHECKING
 
 from hermes_core.context import PluginContext
-from hermes_core.errors import Undeliverable
+from hermes_core.errors import HermesError, Undeliverable
 from hermes_core.kinds import Console, Platform
 from hermes_core.types import Chat, Envelope, Message, Sent
 from hermes_platform_api.config import Config
@@ -33,10 +33,12 @@ class Api(Platform):
         self._server: Server | None = None
         self._service: Service | None = None
         self._closed = asyncio.Event()
+        self._going: asyncio.Task[None] | None = None
         self.address = ""
 
     async def open(self, console: Console) -> None:
         """Listen. Raises UserError for a port in use and for keys that are none."""
+        from hermes_platform_api.going_on import go_on
         from hermes_platform_api.guard import Guard, is_loopback
         from hermes_platform_api.keys import MAIN, Keys
         from hermes_platform_api.mounts import mounts
@@ -58,6 +60,7 @@ class Api(Platform):
             owner=self._ctx.owner,
         )
         self._server, self._closed = Server(app, listening, connections=config.max_connections), asyncio.Event()
+        await self._service.begun.look()
         await self._server.start()
         host, port = listening.getsockname()[:2]
         self.address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
@@ -68,8 +71,16 @@ class Api(Platform):
         if keys.made:
             shown = f" and is shown this once: {keys.made}" if sys.stderr.isatty() else ""
             _say(f"Its key was made now{shown}\nIt is kept as {MAIN} in {self._ctx.paths.home / '.env'}.")
+        going = go_on(self._ctx, self._service.turns, self._service.begun, config.keys.values(), config.run_seconds)
+        self._going = asyncio.create_task(self._logged(going))
         if not is_loopback(config.host):
             _say("Other machines can reach it. Keys travel in the clear: put TLS in front of it.")
+
+    async def _logged(self, work: Coroutine[None, None, None]) -> None:
+        try:
+            await work
+        except HermesError as error:  # it serves all the same
+            self._ctx.log.warning("what was cut off could not go on: %s", error)
 
     async def receive(self) -> AsyncIterator[Envelope]:
         """Nothing: what is said over HTTP is answered there. Ends on close."""
@@ -100,6 +111,8 @@ class Api(Platform):
     async def close(self) -> None:
         """Let what runs end, for some seconds; then interrupt it, and stop listening."""
         self._closed.set()
+        if self._going:
+            self._going.cancel()
         service, self._service = self._service, None
         server, self._server = self._server, None
         try:

@@ -44,7 +44,13 @@ async def begin(service: Service, request: Request) -> Response:
         wanted = await service.after(wanted, previous, (_PREFIX, "resp_"))
     elif session := body.get("session_id"):
         wanted = evolve(wanted, session=session)
-    kept = await service.turns.keep(wanted, service.config.run_seconds)
+    await service.begun.add(wanted.event, wanted.person)
+    try:
+        kept = await service.turns.keep(wanted, service.config.run_seconds)
+    except ApiError:
+        await service.begun.remove(wanted.event)
+        raise
+    service.begun.watch(wanted.event, kept)
     await kept.stored
     if kept.over and not kept.session:
         await TurnSummary().all(_only(kept))  # it could not begin: say why
@@ -57,6 +63,8 @@ async def read(service: Service, request: Request) -> Response:
     name, kept, past = await _found(service, request)
     asking = list(kept.asking.values()) if kept else []
     status = _STATES[past.state] if past else "queued"
+    if status == "interrupted" and (kept or event_of(name, _PREFIX) in service.begun.left):
+        status = "queued"  # it goes on in a moment
     if status == "running" and asking:
         status = "waiting_for_approval"
     stopped = past is not None and status in ("failed", "interrupted")

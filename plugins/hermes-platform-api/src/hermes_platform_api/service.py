@@ -12,6 +12,7 @@ from hermes_core.context import PluginContext
 from hermes_core.types import Ended, Failed, Principal, Returned, Said, ToolCall, Usage
 from hermes_platform_api.config import Config
 from hermes_platform_api.errors import ApiError, of_failure
+from hermes_platform_api.going_on import Begun
 from hermes_platform_api.kept import Events, Handed, Told
 from hermes_platform_api.reading import refuse_files
 from hermes_platform_api.schema import check
@@ -28,7 +29,7 @@ class Service:
 
     def __init__(self, config: Config, ctx: PluginContext) -> None:
         self.config, self.ctx = config, ctx
-        self.turns = Turns(ctx, config.max_turns, config.client_tool_seconds)
+        self.turns, self.begun = Turns(ctx, config.max_turns, config.client_tool_seconds), Begun(ctx)
         self.responses = StoredResponses(ctx.documents)
         self.began = time.time()
 

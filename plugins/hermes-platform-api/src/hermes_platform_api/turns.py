@@ -12,6 +12,7 @@ from hermes_core.types import (
     Ended,
     Event,
     Failed,
+    Message,
     PastTurn,
     Principal,
     Question,
@@ -116,15 +117,51 @@ class Turns:
         if found := self.kept(wanted.event, wanted.person):  # it came twice, and the other was faster
             return found
         self._take()
-        kept = self._kept[wanted.event] = Kept(wanted.person)
-        loop = asyncio.get_running_loop()
+        kept = Kept(wanted.person)
+        self._begin(wanted.event, kept, self._once(wanted, kept), seconds)
+        return kept
+
+    async def take_up(self, event: str, person: str, seconds: float) -> Kept | None:
+        """Go on with a turn that a death cut off, or kept from its turn; None where there is none, or it is played.
+
+        Its events from here on can be read as those of ``keep``. Waits while as many turns run as may.
+        """
+        wanted = TurnRequest(person=person, event=event, message=Message(role="user", parts=()))
+        await self._room()
+        past = await self._past(wanted)
+        if self._last or past is None or past.state not in ("cut", "waiting") or self.kept(event, person):
+            return None
+        if past.state == "waiting" and await self._ctx.turns.busy(past.session_id, owner=owner_of(self._ctx, person)):
+            return None
+        self.running += 1
+        kept = Kept(person)
+        kept.session = past.session_id
+        self._begin(event, kept, self._again(past, wanted, kept.ask), seconds)
+        return kept
+
+    async def finish(self, session: str, person: str) -> None:
+        """Finish the turn that a death cut off in a session, and play what waits there; nobody is asked."""
+        await self._room()
+        if self._last:
+            return
+        self.running += 1
+        events = self._ctx.turns.resume(session, owner=owner_of(self._ctx, person))
+        self._begin(f"session {session}", Kept(person), events, 0.0)
+
+    def _begin(self, name: str, kept: Kept, events: Events, seconds: float) -> None:
+        """Play something under a name, of which nothing is known any more so many seconds after its end."""
+        loop, self._kept[name] = asyncio.get_running_loop(), kept
 
         def done() -> None:
             self._give()
-            loop.call_later(seconds, self._kept.pop, wanted.event, None)
+            loop.call_later(seconds, self._kept.pop, name, None)
 
-        kept.begin(self._watched(self._once(wanted, kept)), done)
-        return kept
+        kept.begin(self._watched(events), done)
+
+    async def _room(self) -> None:
+        while self.running >= self._most and not self._last:
+            self._rested.clear()
+            await self._rested.wait()
 
     async def _handing(self, wanted: TurnRequest) -> Events:
         """The events of a turn that may call its client's tools, until the client has the word. Raises ApiError."""

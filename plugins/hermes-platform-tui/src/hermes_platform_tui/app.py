@@ -5,6 +5,7 @@ import contextlib
 import gc
 import getpass
 import os
+import signal
 from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import TYPE_CHECKING, ClassVar
@@ -271,10 +272,12 @@ class HermesApp(SafeApp[int]):
         if self.leaving:
             return
         self.leaving = True
+        # Ended from outside, its turns are left as a death leaves them: whoever drives the console sees to that.
+        left = self.restorer is not None and self.restorer.caught in (signal.SIGTERM, signal.SIGHUP)
         for view in self.tabs.views:
             for waiting in view.waiting:
                 waiting.answer.cancel()
-            if view.facts.busy:
+            if view.facts.busy and not left:
                 task = asyncio.ensure_future(view.interrupt())
                 self._last_tasks = [*getattr(self, "_last_tasks", ()), task]
         self.exit(0)

@@ -16,8 +16,8 @@ def register_tools(ctx: PluginContext) -> Iterable[Tool]:
 
 
 @hookimpl
-def register_resources() -> Iterable[Resource]:
+def register_resources(ctx: PluginContext) -> Iterable[Resource]:
     """The shell of each session."""
     from hermes_tool_terminal.shell import Shells
 
-    return [Shells()]
+    return [Shells(ctx.paths.data)]

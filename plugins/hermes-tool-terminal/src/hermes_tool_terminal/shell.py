@@ -1,9 +1,12 @@
 """The shell of a session."""
 
+from pathlib import Path
+
 from hermes_core.errors import ToolError
 from hermes_core.kinds import Resource, Workspace
 from hermes_core.types import ExecRequest, Feature, Session
 from hermes_core.values import define
+from hermes_tool_terminal.left import forget_old
 
 
 @define(eq=False)
@@ -23,8 +26,12 @@ class Shells(Resource):
     name = "shell"
     idle = 3600.0
 
+    def __init__(self, data: Path) -> None:
+        self._data = data
+
     async def open(self, session: Session, workspace: Workspace) -> Shell:
         """``bash`` where there is one, else ``sh``. Raises ToolError when the place cannot be reached."""
+        forget_old(self._data)
         if Feature.PERSISTENT_SHELL in workspace.features:
             return Shell("bash", workspace)
         probe = await workspace.run(ExecRequest(argv=("sh", "-c", "command -v bash"), seconds=30.0))

@@ -3,6 +3,8 @@
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
+from attrs import evolve
+
 from hermes_core.context import PluginContext
 from hermes_core.errors import ToolError
 from hermes_core.kinds import Tool, ToolContext, tool
@@ -15,6 +17,14 @@ if TYPE_CHECKING:
 KEPT = 5_000_000  # bytes of output kept for the spill file
 LONGEST = 600
 TIMED_OUT = 124
+_ONCE = "It was not run again. Its exit status is not known: look at what it did before you repeat it."
+_FATES = {
+    "cut": f"Hermes was ended while this command ran, and ended it with all that it had started. {_ONCE}",
+    "gone": f"Hermes died while this command ran, and it has ended by now. {_ONCE}",
+    "ended": f"Hermes died while this command ran. It went on, was waited for, and has ended by itself now. {_ONCE}",
+    "stopped": f"Hermes died while this command ran. It went on until its time was over, and was ended now. {_ONCE}",
+    "": f"Hermes died while this command ran, and it may still run: its processes cannot be looked at. {_ONCE}",
+}
 
 
 @settings
@@ -37,6 +47,7 @@ def make_terminal(ctx: PluginContext) -> Tool:
 
     async def terminal(context: ToolContext, arguments: Arguments) -> str:
         """Run a shell command to its end; gives output and status. No stdin or tty: use flags like -y."""
+        from hermes_tool_terminal.left import Note, running
         from hermes_tool_terminal.shellwords import background_part
         from hermes_tool_terminal.text import Cleaner
 
@@ -49,6 +60,11 @@ def make_terminal(ctx: PluginContext) -> Tool:
         shell: Shell = await context.resource("shell")
         cleaner = Cleaner()
         said: list[str] = []
+        note = Note(ctx.paths.data, context.session, context.call_id)
+
+        def heard(data: bytes) -> None:
+            note.heard(data)
+            context.progress(cleaner.feed(data))
 
         async def opens(place: str) -> str:
             from hermes_tool_terminal.hosts import may_reach
@@ -62,14 +78,36 @@ def make_terminal(ctx: PluginContext) -> Tool:
             limit=KEPT,
             wall=arguments.wall,
             opens=opens,
-            on_output=lambda data: context.progress(cleaner.feed(data)),
+            on_output=heard,
         )
-        result = await context.workspace.run(request)
+        with running(note, request):
+            result = await context.workspace.run(request)
         if result.online:
             context.from_outside()
         return "\n".join([await _told(context, arguments, result), *said])
 
-    return decorate(terminal)
+    async def left(context: ToolContext, arguments: Arguments) -> str:
+        return await _left(ctx, context, arguments)
+
+    return evolve(decorate(terminal), left=left)
+
+
+async def _left(ctx: PluginContext, context: ToolContext, arguments: Arguments) -> str:
+    """What came of a command whose Hermes died. While it runs it is waited for, until its time is over."""
+    from hermes_tool_terminal.left import Note, fate, unknown
+
+    note = Note(ctx.paths.data, context.session, context.call_id)
+    if (known := note.read()) is None:
+        raise unknown()
+    context.progress("Hermes died while this command ran. Looking for it…\n")
+    became = await fate(context.workspace, known)
+    told = [_FATES[became]]
+    if known.output:
+        context.from_outside()  # nobody knows any more whether it was online
+        output = await _told(context, arguments, ExecResult(status=0, output=known.output))
+        told.append(f"Its output until Hermes died:\n{output}")
+    note.remove()
+    return "\n".join(told)
 
 
 async def _told(context: ToolContext, arguments: Arguments, result: ExecResult) -> str:

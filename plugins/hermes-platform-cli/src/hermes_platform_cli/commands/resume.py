@@ -7,6 +7,7 @@ import click
 from hermes_core.context import PluginContext
 from hermes_core.tables import emit, json_option
 from hermes_core.types import Ended, Failed
+from hermes_platform_cli.commands.leaving import Leaving
 from hermes_platform_cli.commands.shown import Answers
 
 __all__ = ["make_resume"]
@@ -22,16 +23,19 @@ def make_resume(ctx: PluginContext) -> click.Command:
     async def resume(which: str, drop: bool, as_json: bool) -> int:
         """Finish interrupted turns and print their answers: of all sessions, or of one.
 
-        Nothing that was finished is done again. A call that was running is told to the model as of unknown outcome.
+        Nothing that was finished is done again. A command that still runs is waited for; of any other call that was
+        running the model is told that its outcome is unknown.
         Exit 1 when a turn could not be finished.
         """
         reasons = set()
         found = [(await ctx.sessions.find(ctx.owner, which)).id] if which else await ctx.turns.interrupted()
-        for session in found:
-            for row in await (_drop if drop else _finish)(ctx, session, as_json):
-                reasons.add(row["reason"])
-                if as_json:
-                    emit([{"session_id": session, **row}], (), as_json=True, empty="")
+        async with Leaving(ctx) as leaving:
+            for session in found:
+                for row in await (_drop if drop else _finish)(ctx, session, as_json):
+                    reasons.add(row["reason"])
+                    if as_json:
+                        emit([{"session_id": session, **row}], (), as_json=True, empty="")
+        leaving.end()
         if not reasons:
             click.echo("No turn was interrupted.", err=True)
         return int("failed" in reasons)

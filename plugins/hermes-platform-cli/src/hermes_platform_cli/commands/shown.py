@@ -20,9 +20,19 @@ class Answers:
 
     def __init__(self, out: TextIO | None = None) -> None:
         self._out = out or sys.stdout
+        self._begun = ""  # of the answer that comes, what was said so far
+
+    def cut(self) -> None:
+        """Print what was said so far of an answer that does not come to its end."""
+        if self._begun:
+            self._say(f"{self._begun}\n")
 
     def answer(self, event: Event) -> None:
         """Print only the answer; what a model says between its tool calls is not part of it."""
+        if isinstance(event, Said):
+            self._begun += event.text
+        elif isinstance(event, Called | Ended):
+            self._begun = ""
         if isinstance(event, Ended) and event.answer:
             self._say(event.answer if event.answer.endswith("\n") else f"{event.answer}\n")
             if event.note:

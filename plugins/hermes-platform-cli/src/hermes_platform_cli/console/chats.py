@@ -1,10 +1,11 @@
 """The chats of one platform, each a conversation, and what the platform may ask about them."""
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from hermes_core.context import PluginContext
-from hermes_core.errors import UnknownName
+from hermes_core.errors import HermesError, UnknownName
 from hermes_core.kinds import Console, Platform
 from hermes_core.kinds import Conversation as AtHand
 from hermes_core.types import Chat, Choice, Job, Message, Session, SlashCommand, Text, Wall
@@ -26,6 +27,20 @@ class Chats(Console):
         self._first_session = session
         self._chats: dict[str, Conversation] = {}
         self._typed = TypedCommands(ctx, platform, self._chats, self._tell)
+
+    @property
+    def cut(self) -> bool:
+        """Whether a turn began here that has no end."""
+        return any(not one.over for one in self._chats.values())
+
+    async def sessions(self) -> Sequence[str]:
+        """The ids of the sessions that the chats are in, where something was said."""
+        found = []
+        for one in self._chats.values():
+            with contextlib.suppress(HermesError):  # nothing was
+                name = one.session.id if one.session else one.wanted
+                found.append((await self._ctx.sessions.get(self._ctx.owner, name)).id)
+        return list(dict.fromkeys(found))
 
     @property
     def commands(self) -> Sequence[SlashCommand]:

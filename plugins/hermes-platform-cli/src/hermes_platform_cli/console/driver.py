@@ -1,6 +1,9 @@
 """What ``hermes`` serves a terminal's platform with."""
 
+import contextlib
 from collections.abc import Callable
+
+import click
 
 from hermes_core.context import PluginContext
 from hermes_core.kinds import ConsoleDriver, Platform
@@ -18,6 +21,13 @@ class Terminal(ConsoleDriver):
 
     async def serve(self, platform: Platform, session: str, require: Callable[[str, str], None]) -> None:
         """See ConsoleDriver."""
+        from hermes_platform_cli.commands.leaving import Leaving, way_back
         from hermes_platform_cli.console.session import ConsoleSession
 
-        await ConsoleSession(self._ctx, platform, session=session, require=require).serve()
+        console = ConsoleSession(self._ctx, platform, session=session, require=require)
+        async with Leaving(self._ctx) as leaving:
+            await console.serve()
+        if back := way_back(self._ctx.program, await console.sessions(), cut=leaving.caught and console.cut):
+            with contextlib.suppress(OSError):  # the terminal may be gone
+                click.echo(back, err=True)
+        leaving.end()

@@ -132,7 +132,9 @@ class Restorer:
     def _lose(self) -> None:
         self.lost = True
         log.info("the terminal is gone")
-        if self.caught is None:
+        if self.caught is None and signal.SIGHUP in self._handlers:  # as the system would say it, for all who hear it
+            signal.raise_signal(signal.SIGHUP)
+        elif self.caught is None:
             self.leave()
 
     def _asked(self, number: int, _frame: FrameType | None) -> None:

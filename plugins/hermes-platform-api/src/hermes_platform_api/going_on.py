@@ -1,0 +1,89 @@
+"""What a crash cut off goes on by itself when the server starts: runs, and turns in sessions that began here."""
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Iterable
+
+from hermes_core.context import PluginContext
+from hermes_core.errors import HermesError
+from hermes_core.types import JSON
+from hermes_platform_api.turns import Kept, Turns, owner_of
+
+__all__ = ["Begun", "go_on"]
+
+_RUNS, _HERE = "runs", "api"  # the document, and where a session began
+_MOST = 1000  # runs that are kept in mind; the oldest beyond are found again by who asks for them only
+
+
+class Begun:
+    """The runs that have no end yet, by their ids, each with its person. It is stored when a method returns."""
+
+    def __init__(self, ctx: PluginContext) -> None:
+        self._ctx = ctx
+        self.left: dict[str, str] = {}  # of those before this server began, what was not looked at yet
+        self._one = asyncio.Lock()  # many begin at once, and all of them change one document
+        self._ending = set[asyncio.Task[None]]()
+
+    async def add(self, event: str, person: str) -> None:
+        """Keep one in mind, before it begins."""
+
+        def more(before: JSON | None) -> JSON:
+            known = dict(before) if isinstance(before, dict) else {}
+            return {**dict(list(known.items())[1 - _MOST :]), event: person}
+
+        await self._change(more)
+
+    async def remove(self, event: str) -> None:
+        """Forget one: it has its end."""
+
+        def less(before: JSON | None) -> JSON | None:
+            known = dict(before) if isinstance(before, dict) else {}
+            known.pop(event, None)
+            return known or None
+
+        await self._change(less)
+
+    def watch(self, event: str, kept: Kept) -> None:
+        """Forget one as soon as it has its end."""
+
+        def over(_: object) -> None:
+            ending = asyncio.ensure_future(self.remove(event))
+            self._ending.add(ending)
+            ending.add_done_callback(self._ending.discard)
+
+        if kept.task:
+            kept.task.add_done_callback(over)
+
+    async def _change(self, edit: Callable[[JSON | None], JSON | None]) -> None:
+        """Change what is kept in mind; where that cannot be, a crash leaves the run to who asks for it again."""
+        async with self._one:
+            with contextlib.suppress(HermesError):
+                await self._ctx.documents.change(_RUNS, edit, owner=self._ctx.owner)
+
+    async def look(self) -> None:
+        """Find those that another server left, before this one listens."""
+        with contextlib.suppress(HermesError):
+            document = await self._ctx.documents.get(_RUNS, owner=self._ctx.owner)
+            known = document.value if document else None
+            self.left = {event: str(person) for event, person in known.items()} if isinstance(known, dict) else {}
+
+
+async def go_on(ctx: PluginContext, turns: Turns, begun: Begun, persons: Iterable[str], seconds: float) -> None:
+    """Take up runs first, as they can ask; then the sessions of the owner and of ``persons`` that began here."""
+    runs = dict(begun.left)
+    for event, person in runs.items():
+        try:
+            past = await ctx.turns.past(event, owner=owner_of(ctx, person))
+            if past is None or past.state in ("done", "failed", "interrupted"):
+                await begun.remove(event)
+            elif kept := await turns.take_up(event, person, seconds):
+                begun.watch(event, kept)
+        except HermesError as error:
+            ctx.log.warning("a run that was cut off could not go on: %s", error)
+        finally:
+            del begun.left[event]
+    for person in dict.fromkeys(["", *persons, *runs.values()]):
+        owner = owner_of(ctx, person)
+        for session in await ctx.turns.interrupted(owner=owner):
+            if (await ctx.sessions.get(owner, session)).origin == _HERE and not turns.busy(session):
+                await turns.finish(session, person)

@@ -1,0 +1,89 @@
+"""Being ended from outside: what runs is ended with all it started, and its turn is left to whoever comes next."""
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any, Self
+
+import click
+
+from hermes_core.context import PluginContext
+from hermes_core.errors import HermesError
+
+__all__ = ["Leaving", "way_back"]
+
+_ASKED = (signal.SIGTERM, signal.SIGHUP)
+_STATUS = 130  # what a command that was interrupted ends with
+
+
+class Leaving:
+    """Hears SIGTERM and SIGHUP while it is entered: ``async with Leaving(ctx) as leaving``.
+
+    The first cancels what runs within, once the turns of this process are left as a death leaves them, so that
+    ``hermes -c`` finishes them. ``caught`` says that it came: the block then ends without an error. Where a signal is
+    ignored, as nohup has it, it stays so.
+    """
+
+    def __init__(self, ctx: PluginContext) -> None:
+        self._ctx = ctx
+        self._work: asyncio.Task[object] | None = None
+        self._ending: asyncio.Task[None] | None = None
+        self._heard: list[tuple[signal.Signals, Any]] = []
+
+    @property
+    def caught(self) -> bool:
+        """Whether a signal came."""
+        return self._ending is not None
+
+    def end(self) -> None:
+        """Raise what ends a command that was interrupted, when a signal came."""
+        if self.caught:
+            raise click.exceptions.Exit(_STATUS)
+
+    async def __aenter__(self) -> Self:
+        self._work, loop = asyncio.current_task(), asyncio.get_running_loop()
+        for number in _ASKED:
+            if (before := signal.getsignal(number)) is not signal.SIG_IGN:
+                with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):  # beside the main thread
+                    loop.add_signal_handler(number, self._hear)
+                    self._heard.append((number, before))
+        return self
+
+    def _hear(self) -> None:
+        # What comes a second time is no impatience: a shell passes on the SIGHUP that the system has sent already.
+        if self._ending is None:
+            self._ending = asyncio.ensure_future(self._leave())
+
+    async def _leave(self) -> None:
+        with contextlib.suppress(HermesError):  # else the turn is taken over when this process is gone
+            await self._ctx.host.records.leave()
+        assert self._work
+        self._work.cancel()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> bool:
+        for number, before in self._heard:
+            asyncio.get_running_loop().remove_signal_handler(number)
+            if not getattr(before, "__module__", "").startswith("asyncio"):  # of the loop: that is gone for good
+                signal.signal(number, before)
+        if self._ending is None or self._work is None:
+            return False
+        if (signal.SIGHUP, signal.SIG_DFL) in self._heard:  # a shell passes on what the system has sent already
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        await asyncio.wait({self._ending})
+        if kind is not None and not issubclass(kind, asyncio.CancelledError):
+            return False
+        self._work.uncancel()
+        return True
+
+
+def way_back(program: str, sessions: Sequence[str], *, cut: bool) -> str:
+    """How to go on with what is left; ``cut`` says that a turn was not finished. Empty where nothing was said."""
+    if not sessions:
+        return ""
+    ways = [f"{program} -r {session}" for session in sessions]
+    first = f"{program} -c, or {ways[0]}" if len(ways) == 1 else ", ".join(ways)
+    return f"{'Not finished. Finish it' if cut else 'Go on'}: {first}"
