@@ -1,4 +1,4 @@
-"""A config.yaml of Hermes Agent lies where ours does: no command dies of it, none of it is in force, nothing spoils it."""
+"""A config.yaml of Hermes Agent lies where ours does: no command dies of it, and none of it is in force."""
 
 import pytest
 
