@@ -283,7 +283,7 @@ def test_what_would_ask_less_does_not_come(cli, source):
 
 def test_servers_are_kept_aside_without_what_they_are_given(cli, source):
     cli("migrate", *source, "--keys")
-    (kept,) = json.loads((cli.home / "migrated" / source[0] / "mcp-servers.json").read_text()).values()
+    (kept,) = json.loads((cli.home / "data" / "tool-migrate" / source[0] / "mcp-servers.json").read_text()).values()
     assert KEY not in json.dumps(kept)
     assert kept.get("args") or kept["url"] == "https://mcp.example.org"
 
@@ -306,7 +306,7 @@ def test_settings_come_under_our_names(cli, tmp_path):
     left = {row["name"] for row in done.rows if row["state"] == "left"}
     assert {"TELEGRAM_HOME_CHANNEL: 11", "DISCORD_ALLOWED_USERS", "auth.json", "display: skin"} <= left
     assert any(name.startswith("terminal.backend: modal") for name in left)
-    assert json.loads((cli.home / "migrated/hermes-agent/cron-jobs.json").read_text())["jobs"][0]["id"] == "j"
+    assert json.loads((cli.home / "data/tool-migrate/hermes-agent/cron-jobs.json").read_text())["jobs"][0]["id"] == "j"
 
 
 def test_who_may_talk_comes_from_settings_and_from_who_was_let_in(cli, tmp_path):
@@ -320,7 +320,7 @@ def test_who_may_talk_comes_from_settings_and_from_who_was_let_in(cli, tmp_path)
     assert cli("config", "get", "model.default").out == "claude-sonnet-4-6\n"
     left = {row["name"] for row in done.rows if row["state"] == "left"}
     assert {"channels.telegram.groups: -100", "channels.discord", "login openai:me", "gateway"} <= left
-    assert (cli.home / "migrated/openclaw/AGENTS.md").read_text() == "Be brief."
+    assert (cli.home / "data/tool-migrate/openclaw/AGENTS.md").read_text() == "Be brief."
 
 
 def test_rules_and_addresses_of_the_others(cli, tmp_path):
@@ -342,7 +342,7 @@ def test_the_home_of_hermes_agent_itself_becomes_ours(cli):
     assert tree(cli.home) == before
     done = cli("migrate", "hermes-agent", str(cli.home), "--json")
     assert states(done) == states(dry)
-    aside = cli.home / "migrated" / "hermes-agent"
+    aside = cli.home / "data" / "tool-migrate" / "hermes-agent"
     assert (aside / "config.yaml").read_text() == REFERENCE
     assert (aside / "state.db").exists()
     assert cli("config", "check").status == 0
@@ -354,7 +354,7 @@ def test_the_home_of_hermes_agent_itself_becomes_ours(cli):
 
 def test_a_run_that_was_cut_off_goes_on(cli):
     hermes_agent(cli.home)
-    aside = cli.home / "migrated" / "hermes-agent"
+    aside = cli.home / "data" / "tool-migrate" / "hermes-agent"
     aside.mkdir(parents=True)
     for name in ("config.yaml", "state.db"):
         (cli.home / name).rename(aside / name)
@@ -367,7 +367,7 @@ def test_a_full_memory_takes_what_fits_and_the_rest_is_kept_aside(cli, tmp_path)
     write(tmp_path / "x", {"AGENTS.md": "First.\n\n" + "long " * 400 + "\n\nLast.", "config.toml": ""})
     done = cli("migrate", "codex", str(tmp_path / "x"), "--json")
     assert (cli.home / "memories/USER.md").read_text() == "First.\n§\nLast."
-    assert "long long" in (cli.home / "migrated/codex/USER.md").read_text()
+    assert "long long" in (cli.home / "data/tool-migrate/codex/USER.md").read_text()
     assert {row["state"] for row in done.rows} == {"came", "aside"}
 
 

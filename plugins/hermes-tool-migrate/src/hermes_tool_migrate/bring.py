@@ -44,7 +44,7 @@ class Bringing:
     def __init__(self, ctx: PluginContext, source: str, *, dry: bool, keys: bool) -> None:
         self._ctx, self._source, self._dry, self._with_keys = ctx, source, dry, keys
         self._home = ctx.paths.home
-        self.aside = self._home / "migrated" / source
+        self.aside = ctx.paths.data / source
 
     async def bring(self, found: Found, skipped: Sequence[str] = ()) -> list[Row]:
         """Bring along everything but the parts that are ``skipped``. Raises HermesError and OSError."""

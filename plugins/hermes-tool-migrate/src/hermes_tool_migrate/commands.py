@@ -57,7 +57,7 @@ def _command(ctx: PluginContext, source: str) -> "click.Command":
         folder = Path(path or usual).expanduser().absolute()
         if not folder.is_dir():
             raise UserError(f"There is no folder {folder}.", hint=f"Say where {agent} is: PATH.")
-        moved = ctx.paths.home / "migrated" / source
+        moved = ctx.paths.data / source
         known = _known(ctx)
         try:
             found = await asyncio.to_thread(_read, source, folder, known, moved)
@@ -78,7 +78,7 @@ def _help(agent: str, usual: str) -> str:
     return f"""Bring along what {agent} knows of you, from PATH or {usual}.
 
     Settings, rules over commands, keys (you are asked), memories, SOUL.md, skills and conversations. What has no place
-    here yet, such as schedules and MCP servers, is kept in the folder `migrated`. Nothing there is changed, nothing of
+    here yet, such as schedules and MCP servers, is kept aside, and the report says where. Nothing there is changed, nothing of
     yours is replaced, and a second run brings nothing twice. Stop {agent} before.
     """
 
