@@ -45,6 +45,8 @@ _MADE = {
     "model keys": "model:make_keys",
     "model choose": "model:make_choose",
     "config show": "settings:make_show",
+    "config env-path": "settings:make_env_path",
+    "dump": "dump:make_dump",
     "plugins install": "packages:make_install",
     "plugins remove": "packages:make_remove",
     "plugins sync": "packages:make_sync",
