@@ -47,6 +47,7 @@ _MADE = {
     "config show": "settings:make_show",
     "config env-path": "settings:make_env_path",
     "dump": "dump:make_dump",
+    "update": "update:make_update",
     "plugins install": "packages:make_install",
     "plugins remove": "packages:make_remove",
     "plugins sync": "packages:make_sync",
