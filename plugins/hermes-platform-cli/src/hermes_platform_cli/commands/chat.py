@@ -26,10 +26,17 @@ def make_chat(ctx: PluginContext) -> click.Command:
     @click.option("-z", "--oneshot", metavar="TEXT", help="Answer TEXT, print only the answer, and end.")
     @click.option("-c", "--continue", "continue_", is_flag=True, help="Go on with the last session.")
     @click.option("-r", "--resume", metavar="ID|TITLE", default="", help="Go on with a session.")
+    @click.option("-w", "--worktree", "apart", is_flag=True, help="In a worktree of git, on a branch of its own.")
     @click.option("--json", "as_json", is_flag=True, help="One JSON object per event, a line each.")
     @click.option("--interface", default="", help="The platform to talk through (display.interface).")
     async def chat(
-        query: str | None, oneshot: str | None, continue_: bool, resume: str, as_json: bool, interface: str
+        query: str | None,
+        oneshot: str | None,
+        continue_: bool,
+        resume: str,
+        apart: bool,
+        as_json: bool,
+        interface: str,
     ) -> int:
         """Talk, or answer one message with -q.
 
@@ -38,7 +45,10 @@ def make_chat(ctx: PluginContext) -> click.Command:
           hermes chat
           hermes chat -q "What changed in this folder today?"
           hermes chat -c -q "And yesterday?" --json
+          hermes chat -w -q "Try the other approach."
         """
+        if apart:
+            click.get_current_context().with_resource(await _apart(ctx, named=bool(resume or continue_)))
         words, text = resume or ("latest" if continue_ else ""), oneshot if query is None else query
         if text is None:
             from hermes_platform_cli.commands.interfaces import fitting
@@ -53,6 +63,19 @@ def make_chat(ctx: PluginContext) -> click.Command:
         return await _answer(ctx, text, await _session(ctx, words), answers, as_json, query is None)
 
     return chat
+
+
+async def _apart(ctx: PluginContext, *, named: bool) -> contextlib.AbstractContextManager[object]:
+    """A worktree for the conversation that begins. Raises UserError where it would work somewhere else."""
+    from hermes_platform_cli.commands.worktree import worktree
+
+    if named:
+        raise UserError(
+            "A conversation goes on in the folder that it began in.", hint="Leave -w out, or begin a new one."
+        )
+    if (folder := await ctx.settings.get("terminal.cwd")).value:
+        raise UserError(f"Commands start in {folder.value} (terminal.cwd).", hint="Unset it to use -w.")
+    return worktree()
 
 
 async def _answer(ctx: PluginContext, text: str, session: str, answers: Answers, as_json: bool, quiet: bool) -> int:
