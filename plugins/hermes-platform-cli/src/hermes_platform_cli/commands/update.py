@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -101,7 +101,17 @@ def _changes(ctx: PluginContext, wheels: str) -> list[Change]:
     else:
         told = (word.rpartition("-") for words in _PIP.findall(done.stdout) for word in words.split())
         found = {name: new for name, _, new in told}
+    _refuse_mixture({name: found.get(name) or _installed(name) for name in _ours()})
     return [Change(name, _installed(name), new) for name, new in sorted(found.items()) if _installed(name) != new]
+
+
+def _refuse_mixture(versions: Mapping[str, str]) -> None:
+    """Refuse what would leave one of ours behind: all are made together, and tried in one version only."""
+    newest = versions["hermes-core"]
+    behind = sorted(name for name, version in versions.items() if version != newest)
+    if behind:
+        text = f"hermes-core would be {newest}, and not so: {', '.join(behind)}."
+        raise UserError(text, hint="The source lacks a package, or one cannot be read. Try again later.")
 
 
 def _installed(name: str) -> str:
@@ -112,9 +122,23 @@ def _installed(name: str) -> str:
 
 
 def _arguments(ctx: PluginContext, wheels: str) -> list[str]:
-    names = ["hermes-core", *sorted(one for one in OWN if _installed(one))]
+    names = _ours()
     place = ["--no-index", "--find-links", str(Path(wheels).expanduser().absolute())] if wheels else []
     return [*(place or ["--index-url", ctx.config.index]), *upgrading(names)]
+
+
+def _ours() -> list[str]:
+    """Return what is ours and installed: plugins, and the libraries that they need. All have one version."""
+    found: set[str] = set()
+    left = ["hermes-core", *OWN]
+    while left:
+        name = left.pop()
+        if name in found or not _installed(name):
+            continue
+        found.add(name)
+        needs = (re.match(r"hermes-[a-z0-9-]+", one) for one in metadata.requires(name) or () if "extra ==" not in one)
+        left += [need[0] for need in needs if need]
+    return sorted(found)
 
 
 def _clone() -> str:
