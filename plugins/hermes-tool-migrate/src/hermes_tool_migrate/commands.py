@@ -78,8 +78,8 @@ def _help(agent: str, usual: str) -> str:
     return f"""Bring along what {agent} knows of you, from PATH or {usual}.
 
     Settings, rules over commands, keys (you are asked), memories, SOUL.md, skills and conversations. What has no place
-    here yet, such as schedules and MCP servers, is kept aside, and the report says where. Nothing there is changed, nothing of
-    yours is replaced, and a second run brings nothing twice. Stop {agent} before.
+    here yet, such as schedules and MCP servers, is kept aside, and the report says where. Nothing there is changed,
+    nothing of yours is replaced, and a second run brings nothing twice. Stop {agent} before.
     """
 
 
