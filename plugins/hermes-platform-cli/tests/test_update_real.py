@@ -44,9 +44,11 @@ def closure() -> list[str]:
 def facts(name: str, version: str) -> dict[str, str]:
     """What a distribution says of itself, by the name of the file in its dist-info."""
     said = project(name)
-    needs = "".join(
-        f"Requires-Dist: {one.replace(',<2', '') if 'hermes' in one else one}\n" for one in said["dependencies"]
-    )
+    wanted = [*said["dependencies"]]
+    for extra, names in said.get("optional-dependencies", {}).items():
+        wanted += [f"{one} ; extra == '{extra}'" for one in names]
+    free = (one.replace(",<2", "") if one.startswith("hermes-") else one for one in wanted)
+    needs = "".join(f"Requires-Dist: {one}\n" for one in free)
     points = {**said.get("entry-points", {}), "console_scripts": said.get("scripts", {})}
     rows = "".join(
         f"[{group}]\n{''.join(f'{k} = {v}{chr(10)}' for k, v in one.items())}" for group, one in points.items()

@@ -16,7 +16,6 @@ import click
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import UserError
-from hermes_core.own import OWN
 from hermes_core.tables import confirm, emit
 from hermes_platform_cli.commands.programs import installing, kept_environment, upgrading
 
@@ -128,17 +127,24 @@ def _arguments(ctx: PluginContext, wheels: str) -> list[str]:
 
 
 def _ours() -> list[str]:
-    """Return what is ours and installed: plugins, and the libraries that they need. All have one version."""
+    """Return what is ours and installed: plugins, and the libraries that they need. All have one version.
+
+    The extras of the kernel name the plugins.
+    """
     found: set[str] = set()
-    left = ["hermes-core", *OWN]
+    left = ["hermes-core", *_needs("hermes-core", extras=True)]
     while left:
         name = left.pop()
-        if name in found or not _installed(name):
-            continue
-        found.add(name)
-        needs = (re.match(r"hermes-[a-z0-9-]+", one) for one in metadata.requires(name) or () if "extra ==" not in one)
-        left += [need[0] for need in needs if need]
+        if name not in found and _installed(name):
+            found.add(name)
+            left += _needs(name)
     return sorted(found)
+
+
+def _needs(name: str, *, extras: bool = False) -> list[str]:
+    needs = metadata.requires(name) or ()
+    named = (re.match(r"hermes-[a-z0-9-]+", one) for one in needs if extras or "extra ==" not in one)
+    return [need[0] for need in named if need]
 
 
 def _clone() -> str:
