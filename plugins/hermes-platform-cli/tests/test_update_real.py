@@ -104,7 +104,8 @@ class Place:
         self.prefix, self.home = folder / "env", folder / "home"
         path = os.environ["PATH"] if by == "uv" else "/usr/bin:/bin"
         self.environ = {"PATH": path, "HOME": str(folder), "HERMES_HOME": str(self.home), "HERMES_TRUST": "1"}
-        self.environ["UV_CACHE_DIR"] = str(folder / "cache")
+        (folder / "tmp").mkdir()
+        self.environ |= {"UV_CACHE_DIR": str(folder / "cache"), "TMPDIR": str(folder / "tmp")}
         self.uv = {**os.environ, "HOME": str(folder), "UV_CACHE_DIR": str(folder / "cache")}
         maker = (
             ["uv", "venv", "-q", "--offline", "-p", sys.executable] if by == "uv" else [sys.executable, "-m", "venv"]
