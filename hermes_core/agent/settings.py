@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from hermes_core.agent.running_turns import started
@@ -44,27 +44,23 @@ class HomeSettings(SettingsBroker):
         raw = written(settings.home)
         rows = [*self._rows(Config, "", settings, raw, settings.config)]
         for path, cls in self._sections().items():
-            try:
-                section: Any = settings.section(path, cls)
-            except HermesError:  # what is wrong in it is told by doctor, and mended by hand
-                continue
-            rows += self._rows(cls, path, settings, raw, section)
+            with suppress(HermesError):  # what is wrong in it is told by doctor, and mended by hand
+                rows += self._rows(cls, path, settings, raw, settings.section(path, cls))
         return rows
 
     async def set(self, key: str, text: str) -> Setting:
-        refuse_locked(self._runtime.home.brand, key, self._runtime.settings.locked)
+        refuse_locked(self._runtime.home.brand, self._runtime.settings.locked, key)
         set_text(self._runtime.home, key, text, sections=self._sections())
         return await self.get(key)
 
     async def unset(self, key: str) -> Setting:
-        refuse_locked(self._runtime.home.brand, key, self._runtime.settings.locked)
+        refuse_locked(self._runtime.home.brand, self._runtime.settings.locked, key)
         unset_value(self._runtime.home, key)
         return await self.get(key)
 
     async def change(self, settings: Mapping[str, JSON], secrets: Mapping[str, str]) -> None:
         home, known = self._runtime.home, self._runtime.settings
-        for key in settings:
-            refuse_locked(home.brand, key, known.locked)
+        refuse_locked(home.brand, known.locked, *settings)
         edits = Edits(home, self._sections())
         so_far, model = known.config.model.provider, written(home).get("model")
         if settings.get("model.provider", so_far) != so_far and isinstance(model, dict):
@@ -84,7 +80,7 @@ class HomeSettings(SettingsBroker):
     async def trial(self, settings: Mapping[str, JSON], secrets: Mapping[str, str]) -> AsyncIterator[PluginContext]:
         assert self._installed, "only a plugin tries settings"
         for key in settings:
-            refuse_locked(self._runtime.home.brand, key, self._runtime.settings.locked)
+            refuse_locked(self._runtime.home.brand, self._runtime.settings.locked, key)
         beside = started(self._runtime.beside(self._runtime.settings.laid_over(settings, secrets)))
         for path, cls in self._sections().items():
             if any(key.startswith(f"{path}.") for key in settings):
@@ -131,11 +127,10 @@ class HomeSettings(SettingsBroker):
         settings = self._runtime.settings
         if secret:
             return settings.secrets.get(key)
-        try:
-            value = plain(get_value(settings, key))
-        except HermesError:
-            return ""
-        return value if isinstance(value, str) else ""
+        with suppress(HermesError):
+            if isinstance(value := plain(get_value(settings, key)), str):
+                return value
+        return ""
 
     async def get(self, key: str) -> Setting:
         found = {row.key: row for row in await self.list()}
@@ -173,12 +168,10 @@ def _value(section: Any, key: str) -> Any:
 
 
 def _holds(raw: Mapping[str, JSON], key: str) -> bool:
-    value: Any = raw
-    for step in key.split("."):
-        if not isinstance(value, dict) or step not in value:
-            return False
-        value = value[step]
-    return True
+    with suppress(KeyError, AttributeError):
+        _value(raw, key)
+        return True
+    return False
 
 
 def keep_to_own(installed: Installed, step: SetupStep) -> None:

@@ -56,7 +56,7 @@ def set_(scope: Scope, key: str, value: str | None) -> None:
     from hermes_core.config.edit import refuse_locked, set_text
 
     (home := scope.home).create()
-    refuse_locked(scope.name, key, scope.distribution.locked)
+    refuse_locked(scope.name, scope.distribution.locked, key)
     entered = _entered(scope, key, value)
     if not key.isupper():
         set_text(home, key, entered, sections=sections(scope))
@@ -111,10 +111,8 @@ def config_problems(scope: Scope) -> list[str]:
     """Return everything that is wrong with the file, the kernel's part and the enabled plugins' parts."""
     try:
         return problems_in(scope.home, sections(scope), scope.index.config_sections)
-    except ConfigError as error:
-        return list(error.problems)
     except UserError as error:
-        return [str(error)]
+        return list(error.problems) if isinstance(error, ConfigError) else [str(error)]
 
 
 def sections(scope: Scope) -> dict[str, type]:

@@ -1,6 +1,7 @@
 """What the root flags mean for a command: which home, which settings, which Hermes."""
 
 import contextlib
+import sys
 from functools import cached_property
 from typing import Any
 
@@ -47,6 +48,8 @@ class Scope:
 
         settings = load_settings(self.home, defaults=self.distribution.defaults, locked=self.distribution.locked)
         settings.masks.use(self._maskers)
+        if settings.foreign:
+            print(settings.foreign, file=sys.stderr)
         return settings
 
     @cached_property

@@ -12,7 +12,7 @@ from hermes_core.config.document import parsed
 from hermes_core.config.files import explain, held, read_bytes, write_atomic
 from hermes_core.config.paths import Home
 from hermes_core.config.secrets import Secrets
-from hermes_core.config.settings import find_problems, put
+from hermes_core.config.settings import find_problems, foreign, put
 from hermes_core.config.spellings import spelled_out
 from hermes_core.errors import ConfigError, UserError
 from hermes_core.types.base import JSON
@@ -29,10 +29,10 @@ def overlap(key: str, other: str) -> bool:
     return f"{other}.".startswith(f"{key}.") or f"{key}.".startswith(f"{other}.")
 
 
-def refuse_locked(name: str, key: str, locked: Iterable[str]) -> None:
-    """Refuse a setting that the program of this name has locked, in part or with what it is in. Raises UserError."""
+def refuse_locked(name: str, locked: Iterable[str], *keys: str) -> None:
+    """Refuse settings that the program of this name has locked, in part or with what they are in. Raises UserError."""
     for one in locked:
-        if overlap(key, one):
+        if any(overlap(key, one) for key in keys):
             raise UserError(f"{name} has locked {one}; it cannot be set.")
 
 
@@ -48,6 +48,8 @@ class Edits:
         self._home, self._sections = home, sections
         self._before = read_bytes(home.config_file)
         self._document = self._read = parsed(self._before or b"", home.config_file.name)
+        if said := foreign(home, self._read.data):
+            raise UserError(said)
 
     def set(self, key: str, value: JSON) -> None:
         """Set one, and create its section if need be.

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _OUTLINE: Any = dict[str, dict[str, JSON] | None] | None  # a plugin's section is checked when it is asked for
 _KNOWN = {*Config.__annotations__, *PLUGIN_SPACES}
+_FOREIGN = "_config_version"  # heads the file of Hermes Agent, whose home and file have the same names as ours
 
 
 class Settings:
@@ -58,7 +59,8 @@ class Settings:
         self.raw = raw
         self.secrets = secrets
         self._laid, self.locked = frozenset(laid), frozenset(locked)
-        self._again: Callable[..., Settings] | None = None
+        self.foreign = ""  # what is said of a file that is another program's: nothing of it is in force
+        self._again: Callable[..., Settings] = partial(load_settings, home)
         self._anew: Callable[[], Settings] = partial(load_settings, home)
         self.config: Config = self._sound(*read_kernel(raw, secrets))
 
@@ -72,12 +74,11 @@ class Settings:
 
     def read_again(self) -> "Settings":
         """Return what the file says now, below the same locks; without what this process was started with."""
-        return self._again() if self._again else load_settings(self.home)
+        return self._again()
 
     def laid_over(self, settings: Mapping[str, JSON], secrets: Mapping[str, str]) -> "Settings":
         """Return what the file says now with these over it, as if they were written. Raises HermesError."""
-        again = self._again or partial(load_settings, self.home)
-        return again(overrides=settings, environ={**os.environ, **secrets})
+        return self._again(overrides=settings, environ={**os.environ, **secrets})
 
     def reread(self) -> set[str]:
         """Take over what the file and the secrets say now; the top sections that are other ones. Raises HermesError."""
@@ -125,7 +126,7 @@ class Settings:
         named = self.config.providers.get(provider)
         over = fallback or FallbackSettings()
         own = model.base_url or model.api_key or model.protocol or model.context_length
-        section = _at(self.raw, f"providers.{provider}")  # it may hold nothing but its plugin's own settings
+        section = _step(self.raw, ("providers", provider))  # it may hold nothing but its plugin's own settings
         theirs = isinstance(section, dict) and section and section.keys().isdisjoint(KERNEL_KEYS["providers"])
         if (named is None or theirs) and not (own or over.base_url or over.api_key or over.key_env):
             return None
@@ -194,6 +195,7 @@ def load_settings(
     cannot be read.
     """
     raw, laid = written(home), {**overrides, **locked}
+    raw = {} if (other := foreign(home, raw)) else raw
     if defaults or laid:
         below: dict[str, JSON] = {}
         for key, value in defaults.items():
@@ -202,9 +204,16 @@ def load_settings(
         for key, value in (*overrides.items(), *locked.items()):
             raw = put(raw, key.split("."), value)
     settings = Settings(home, raw, Secrets(home.env_file, environ), laid, locked)
+    settings.foreign = other
     settings._again = partial(load_settings, home, defaults=defaults, locked=locked, environ=environ)
     settings._anew = partial(settings._again, overrides=overrides)
     return settings
+
+
+def foreign(home: Home, raw: Mapping[str, JSON]) -> str:
+    """Say that a file which holds this is another program's, and how to take it over; empty where it is ours."""
+    hint = f"none of it is in force. Take it over: {home.brand} migrate hermes-agent"
+    return f"{home.config_file} is a file of Hermes Agent; {hint}" if _FOREIGN in raw else ""
 
 
 def config_problems(home: Home, sections: Mapping[str, type], claimed: Iterable[str] = ()) -> list[str]:
@@ -214,7 +223,9 @@ def config_problems(home: Home, sections: Mapping[str, type], claimed: Iterable[
 
     Raises ConfigError when it cannot be parsed, UserError when it cannot be read.
     """
-    return _lines(home, find_problems(written(home), Secrets(home.env_file), sections, claimed))
+    if other := foreign(home, raw := written(home)):
+        return [other]
+    return _lines(home, find_problems(raw, Secrets(home.env_file), sections, claimed))
 
 
 def get_value(settings: Settings, key: str, sections: Mapping[str, type] = {}) -> JSON:
@@ -294,7 +305,7 @@ def read_kernel(
 
 def read_section(raw: JSON, secrets: Secrets, path: str, cls: type[T]) -> tuple[T | None, list[Problem]]:
     """Return one plugin's section of a mapping, or every problem in it; a missing section is an empty one."""
-    section = _at(raw, path)
+    section = _step(raw, path.split("."))
     if (kernels := KERNEL_KEYS.get(path.partition(".")[0])) and isinstance(section, dict):
         own = {field.name for field in fields(cls)} if has(cls) else set()
         section = {key: value for key, value in section.items() if key in own or key not in kernels}
@@ -303,7 +314,7 @@ def read_section(raw: JSON, secrets: Secrets, path: str, cls: type[T]) -> tuple[
 
 def read_platform(raw: JSON, secrets: Secrets, name: str) -> tuple[PlatformSettings | None, list[Problem]]:
     """Return the kernel's part of a platform's section, or every problem in it."""
-    path, section = f"platforms.{name}", _at(raw, f"platforms.{name}")
+    path, section = f"platforms.{name}", _step(raw, ("platforms", name))
     ours = KERNEL_KEYS["platforms"] if isinstance(section, dict) else ()
     given = {key: section[key] for key in ours if key in section}
     return _read(given, secrets, path, PlatformSettings)
@@ -314,21 +325,14 @@ def own_sections(raw: Mapping[str, JSON]) -> set[str]:
     return raw.keys() - _KNOWN
 
 
-def _beyond(raw: JSON) -> Iterator[tuple[tuple[str, ...], dict[str, JSON], dict[str, JSON]]]:
+def _beyond(raw: Mapping[str, JSON]) -> Iterator[tuple[tuple[str, ...], dict[str, JSON], dict[str, JSON]]]:
     """Yield the sections of the kernel's in which more stands than its own keys: where, its own part, and the rest."""
-    providers = _at(raw, "providers")
+    providers = raw.get("providers")
     places: list[tuple[str, ...]] = [("providers", name) for name in (providers if isinstance(providers, dict) else ())]
     for keys in (*places, *((name,) for name in OPEN)):
-        section = raw.get(keys[0])
-        section = section[keys[1]] if len(keys) > 1 else section
+        section = _step(raw, keys)
         if isinstance(section, dict) and (own := section.keys() - KERNEL_KEYS[keys[0]]):
             yield keys, {k: v for k, v in section.items() if k not in own}, {k: section[k] for k in own}
-
-
-def _at(raw: JSON, path: str) -> JSON:
-    for key in path.split("."):
-        raw = raw.get(key) if isinstance(raw, dict) else None
-    return raw
 
 
 def _read(data: JSON, secrets: Secrets, path: str, cls: type[T]) -> tuple[T | None, list[Problem]]:

@@ -45,6 +45,12 @@ def test_a_copy_brings_everything_back_but_what_it_left_out(run, home, tmp_path)
     assert (there / "memories").stat().st_mode & 0o777 == 0o700
 
 
+def test_a_copy_into_a_folder_around_the_home_is_whole(run, home, tmp_path):
+    assert made(run("create", "--to", tmp_path, "--json"))["files"] > 5
+    assert run("restore", copies(tmp_path)[0].path, "--to", tmp_path / "there").exit_code == 0
+    assert (tmp_path / "there" / "SOUL.md").read_text() == "Be kind.\n"
+
+
 def test_no_secret_is_in_a_copy_unless_asked_for_and_then_it_is_sealed(run, home, tmp_path):
     (home / "config.yaml").write_text(f"model: {{provider: custom, api_key: {KEY}}}\n")
     run("create")

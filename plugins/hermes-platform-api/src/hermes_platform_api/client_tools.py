@@ -23,6 +23,7 @@ __all__ = [
     "call_id",
     "event_of_call",
     "held_turns",
+    "is_client_tool",
     "make_source",
     "renamed",
 ]
@@ -116,6 +117,11 @@ def held_turns(ctx: PluginContext) -> HeldTurns:
 def make_source(ctx: PluginContext) -> ToolSource:
     """Return where the model's tools of clients come from."""
     return ToolSource(name=_SOURCE, toolset=_SOURCE, tools=held_turns(ctx).tools)
+
+
+def is_client_tool(name: str) -> bool:
+    """Tell whether the name by which the model knows a tool is that of a client's."""
+    return name.startswith(f"{_SOURCE}_")
 
 
 def event_of_call(call_id: str) -> str:

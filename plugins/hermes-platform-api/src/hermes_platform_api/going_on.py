@@ -6,12 +6,15 @@ from collections.abc import Callable, Iterable
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError
-from hermes_core.types import JSON
-from hermes_platform_api.turns import Kept, Turns, owner_of
+from hermes_core.types import JSON, Principal, ToolCall
+from hermes_platform_api.client_tools import is_client_tool
+from hermes_platform_api.kept import Kept
+from hermes_platform_api.turns import Turns, owner_of
 
 __all__ = ["Begun", "go_on"]
 
 _RUNS, _HERE = "runs", "api"  # the document, and where a session began
+_LAST = 30  # messages at the end, of which one is what the model said last
 _MOST = 1000  # runs that are kept in mind; the oldest beyond are found again by who asks for them only
 
 
@@ -85,5 +88,13 @@ async def go_on(ctx: PluginContext, turns: Turns, begun: Begun, persons: Iterabl
     for person in dict.fromkeys(["", *persons, *runs.values()]):
         owner = owner_of(ctx, person)
         for session in await ctx.turns.interrupted(owner=owner):
-            if (await ctx.sessions.get(owner, session)).origin == _HERE and not turns.busy(session):
+            here = (await ctx.sessions.get(owner, session)).origin == _HERE
+            if here and not turns.busy(session) and not await _waits(ctx, owner, session):
                 await turns.finish(session, person)
+
+
+async def _waits(ctx: PluginContext, owner: Principal, session: str) -> bool:
+    """Whether the turn that was cut off waits for its client: it goes on when that brings what its tools gave."""
+    rows = await ctx.sessions.read(owner, session, window=_LAST)
+    asked = [m for _, m in rows if m.role == "assistant"][-1:]
+    return any(isinstance(part, ToolCall) and is_client_tool(part.name) for m in asked for part in m.parts)

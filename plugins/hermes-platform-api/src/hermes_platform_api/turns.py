@@ -136,7 +136,7 @@ class Turns:
         self.running += 1
         kept = Kept(person)
         kept.session = past.session_id
-        self._begin(event, kept, self._again(past, wanted, kept.ask), seconds)
+        self._begin(event, kept, self._again(past, wanted, kept), seconds)
         return kept
 
     async def finish(self, session: str, person: str) -> None:

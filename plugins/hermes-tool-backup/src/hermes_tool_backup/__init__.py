@@ -10,10 +10,11 @@ from hermes_core.types import Check, Command
 
 @hookimpl
 def register_cli_commands(ctx: PluginContext) -> Iterable[Command]:
-    """``hermes backup create|list|verify|restore``."""
+    """``hermes backup create|list|verify|restore``, and ``hermes profile export|import|clone|rename|alias``."""
     from hermes_tool_backup.commands import commands
+    from hermes_tool_backup.profiles import profile_commands
 
-    return commands(ctx)
+    return [*commands(ctx), *profile_commands(ctx)]
 
 
 @hookimpl

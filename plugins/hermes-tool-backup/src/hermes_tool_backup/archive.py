@@ -24,8 +24,8 @@ from hermes_tool_backup.contents import Kind
 from hermes_tool_backup.sealed import Opened, Sealing
 
 __all__ = [
-    "AUTO", "CONFIG", "HIDDEN", "SEALED", "Copy", "Manifest", "Member", "Reader", "Writer", "copies", "file_name",
-    "pick", "readable",
+    "AUTO", "CONFIG", "HIDDEN", "SEALED", "Copy", "Manifest", "Member", "Reader", "Writer", "copies", "copy_at",
+    "file_name", "pick", "readable",
 ]  # fmt: skip
 
 AUTO = "auto"  # the label of copies that are made by themselves
@@ -83,6 +83,15 @@ def copies(folder: Path) -> list[Copy]:
     return sorted(found, key=lambda copy: (copy.when, copy.path.name), reverse=True)
 
 
+def copy_at(path: Path) -> Copy:
+    """The copy that a file is, wherever it lies. Raises UserError when there is none."""
+    if not path.is_file():
+        raise UserError(f"There is no file {path}.")
+    match = _NAME.fullmatch(path.name)
+    when, label = (match[1], match[2] or "") if match else ("", "")
+    return Copy(path, when, label, path.stat().st_size, path.name.endswith(SEALED))
+
+
 def pick(folder: Path, name: str) -> Copy:
     """The copy of a name or label, or at a path; else the newest. Raises UserError: it says what there is."""
     found = copies(folder)
@@ -95,7 +104,7 @@ def pick(folder: Path, name: str) -> Copy:
             return copy
     path = Path(name).expanduser()
     if path.is_file():
-        return Copy(path, "", "", path.stat().st_size, path.name.endswith(SEALED))
+        return copy_at(path)
     there = ", ".join(copy.path.name for copy in found[:5]) or "none"
     raise UserError(f"There is no copy {name!r} in {folder}, and no such file.", hint=f"The newest there: {there}.")
 

@@ -1,6 +1,5 @@
 """``hermes backup``: create, list, verify, restore."""
 
-import os
 import re
 import shutil
 import sys
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from hermes_core.context import PluginContext
 from hermes_core.errors import UserError
 from hermes_core.types import Command
+from hermes_tool_backup.asking import asked_for, tidy, wished
 
 if TYPE_CHECKING:
     import click
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["commands", "folder_of"]
 
-_VARIABLE = "HERMES_BACKUP_PASSPHRASE"
 _LABEL = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 _MB = 1_000_000
 
@@ -67,7 +66,7 @@ def _create(ctx: PluginContext) -> "click.Command":
 
         if label and not _LABEL.fullmatch(label):
             raise UserError(f"{label!r} is no label.", hint="Use small letters, digits and hyphens, at most 40.")
-        passphrase = _new_passphrase() if with_secrets else ""
+        passphrase = wished() if with_secrets else ""
         target = Path(folder).expanduser().absolute() if folder else folder_of(ctx)
         with _progress(quiet=as_json) as seen:
             made = create(ctx.paths.home, target, label=label, passphrase=passphrase, hides=ctx.masks.text, seen=seen)
@@ -119,9 +118,9 @@ def _verify(ctx: PluginContext) -> "click.Command":
         from hermes_tool_backup.restore import read
 
         copy = pick(folder_of(ctx), name)
-        passphrase = _passphrase() if copy.sealed else ""
+        passphrase = asked_for() if copy.sealed else ""
         room = tempfile.TemporaryDirectory(prefix=".verify-", dir=copy.path.parent)
-        with _tidy(), room as work, _progress(quiet=as_json) as seen:
+        with tidy(), room as work, _progress(quiet=as_json) as seen:
             manifest, wrong = read(copy.path, Path(work), passphrase, seen)
         files = sum(member.kind in ("file", "database") for member in manifest.members.values())
         if as_json:
@@ -173,12 +172,12 @@ def _restore(ctx: PluginContext) -> "click.Command":
         copy = pick(folder_of(ctx), name)
         if not folder:
             confirm(f"Replace {home} by {copy.path.name}?", yes=yes)
-        passphrase = _passphrase() if copy.sealed else ""
+        passphrase = asked_for() if copy.sealed else ""
         if folder:
-            with _tidy(), _progress(quiet=False) as seen:
+            with tidy(), _progress(quiet=False) as seen:
                 manifest = restore.unpack(copy.path, Path(folder).expanduser().absolute(), passphrase, seen)
         else:
-            with _tidy():
+            with tidy():
                 with _progress(quiet=False) as seen:
                     now = create(home, folder_of(ctx), label="before-restore", hides=ctx.masks.text, seen=seen)
                 with _progress(quiet=False) as seen:
@@ -228,37 +227,6 @@ def _progress(*, quiet: bool) -> Iterator[Callable[[Any], None]]:
     finally:
         if shown:
             sys.stderr.write("\r\x1b[K")
-
-
-@contextmanager
-def _tidy() -> Iterator[None]:
-    """Say what the system refuses in plain words."""
-    try:
-        yield
-    except OSError as error:
-        raise UserError(f"It cannot be brought back: {error.strerror or error} ({error.filename or ''}).") from None
-
-
-def _passphrase() -> str:
-    import click
-
-    if given := os.environ.get(_VARIABLE):
-        return given
-    if not sys.stdin.isatty():
-        raise UserError("The copy is sealed, and nobody is here to ask.", hint=f"Set {_VARIABLE}.")
-    return str(click.prompt("Passphrase", hide_input=True, err=True))
-
-
-def _new_passphrase() -> str:
-    import click
-
-    given = os.environ.get(_VARIABLE, "")
-    if not given and not sys.stdin.isatty():
-        raise UserError("A copy with secrets is sealed, and nobody is here to ask.", hint=f"Set {_VARIABLE}.")
-    passphrase = given or str(click.prompt("Passphrase", hide_input=True, confirmation_prompt=True, err=True))
-    if len(passphrase) < 8:
-        raise UserError("A passphrase has at least 8 characters.", hint="Four words that nobody says together will do.")
-    return passphrase
 
 
 def _moment(when: str) -> str:

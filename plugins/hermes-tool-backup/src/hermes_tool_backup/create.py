@@ -57,8 +57,9 @@ def create(
             path = folder / file_name(made, label, sealed=bool(passphrase))
             with Writer(path, passphrase) as writer:
                 copying = _Copying(home, folder, writer, with_secrets=bool(passphrase), hides=hides)
+                within = folder.resolve().is_relative_to(home.resolve())
                 for entry in entries(home):
-                    if not (home / entry.path).is_relative_to(folder):
+                    if not (within and (home / entry.path).is_relative_to(folder)):  # a copy is no part of a copy
                         seen(entry)
                         copying.take(entry)
                 manifest = Manifest(

@@ -1,11 +1,12 @@
 """Sends messages to the chats of the person it works for."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from hermes_core.context import PluginContext
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import Tool
-from hermes_core.types import Session, ToolCall, Verdict
+from hermes_core.types import Command, Session, ToolCall, Verdict
 
 
 @hookimpl
@@ -14,6 +15,14 @@ def register_tools(ctx: PluginContext) -> Sequence[Tool]:
     from hermes_tool_message.tool import message_tool
 
     return [message_tool(ctx.messages, ctx.paths)]
+
+
+@hookimpl
+def register_cli_commands(ctx: PluginContext) -> Sequence[Command]:
+    """``hermes send``."""
+    from hermes_tool_message.command import send
+
+    return [Command(name="send", build=partial(send, ctx))]
 
 
 @hookimpl

@@ -31,6 +31,7 @@ def make_chat(ctx: PluginContext) -> click.Command:
     @click.option("-c", "--continue", "continue_", is_flag=True, help="Go on with the last session.")
     @click.option("-r", "--resume", metavar="ID|TITLE", default="", help="Go on with a session.")
     @click.option("--wait", is_flag=True, help="Wait while another process works on the session.")
+    @click.option("-w", "--worktree", "apart", is_flag=True, help="In a worktree of git, on a branch of its own.")
     @click.option("--json", "as_json", is_flag=True, help="One JSON object per event, a line each.")
     @click.option("--interface", default="", help="The platform to talk through (display.interface).")
     async def chat(
@@ -39,6 +40,7 @@ def make_chat(ctx: PluginContext) -> click.Command:
         continue_: bool,
         resume: str,
         wait: bool,
+        apart: bool,
         as_json: bool,
         interface: str,
     ) -> int:
@@ -49,7 +51,10 @@ def make_chat(ctx: PluginContext) -> click.Command:
           hermes chat
           hermes chat -q "What changed in this folder today?"
           hermes chat -c -q "And yesterday?" --json
+          hermes chat -w -q "Try the other approach."
         """
+        if apart:
+            click.get_current_context().with_resource(await _apart(ctx, named=bool(resume or continue_)))
         session = partial(_session, ctx, wait=wait)
         words, text = resume or ("latest" if continue_ else ""), oneshot if query is None else query
         if text is None:
@@ -66,6 +71,19 @@ def make_chat(ctx: PluginContext) -> click.Command:
         return await _answer(ctx, turn, await session(words), answers, as_json, query is None)
 
     return chat
+
+
+async def _apart(ctx: PluginContext, *, named: bool) -> contextlib.AbstractContextManager[object]:
+    """A worktree for the conversation that begins. Raises UserError where it would work somewhere else."""
+    from hermes_platform_cli.commands.worktree import worktree
+
+    if named:
+        raise UserError(
+            "A conversation goes on in the folder that it began in.", hint="Leave -w out, or begin a new one."
+        )
+    if (folder := await ctx.settings.get("terminal.cwd")).value:
+        raise UserError(f"Commands start in {folder.value} (terminal.cwd).", hint="Unset it to use -w.")
+    return worktree()
 
 
 async def _answer(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hermes_core.errors import UserError
 
-__all__ = ["run_program"]
+__all__ = ["installing", "kept_environment", "run_program", "upgrading"]
 
 # Where else packages might come from, how they are built and where they go is not for a folder or a shell to say.
 _NOT_KEPT = {
@@ -34,6 +34,25 @@ def run_program(action: str, arguments: Sequence[str], *, index: str = "", say: 
     if status:
         hint = "What it said stands above." + (" --allow-sdist also builds." if "--only-binary" in arguments else "")
         raise UserError(f"{by} could not {action} {arguments[-1]} (exit {status}).", hint=hint)
+
+
+def installing(arguments: Sequence[str]) -> tuple[str, list[str]]:
+    """What would install into this Python, by name, and its command line. Raises UserError where there is none."""
+    by, command = _program()
+    place = ["--python", sys.executable, "--no-config"] if by == "uv" else []
+    return by, [*command, "install", *place, *arguments]
+
+
+def upgrading(names: Sequence[str]) -> list[str]:
+    """Arguments that bring these to their newest version, and leave what they need alone where it will do."""
+    if _program()[0] == "uv":  # whose --upgrade means everything
+        return [*(word for name in names for word in ("--upgrade-package", name)), *names]
+    return ["--upgrade", *names]
+
+
+def kept_environment() -> dict[str, str]:
+    """The environment in which an installer runs."""
+    return _environment(os.environ)
 
 
 def _environment(given: Mapping[str, str]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""``hermes config show``: the settings that are in force."""
+"""``hermes config show`` and ``env-path``: the settings that are in force, and where secrets are."""
 
 import json
 
@@ -7,7 +7,7 @@ import click
 from hermes_core.context import PluginContext
 from hermes_core.tables import emit, json_option
 
-__all__ = ["make_show"]
+__all__ = ["make_env_path", "make_show"]
 
 
 def make_show(ctx: PluginContext) -> click.Command:
@@ -28,5 +28,16 @@ def make_show(ctx: PluginContext) -> click.Command:
                 rows.append({"setting": one.key, "value": shown, "from": source, "help": one.help})
         empty = "Everything is at its default: --all."
         emit(rows, ("setting", "value", "from", "help"), as_json=as_json, empty=empty)
+
+    return command
+
+
+def make_env_path(ctx: PluginContext) -> click.Command:
+    """``config env-path``."""
+
+    @click.command()
+    def command() -> None:
+        """Print where the file with the secrets is."""
+        click.echo(ctx.paths.home / ".env")
 
     return command

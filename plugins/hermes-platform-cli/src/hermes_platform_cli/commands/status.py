@@ -12,7 +12,7 @@ from hermes_core.errors import HermesError
 from hermes_core.tables import json_option, visible
 from hermes_core.types import BackendRow, Feature
 
-__all__ = ["make_status"]
+__all__ = ["make_status", "status_of"]
 
 
 def make_status(ctx: PluginContext) -> click.Command:
@@ -25,7 +25,7 @@ def make_status(ctx: PluginContext) -> click.Command:
 
         The wall is the one that is tried first; `hermes doctor --walls` makes it, and proves it.
         """
-        row = await _status(ctx)
+        row = await status_of(ctx)
         if as_json:
             click.echo(json.dumps(row, ensure_ascii=False))
             return
@@ -40,7 +40,8 @@ def make_status(ctx: PluginContext) -> click.Command:
     return command
 
 
-async def _status(ctx: PluginContext) -> dict[str, object]:
+async def status_of(ctx: PluginContext) -> dict[str, object]:
+    """What ``status`` tells, by name."""
     try:
         answers = await ctx.models.current()
         model = f"{answers.model.name} from {answers.provider}"
