@@ -74,6 +74,13 @@ class Outbox(Part):
         return _changed(tx, untried, placeholder=_joined(placeholders))
 
     @unit(READ)
+    def waits_before(self, tx: TablesTransaction, row: OutboxRow) -> bool:
+        """Whether an older row of the same chat and thread is still to be sent: what is newer would overtake it."""
+        out, (chat, thread) = row.outgoing, (clean(row.outgoing.chat.id), clean(row.outgoing.chat.thread))
+        here = equal(outbox, platform=out.platform, account=out.account, chat=chat, thread=thread) & _in(*_STATES)
+        return bool(list(tx.execute(sa.select(outbox.c.id).where(here, outbox.c.id < row.id).limit(1))))
+
+    @unit(READ)
     def drafts(self, tx: TablesTransaction, platform: str, account: str) -> list[str]:
         """The turns whose answers were shown and are not to be sent yet."""
         shown = equal(outbox, platform=platform, account=account, state="draft") & (outbox.c.placeholder != "")
