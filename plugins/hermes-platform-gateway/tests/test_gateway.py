@@ -361,19 +361,20 @@ async def test_a_platform_that_falls_is_tried_again_and_no_other_falls_with_it(h
 
 async def test_a_service_that_says_how_long_to_wait_is_asked_again_then(hermes, scripted):
     hermes.configure(OPEN | {"gateway.retry_seconds": 600.0})
-    hermes.tmp_plugin(scripted("Hello."))
-    room, failures = Room(), [NotSent("Too Many Requests", retry_after=0.01)] * 2
-    opened = room.open
+    hermes.tmp_plugin(scripted())
+    room, busy = Room(), Room(name="busy")
+    failures = [NotSent("Too Many Requests", retry_after=0.01)] * 2
+    opened = busy.open
 
     async def open_(console):
         if failures:
             raise failures.pop()
         await opened(console)
 
-    room.open = open_
-    async with asyncio.timeout(20), serving(hermes, room):
-        room.write("Hi.")
-        await room.until("Hello.")
+    busy.open = open_
+    async with serving(hermes, room, busy) as gateway, asyncio.timeout(20):
+        while gateway.platform("busy").state != "connected":
+            await asyncio.sleep(0.01)
 
 
 async def test_what_only_a_person_can_mend_is_parked_and_shown(hermes, scripted):
