@@ -274,14 +274,15 @@ class Sender:
             pieces[number] = said(f"({_file(pieces[number])} could not be sent: {self._told(error)})")
             before = evolve(before, pieces=pieces, tries=0, sent=0.0)
         else:
-            await self._give_up(row, pieces, self._told(error), dead=True)
+            await self._give_up(evolve(row, tries=before.tries), pieces, self._told(error), dead=True)
             return None
         await self._surely(partial(self.outbox.mark_again, before, self.holder, 0.0, self._told(error)))
         return before
 
     async def _give_up(self, row: OutboxRow, pieces: Sequence[Message], why: str, *, dead: bool = False) -> None:
+        tries = row.tries
         if row.state != "sending" or row.holder != self.holder:
-            row = await self._begun(row, pieces, row.repeated)
+            row = evolve(await self._begun(row, pieces, row.repeated), tries=tries)
         await self._surely(partial(self.outbox.mark_failed, row, self.holder, why, dead=dead))
         self.limiter.went_well(row.id)
         chat = row.outgoing.chat.id
