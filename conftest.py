@@ -57,6 +57,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--cases", type=int, default=FEW, help="How many spoiled replies are played.")
     parser.addoption("--orders", type=int, default=ORDERS, help="How many hostile orders are tried; 0: all.")
     parser.addoption("--seeds", type=int, default=3, help="With how many dice messages are sent to services that fail.")
+    parser.addoption("--messages", type=int, default=60, help="How many messages people write to a service that fails.")
     parser.addoption("--commits", type=int, default=100, help="How often each of many processes writes.")
 
 
