@@ -20,8 +20,8 @@ from hermes_platform_gateway.gateway import Gateway
 from hermes_platform_gateway.outward import attempt, rate_limiter
 from hermes_platform_gateway.outward.sender import PLACEHOLDER, Sender
 
-pytestmark = [pytest.mark.long, pytest.mark.timeout(3600)]
-CHATS = 20
+pytestmark = pytest.mark.long
+CHATS, MOST = 20, 200  # people on a street, and what they write there
 FAULTS = {"lost": 0.06, "silent": 0.06, "flood": 0.06, "cut": 0.06, "no_edit": 0.0}
 
 
@@ -75,13 +75,20 @@ class Street(FarEnd):
         return found
 
 
+def pytest_generate_tests(metafunc) -> None:
+    """Share the messages out between streets."""
+    left = metafunc.config.getoption("messages")
+    streets = [min(MOST, left - at) for at in range(0, left, MOST)]
+    metafunc.parametrize(("number", "messages"), list(enumerate(streets)))
+
+
 @pytest.mark.parametrize("kind", ["edits", "deletes", "keyed", "keyed_only"])
-async def test_everybody_reads_their_answers_in_order(tmp_path, monkeypatch, caplog, request, kind):
+async def test_everybody_reads_their_answers_in_order(tmp_path, monkeypatch, caplog, kind, number, messages):
     monkeypatch.setattr(rate_limiter, "LONGEST_WAIT", 0.2)
     monkeypatch.setattr(attempt, "_LAST_PAUSE", 0.05)
     monkeypatch.setitem(Sender.__init__.__kwdefaults__, "poll", 0.05)
-    random.seed(kind)
-    street = Street(tmp_path, kind, kind, request.config.getoption("messages"))
+    random.seed(f"{kind} {number}")
+    street = Street(tmp_path, kind, f"{kind} {number}", messages)
     hermes = Bench(tmp_path / "home")
     hermes.tmp_plugin("hermes_platform_gateway")
     hermes.tmp_plugin("hermes_tool_commands")
