@@ -1,8 +1,9 @@
-"""Many turns in one gateway: does it grow? ``soak_gateway.py [--turns 3000] [--chats 200] [--at-once 8]``.
+"""Many turns in one gateway: does it grow? ``soak_gateway.py [--turns 3000] [--each 5] [--at-once 8]``.
 
-A scripted model in a process of its own calls a shell command in every turn; people on a chat service that can edit
-write, wait for the answer, and another one writes. Prints one JSON object, and exits with 1 when memory grows by more
-than 1 MB per 1,000 turns, when descriptors grow, or when anything is left over.
+A scripted model in a process of its own calls a shell command in every turn. People on a chat service that can edit
+write a few times, each waiting for the answer, and are never heard of again: conversations do not get longer, and what
+is kept of a chat shows. Prints one JSON object, and exits with 1 when memory grows by more than 1 MB per 1,000 turns,
+when descriptors grow, or when anything is left over.
 """
 
 import argparse
@@ -23,55 +24,63 @@ from hermes_core.embed import Hermes
 from hermes_core.kinds import Platform
 from hermes_core.types import Envelope, Feature, Message, Sent, Text
 from hermes_platform_gateway.gateway import Gateway
+from hermes_platform_gateway.outward.progress import CURSOR
+from hermes_platform_gateway.outward.sender import PLACEHOLDER
 
 FEW = 2  # descriptors more at the end than after the warm-up: one that is being opened is none that leaks
 
 
 class People(Platform):
-    """So many chats; one after another writes as soon as somebody was answered."""
+    """So many people at once; each writes again when they were answered, a few times, and then somebody else does."""
 
     name, account = "soak", "bench"
     features = frozenset({Feature.EDIT, Feature.DELETE, Feature.TYPING})
 
-    def __init__(self, chats: int, turns: int, at_once: int) -> None:
+    def __init__(self, turns: int, each: int, at_once: int) -> None:
         self.answered, self.over = 0, asyncio.Event()
-        self._chats, self._turns, self._at_once = chats, turns, at_once
-        self._written, self._messages = 0, 0
+        self._turns, self._each, self._at_once = turns, each, at_once
+        self._written, self._messages, self._answers = 0, 0, set[str]()
+        self._of = [0] * at_once
         self._inbox: asyncio.Queue[Envelope] = asyncio.Queue()
 
     async def receive(self):
         """Yield what is written, for ever."""
-        for _ in range(self._at_once):
-            self._write()
+        for seat in range(self._at_once):
+            self._write(seat)
         while True:
             yield await self._inbox.get()
 
-    def _write(self) -> None:
+    def _write(self, seat: int) -> None:
+        """Let whoever sits there now write; people have got up and gone after a few times."""
         if self._written >= self._turns:
             return
-        self._written += 1
-        chat = f"chat{self._written % self._chats}"
+        self._written, self._of[seat] = self._written + 1, self._of[seat] + 1
+        chat = f"{seat}-{self._of[seat] // self._each}"
         message = Message(role="user", parts=(Text(text=f'terminal {{"command": "true {self._written}"}}'),))
         known = {"platform": self.name, "account": self.account, "event_id": str(self._written), "chat": chat}
         self._inbox.put_nowait(Envelope(**known, sender=chat, message=message))
 
     async def send(self, chat, message, key):
-        """Take a message; an answer lets the next one write."""
+        """Take a message."""
         self._messages += 1
-        self._heard(message, key)
+        if key.startswith("turn:"):
+            self._heard(chat.id, str(self._messages), message)
         return Sent(chat=chat.id, message_id=str(self._messages))
 
     async def edit(self, sent, message):
-        """Take an edit; the last one is the answer."""
-        self._heard(message, "turn:" if "▌" not in message.parts[0].text else "")
+        """Take an edit."""
+        self._heard(sent.chat, sent.message_id, message)
 
-    def _heard(self, message: Message, key: str) -> None:
+    def _heard(self, chat: str, message_id: str, message: Message) -> None:
+        """An answer lets somebody write; each is one message, whose last edit has no cursor and no tools any more."""
         text = message.parts[0].text
-        if key.startswith("turn:") and text != "…" and "⚙" not in text:
-            self.answered += 1
-            if self.answered >= self._turns:
-                self.over.set()
-            self._write()
+        if message_id in self._answers or text == PLACEHOLDER or CURSOR in text or "⚙" in text:
+            return
+        self._answers.add(message_id)
+        self.answered += 1
+        if self.answered >= self._turns:
+            self.over.set()
+        self._write(int(chat.partition("-")[0]))
 
     async def show(self, chat, event):
         """Show nothing."""
@@ -101,7 +110,7 @@ async def main() -> int:
     """Soak, report, judge."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--turns", type=int, default=3_000)
-    options.add_argument("--chats", type=int, default=200)
+    options.add_argument("--each", type=int, default=5, help="turns of one conversation")
     options.add_argument("--at-once", type=int, default=8, help="people who wait for an answer at the same time")
     chosen = options.parse_args()
     with tempfile.TemporaryDirectory() as folder, model_server() as url:
@@ -110,7 +119,7 @@ async def main() -> int:
             "model.provider": "custom", "model.base_url": url, "model.default": "do", "policy.mode": "off",
             "terminal.cwd": folder, "gateway.allow_all_users": True,
         }  # fmt: skip
-        people, began = People(chosen.chats, chosen.turns, chosen.at_once), time.perf_counter()
+        people, began = People(chosen.turns, chosen.each, chosen.at_once), time.perf_counter()
         hermes = Hermes(home=Path(folder) / "home", config=config)
         looks = await soak(hermes, people)
         seconds = time.perf_counter() - began
