@@ -58,6 +58,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--orders", type=int, default=ORDERS, help="How many hostile orders are tried; 0: all.")
     parser.addoption("--seeds", type=int, default=3, help="With how many dice messages are sent to services that fail.")
     parser.addoption("--turns", type=int, default=150, help="How many turns a long conversation has.")
+    parser.addoption("--messages", type=int, default=60, help="How many messages people write to a service that fails.")
     parser.addoption("--commits", type=int, default=100, help="How often each of many processes writes.")
     parser.addoption("--flips", type=int, default=30, help="How often pages of a store are damaged.")
     parser.addoption("--restores", type=int, default=3, help="How many copies are made while others write, and tried.")

@@ -154,9 +154,11 @@ def bench(session: nox.Session) -> None:
 
 @nox.session(python=PYTHONS[0])
 def soak(session: nox.Session) -> None:
-    """10,000 turns in one process; writes benchmarks/soak.svg. Takes some minutes."""
+    """10,000 turns in one process, then 3,000 in one gateway; writes benchmarks/soak.svg. Takes some minutes."""
     _sync(session)
     session.run("python", "benchmarks/soak.py", *session.posargs)
+    if not session.posargs:
+        session.run("python", "benchmarks/soak_gateway.py")
 
 
 @nox.session(python=PYTHONS[0])

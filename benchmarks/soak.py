@@ -1,5 +1,7 @@
 """Many turns in one process: does it grow? ``soak.py [--turns 10000] [--sessions 200] [--big 500]``.
 
+``soak_gateway.py`` does the same through a gateway with people on a chat service.
+
 A scripted model in a process of its own calls real tools through the real provider plugin: a shell command in every
 turn, a file in some, and every ``--big`` turns outputs of 50 MB. Prints one JSON object, writes ``soak.svg`` beside
 this file, and exits with 1 when memory grows by more than 1 MB per 1,000 turns, or anything is left over.

@@ -204,9 +204,9 @@ class OpenSessions:
         """End what this process did in the sessions that rest longest; not where something still runs."""
         at_work = self.resources.busy if "resources" in vars(self) else lambda _: False
         resting = [state for name, state in self._open.items() if not state.busy and not at_work(name)]
-        for state in resting[:-_KEPT]:
-            del self._open[state.session.id]
-            await self._end(state)
+        for state in resting[:-_KEPT]:  # while one ends, others are let go of too, and some taken up again
+            if not (state.busy or at_work(state.session.id)) and self._open.pop(state.session.id, None):
+                await self._end(state)
 
     async def fork(
         self, source: str, owner: Principal, origin: str = "", *, upto: str = "", title: str = "", parent: str = ""

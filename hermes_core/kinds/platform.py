@@ -37,7 +37,7 @@ class Platform(ABC):
         Another process may serve the account: then this one stands by, connected, and nothing else is called yet.
 
         Raises UserError for what only a person can mend (a wrong token): it is not tried again. After any other error
-        it is, later and later.
+        it is: after its ``retry_after``, else later and later.
         """
 
     @abstractmethod

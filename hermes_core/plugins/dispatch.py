@@ -31,6 +31,7 @@ T = TypeVar("T")
 Judge = Callable[[Installed, T, T], T]
 _STRENGTH = {"allow": 0, "ask": 1, "deny": 2}
 _LONG = 5.0  # seconds without the event loop from which the person is told who held it
+_BEHIND = 100  # events that plugins have not heard yet, from which who tells them slows down
 _PATIENCE, _WINDOW = 3, 600.0  # so many failures of one kind in so many seconds suspend a hook of a plugin
 
 
@@ -137,8 +138,10 @@ class Dispatch:
             self._failed(one, error, phase="register", hint=getattr(error, "hint", "") or signature)
 
     async def observe(self, hook: str, **arguments: Any) -> None:
-        """Say that something happened. Does not wait: each plugin hears its events one after another, in order."""
+        """Say that something happened. Each plugin hears its events in order; waits only where they are far behind."""
         self._tell()
+        if (behind := len(self._running) - _BEHIND) > 0:  # what an event says is held until it is heard
+            await asyncio.sleep(min(1.0, behind / 1_000))
         for one in self._hooks["observe", hook]:
             if self._strict:
                 await self._run(one, arguments)

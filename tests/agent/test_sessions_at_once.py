@@ -137,3 +137,24 @@ async def test_what_is_not_let_in_does_not_wait_either(hermes) -> None:
     with pytest.raises(UserError, match="closed"):
         await hermes.steer("s", "psst")
     assert [event async for event in hermes.turn("x", session="t")][-1].reason == "failed"
+
+
+async def test_many_that_come_at_once_let_go_of_each_that_rests_once(hermes, scripted, monkeypatch):
+    """Letting go takes its time, and meanwhile others let go too."""
+    monkeypatch.setattr("hermes_core.agent.session_state._KEPT", 1)
+    hermes.tmp_plugin(scripted())
+    sessions, ended = hermes.runtime.sessions, []
+    observe = hermes.runtime.dispatch.observe
+
+    async def slow(hook, **arguments):
+        await asyncio.sleep(0)
+        if hook == "on_session_end":
+            ended.append(arguments["session"].id)
+            await asyncio.sleep(0.01)
+        await observe(hook, **arguments)
+
+    monkeypatch.setattr(hermes.runtime.dispatch, "observe", slow)
+    names = [f"s{number}" for number in range(12)]
+    await asyncio.gather(*(sessions.take(name, "cli", hermes.runtime.owner) for name in names))
+    assert sorted(ended) == sorted({*ended}), "one that rests ends once"
+    assert sum(map(sessions.holds, names)) == 1

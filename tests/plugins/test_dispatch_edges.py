@@ -258,6 +258,18 @@ async def test_an_observer_hears_the_next_event_when_it_is_done_with_the_last():
     assert slow[1].seen == ["1", "2"]
 
 
+async def test_who_tells_plugins_more_than_they_can_hear_slows_down():
+    """Else what they have not heard yet would grow for as long as that lasts."""
+    slow = observer("tool/a", "await asyncio.sleep(0.001); seen.append(session.id)")
+    made, most = dispatch(slow), 0
+    for n in range(600):
+        await made.observe("on_session_start", session=Session(id=str(n), origin="cli"))
+        most = max(most, len(asyncio.all_tasks()))
+    await made.settle()
+    assert slow[1].seen == [str(n) for n in range(600)], "each, and in order"
+    assert most < 300
+
+
 async def test_what_observers_did_is_let_go():
     made = dispatch(observer("tool/a", "seen.append(session.id)"))
     await made.observe("on_session_start", session=SESSION)

@@ -1,6 +1,8 @@
 """The steps of a compaction, each by itself: limits, estimates, pruning, redaction, the summary, the list, pins."""
 
+import gc
 import json
+import weakref
 from pathlib import Path
 
 import pytest
@@ -118,6 +120,22 @@ def test_an_estimate_is_corrected_by_what_the_provider_counted() -> None:
     assert meter.ratio("another") == 1.0
     assert meter.around("another") == (0, 0, 0)
     assert meter.around("s") == (9, 0, guess - tokens.of_messages(request.messages[1:]))
+
+
+def test_what_was_counted_holds_no_conversation_and_is_not_kept_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A gateway has thousands of them in a day."""
+    monkeypatch.setattr("hermes_memory_compressor.meter._KEPT", 3)
+    meter, held = Meter(), []
+    for number in range(5):
+        message = said("user", "x" * 400)
+        held.append(weakref.ref(message))
+        meter.learn(
+            f"s{number}", Request(model="m", messages=(said("system", "s"), message), context=9), Usage(input=99)
+        )
+        del message
+    gc.collect()
+    assert [one() is not None for one in held] == [False] * 4 + [True], "the last one is compared with the next"
+    assert [meter.around(f"s{number}")[0] for number in range(5)] == [0, 0, 9, 9, 9]
 
 
 def test_what_was_counted_before_is_counted_right_whatever_came_between() -> None:

@@ -10,7 +10,7 @@ from attrs import frozen
 from gateway_house import context_of, rows_of
 
 from hermes_core.embed import Hermes
-from hermes_core.errors import ConfigError, StoreError, UserError
+from hermes_core.errors import ConfigError, NotSent, StoreError, UserError
 from hermes_core.kinds import ToolContext, tool
 from hermes_core.testing import Call, FakePlatform
 from hermes_core.testing.bench import Bench
@@ -357,6 +357,24 @@ async def test_a_platform_that_falls_is_tried_again_and_no_other_falls_with_it(h
         while gateway.platform("shaky").state != "connected":
             await asyncio.sleep(0.01)
         assert gateway.platform("fake").state == "connected"
+
+
+async def test_a_service_that_says_how_long_to_wait_is_asked_again_then(hermes, scripted):
+    hermes.configure(OPEN | {"gateway.retry_seconds": 600.0})
+    hermes.tmp_plugin(scripted())
+    room, busy = Room(), Room(name="busy")
+    failures = [NotSent("Too Many Requests", retry_after=0.01)] * 2
+    opened = busy.open
+
+    async def open_(console):
+        if failures:
+            raise failures.pop()
+        await opened(console)
+
+    busy.open = open_
+    async with serving(hermes, room, busy) as gateway, asyncio.timeout(20):
+        while gateway.platform("busy").state != "connected":
+            await asyncio.sleep(0.01)
 
 
 async def test_what_only_a_person_can_mend_is_parked_and_shown(hermes, scripted):

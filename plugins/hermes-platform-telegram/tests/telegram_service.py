@@ -381,6 +381,13 @@ class BotApiServer(FakeService):
         self._check(given["caption"], given.get("caption_entities", []), 1024)
         return self._change(message, given, caption=given["caption"])
 
+    def _forwardMessage(self, given):
+        message = self.chats[int(given["from_chat_id"])].get(given["message_id"])
+        if message is None:
+            raise Refusal(400, "Bad Request: message to forward not found")
+        kept = {k: message[k] for k in ("text", "entities", "photo", "caption") if k in message}
+        return self._put(given, forward_origin={"type": "user", "sender_user": message.get("from", self.me)}, **kept)
+
     def _deleteMessage(self, given):
         messages = self.chats[self._there(given)]
         if given["message_id"] not in messages:

@@ -102,6 +102,19 @@ async def test_an_unkind_service_changes_nothing(gateway, service):
     assert not second.startswith("Hello!")
 
 
+@pytest.mark.long
+async def test_no_placeholder_is_left_where_receipts_were_lost(gateway, service):
+    service.script("sendMessage", Fault(cut=True, after=True), Fault(hang=True, after=True))
+    async with gateway.running():
+        await service.say("hello there")
+        await gateway.answers(1)
+        async with asyncio.timeout(PATIENCE):
+            while "…" in await service.seen():
+                await asyncio.sleep(0.02)
+        assert len(await service.seen()) == 1
+    assert len(service.made("sendMessage")) == 3
+
+
 async def test_an_empty_section_is_served_or_says_why_not(gateway):
     (gateway.home / "config.yaml").write_text("platforms:\n  telegram:\n")
     said = gateway.home.with_name("said")

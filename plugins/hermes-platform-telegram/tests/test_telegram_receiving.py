@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from telegram_service import BOT, NAME, TOKEN, Fault, number, refused
 
-from hermes_core.errors import HermesError, UserError
+from hermes_core.errors import HermesError, NotSent, UserError
 from hermes_core.testing import FakeConsole
 from hermes_core.types import Blob, SlashCommand, Text
 
@@ -444,6 +444,16 @@ async def test_a_service_that_is_away_is_tried_again_later(made, service):
         with pytest.raises(HermesError) as caught:
             await platform.open(FakeConsole())
         assert not isinstance(caught.value, UserError)
+    await platform.open(FakeConsole())
+    await platform.close()
+
+
+async def test_a_pause_that_is_asked_for_before_it_is_connected_is_told_in_seconds(made, service):
+    service.script("getMe", refused(429, "Too Many Requests: retry after 3", retry_after=3))
+    platform = made()
+    with pytest.raises(NotSent) as caught:
+        await platform.open(FakeConsole())
+    assert caught.value.retry_after == 3
     await platform.open(FakeConsole())
     await platform.close()
 

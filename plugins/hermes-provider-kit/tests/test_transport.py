@@ -156,6 +156,33 @@ def test_a_service_that_only_stays_is_given_up(monkeypatch) -> None:
     assert given_up.value.reason == "timeout"
 
 
+@pytest.mark.parametrize("how", ["for ever", "quickly"])
+def test_a_reply_without_an_end_is_ended_in_time_and_in_bytes(monkeypatch, how) -> None:
+    now = [0.0]
+    monkeypatch.setattr(replies.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(replies, "WHOLE_BYTES", 1000)
+    patience = Patience(HERE, 10)
+    for now[0] in range(0, 300, 5):
+        patience.hear(something=True, size=10)
+    now[0], size = (301.0, 1) if how == "for ever" else (300.0, 500)
+    with pytest.raises(Unavailable, match="came to no end") as ended:
+        patience.hear(something=True, size=size)
+    assert not ended.value.transient
+
+
+async def test_blanks_before_a_reply_are_waited_for_no_longer_than_was_agreed(monkeypatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr(replies.time, "monotonic", lambda: now[0])
+
+    async def blanks():
+        while True:
+            now[0] += 4
+            yield b"\n"
+
+    with pytest.raises(Unavailable, match="sent nothing for 10 s"):
+        await first_bytes(blanks(), Patience(HERE, 10))
+
+
 def test_pictures_are_found_in_results_of_tools_too() -> None:
     picture = Blob(media_type="image/png", data=b"x")
     for parts, found in (

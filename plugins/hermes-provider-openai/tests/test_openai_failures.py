@@ -163,18 +163,54 @@ async def test_silence_ends_a_stream(service, at, ask):
         await ask(at(timeout=0.05))
 
 
-async def test_keep_alives_alone_are_silence(service, at, ask):
+def humming(*sound: bytes, first: bytes = b""):
+    """A reply that goes on as long as somebody listens."""
+
     async def hum(writer: asyncio.StreamWriter) -> None:
-        writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\ndata: {}\n\n")
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n" + first)
         while not writer.is_closing():
-            writer.write(b": PROCESSING\n\n")
+            for one in sound:
+                writer.write(one)
             await writer.drain()
             await asyncio.sleep(0.005)
 
-    service.always = hum
+    return hum
+
+
+def piece(**delta: object) -> bytes:
+    event = {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
+    return f"data: {json.dumps(event)}\n\n".encode()
+
+
+@pytest.mark.parametrize(
+    "sound",
+    [b": PROCESSING\n\n", b"\n", b"data: {}\n\n", piece(), piece(content=""), piece(role="assistant", content=None)],
+    ids=["comments", "blanks", "empty events", "empty pieces", "no text", "only who speaks"],
+)
+@pytest.mark.parametrize("first", [b"", piece(content="So")], ids=["at first", "later"])
+async def test_keep_alives_alone_are_silence(service, at, ask, sound, first):
+    service.always = humming(sound, first=first)
     with pytest.raises(Unavailable, match="sent nothing for") as raised:
         await ask(at(timeout=0.05))
     assert raised.value.reason == "timeout"
+
+
+@pytest.mark.parametrize(
+    "sound",
+    [
+        piece(content="word "),
+        piece(reasoning_content="hm "),
+        piece(tool_calls=[{"index": 0, "function": {"arguments": "x"}}]),
+    ],
+    ids=["words", "thoughts", "arguments"],
+)
+async def test_a_reply_without_an_end_is_ended(service, at, ask, sound, monkeypatch):
+    """The same again would be as long: another is asked instead."""
+    monkeypatch.setattr("hermes_provider_kit.replies.WHOLE_FACTOR", 0.1)
+    service.always = humming(sound)
+    with pytest.raises(Unavailable, match="came to no end") as raised:
+        await ask(at(timeout=5.0))
+    assert (raised.value.reason, raised.value.transient) == ("timeout", False)
 
 
 async def test_nobody_listening_is_said_with_the_address(at, ask):

@@ -234,6 +234,21 @@ async def test_one_that_stands_in_and_is_down_rests_too(chain, hermes) -> None:
     assert [len(provider.requests) for provider in (one, two, three)] == [1, 3, 2]
 
 
+async def test_a_turn_of_four_requests_tries_who_is_down_once(chain, hermes) -> None:
+    one, two = chain([Fail(DOWN)] * 3, [Call("nothing"), Call("nothing"), Call("nothing"), "done"])
+    events = await play(hermes)
+    assert events[-1].answer == "done"
+    assert (len(one.requests), len(two.requests)) == (3, 4)
+    assert events[-1].note.count("because scripted-1 from one could not") == 1
+
+
+async def test_one_whose_reply_has_no_end_is_not_tried_again_and_rests(chain, hermes) -> None:
+    endless = Unavailable("It came to no end.", transient=False, reason="timeout")
+    one, two = chain([Fail(endless)], ["two", "two again"])
+    assert [(await ended(hermes, session="s")).answer for _ in range(2)] == ["two", "two again"]
+    assert (len(one.requests), len(two.requests)) == (1, 2)
+
+
 async def test_who_says_nothing_hands_on(chain, hermes) -> None:
     one, _ = chain([Say("")], ["from two", "two again"])
     first = await ended(hermes, session="s")

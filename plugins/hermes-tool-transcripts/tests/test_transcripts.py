@@ -196,7 +196,27 @@ async def test_a_long_past_is_written_in_pieces(folder):
     archive = Archive(*map(str, range(120)))
     await follow(folder, archive)
     assert contents(folder) == [*map(str, range(120))]
-    assert archive.asked == [0, 50, 100, 120]
+    assert archive.asked == [0, 50, 100]
+
+
+@pytest.mark.parametrize("harm", ["nothing", "deleted", "cut", "forgotten"])
+async def test_one_that_is_followed_turn_by_turn_is_asked_for_what_is_new_only(folder, harm):
+    """A turn costs one look at what is stored: many chats end turns at once, and are written one after another."""
+    transcripts, archive = made(folder), Archive("one", "two")
+    session = Session(id=ID, origin="cli", owner=ME)
+    await transcripts.follow(archive, session)
+    file = folder / f"{ID}.jsonl"
+    if harm == "deleted":
+        file.unlink()
+    elif harm == "cut":
+        file.write_bytes(file.read_bytes()[:-5])
+    elif harm == "forgotten":
+        await transcripts.forget(session)
+    archive.say("three")
+    await transcripts.follow(archive, session)
+    assert contents(folder) == ["one", "two", "three"]
+    asked = {"nothing": [0, 2], "deleted": [0, 2, 0], "cut": [0, 2, 1], "forgotten": [0, 0]}
+    assert archive.asked == asked[harm]
 
 
 async def test_secrets_are_not_in_it(folder):

@@ -8,6 +8,7 @@ from hermes_core.types import Message, Request, Session, ToolSpec, Usage
 from hermes_memory_compressor import tokens
 from hermes_memory_compressor.config import Config, Limits, limits
 
+_KEPT = 1_000  # sessions of which something is known
 _CREDIBLE = 3.0  # a count further off than this factor is not of the whole request, such as without cached tokens
 
 
@@ -16,16 +17,23 @@ class Meter:
 
     def __init__(self) -> None:
         self._ratios: dict[str, float] = {}
-        self._seen: dict[str, Request] = {}
+        self._around: dict[str, tuple[int, int, int]] = {}  # numbers alone: a request holds a whole conversation
         self._tools: tuple[Sequence[ToolSpec], int] = ((), 0)  # those of the last request, and their size
         self._said: tuple[Sequence[Message], int] = ((), 0)  # its messages below the prompt, and theirs
 
     def learn(self, session_id: str, request: Request, usage: Usage) -> None:
         """Compare an estimate with the count that came with the reply."""
-        self._seen[session_id] = request
-        ratio = usage.input / max(1, self.size(request))
+        size = self.size(request)
+        self._around.pop(session_id, None)
+        reply = int(request.options.get("max_tokens") or 0)
+        self._around[session_id] = request.context, reply, size - self._said[1]
+        ratio = usage.input / max(1, size)
         if 1 / _CREDIBLE <= ratio <= _CREDIBLE:
             self._ratios[session_id] = ratio
+        while len(self._around) > _KEPT:
+            oldest = next(iter(self._around))
+            del self._around[oldest]
+            self._ratios.pop(oldest, None)
 
     def size(self, request: Request) -> int:
         """The estimated tokens of a request. What it shares with the last one is not counted again."""
@@ -44,10 +52,7 @@ class Meter:
 
     def around(self, session_id: str) -> tuple[int, int, int]:
         """Of the session's last request: the model's window, the room for a reply, estimated tokens beside messages."""
-        if (request := self._seen.get(session_id)) is None:
-            return 0, 0, 0
-        reply = request.options.get("max_tokens") or 0
-        return request.context, int(reply), tokens.of_request(request) - tokens.of_messages(request.messages[1:])
+        return self._around.get(session_id, (0, 0, 0))
 
 
 def meter_of(ctx: PluginContext) -> Meter:

@@ -111,7 +111,7 @@ class GatewaySettings:
         "Seconds running turns have to end when the gateway stops.", default=6.0, validator=ge(0)
     )
     retry_seconds: float = option(
-        "The first pause before a platform is tried again; it doubles.", default=30.0, validator=gt(0)
+        "The first pause before a platform is tried again; it doubles.", default=2.0, validator=gt(0)
     )
     retry_cap: float = option("The longest such pause.", default=300.0, validator=gt(0))
 

@@ -92,6 +92,25 @@ async def test_faults_cost_the_show_and_never_the_answer(show, kind, seed):
     judge(here.far, [("c", piece.parts[0].text) for piece in pieces_of(outgoing("k", ANSWER).message, here.far)])
 
 
+@pytest.mark.parametrize("hang", [False, True])
+async def test_what_is_shown_never_stands_above_what_was_said_before(show, hang):
+    """The answer before it was refused, or nobody knows whether it arrived: it is sent again in a while."""
+    here = show(odds=CALM | ({"silent": 1.0} if hang else {"cut": 1.0}))
+    await rows_of(here.store).outbox.send_later(outgoing("turn:before", "The first.", turn_id="before"))
+    await here.sender.settle()
+    here.far.odds, before = CALM, len(here.far.lines())
+    await play_turn(here.live, [STARTED, *said()])
+    assert len(here.far.lines()) == before, "it overtakes what waits"
+    await here.sent()
+    assert "The first." in here.texts
+    await play_turn(here.live, said("And that is that."))
+    assert here.far.lines()[-1]["edit"], "and once that is said, it is shown"
+    await play_turn(here.live, [ended("The second.")])
+    await here.close("The second.")
+    await here.sent()
+    judge(here.far, [("c", "The first."), ("c", "The second.")])
+
+
 async def test_the_sender_waits_for_the_last_edit(show):
     """The turn is closed and its answer due before whoever shows it knows."""
     here = show()

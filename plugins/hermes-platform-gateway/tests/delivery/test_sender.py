@@ -1,6 +1,7 @@
 """One sender: what it does with each answer of a service."""
 
 import asyncio
+import time
 
 import pytest
 from far_end import FarEnd
@@ -128,7 +129,7 @@ async def test_a_key_is_trusted_for_a_while_and_then_the_message_is_marked(post)
     assert (await here.row("c:1")).repeated == 1
 
 
-async def test_what_cannot_be_sent_for_a_day_is_given_up(post):
+async def test_what_cannot_be_sent_for_a_day_is_given_up_and_can_be_sent_again(post, store):
     here = post(answers=[NotSent("no connection")])
     await here.put("1")
     await here.sender.settle()
@@ -136,6 +137,46 @@ async def test_what_cannot_be_sent_for_a_day_is_given_up(post):
     await here.sender.settle()
     row = await here.row("c:1")
     assert (row.state, row.error) == ("failed", "It could not be sent for a day (no connection).")
+    assert await rows_of(store).outbox.send_again(row.id)
+    here.clock.now = time.time()  # the store goes by it
+    await here.all()
+    assert here.far.texts() == ["1"], "it surely did not arrive before"
+
+
+@pytest.mark.parametrize(
+    ("kind", "answers", "text"),
+    [
+        ("plain", [TimeoutError()] * 2, "(may be repeated)\n1"),
+        ("edits", [TimeoutError()] * 6, "1"),
+        ("plain", [Undeliverable("not for now")], "1"),
+    ],
+    ids=["unsure", "never placed", "refused"],
+)
+async def test_what_was_given_up_can_be_sent_again_and_says_what_may_be_there_already(post, store, kind, answers, text):
+    here = post(kind, answers=answers)
+    await here.put("1")
+    await here.all()
+    assert (await here.row("c:1")).state == "failed"
+    store_of, row = rows_of(store).outbox, await here.row("c:1")
+    assert await store_of.send_again(row.id)
+    assert not await store_of.send_again(row.id), "it waits already"
+    await here.all()
+    assert here.far.texts()[-1:] == [text]
+    assert (await here.row("c:1")).state == "sent"
+
+
+async def test_of_what_is_sent_again_nothing_comes_twice_that_arrived(post, store):
+    here = post(answers=[None, Undeliverable("not this")])
+    here.far.limit = 100
+    await here.put("word " * 30)
+    await here.all()
+    first = here.far.texts()
+    assert len(first) == 1
+    row = await here.row("c:" + "word " * 30)
+    assert await rows_of(store).outbox.send_again(row.id)
+    await here.all()
+    assert here.far.texts()[0] == first[0]
+    assert sum(text.count("word") for text in here.far.texts()) == 30
 
 
 async def test_a_chat_that_is_gone_is_remembered_and_the_secret_in_the_error_is_not(post, store):

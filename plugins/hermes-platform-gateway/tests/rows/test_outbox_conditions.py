@@ -76,8 +76,11 @@ async def test_only_what_still_has_to_go_out_holds_up_what_comes_after(store: St
     await rows_of(store).outbox.send_later(outgoing("later"))
     due = keys(await rows_of(store).outbox.due("p", "bot", 1.0, holder="h"))
     assert ("later" in due) is not blocks
+    assert await rows_of(store).outbox.waits_before(await row_of(store, "later")) is blocks
+    assert not await rows_of(store).outbox.waits_before(first), "what comes after it holds up nothing"
     for other in (outgoing("x", chat="d"), outgoing("y", thread="t"), outgoing("z", account="b")):
         await rows_of(store).outbox.send_later(other)
+        assert not await rows_of(store).outbox.waits_before(await row_of(store, other.key))
     assert {"x", "y"} <= set(keys(await rows_of(store).outbox.due("p", "bot", 1.0, holder="h")))
     assert keys(await rows_of(store).outbox.due("p", "b", 1.0)) == ["z"]
     assert (await row_of(store, older)).id == first.id

@@ -103,6 +103,13 @@ ACTIONS: dict[str, tuple[set[str], bool, Action, dict[str, Any]]] = {
         lambda store, row, holder: rows_of(store).outbox.mark_failed(row, holder, "why"),
         {"state": "failed", "error": "why", "sent": NOW},
     ),
+    "given another life": (
+        {"failed"},
+        False,
+        lambda store, row, _: rows_of(store).outbox.send_again(row.id),
+        {"state": "waiting", "holder": "", "error": "", "tries": 1, "repeated": 0, "due": 0.0, "sent": 1.0,
+         "created": NOW},
+    ),
     "abandoned": (
         {"draft", "waiting"},
         False,

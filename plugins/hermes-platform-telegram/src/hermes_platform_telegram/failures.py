@@ -50,6 +50,8 @@ def as_service(error: Refused | Lost) -> HermesError:
     """The error of connecting and receiving: UserError for what only a person can mend."""
     if isinstance(error, Lost):
         return HermesError(error.text, hint="It is tried again.")
+    if error.status == 429:
+        return NotSent(f"Telegram wants a pause: {error.text}.", retry_after=error.retry_after)
     if error.status in (401, 404):
         return UserError("Telegram does not know the bot's token: it is wrong, or was revoked.", hint=WHERE_TOKEN)
     if error.status == 409 and error.says("webhook"):

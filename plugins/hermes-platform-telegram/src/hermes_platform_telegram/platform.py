@@ -23,6 +23,7 @@ from hermes_platform_telegram.menu import Menu
 from hermes_platform_telegram.pending import Pending
 from hermes_platform_telegram.polling import poll
 from hermes_platform_telegram.sending import LIMIT, Sender
+from hermes_platform_telegram.unsure import Unsure
 from hermes_platform_telegram.updates import ALLOWED, Me
 from hermes_platform_telegram.webhook import Webhook
 
@@ -67,6 +68,7 @@ class Telegram(Platform):
         self._log = log
         self._api: BotApi | None = None
         self._sender: Sender | None = None
+        self._unsure: Unsure | None = None
         self._inbound: Inbound | None = None
         self._webhook: Webhook | None = None
         self._menu = Menu()
@@ -109,6 +111,8 @@ class Telegram(Platform):
         while (found := await inbound.ready.get()) is not None:
             if isinstance(found, Exception):
                 raise found
+            if self._unsure:
+                self._unsure.knows(found.chat, found.message_id)
             yield self._translated(found)
 
     async def ack(self, envelope: Envelope) -> None:
@@ -119,7 +123,17 @@ class Telegram(Platform):
 
     async def send(self, chat: Chat, message: Message, key: str) -> Sent | None:
         """Send text, files and buttons. Telegram has no idempotency keys."""
-        return await self._open_sender().send(chat, message)
+        sender, unsure = self._open_sender(), self._unsure
+        text = "".join(part.text for part in message.parts if isinstance(part, Text)).strip()
+        if unsure is None or not all(type(part) is Text for part in message.parts):
+            return await sender.send(chat, message)
+        with unsure.sending(chat.id, text):
+            sent = await sender.send(chat, message)
+        if sent is not None:
+            unsure.knows(chat.id, sent.message_id)
+            if numbers := unsure.doubtful(sent, text):
+                self._start(unsure.clear(chat, text, numbers))
+        return sent
 
     async def edit(self, sent: Sent, message: Message) -> None:
         """Replace the text and the buttons of a message."""
@@ -167,6 +181,8 @@ class Telegram(Platform):
         media.forget()
         albums = Albums(self._paths.data / "albums.json", self._log)
         self._sender = Sender(api, config, self._log)
+        if self._unsure is None:
+            self._unsure = Unsure(me.id, self._called, self._log)
         self._inbound = Inbound(me, media, albums, Pending(), self._log, config.album_seconds)
 
     async def _listen(self, api: BotApi) -> None:
@@ -221,6 +237,9 @@ class Telegram(Platform):
             parts[0] = Text(text=self._menu.translated(parts[0].text))
             return evolve(envelope, message=evolve(envelope.message, parts=parts))
         return envelope
+
+    async def _called(self, method: str, chat: Chat, given: Mapping[str, JSON]) -> JSON:
+        return await self._open_sender().call(method, chat, given)
 
     def _open_sender(self) -> Sender:
         if self._sender is None:

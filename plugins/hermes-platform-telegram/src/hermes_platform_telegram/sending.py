@@ -92,7 +92,7 @@ class Sender:
     async def delete(self, sent: Sent) -> None:
         """Take a message away. One that is not there any more is no error."""
         try:
-            await self._call("deleteMessage", Chat(sent.chat), {"message_id": _number(sent.message_id)})
+            await self.call("deleteMessage", Chat(sent.chat), {"message_id": _number(sent.message_id)})
         except Refused as refusal:
             if not refusal.says("message to delete not found"):
                 raise as_delivery(refusal) from None
@@ -106,14 +106,14 @@ class Sender:
             raise Undeliverable(f"Telegram has no reaction like {sign}.")
         signs = [{"type": "emoji", "emoji": found}] if found else []
         try:
-            await self._call("setMessageReaction", chat, {"message_id": _number(message_id), "reaction": signs})
+            await self.call("setMessageReaction", chat, {"message_id": _number(message_id), "reaction": signs})
         except (Refused, Lost) as error:
             raise as_delivery(error) from None
 
     async def make_topic(self, chat: Chat, name: str) -> Chat:
         """Begin a topic in a group. Raises UserError where there are none, or the bot may not."""
         try:
-            made = await self._call("createForumTopic", chat, {"name": clean(name)[:128] or "…"})
+            made = await self.call("createForumTopic", chat, {"name": clean(name)[:128] or "…"})
             return Chat(chat.id, str(int(made["message_thread_id"])))
         except Refused as refusal:
             if refusal.status in (400, 403) and not refusal.says("chat not found"):
@@ -131,7 +131,7 @@ class Sender:
             return ()
         method, given = ("getChatMember", {"user_id": int(sender)}) if sender else ("getChatAdministrators", {})
         try:
-            found = await self._call(method, chat, given)
+            found = await self.call(method, chat, given)
         except Refused as refusal:
             if refusal.status == 400 and refusal.says("user not found", "participant_id_invalid", "member not found"):
                 return ()
@@ -146,7 +146,7 @@ class Sender:
     async def typing(self, chat: Chat) -> None:
         """Show that the bot is typing. That it could not be shown hurts nobody."""
         try:
-            await self._call("sendChatAction", chat, {"action": "typing", **_thread(chat)})
+            await self.call("sendChatAction", chat, {"action": "typing", **_thread(chat)})
         except (Refused, Lost, HermesError) as error:
             self._log.debug("Typing could not be shown: %s", error)
 
@@ -217,16 +217,16 @@ class Sender:
         if isinstance(part, Location):
             place = {"latitude": part.latitude, "longitude": part.longitude}
             if not part.title:
-                return _sent(chat, await self._call("sendLocation", chat, {**given, **place}))
+                return _sent(chat, await self.call("sendLocation", chat, {**given, **place}))
             venue = {**place, "title": clean(part.title)[:255], "address": f"{part.latitude:.5f}, {part.longitude:.5f}"}
-            return _sent(chat, await self._call("sendVenue", chat, {**given, **venue}))
+            return _sent(chat, await self.call("sendVenue", chat, {**given, **venue}))
         choices = [clean(choice) for choice in part.choices]
         question, fits = clean(part.question), all(0 < units(choice) <= _CHOICE for choice in choices)
         if not (fits and 2 <= len(choices) <= _CHOICES and 0 < units(question) <= _QUESTION):
             return await self.text(chat, self._formatted(part.text), {}, part.text)
         poll = {"question": question, "options": [{"text": choice} for choice in choices], "is_anonymous": False}
         return _sent(
-            chat, await self._call("sendPoll", chat, {**given, **poll, "allows_multiple_answers": part.several})
+            chat, await self.call("sendPoll", chat, {**given, **poll, "allows_multiple_answers": part.several})
         )
 
     @property
@@ -242,7 +242,7 @@ class Sender:
         method = f"send{way.capitalize()}"
         seconds = size / 1e6 * _UPLOAD
         if not text.text:
-            return _sent(chat, await self._call(method, chat, given, files, seconds=seconds))
+            return _sent(chat, await self.call(method, chat, given, files, seconds=seconds))
         return _sent(chat, await self._say(method, chat, given, text, plain, "caption", files, seconds))
 
     async def _say(
@@ -254,16 +254,16 @@ class Sender:
         name = "entities" if field == "text" else "caption_entities"
         try:
             with_text = {**given, field: text.text, **({name: entities} if entities else {})}
-            return await self._call(method, chat, with_text, files, seconds=seconds)
+            return await self.call(method, chat, with_text, files, seconds=seconds)
         except Refused as refusal:
             if not entities or refusal.status != 400 or not refusal.says(*_PLAIN):
                 raise
             self._log.warning("Telegram refused the formatting of a message, which goes out without: %s", refusal.text)
         most = LIMIT if field == "text" else _CAPTION
         bare = plain if units(plain) <= most else text.text
-        return await self._call(method, chat, {**given, field: bare}, files, seconds=seconds)
+        return await self.call(method, chat, {**given, field: bare}, files, seconds=seconds)
 
-    async def _call(
+    async def call(
         self, method: str, chat: Chat, given: Mapping[str, JSON], files: Mapping[str, Upload] | None = None, *,
         seconds: float = 0.0,
     ) -> JSON:  # fmt: skip
@@ -278,7 +278,7 @@ class Sender:
             if not refusal.moved or chat.id in self._moved:
                 raise
             self._moved[chat.id] = refusal.moved
-        return await self._call(method, chat, given, files, seconds=seconds)
+        return await self.call(method, chat, given, files, seconds=seconds)
 
     def _formatted(self, text: str) -> Formatted:
         return formatted(text, limit=LIMIT) if self._config.markdown else Formatted(clean(text))

@@ -34,17 +34,18 @@ async def stream_messages(line: Line, request: Request, model: str) -> AsyncGene
         response, guess = await _ask(line, request, model)
         try:
             pieces = response.aiter_bytes() if "content-encoding" in response.headers else response.aiter_raw()
-            first = await first_bytes(pieces)
+            patience = Patience(line.service, line.stale_seconds)
+            first = await first_bytes(pieces, patience)
             decoder = MessageDecoder(line.about(model), line.key, guess=guess)
             if first.lstrip()[:1] in (b"{", b"[", b"<", b""):
                 for delta in await _whole(decoder, line.about(model), first, pieces):
                     yield delta
                 return
             reader = EventReader()
-            piece, patience = first, Patience(line.service, line.stale_seconds)
+            piece = first
             while piece and not decoder.done and decoder.failed is None:
                 events = objects(reader.feed(piece))
-                patience.hear(something=any(event.get("type") != "ping" for event in events))
+                patience.hear(something=any(event.get("type") != "ping" for event in events), size=len(piece))
                 for delta in decoder.feed(events):
                     yield delta
                 if not decoder.done:

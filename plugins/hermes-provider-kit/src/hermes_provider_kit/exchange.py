@@ -64,7 +64,8 @@ async def json_lines(line: "ServiceLine", pieces: AsyncIterator[bytes]) -> Async
         BrokenEvent: A line is no JSON, or has no end.
         Unavailable: Nothing was said for longer than was agreed.
     """
-    patience, tail = Patience(line.service, line.stale_seconds), await first_bytes(pieces)
+    patience = Patience(line.service, line.stale_seconds)
+    piece = tail = await first_bytes(pieces, patience)
     while True:
         *whole, tail = tail.split(b"\n")
         for one in whole:
@@ -72,7 +73,7 @@ async def json_lines(line: "ServiceLine", pieces: AsyncIterator[bytes]) -> Async
                 yield _value(one)
         if len(tail) > LIMIT:
             raise BrokenEvent(tail[:200].decode(errors="replace"))
-        patience.hear(something=any(map(bytes.strip, whole)))
+        patience.hear(something=any(map(bytes.strip, whole)), size=len(piece))
         piece = await anext(pieces, b"")
         if not piece:
             break

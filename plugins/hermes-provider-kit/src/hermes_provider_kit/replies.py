@@ -7,34 +7,51 @@ from collections.abc import AsyncIterator, Iterable
 from hermes_core.errors import Unavailable
 from hermes_core.types import Blob, Request, ToolResult
 from hermes_provider_kit.failures import Service, redact
-from hermes_provider_kit.transport import silence
+from hermes_provider_kit.transport import endless, silence
 
 __all__ = ["Patience", "broken_event", "drain", "first_bytes", "names_files", "read_bytes", "read_capped"]
 
 FAILURE_CAP = 256 * 1024  # bytes of a failed reply that are read
 FIRST_CAP = 64 * 1024  # bytes of white space before a reply begins
 CLOSE_SECONDS = 0.25  # how long to wait for the end of a body, so that its connection can be used again
+WHOLE_FACTOR = 30  # times the longest silence that a reply may take in all: an hour for a hosted service
+WHOLE_BYTES = 128 * 1024 * 1024  # of a reply as it is sent; the longest ones of today have a third of that
 BOM = b"\xef\xbb\xbf"
 
 
 class Patience:
-    """End a reply that only keeps the connection alive: that is silence too, and no time-out sees it."""
+    """End a reply that no time-out sees: one that only keeps the connection alive, and one that has no end.
+
+    A reply may take ``WHOLE_FACTOR`` times the ``seconds`` of the longest silence, and ``WHOLE_BYTES``.
+    """
 
     def __init__(self, service: Service, seconds: float) -> None:
-        self._service, self._seconds, self._heard = service, seconds, time.monotonic()
+        self._service, self._seconds = service, seconds
+        self._began = self._heard = time.monotonic()
+        self._bytes = 0
 
-    def hear(self, *, something: bool) -> None:
-        """Take note of bytes that said ``something`` or nothing. Raises Unavailable."""
+    def hear(self, *, something: bool, size: int = 0) -> None:
+        """Take note of ``size`` bytes that said ``something`` or nothing. Raises Unavailable."""
+        now = time.monotonic()
+        self._bytes += size
         if something:
-            self._heard = time.monotonic()
-        elif time.monotonic() - self._heard > self._seconds:
+            self._heard = now
+        elif now - self._heard > self._seconds:
             raise silence(self._service, self._seconds)
+        if now - self._began > WHOLE_FACTOR * self._seconds or self._bytes > WHOLE_BYTES:
+            raise endless(self._service, now - self._began, self._bytes)
 
 
-async def first_bytes(pieces: AsyncIterator[bytes]) -> bytes:
-    """Read until something is said, which shows what kind of reply it is; a mark of the byte order is left out."""
+async def first_bytes(pieces: AsyncIterator[bytes], patience: Patience | None = None) -> bytes:
+    """Read until something is said, which shows what kind of reply it is; a mark of the byte order is left out.
+
+    Raises:
+        Unavailable: For longer than ``patience`` has, nothing but white space came.
+    """
     first = b""
     while len(first) < FIRST_CAP and not first.strip(b" \t\r\n" + BOM):
+        if patience is not None:
+            patience.hear(something=False)
         piece = await anext(pieces, b"")
         if not piece:
             break

@@ -135,6 +135,13 @@ def silence(service: Service, seconds: float) -> Unavailable:
     return Unavailable(text, hint=hint, reason="timeout")
 
 
+def endless(service: Service, seconds: float, size: int) -> Unavailable:
+    """Make the error for a reply that goes on and on. The same again would be as long, so it is not waited for."""
+    text = f"{service.title} at {service.url} answered for {seconds:.0f} s ({size:,} bytes) and came to no end."
+    hint = "Raise providers timeout if such long replies are wanted: a reply may take thirty times that."
+    return Unavailable(text, transient=False, hint=hint, reason="timeout")
+
+
 def network_failure(service: Service, error: Exception, stale_seconds: float) -> ProviderError:
     """Make the error for a connection that failed or went silent, from what ``httpx2`` or the system raised."""
     import httpx2

@@ -11,7 +11,7 @@ from hermes_provider_kit.replies import Patience, broken_event, drain, first_byt
 from hermes_provider_kit.sse import BrokenEvent, EventReader
 from hermes_provider_kit.transport import network_failure
 from hermes_provider_openai.body import chat_body, encode
-from hermes_provider_openai.decode import ChatDecoder
+from hermes_provider_openai.decode import ChatDecoder, says
 from hermes_provider_openai.line import Line
 
 if TYPE_CHECKING:
@@ -32,7 +32,8 @@ async def stream_chat(line: Line, request: Request, model: str) -> AsyncGenerato
         try:
             kind = response.headers.get("content-type", "")
             pieces = response.aiter_bytes() if "content-encoding" in response.headers else response.aiter_raw()
-            first = await first_bytes(pieces)
+            patience = Patience(line.service, line.stale_seconds)
+            first = await first_bytes(pieces, patience)
             start = first.lstrip()[:1]
             if start in (b"{", b"[", b"<") or (not first.strip() and "json" in kind):
                 for delta in _whole(line, model, first + await _remainder(pieces)):
@@ -40,13 +41,13 @@ async def stream_chat(line: Line, request: Request, model: str) -> AsyncGenerato
                 return
             # Written out here and not in a generator of its own: this loop runs once for every piece of a reply.
             reader, decoder = EventReader(), ChatDecoder(line.about(model), line.key)
-            seen, patience = False, Patience(line.service, line.stale_seconds)
-            piece = first
+            seen, piece = False, first
             while True:
                 events = reader.feed(piece)
-                patience.hear(something=bool(events))
                 seen = seen or bool(events)
-                for delta in decoder.feed(events):
+                deltas = decoder.feed(events)
+                patience.hear(something=bool(deltas) or any(map(says, events)), size=len(piece))
+                for delta in deltas:
                     yield delta
                 if decoder.failed is not None:
                     raise decoder.failed

@@ -10,7 +10,7 @@ from hermes_provider_kit.surrogates import mend, split_half
 from hermes_provider_openai.calls import CallCollector
 from hermes_provider_openai.usage import read_usage
 
-__all__ = ["ChatDecoder"]
+__all__ = ["ChatDecoder", "says"]
 
 _REASONS: dict[str, StopReason] = {
     "tool_calls": "tools",
@@ -284,3 +284,19 @@ def _add_detail(details: list[dict[str, JSON]], piece: Mapping[str, JSON]) -> No
             last[key] = _Pieces([before, value])
         elif value is not None:
             last[key] = value
+
+
+def says(event: JSON) -> bool:
+    """Whether an event brings a reply on; an empty piece of one is sent to keep a connection alive."""
+    if not isinstance(event, dict):
+        return True
+    choices = event.get("choices") or []
+    if any(value for key, value in event.items() if key in ("error", "usage")) or not isinstance(choices, list):
+        return True
+    said = [one if isinstance(one, dict) else {"delta": one} for one in choices]
+    deltas = [one.get("delta") or one.get("message") or {} for one in said]
+    return any(one.get("finish_reason") for one in said) or any(map(_fills, deltas))
+
+
+def _fills(delta: JSON) -> bool:
+    return not isinstance(delta, dict) or any(value for key, value in delta.items() if key != "role")

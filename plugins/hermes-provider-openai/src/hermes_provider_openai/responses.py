@@ -5,6 +5,7 @@ from types import ModuleType
 
 from hermes_core.errors import ProviderError, Unavailable, UserError
 from hermes_core.types import JSON, CallDelta, Delta, Done, ReasoningDelta, Request, StopReason, TextDelta, UsageDelta
+from hermes_provider_kit.replies import Patience
 from hermes_provider_kit.surrogates import mend
 from hermes_provider_openai.line import Line
 from hermes_provider_openai.responses_input import ITEMS, responses_arguments
@@ -15,6 +16,7 @@ __all__ = ["stream_responses"]
 INSTALL = "pip install 'hermes-provider-openai[responses]'"
 _TEXT = frozenset({"response.output_text.delta", "response.refusal.delta"})
 _THOUGHT = frozenset({"response.reasoning_summary_text.delta", "response.reasoning_text.delta"})
+_WAITS = frozenset({"keepalive", "response.queued", "response.in_progress"})  # bring a reply on by nothing
 _END = frozenset({"response.completed", "response.incomplete", "response.failed"})
 
 
@@ -35,8 +37,12 @@ async def stream_responses(line: Line, request: Request, model: str) -> AsyncGen
         stream = await client.responses.create(**responses_arguments(line, request, model))
         reply = _Reply(line, model)
         try:
+            patience = Patience(line.service, line.stale_seconds)
             async for event in stream:
-                for delta in reply.take(event.to_dict(warnings=False) if hasattr(event, "to_dict") else event):
+                said = event.to_dict(warnings=False) if hasattr(event, "to_dict") else event
+                deltas = reply.take(said)
+                patience.hear(something=said.get("type") not in _WAITS, size=len(str(said.get("delta", ""))))
+                for delta in deltas:
                     yield delta
                 if reply.ended:
                     break

@@ -54,7 +54,7 @@ def is_limit(error: ProviderError) -> bool:
 
 def passes(error: ProviderError) -> bool:
     """Whether it is a fault of the service that goes by: who was tried in vain is left alone for a while."""
-    return plan(error).wait and error.reason not in _LIMITS
+    return _PLANS.get(error.reason, Plan()).wait and error.reason not in _LIMITS
 
 
 def pause(error: ProviderError, attempt: int, base: float, cap: float) -> float:

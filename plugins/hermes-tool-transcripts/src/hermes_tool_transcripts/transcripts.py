@@ -19,6 +19,7 @@ from hermes_core.types import JSON, Session
 __all__ = ["Transcripts"]
 
 _AT_ONCE = 50  # messages that are read, masked and written in one go
+_KEPT = 1_000  # transcripts of which it is known how far they are
 _REACH = 65_536  # bytes of the end that are looked at first
 _encode = json.JSONEncoder(ensure_ascii=False).encode
 _log = logging.getLogger(f"hermes.{__name__}")
@@ -32,14 +33,21 @@ class Transcripts:
         """``masked`` takes out of a text what must not be written into plain files."""
         self._folder, self._masked = folder, masked
         self._warned = False
+        self._known: dict[Path, int] = {}  # the last message that was written; the file has the last word
 
     async def follow(self, archive: SessionsBroker, session: Session) -> None:
         """Add what a session has and its transcript has not. Never raises for a bad disk, nor for a bad store."""
         path = self._path(session)
         try:
-            last = await asyncio.to_thread(_last_of, path)
+            last = self._known.pop(path, -1)
+            last = await asyncio.to_thread(_last_of, path) if last < 0 else last
             while rows := await archive.export_after(session.owner, session.id, last, limit=_AT_ONCE):
                 last = await asyncio.to_thread(self._append, path, last, rows)
+                if last >= rows[-1][0] and len({number for number, _ in rows}) < _AT_ONCE:
+                    break
+            self._known[path] = last
+            while len(self._known) > _KEPT:
+                del self._known[next(iter(self._known))]
         except (UnknownName, StoreError):  # a session that was never stored, or a store whose trouble the turn told
             return
         except OSError as error:
@@ -49,6 +57,7 @@ class Transcripts:
 
     async def forget(self, session: Session) -> None:
         """Remove the transcript of a deleted session."""
+        self._known.pop(self._path(session), None)
         try:
             await asyncio.to_thread(self._path(session).unlink, missing_ok=True)
         except OSError as error:

@@ -22,6 +22,7 @@ _COMMANDS = {  # name -> (module, what makes it)
     "status": ("processes", "make_status"),
     "pair": ("pairing", "make_pair"),
     "channels": ("channels", "make_channels"),
+    "dead": ("dead", "make_dead"),
     "install": ("systemd", "make_install"),
     "uninstall": ("systemd", "make_uninstall"),
 }

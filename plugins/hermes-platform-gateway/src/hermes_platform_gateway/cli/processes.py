@@ -109,7 +109,8 @@ def make_status(ctx: PluginContext) -> click.Command:
         emit(rows, ("platform", "account", "state", "since", "error"), as_json=False, empty="No account is served.")
         click.echo(
             f"Conversations in which something waits: {waiting}. To be sent: "
-            f"{states['waiting'] + states['sending']}. Given up: {states['failed']}."
+            f"{states['waiting'] + states['sending']}. Given up: {states['failed']}"
+            + (f" (see: {ctx.program} gateway dead)." if states["failed"] else ".")
         )
         for name, said in services.items():
             click.echo(f"{name}: {said}")

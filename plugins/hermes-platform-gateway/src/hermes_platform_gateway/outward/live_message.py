@@ -150,7 +150,7 @@ class LiveMessage:
         self._last = self._clock()
         try:
             async with asyncio.timeout(_PATIENCE):
-                await self._show(text)
+                shown = await self._show(text)
         except NotSent as error:
             self._floods += 1
             if self._floods > _FLOODS:
@@ -158,29 +158,37 @@ class LiveMessage:
             wait = self._limiter.backoff(self._outgoing.key) if error.retry_after is None else error.retry_after
             self._limiter.pause(self._outgoing.chat.id, wait, everywhere=error.everywhere)
         else:
-            self._text = text
+            self._text = text if shown else self._text
 
-    async def _show(self, text: str) -> None:
+    async def _show(self, text: str) -> bool:
+        """Bring a text into the messages; False while something older is to be said there first."""
         limit, length = self._platform.limit, self._platform.length
         if limit and length(text) > limit:
             text = self._progress.saying()
         pieces = split_text(text, limit, length) if text.strip() else []
         while len(self._messages) < len(pieces) and not self._closed:
-            await self._place()
+            if not await self._place():
+                return False
         pieces += [PLACEHOLDER] * (len(self._messages) - len(pieces))
         for number, piece in enumerate(pieces[: len(self._messages)]):
             message_id, shown = self._messages[number]
             if shown != piece and not self._closed:
                 await self._platform.edit(Sent(chat=self._outgoing.chat.id, message_id=message_id), said(piece))
                 self._messages[number] = message_id, piece
+        return True
 
-    async def _place(self) -> None:
-        """One more message to write into. Its id is stored before anything is written."""
+    async def _place(self) -> bool:
+        """One more message to write into. Its id is stored before anything is written.
+
+        False while an older message of the chat is not sent: it would stand above that for ever.
+        """
         if self._row is None:
             self._row = await self._outbox.draft(self._outgoing)
             self._messages = [(message_id, "") for message_id in self._row.placeholders]  # a former life's
             if self._messages:
-                return
+                return True
+        if await self._outbox.waits_before(self._row):
+            return False
         number, chat = len(self._messages), self._outgoing.chat
         if number:
             chat = Chat(chat.id, chat.thread)
@@ -190,3 +198,4 @@ class LiveMessage:
         self._messages.append((sent.message_id, PLACEHOLDER))
         if not await self._outbox.mark_draft(self._row.id, [message_id for message_id, _ in self._messages]):
             raise _Stop("the answer is being sent")
+        return True

@@ -115,14 +115,16 @@ class Sender:
 
     async def _look(self) -> float:
         """Begin to send what is due; the seconds until to look again."""
-        now, free = self._clock(), self._most - len(self._busy)
+        now = self._clock()
+        busy = set(self._busy)  # what is done with these while the rows are read, the rows may not tell yet
         who = self.platform.name, self.platform.account
         try:
             if now - self._pruned > _HOUR:
                 await self.outbox.prune_outbox(now - KEPT)
                 await end_drafts(self._ctx, *who, said("(no answer)"), now - _MINUTE)
                 self._pruned = now
-            rows = await self.outbox.due(*who, now, 2 * self._most, holder=self.holder) if free else []
+            full = len(busy) >= self._most
+            rows = [] if full else await self.outbox.due(*who, now, 2 * self._most, holder=self.holder)
             due = await self.outbox.next_due(*who)
         except StoreError as error:
             log.error("the outbox of %s cannot be read: %s", self.platform.name, error)
@@ -130,7 +132,8 @@ class Sender:
         for row in rows:
             chat = row.outgoing.chat
             place = (chat.id, chat.thread)
-            if place not in self._busy and len(self._busy) < self._most and not self.limiter.left(chat.id):
+            free = len(self._busy) < self._most and not self.limiter.left(chat.id)
+            if free and place not in busy | self._busy.keys():
                 task = self._busy[place] = asyncio.create_task(self._deliver(row), name=f"send:{row.id}")
                 task.add_done_callback(partial(self._done, place))
         return max(0.0, min(self._poll, due - now)) if due is not None and due > now else self._poll
@@ -274,14 +277,15 @@ class Sender:
             pieces[number] = said(f"({_file(pieces[number])} could not be sent: {self._told(error)})")
             before = evolve(before, pieces=pieces, tries=0, sent=0.0)
         else:
-            await self._give_up(row, pieces, self._told(error), dead=True)
+            await self._give_up(evolve(row, tries=before.tries), pieces, self._told(error), dead=True)
             return None
         await self._surely(partial(self.outbox.mark_again, before, self.holder, 0.0, self._told(error)))
         return before
 
     async def _give_up(self, row: OutboxRow, pieces: Sequence[Message], why: str, *, dead: bool = False) -> None:
+        tries = row.tries
         if row.state != "sending" or row.holder != self.holder:
-            row = await self._begun(row, pieces, row.repeated)
+            row = evolve(await self._begun(row, pieces, row.repeated), tries=tries)
         await self._surely(partial(self.outbox.mark_failed, row, self.holder, why, dead=dead))
         self.limiter.went_well(row.id)
         chat = row.outgoing.chat.id

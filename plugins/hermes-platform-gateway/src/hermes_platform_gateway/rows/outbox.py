@@ -74,6 +74,13 @@ class Outbox(Part):
         return _changed(tx, untried, placeholder=_joined(placeholders))
 
     @unit(READ)
+    def waits_before(self, tx: TablesTransaction, row: OutboxRow) -> bool:
+        """Whether an older row of the same chat and thread is still to be sent: what is newer would overtake it."""
+        out, (chat, thread) = row.outgoing, (clean(row.outgoing.chat.id), clean(row.outgoing.chat.thread))
+        here = equal(outbox, platform=out.platform, account=out.account, chat=chat, thread=thread) & _in(*_STATES)
+        return bool(list(tx.execute(sa.select(outbox.c.id).where(here, outbox.c.id < row.id).limit(1))))
+
+    @unit(READ)
     def drafts(self, tx: TablesTransaction, platform: str, account: str) -> list[str]:
         """The turns whose answers were shown and are not to be sent yet."""
         shown = equal(outbox, platform=platform, account=account, state="draft") & (outbox.c.placeholder != "")
@@ -167,8 +174,11 @@ class Outbox(Part):
     def mark_failed(
         self, tx: TablesTransaction, row: OutboxRow, holder: str, error: str, *, dead: bool = False
     ) -> bool:
-        """Give it up, and remember why; ``dead``: nothing reaches its chat any more, as far as is known."""
-        values = {"state": "failed", "error": clean(error), "sent": time.time()}
+        """Give it up, and remember why; ``dead``: nothing reaches its chat any more, as far as is known.
+
+        The tries of ``row`` are those after which it may have arrived.
+        """
+        values = {"state": "failed", "error": clean(error), "tries": row.tries, "sent": time.time()}
         if not _changed(tx, _held(row.id, holder), **values):
             return False
         if dead:
@@ -180,6 +190,19 @@ class Outbox(Part):
         """Take back a draft, or a message that waits; False when that is too late."""
         unsent = (outbox.c.id == row) & _in("draft", "waiting")
         return _changed(tx, unsent, error=clean(error), sent=time.time(), state="abandoned")
+
+    @unit()
+    def send_again(self, tx: TablesTransaction, row: int) -> bool:
+        """Let a message wait again that was given up; False when it is not. What of it arrived is not sent twice.
+
+        From now it has its whole time again. A piece that may have arrived is sent as one that may be repeated.
+        """
+        values = {"state": "waiting", "holder": "", "error": "", "due": 0.0, "repeated": 0, "sent": outbox.c.created}
+        tries = sa.case((outbox.c.tries > 0, 1), else_=0)
+        if not _changed(tx, equal(outbox, id=row) & _in("failed"), **values, tries=tries, created=time.time()):
+            return False
+        tx.tell(_WAKES)
+        return True
 
     # --- looking back -------------------------------------------------------------------------------------------
 

@@ -62,7 +62,10 @@ class Supervisor:
         self._resting = True
 
     async def keep(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Do the work until it returns, or this is cancelled; again whenever it raises."""
+        """Do the work until it returns, or this is cancelled; again whenever it raises.
+
+        An error that says how long to wait (``retry_after``) is waited out as it says; else the pauses grow.
+        """
         first, cap = self._pauses
         pause = first
         while not self._resting:
@@ -82,11 +85,13 @@ class Supervisor:
                     self._fell(error)
                 if time.monotonic() - began > _STABLE:
                     pause = first
-                await self.tell("waiting", f"{str(error) or type(error).__name__} Tried again in {pause:.0f} s.")
+                asked: float | None = getattr(error, "retry_after", None)
+                wait = pause * random.uniform(0.9, 1.0) if asked is None else asked  # noqa: S311 - not all at once
+                await self.tell("waiting", f"{str(error) or type(error).__name__} Tried again in {wait:.0f} s.")
                 with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(pause * random.uniform(0.9, 1.0)):  # noqa: S311 - not all at once
+                    async with asyncio.timeout(wait):
                         await self._again.wait()
-                pause = min(cap, pause * 2)
+                pause = pause if asked is not None else min(cap, pause * 2)
             self._again.clear()
 
     async def tell(self, state: State, error: str = "") -> None:
