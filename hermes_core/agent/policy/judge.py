@@ -144,8 +144,7 @@ class Policy:
         opened, runs = self._readable(session), Effect.EXECUTE in tool.effects
         if reason := _closed(tool, places, workspace, guarded, opened):
             return Verdict(outcome="deny", reason=f"{reason}{_NEVER}", by="hard block")
-        reserved = partial(widens, records=self._records)
-        protected = Protected(closed=guarded, readable=opened, program=self._brand, reserved=reserved)
+        protected = Protected(closed=guarded, readable=opened, program=self._brand, reserved=self._reserved)
         word = await self._word(session, call, workspace, protected) if runs else Verdict(outcome="allow")
         if word.hard:
             return word

@@ -49,7 +49,7 @@ async def detailed(service: Service, request: Request) -> Response:
     """Whether it can work, and what it does."""
     ready = await _ready(service.ctx)
     good = all(state == "ok" for state in ready.values())
-    turns = {"running": service.turns.running, "most": service.config.max_turns}
+    turns = {"running": service.turns.places.running, "most": service.config.max_turns}
     known = {"version": version("hermes-core"), "uptime_seconds": round(time.time() - service.began, 1)}
     return json_answer({"status": "ok" if good else "degraded", "checks": ready, "turns": turns, **known})
 

@@ -93,7 +93,7 @@ class Api(Platform):
                     ended.result()
             finally:
                 if self._service is not None:  # nobody listens any more, so nothing new is begun
-                    self._service.turns.refuse()
+                    self._service.turns.places.refuse()
                 ended.cancel()
                 closed.cancel()
                 await asyncio.wait({ended, closed})
@@ -117,7 +117,7 @@ class Api(Platform):
         server, self._server = self._server, None
         try:
             if service is not None:
-                await service.turns.rest(_DRAIN)
+                await service.turns.places.rest(_DRAIN)
         finally:
             if service is not None:
                 await service.turns.close()

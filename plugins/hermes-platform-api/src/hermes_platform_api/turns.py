@@ -27,6 +27,7 @@ from hermes_platform_api.errors import ApiError, of_refused
 from hermes_platform_api.heads import Head, Heads, Keys
 from hermes_platform_api.held import HeldTurn
 from hermes_platform_api.kept import Events, Kept
+from hermes_platform_api.places import Places
 from hermes_platform_api.turn_request import TurnRequest
 
 __all__ = ["Turns", "owner_of"]
@@ -41,25 +42,12 @@ class Turns:
 
     def __init__(self, ctx: PluginContext, most: int, wait: float = 600.0) -> None:
         """``wait`` is how many seconds a turn waits for results of its client's tools."""
-        self._ctx, self._most, self._wait, self._with_tools = ctx, most, wait, held_turns(ctx)
+        self._ctx, self._wait, self._with_tools = ctx, wait, held_turns(ctx)
         self._heads, self._keys = Heads(ctx.documents, ctx.sessions), Keys(ctx.documents)
         self._kept: dict[str, Kept] = {}
         self._held_turns: set[HeldTurn] = set()
         self._sessions: dict[str, int] = {}
-        self.running, self._last, self._rested = 0, False, asyncio.Event()
-
-    def refuse(self) -> None:
-        """Take no more: this server ends."""
-        self._last = True
-
-    async def rest(self, seconds: float) -> None:
-        """Take no more, and let what runs end, for so long at most."""
-        self.refuse()
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                while self.running:
-                    self._rested.clear()
-                    await self._rested.wait()
+        self.places = Places(most)
 
     def busy(self, session: str) -> bool:
         """Whether a turn that began here runs in a session."""
@@ -98,13 +86,13 @@ class Turns:
                 if not isinstance(one, Question):
                     yield one
             return
-        self._take()
+        self.places.take()
         try:
             async with contextlib.aclosing(self._watched(self._turn(wanted))) as turn:
                 async for event in turn:
                     yield event
         finally:
-            self._give()
+            self.places.give()
 
     async def keep(self, wanted: TurnRequest, seconds: float = 0.0) -> Kept:
         """Play it whether or not somebody listens, or find it where it was played. Raises ApiError.
@@ -116,7 +104,7 @@ class Turns:
         await self._bind(wanted)
         if found := self.kept(wanted.event, wanted.person):  # it came twice, and the other was faster
             return found
-        self._take()
+        self.places.take()
         kept = Kept(wanted.person)
         self._begin(wanted.event, kept, self._once(wanted, kept), seconds)
         return kept
@@ -127,13 +115,13 @@ class Turns:
         Its events from here on can be read as those of ``keep``. Waits while as many turns run as may.
         """
         wanted = TurnRequest(person=person, event=event, message=Message(role="user", parts=()))
-        await self._room()
+        await self.places.room()
         past = await self._past(wanted)
-        if self._last or past is None or past.state not in ("cut", "waiting") or self.kept(event, person):
+        if self.places.last or past is None or past.state not in ("cut", "waiting") or self.kept(event, person):
             return None
         if past.state == "waiting" and await self._ctx.turns.busy(past.session_id, owner=owner_of(self._ctx, person)):
             return None
-        self.running += 1
+        self.places.running += 1
         kept = Kept(person)
         kept.session = past.session_id
         self._begin(event, kept, self._again(past, wanted, kept), seconds)
@@ -141,10 +129,10 @@ class Turns:
 
     async def finish(self, session: str, person: str) -> None:
         """Finish the turn that a death cut off in a session, and play what waits there; nobody is asked."""
-        await self._room()
-        if self._last:
+        await self.places.room()
+        if self.places.last:
             return
-        self.running += 1
+        self.places.running += 1
         events = self._ctx.turns.resume(session, owner=owner_of(self._ctx, person))
         self._begin(f"session {session}", Kept(person), events, 0.0)
 
@@ -153,15 +141,10 @@ class Turns:
         loop, self._kept[name] = asyncio.get_running_loop(), kept
 
         def done() -> None:
-            self._give()
+            self.places.give()
             loop.call_later(seconds, self._kept.pop, name, None)
 
         kept.begin(self._watched(events), done)
-
-    async def _room(self) -> None:
-        while self.running >= self._most and not self._last:
-            self._rested.clear()
-            await self._rested.wait()
 
     async def _handing(self, wanted: TurnRequest) -> Events:
         """The events of a turn that may call its client's tools, until the client has the word. Raises ApiError."""
@@ -187,11 +170,11 @@ class Turns:
         if found := self._repeated(wanted):
             return found
         if held := self._with_tools.waiting(wanted.person, wanted.results):
-            self._take()
+            self.places.take()
             try:
                 at = await self._go_on(held, wanted)
             except BaseException:
-                self._give()
+                self.places.give()
                 raise
             self._remember(wanted, held)
             return held, at
@@ -203,8 +186,8 @@ class Turns:
         event = event_of_call(next(iter(wanted.results))) if cut else wanted.event
         answers = wanted.results if cut else None
         given = wanted.tools or ClientTools(tools=())
-        self._take()
-        held = HeldTurn(wanted.person, event, given, seconds=self._wait, paused=self._give, answers=answers)
+        self.places.take()
+        held = HeldTurn(wanted.person, event, given, seconds=self._wait, paused=self.places.give, answers=answers)
         self._held_turns.add(held)
         self._remember(wanted, held)
         same = evolve(wanted, event=event)
@@ -248,7 +231,7 @@ class Turns:
 
     def _ended(self, held: HeldTurn) -> None:
         if not held.handed:  # else its place was given back when it began to wait
-            self._give()
+            self.places.give()
         self._with_tools.leave(held)
         self._held_turns.discard(held)
         later = asyncio.get_running_loop().call_later
@@ -286,19 +269,6 @@ class Turns:
             text = "This Idempotency-Key came with another request before. Use a new key for a new request."
             raise ApiError(422, "idempotency_key_reused", text, headers={"x-should-retry": "false"})
         return bound == "again"
-
-    def _take(self) -> None:
-        if self._last:
-            text = "This server is going down. Come again soon."
-            raise ApiError(503, "going_down", text, headers={"retry-after": "5"})
-        if self.running >= self._most:
-            text = f"{self._most} turns run already. Come again soon."
-            raise ApiError(429, "too_many_turns", text, headers={"retry-after": _AGAIN})
-        self.running += 1
-
-    def _give(self) -> None:
-        self.running -= 1
-        self._rested.set()
 
     async def _watched(self, events: Events) -> Events:
         session = ""
