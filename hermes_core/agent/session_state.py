@@ -202,10 +202,11 @@ class OpenSessions:
 
     async def _let_go(self) -> None:
         """End what this process did in the sessions that rest longest; not where something still runs."""
-        at_work: Callable[[str], bool] = self.resources.busy if "resources" in vars(self) else lambda _: False
+        at_work = self.resources.busy if "resources" in vars(self) else lambda _: False
         resting = [state for name, state in self._open.items() if not state.busy and not at_work(name)]
         for state in resting[:-_KEPT]:  # while one ends, others are let go of too, and some taken up again
-            if not state.busy and not at_work(state.session.id) and self._open.pop(state.session.id, None):
+            if self._open.get(name := state.session.id) is state and not (state.busy or at_work(name)):
+                del self._open[name]
                 await self._end(state)
 
     async def fork(

@@ -49,7 +49,7 @@ class Running:
     def running(self) -> int:
         """How many turns run."""
         service = self.api._service
-        return service.turns.running if service else 0
+        return service.turns.places.running if service else 0
 
     def again(self) -> Any:
         """The same, once more."""

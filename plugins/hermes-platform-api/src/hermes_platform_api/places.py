@@ -21,7 +21,7 @@ class Places:
             raise ApiError(503, "going_down", text, headers={"retry-after": "5"})
         if self.running >= self._most:
             text = f"{self._most} turns run already. Come again soon."
-            raise ApiError(429, "too_many_turns", text, headers={"retry-after": "2"})
+            raise ApiError(429, "too_many_turns", text, headers={"retry-after": "1"})
         self.running += 1
 
     def give(self) -> None:

@@ -93,7 +93,7 @@ class Messages(Mailbox):
 
     async def named(self, word: str, owner: Principal | None) -> Sequence[tuple[str, str]]:
         """The trace and the turn of each message that a word names."""
-        return await rows_of(self._ctx).outbox.named(word, owner)
+        return await rows_of(self._ctx).traced.named(word, owner)
 
     async def sent(self, trace: str, turn_id: str, owner: Principal | None) -> Sequence[Mapping[str, Any]]:
         """What went out of a trace or a turn."""

@@ -24,8 +24,10 @@ class Rows:
         from hermes_platform_gateway.rows.outbox import Outbox
         from hermes_platform_gateway.rows.people import People
         from hermes_platform_gateway.rows.routes import Routes
+        from hermes_platform_gateway.rows.traced import Traced
 
-        self.outbox, self.chats, self.routes, self.people = Outbox(store), Chats(store), Routes(store), People(store)
+        self.outbox, self.traced, self.chats = Outbox(store), Traced(store), Chats(store)
+        self.routes, self.people = Routes(store), People(store)
 
 
 def rows_of(ctx: "PluginContext") -> Rows:
@@ -47,7 +49,7 @@ async def sent(
     ctx: "PluginContext", trace: str, turn_id: str, owner: "Principal | None"
 ) -> Sequence[Mapping[str, Any]]:
     """What went out of a trace or a turn, as far as an owner, or anybody, may see it; with how its account is."""
-    rows = await rows_of(ctx).outbox.on_the_way(trace, turn_id, owner)
+    rows = await rows_of(ctx).traced.on_the_way(trace, turn_id, owner)
     accounts = await ctx.host.records.accounts() if rows else ()
     how = {(one.platform, one.account): (one.state, one.error) for one in accounts}
     states = [how.get((row["platform"], row["account"]), (None, None)) for row in rows]
