@@ -63,7 +63,7 @@ async def answered(store: Store, *outgoing: Outgoing, state: str = "done", error
 async def paths(store: Store, word: str, owner: Principal, *, everybody: bool = False) -> list[MessageTrace]:
     """As a plugin gets them: with what went out."""
     whose = None if everybody else owner
-    found = await rows_of(store).outbox.named(word.strip(), whose)
+    found = await rows_of(store).traced.named(word.strip(), whose)
     return [
         evolve(path, outgoing=await sent(context_of(store), path.trace, path.turn_id, whose))
         for path in await store.traces.find(word, owner, everybody=everybody, sent=found)
