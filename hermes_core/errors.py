@@ -93,11 +93,11 @@ REASONS = {
 }
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
-    """Return the known name most like ``name``, or an empty string when none is close."""
+def nearest(name: str, known: Iterable[str], likeness: float = 0.6) -> str:
+    """Return the known name most like ``name``, or an empty string when none is so close."""
     import difflib  # a name is seldom wrong
 
-    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
+    close = difflib.get_close_matches(name, list(known), n=1, cutoff=likeness)
     return close[0] if close else ""
 
 

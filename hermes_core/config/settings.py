@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _OUTLINE: Any = dict[str, dict[str, JSON] | None] | None  # a plugin's section is checked when it is asked for
+_SLIP = 0.85  # so like one of the kernel's names that it is none of a plugin's
 _KNOWN = {*Config.__annotations__, *PLUGIN_SPACES}
 _FOREIGN = "_config_version"  # heads the file of Hermes Agent, whose home and file have the same names as ours
 
@@ -292,9 +293,10 @@ def read_kernel(
     """
     apart = {s for s in own_sections(raw) if (not nearest(s, _KNOWN) if claimed is None else s in claimed)}
     kernel = {key: value for key, value in raw.items() if key not in PLUGIN_SPACES and key not in apart}
-    for keys, ours, _ in _beyond(raw):
+    for keys, ours, more in _beyond(raw):
+        slips = {k: v for k, v in more.items() if len(keys) == 1 and nearest(k, KERNEL_KEYS[keys[0]], _SLIP)}
         if keys == (HOST,) or claimed is None or ".".join(keys) in claimed:
-            kernel = put(kernel, keys, ours)
+            kernel = put(kernel, keys, {**ours, **slips})
     config, problems = _read(spelled_out(kernel), secrets, "", Config)
     for space in PLUGIN_SPACES:
         problems += structure(_OUTLINE, raw.get(space), space)[1]

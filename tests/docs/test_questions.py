@@ -17,7 +17,7 @@ async def test_the_page_shows_the_question_as_it_is_asked(tmp_path: Path) -> Non
     call = ToolCall(id="1", name="terminal", arguments={"command": "git push origin main"})
     place = FakeWorkspace(folder=tmp_path)
     word = await look(call, place, Protected())
-    verdict = await judge(call, place, str(tmp_path / "home"))
+    verdict = await judge(call, place, str(tmp_path / "home"), Protected())
     assert verdict
     tool = Tool(name="terminal", description="x", params=object, run=lambda *_: None, effects={Effect.EXECUTE})
     case = Case(
