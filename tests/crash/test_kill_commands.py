@@ -245,12 +245,15 @@ def test_a_holder_that_stopped_beating_is_replaced_and_what_it_writes_is_refused
         with sqlite3.connect(shell.home / "state.db") as database:
             database.execute("UPDATE leases SET beat = ?", (time.monotonic() - 61,))
         database.close()
-    done = shell("resume", "--json")
-    assert json.loads(done.stdout)["reason"] == "done"
+    with shell.start("--provider", "offline", "resume", "--json") as resuming:  # it waits for what still runs
+        with pytest.raises(subprocess.TimeoutExpired):
+            resuming.wait(1.5)
+        os.write(end, b"late\n")
+        os.close(end)
+        done, _ = resuming.communicate(timeout=60)
+    assert json.loads(done)["reason"] == "done"
     before = shell("sessions", "export").stdout
     process.send_signal(signal.SIGCONT)
-    os.write(end, b"late\n")
-    os.close(end)
     out, _ = process.communicate(timeout=60)
     assert "stale_lease" in [json.loads(line).get("kind") for line in out.splitlines()]
     assert shell("sessions", "export").stdout == before
