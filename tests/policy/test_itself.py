@@ -421,11 +421,11 @@ approvals allow, approvals deny, backup, backup create, backup list, backup rest
 gateway dead send, gateway install, gateway pair approve, gateway pair revoke, gateway uninstall, grants forget,
 memory erase, memory export, migrate, migrate claude-code, migrate codex, migrate hermes-agent, migrate openclaw,
 model, model choose, plugins install, plugins remove, plugins sync, profile alias, profile clone, profile export,
-profile import, profile rename, send, sessions import, setup, skills approve, skills disable, skills enable, skills
-install, skills new, skills pin, skills reject, skills remove, skills rollback, store, store check, store compact,
-store downgrade, store erase, store move, store rebuild, store reindex, store repair, tools, tools disable, tools
-enable, trust add, trust forget, update, vault add, vault bind, vault remove, vault show, vault unbind, workshop
-accept, workshop enable, workshop rollback
+profile import, profile rename, send, sessions import, setup, skills approve, skills disable, skills enable,
+skills install, skills new, skills pin, skills reject, skills remove, skills rollback, store, store check,
+store compact, store downgrade, store erase, store move, store rebuild, store reindex, store repair, tools,
+tools disable, tools enable, trust add, trust forget, update, vault add, vault bind, vault remove, vault show,
+vault unbind, workshop accept, workshop enable, workshop rollback
 """
 
 

@@ -1,6 +1,7 @@
 """What ``hermes`` serves a terminal's platform with."""
 
 import contextlib
+import sys
 from collections.abc import Callable
 
 import click
@@ -27,7 +28,8 @@ class Terminal(ConsoleDriver):
         console = ConsoleSession(self._ctx, platform, session=session, require=require)
         async with Leaving(self._ctx) as leaving:
             await console.serve()
-        if back := way_back(self._ctx.program, await console.sessions(), cut=leaving.caught and console.cut):
+        if leaving.caught or sys.stdin.isatty():  # a program that typed comes back by itself
+            back = way_back(self._ctx.program, await console.sessions(), cut=leaving.caught and console.cut)
             with contextlib.suppress(OSError):  # the terminal may be gone
-                click.echo(back, err=True)
+                click.echo(back, err=True, nl=bool(back))
         leaving.end()
