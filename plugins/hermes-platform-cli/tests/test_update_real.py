@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+# A case takes a minute: CI plays one of each kind (``real and not long``), ``nox -s real`` all.
 pytestmark = [pytest.mark.real, pytest.mark.timeout(900)]
 
 ROOT = Path(__file__).parents[3]
@@ -189,6 +190,7 @@ def test_the_newest_comes_with_a_copy_and_a_way_back(place, wheels, tmp_path):
     assert place.hermes("-z", "and now?").returncode == 0
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "changes",
     [
@@ -209,7 +211,8 @@ def test_what_does_not_answer_goes_back_by_itself(place, wheels, tmp_path, chang
     assert place.hermes("-z", "and now?").returncode == 0
 
 
-@pytest.mark.parametrize("when", ["looking", "installing"])
+@pytest.mark.few(1)
+@pytest.mark.parametrize("when", ["installing", "looking"])
 def test_what_cannot_be_installed_changes_nothing(place, wheels, tmp_path, when):
     old, was = place.version, place.tree()
     new = newer(wheels, tmp_path / "new", {})
@@ -224,6 +227,7 @@ def test_what_cannot_be_installed_changes_nothing(place, wheels, tmp_path, when)
     assert place.tree() == was
 
 
+@pytest.mark.few(1)
 def test_a_cut_off_update_is_undone_by_the_words_that_it_said(place, wheels, tmp_path):
     old, was = place.version, place.tree()
     hangs = "import os, time\nopen(os.environ['HERMES_HOME'] + '/asked', 'w').close()\ntime.sleep(600)\n"
@@ -269,6 +273,7 @@ def register_platforms():
 """
 
 
+@pytest.mark.few(1)
 def test_a_gateway_is_started_again_and_again_when_it_went_back(place, wheels, tmp_path):
     (place.home / "plugins").mkdir()
     (place.home / "plugins" / "quiet.py").write_text(QUIET)
