@@ -293,7 +293,7 @@ def read_kernel(
     apart = {s for s in own_sections(raw) if (not nearest(s, _KNOWN) if claimed is None else s in claimed)}
     kernel = {key: value for key, value in raw.items() if key not in PLUGIN_SPACES and key not in apart}
     for keys, ours, more in _beyond(raw):
-        slips = {k: v for k, v in more.items() if _slipped(".".join(keys), k)}
+        slips = {k: v for k, v in more.items() if keys[0] in OPEN and nearest(k, KERNEL_KEYS[keys[0]], 0.85)}
         if keys == (HOST,) or claimed is None or ".".join(keys) in claimed:
             kernel = put(kernel, keys, {**ours, **slips})
     config, problems = _read(spelled_out(kernel), secrets, "", Config)
@@ -309,7 +309,7 @@ def read_section(raw: JSON, secrets: Secrets, path: str, cls: type[T]) -> tuple[
     section = _step(raw, path.split("."))
     if (kernels := KERNEL_KEYS.get(path.partition(".")[0])) and isinstance(section, dict):
         own = {field.name for field in fields(cls)} if has(cls) else set()
-        section = {k: v for k, v in section.items() if k in own or not (k in kernels or _slipped(path, k))}
+        section = {key: value for key, value in section.items() if key in own or key not in kernels}
     return _read(section, secrets, path, cls)
 
 
@@ -319,11 +319,6 @@ def read_platform(raw: JSON, secrets: Secrets, name: str) -> tuple[PlatformSetti
     ours = KERNEL_KEYS["platforms"] if isinstance(section, dict) else ()
     given = {key: section[key] for key in ours if key in section}
     return _read(given, secrets, path, PlatformSettings)
-
-
-def _slipped(section: str, key: str) -> bool:
-    """Tell whether a key of an open section is so like one of the kernel's that it is none of a plugin's."""
-    return section in OPEN and bool(nearest(key, KERNEL_KEYS[section], 0.85))
 
 
 def own_sections(raw: Mapping[str, JSON]) -> set[str]:
@@ -361,7 +356,7 @@ def _lines(home: Home, problems: list[Problem], laid: Iterable[str] = ()) -> lis
         line = document.line(problem.keys) if document and problem.path not in laid else 0
         place = f"{name}:{line}" if line else "(not from the file)" if problem.path in laid else name
         rows.append((line, f"{place} {problem.path}: {problem.text}"))
-    return [text for _, text in sorted(rows, key=lambda row: row[0])]
+    return [text for _, text in sorted(dict.fromkeys(rows), key=lambda row: row[0])]  # two sections may find the same
 
 
 def put(data: JSON, keys: Sequence[str], value: JSON) -> dict[str, JSON]:
