@@ -322,7 +322,9 @@ class Turns:
                 kept.session = session
                 kept.stored.set_result(None)
 
-        order = TurnOrder(session=session, system=wanted.system, event=wanted.event, model=wanted.model)
+        order = TurnOrder(
+            session=session, system=wanted.system, event=wanted.event, model=wanted.model, effort=wanted.effort
+        )
         ask = kept.ask if kept and not isinstance(kept, HeldTurn) else None
         hint = [Text(text=wanted.tools.hint)] if wanted.tools and wanted.tools.hint else []
         message = evolve(wanted.message, parts=(*wanted.message.parts, *hint))
