@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from hermes_core.errors import Refused
+from hermes_core.hooks import hookimpl
 from hermes_core.kinds import tool
-from hermes_core.testing import Fail, Say
-from hermes_core.types import CallDelta, Done, ReasoningDelta, TextDelta, Usage, UsageDelta
+from hermes_core.testing import Call, Fail, Say
+from hermes_core.types import CallDelta, Done, ReasoningDelta, TextDelta, Usage, UsageDelta, Verdict
 
 ASK: dict[str, Any] = {"model": "hermes", "messages": [{"role": "user", "content": "Hi."}]}
 MESSAGE: dict[str, Any] = {**ASK, "max_tokens": 99, "thinking": {"type": "adaptive"}}
@@ -227,3 +228,31 @@ def said(path: str, answer: Any, stream: bool) -> list[Any]:
         return [answer.json()["choices"][0]["message"]]
     deltas = [e["choices"][0]["delta"] for e in events]
     return [{"role": "assistant", "content": "".join(delta.get("content") or "" for delta in deltas)}]
+
+
+async def test_words_between_two_calls_keep_the_session_of_a_client_with_tools(serve: Any, scripted: Any) -> None:
+    weather = {"type": "function", "function": {"name": "get_weather"}}
+    model = scripted(Call("client_get_weather"), CALLING, ANSWER, "Yes.")
+    async with serve(model, {"toolsets": ["t", "client"]}, now) as server, server.http() as http:
+        body: dict[str, Any] = {**ASK, "tools": [weather]}
+        first = await http.post("/v1/chat/completions", json=body)
+        made = first.json()["choices"][0]["message"]
+        result = {"role": "tool", "tool_call_id": made["tool_calls"][0]["id"], "content": "Rain."}
+        history = [*ASK["messages"], made, result]
+        second = await http.post("/v1/chat/completions", json={**body, "messages": history, "stream": True})
+        history += [*said("chat", second, stream=True), {"role": "user", "content": "Sure?"}]
+        third = await http.post("/v1/chat/completions", json={**body, "messages": history})
+    assert third.json()["choices"][0]["message"]["content"] == "Yes."
+    assert third.headers["x-hermes-session-id"] == first.headers["x-hermes-session-id"]
+
+
+@hookimpl
+async def may_end(answer: str) -> Verdict | None:
+    """Not with the first answer."""
+    return Verdict(outcome="deny", reason="look again") if answer == "One." else None
+
+
+async def test_an_answer_that_was_sent_on_does_not_run_into_the_next(serve: Any, scripted: Any) -> None:
+    async with serve(scripted("One.", "Two."), None, may_end) as server, server.client() as client:
+        deltas = [one.choices[0].delta async for one in await client.chat.completions.create(**ASK, stream=True)]
+    assert "".join(delta.content or "" for delta in deltas) == "One.\n\nTwo."

@@ -9,7 +9,7 @@ from attrs import evolve
 from starlette.requests import Request
 
 from hermes_core.context import PluginContext
-from hermes_core.types import Ended, Failed, Principal, Returned, Said, Thinking, ToolCall, Usage
+from hermes_core.types import Ended, Failed, Noticed, Principal, Returned, Said, Thinking, ToolCall, Usage
 from hermes_platform_api.config import Config
 from hermes_platform_api.errors import ApiError, of_failure
 from hermes_platform_api.going_on import Begun
@@ -23,7 +23,7 @@ from hermes_platform_api.turns import Turns, owner_of
 
 __all__ = ["Service", "TurnSummary", "read_body", "tokens"]
 
-_APART = "\n\n"  # between what was said, or thought, before a call and after it
+_APART = "\n\n"  # between what was said, or thought, before a call or a notice and after it
 
 
 class Service:
@@ -106,7 +106,7 @@ class TurnSummary:
             self._apart = False
             self.shown += piece
             return piece
-        if isinstance(event, Returned):
+        if isinstance(event, Returned | Noticed):
             self._apart = True
         elif isinstance(event, Failed):
             self.failure = event
