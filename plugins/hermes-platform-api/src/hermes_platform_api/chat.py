@@ -9,7 +9,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hermes_core.types import Started, ToolCall
+from hermes_core.types import Started, Thinking, ToolCall
 from hermes_platform_api.errors import ApiError
 from hermes_platform_api.progress import progress
 from hermes_platform_api.reading import read_chat
@@ -20,11 +20,15 @@ from hermes_platform_api.turn_request import TurnRequest, turn_request
 
 __all__ = ["complete"]
 
+_THOUGHT = "reasoning_content"  # no word of OpenAI's own, but what most services and clients say
+
 
 async def complete(service: Service, request: Request) -> Response:
     """Answer a conversation, whole or as it comes."""
     body = await read_body(request, "ChatCompletionRequest")
-    wanted = turn_request(request, body, read_chat(body["messages"]), tools=chat_tools(body))
+    wanted = turn_request(
+        request, body, read_chat(body["messages"]), tools=chat_tools(body), effort=body.get("reasoning_effort") or ""
+    )
     wanted = service.answered_by(wanted, body.get("model"))
     if body.get("stream"):
         usage = bool((body.get("stream_options") or {}).get("include_usage"))
@@ -38,6 +42,8 @@ async def complete(service: Service, request: Request) -> Response:
     message: dict[str, Any] = {"role": "assistant", "content": answer.final, "refusal": None, "annotations": []}
     if answer.calls:
         message |= {"content": answer.final or None, "tool_calls": [_call(call) for call in answer.calls]}
+    if answer.thoughts:
+        message[_THOUGHT] = answer.thought
     finish = "tool_calls" if answer.calls else "stop"
     whole = {
         "id": f"chatcmpl-{wanted.event}",
@@ -77,19 +83,21 @@ class _Stream:
                 if isinstance(one, Started):
                     self._session = one.session_id
                 elif text := answer.add(one):
-                    delta: dict[str, Any] = {"role": "assistant", "content": text} if first else {"content": text}
+                    said = {_THOUGHT if isinstance(one, Thinking) else "content": text}
+                    delta: dict[str, Any] = {"role": "assistant", **said} if first else said
                     first = False
                     yield self._chunk(delta)
                 elif told := progress(one):
                     yield self._chunk({}, told, name="hermes.tool.progress")
         answer.check()
-        if first:
-            yield self._chunk({"role": "assistant", "content": answer.text if not answer.calls else None})
+        if not answer.shown:
+            whole = {"content": answer.text if not answer.calls else None}
+            yield self._chunk({"role": "assistant", **whole} if first else whole)
         for number, call in enumerate(answer.calls):
-            whole = _call(call)
-            named = {**whole, "function": {**whole["function"], "arguments": ""}}
+            made = _call(call)
+            named = {**made, "function": {**made["function"], "arguments": ""}}
             yield self._chunk({"tool_calls": [{"index": number, **named}]})
-            given = {"index": number, "function": {"arguments": whole["function"]["arguments"]}}
+            given = {"index": number, "function": {"arguments": made["function"]["arguments"]}}
             yield self._chunk({"tool_calls": [given]})
         yield self._chunk({}, finish="tool_calls" if answer.calls else "stop")
         if self._usage:

@@ -26,7 +26,11 @@ _MOST = 500  # heads in each; the oldest beyond are forgotten, and who comes bac
 
 
 class Head:
-    """A digest of what was said so far. Space around a text does not count: clients trim."""
+    """A digest of what was said so far. Space around a text does not count: clients trim.
+
+    Of an answer no space counts, nor how it is divided: what was said before a call and after it comes to a client in
+    one piece or in several.
+    """
 
     def __init__(self, system: str, history: Sequence[Message]) -> None:
         self._digest = hashlib.sha256(system.encode("utf-8", "replace"))
@@ -38,7 +42,8 @@ class Head:
 
     def add(self, message: Message) -> None:
         """Take up the next message."""
-        said = [message.role, *(_plain(part) for part in message.parts if _says(part))]
+        parts = [_plain(part) for part in message.parts if _says(part)]
+        said = [message.role, *(_joined(parts) if message.role == "assistant" else parts)]
         self._digest.update(b"\0" + json.dumps(said, sort_keys=True, default=str).encode("utf-8", "replace"))
 
     def ended(self, answer: str) -> str:
@@ -60,6 +65,18 @@ def _plain(part: Any) -> Mapping[str, object]:
     if isinstance(part, Blob) and part.data is not None:
         known["data"] = hashlib.sha256(part.data).hexdigest()
     return known
+
+
+def _joined(parts: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, object]]:
+    """The same, with texts that follow each other as one, without space."""
+    found: list[dict[str, Any]] = []
+    for part in parts:
+        text = "".join(part["text"].split()) if part.keys() == {"text"} else None
+        if text is not None and found and found[-1].keys() == {"text"}:
+            found[-1]["text"] += text
+        else:
+            found.append(dict(part) if text is None else {"text": text})
+    return found
 
 
 class Heads:

@@ -8,7 +8,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hermes_core.types import Started, ToolCall, Usage
+from hermes_core.types import Started, Thinking, ToolCall, Usage
 from hermes_platform_api.errors import ApiError
 from hermes_platform_api.kept import Events
 from hermes_platform_api.reading import read_messages
@@ -19,6 +19,8 @@ from hermes_platform_api.turn_request import turn_request
 
 __all__ = ["count", "create"]
 
+# The most tokens of a budget that is such an effort; above, it is a high one.
+_BUDGETS = {2_048: "minimal", 8_192: "low", 16_384: "medium"}
 _CHARACTERS = 4  # of a token, as a rule
 _PICTURE = 1_600  # tokens of a picture
 
@@ -27,17 +29,19 @@ async def create(service: Service, request: Request) -> Response:
     """Answer a conversation in Anthropic's protocol, whole or as it comes."""
     body = await read_body(request, "MessageRequest")
     said = read_messages(body["messages"], body.get("system") or "")
-    wanted = service.answered_by(turn_request(request, body, said, tools=message_tools(body)), body["model"])
-    name = f"msg_{wanted.event}"
+    asked = turn_request(request, body, said, tools=message_tools(body), effort=_effort(body))
+    wanted = service.answered_by(asked, body["model"])
+    name, thinks = f"msg_{wanted.event}", _thinks(body)
     if body.get("stream"):
-        stream = _Stream(service.turns.play(wanted), _message(name, wanted.called))
+        stream = _Stream(service.turns.play(wanted), _message(name, wanted.called), thinks=thinks)
         silence, ping = service.config.keep_alive_seconds, _event("ping")
         return EventStream(stream.body(), silence=silence, failed=_failed, headers=stream.headers, ping=ping)
     answer = TurnSummary()
     async with aclosing(service.turns.play(wanted)) as turn:
         await unless_gone(request, answer.all(turn))
+    thoughts = [_thought(text if thinks == "summarized" else "") for text in answer.thoughts if thinks]
     text = [_text(answer.final)] if answer.final else []
-    content = [*text, *(_block(call, dict(call.arguments)) for call in answer.calls)]
+    content = [*thoughts, *text, *(_block(call, dict(call.arguments)) for call in answer.calls)]
     ended = {"content": content, "stop_reason": _reason(answer), "usage": _tokens(answer.usage)}
     return json_answer(_message(name, wanted.called) | ended, headers={**answer.headers, "request-id": name})
 
@@ -51,10 +55,12 @@ async def count(service: Service, request: Request) -> Response:
 
 
 class _Stream:
-    """One message in events."""
+    """One message in events. ``thinks`` is how its thoughts are shown; they are not where it is empty."""
 
-    def __init__(self, turn: Events, message: dict[str, Any]) -> None:
+    def __init__(self, turn: Events, message: dict[str, Any], *, thinks: str) -> None:
         self._turn, self._message, self._answer, self._session = turn, message, TurnSummary(), ""
+        self._thinks, self._index = thinks, -1
+        self._open: tuple[bool, int] | None = None  # the block that is told: whether it is thought, and by how many
 
     def headers(self) -> dict[str, str]:
         """What is known when the stream begins."""
@@ -63,24 +69,22 @@ class _Stream:
 
     async def body(self) -> AsyncGenerator[bytes, None]:
         """The events. Raises ApiError."""
-        answer, begun = self._answer, False
+        answer = self._answer
         async with aclosing(self._turn) as turn:
             async for one in turn:
                 if isinstance(one, Started):
                     self._session = one.session_id
                     yield _event("message_start", message=self._message) + _event("ping")
                 elif text := answer.add(one):
-                    if not begun:
-                        begun = True
-                        yield _opening(0, _text(""))
-                    yield _piece(0, {"type": "text_delta", "text": text})
+                    if not isinstance(one, Thinking):
+                        yield self._told({"type": "text_delta", "text": text})
+                    elif self._thinks:
+                        yield self._told({"type": "thinking_delta", "thinking": one.text})
         answer.check()
-        if answer.text and not begun:
-            begun = True
-            yield _opening(0, _text("")) + _piece(0, {"type": "text_delta", "text": answer.text})
-        if begun:
-            yield _event("content_block_stop", index=0)
-        for index, call in enumerate(answer.calls, start=int(begun)):
+        if answer.text and not answer.shown:
+            yield self._told({"type": "text_delta", "text": answer.text})
+        yield self._closing()
+        for index, call in enumerate(answer.calls, start=self._index + 1):
             arguments = json.dumps(dict(call.arguments), ensure_ascii=False)
             yield _opening(index, _block(call, {}))
             yield _piece(index, {"type": "input_json_delta", "partial_json": arguments})
@@ -88,6 +92,21 @@ class _Stream:
         delta = {"stop_reason": _reason(answer), "stop_sequence": None}
         yield _event("message_delta", delta=delta, usage=_tokens(answer.usage))
         yield _event("message_stop")
+
+    def _told(self, delta: Mapping[str, Any]) -> bytes:
+        """A piece of the block that is open, or of a new one; none of a thought whose words are not wanted."""
+        thought, told = "thinking" in delta, b""
+        wanted = thought, len(self._answer.thoughts) if self._thinks else 0
+        if self._open != wanted:
+            told, self._index, self._open = self._closing(), self._index + 1, wanted
+            told += _opening(self._index, _thought("") if thought else _text(""))
+        return told + (_piece(self._index, delta) if not thought or self._thinks == "summarized" else b"")
+
+    def _closing(self) -> bytes:
+        """The end of the block that is open."""
+        was, self._open = self._open, None
+        signed = _piece(self._index, {"type": "signature_delta", "signature": ""}) if was and was[0] else b""
+        return signed + (_event("content_block_stop", index=self._index) if was else b"")
 
 
 def _message(name: str, model: str) -> dict[str, Any]:
@@ -105,6 +124,28 @@ def _block(call: ToolCall, given: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": "tool_use", "id": call.id, "name": call.name, "input": given, "caller": {"type": "direct"}}
 
 
+def _thinks(body: Mapping[str, Any]) -> str:
+    """How a client wants what the model thinks: ``summarized``, ``omitted``, or not at all."""
+    asked = body.get("thinking") or {"type": "disabled"}
+    return "" if asked["type"] == "disabled" else asked.get("display") or "summarized"
+
+
+def _effort(body: Mapping[str, Any]) -> str:
+    """How hard a client wants the model to think; empty leaves it to the settings."""
+    asked = body.get("thinking") or {}
+    if asked.get("type") == "disabled":
+        return "none"
+    if effort := (body.get("output_config") or {}).get("effort"):
+        return str(effort)
+    budget = asked.get("budget_tokens")
+    return "" if budget is None else next((effort for most, effort in _BUDGETS.items() if budget <= most), "high")
+
+
+def _thought(text: str) -> dict[str, Any]:
+    """A thought. It has no signature: nobody here asks for it again."""
+    return {"type": "thinking", "thinking": text, "signature": ""}
+
+
 def _text(text: str) -> dict[str, Any]:
     return {"type": "text", "text": text, "citations": None}
 
@@ -117,7 +158,7 @@ def _tokens(usage: Usage) -> dict[str, Any]:
         "cache_read_input_tokens": usage.cache_read,
         "cache_creation": None,
         "output_tokens": usage.output,
-        "output_tokens_details": None,
+        "output_tokens_details": {"thinking_tokens": usage.reasoning} if usage.reasoning else None,
         "server_tool_use": None,
         "inference_geo": None,
         "service_tier": None,

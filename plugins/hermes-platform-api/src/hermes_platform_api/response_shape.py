@@ -8,7 +8,17 @@ from typing import Any
 from hermes_core.types import ToolCall
 from hermes_platform_api.service import TurnSummary, tokens
 
-__all__ = ["PREFIX", "ResponseShape", "call_item", "items", "message_item", "text_part", "whole_response"]
+__all__ = [
+    "PREFIX",
+    "ResponseShape",
+    "call_item",
+    "items",
+    "message_item",
+    "text_part",
+    "thought_item",
+    "thought_part",
+    "whole_response",
+]
 
 PREFIX = "resp_"
 _NOBODY = {  # settings of a model, which are this Hermes's own; as if each were what it is by itself
@@ -31,6 +41,7 @@ class ResponseShape:
     def __init__(self, event: str, called: str, body: Mapping[str, Any]) -> None:
         self.name, self.created, self._model = f"{PREFIX}{event}", int(time.time()), called
         wanted = body.get("reasoning") or {}
+        self.summary = bool(wanted.get("summary"))  # whether thoughts stand where a client looks for their summary
         self._said = {
             "instructions": body.get("instructions"),
             "metadata": body.get("metadata") or {},
@@ -44,14 +55,17 @@ class ResponseShape:
             "prompt_cache_key": body.get("prompt_cache_key"),
         }
 
-    def whole(self, status: str, text: str = "", answer: TurnSummary | None = None) -> dict[str, Any]:
-        """The response as it is now; a text comes before calls."""
+    def begun(self) -> dict[str, Any]:
+        """The response with nothing in it yet."""
+        return whole_response(self.name, self.created, self._model, "in_progress") | self._said
+
+    def whole(self, status: str, answer: TurnSummary, output: Sequence[Mapping[str, Any]] | None = None) -> Any:
+        """The response at its end: thoughts, a text, calls; or what was told of it as its ``output``."""
         found = whole_response(self.name, self.created, self._model, status) | self._said
-        if answer and status != "in_progress":
-            state = "completed" if status == "completed" else "incomplete"
-            found["output"] = items(self.name, text, answer.calls, state)
-            found |= {"usage": tokens(answer.usage), "conversation": {"id": answer.session}}
-        return found
+        if output is None:
+            thoughts = [thought_item(self.name, text, n, self.summary) for n, text in enumerate(answer.thoughts)]
+            output = [*thoughts, *items(self.name, answer.final, answer.calls, status)]
+        return found | {"output": output, "usage": tokens(answer.usage), "conversation": {"id": answer.session}}
 
 
 def whole_response(name: str, created: int, model: str, status: str) -> dict[str, Any]:
@@ -83,16 +97,23 @@ def whole_response(name: str, created: int, model: str, status: str) -> dict[str
 
 
 def items(name: str, text: str, calls: Sequence[ToolCall] = (), status: str = "completed") -> list[dict[str, Any]]:
-    """What a response came to."""
-    said = [message_item(name, text, status)] if text else []
+    """What a response of some status came to."""
+    said = [message_item(name, text, "completed" if status == "completed" else "incomplete")] if text else []
     return [*said, *(call_item(call, status="completed") for call in calls)]
 
 
-def message_item(name: str, text: str, status: str) -> dict[str, Any]:
-    """What was said."""
+def message_item(name: str, text: str, status: str, number: int = 0) -> dict[str, Any]:
+    """What was said, for the so many-th time: a thought between begins another message."""
     content = [] if status == "in_progress" else [text_part(text)]
-    item = f"msg_{name.removeprefix(PREFIX)}"
+    item = f"msg_{name.removeprefix(PREFIX)}{f'_{number}' if number else ''}"
     return {"id": item, "type": "message", "role": "assistant", "status": status, "content": content}
+
+
+def thought_item(name: str, text: str, number: int, summary: bool) -> dict[str, Any]:
+    """What the model thought, for the so many-th time; empty while its text is still to come."""
+    parts = [thought_part(text, summary)] if text else []
+    item = {"id": f"rs_{name.removeprefix(PREFIX)}_{number}", "type": "reasoning", "summary": parts if summary else []}
+    return item if summary else {**item, "content": parts}
 
 
 def call_item(call: ToolCall, *, status: str) -> dict[str, Any]:
@@ -100,6 +121,11 @@ def call_item(call: ToolCall, *, status: str) -> dict[str, Any]:
     known = {"id": f"fc_{call.id.removeprefix('call_')}", "type": "function_call", "status": status}
     arguments = "" if status == "in_progress" else json.dumps(dict(call.arguments), ensure_ascii=False)
     return {**known, "call_id": call.id, "name": call.name, "arguments": arguments}
+
+
+def thought_part(text: str, summary: bool) -> dict[str, Any]:
+    """The text of a thought."""
+    return {"type": "summary_text" if summary else "reasoning_text", "text": text}
 
 
 def text_part(text: str) -> dict[str, Any]:

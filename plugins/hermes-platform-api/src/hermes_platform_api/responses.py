@@ -30,7 +30,8 @@ async def create(service: Service, request: Request) -> Response:
     body = await read_body(request, "ResponseRequest")
     said, instructions = read_items(body["input"]), body.get("instructions") or ""
     system = "\n\n".join(filter(None, (instructions, said.system)))
-    wanted = turn_request(request, body, evolve(said, system=system), tools=response_tools(body))
+    effort = (body.get("reasoning") or {}).get("effort") or ""
+    wanted = turn_request(request, body, evolve(said, system=system), tools=response_tools(body), effort=effort)
     wanted = await _placed(service, service.answered_by(wanted, body["model"]), body)
     if body.get("store") is False:
         wanted = unkept(wanted)
@@ -49,7 +50,7 @@ async def create(service: Service, request: Request) -> Response:
     answer = TurnSummary()
     async with aclosing(service.turns.play(wanted)) as turn:
         await unless_gone(request, answer.all(turn))
-    whole = shape.whole("completed" if answer.reason in ("done", "handed") else "incomplete", answer.final, answer)
+    whole = shape.whole("completed" if answer.reason in ("done", "handed") else "incomplete", answer)
     await keep(whole, answer)
     return json_answer(whole, headers=answer.headers)
 

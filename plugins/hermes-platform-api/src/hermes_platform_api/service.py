@@ -9,7 +9,7 @@ from attrs import evolve
 from starlette.requests import Request
 
 from hermes_core.context import PluginContext
-from hermes_core.types import Ended, Failed, Principal, Returned, Said, ToolCall, Usage
+from hermes_core.types import Ended, Failed, Noticed, Principal, Returned, Said, Thinking, ToolCall, Usage
 from hermes_platform_api.config import Config
 from hermes_platform_api.errors import ApiError, of_failure
 from hermes_platform_api.going_on import Begun
@@ -22,6 +22,8 @@ from hermes_platform_api.turn_request import TurnRequest, event_of, person_of
 from hermes_platform_api.turns import Turns, owner_of
 
 __all__ = ["Service", "TurnSummary", "read_body", "tokens"]
+
+_APART = "\n\n"  # between what was said, or thought, before a call or a notice and after it
 
 
 class Service:
@@ -78,24 +80,33 @@ class Service:
 class TurnSummary:
     """What the events of a turn come to. ``shown`` is all that was said, ``text`` the final answer.
 
-    ``calls`` are of the client's own tools: it has the word, and the turn waits for their results.
+    ``thoughts`` are what the model thought, each without a break. ``calls`` are of the client's own tools: it has the
+    word, and the turn waits for their results.
     """
 
     def __init__(self) -> None:
         self.shown = self.text = self.note = self.session = self.reason = ""
         self.usage = Usage()
         self.calls: Sequence[ToolCall] = ()
+        self.thoughts: list[str] = []
         self.failure: Failed | None = None
-        self._apart = False
+        self._apart = self._thinks = False
 
     def add(self, event: Told) -> str:
-        """Take up an event; what is to be shown of the answer."""
+        """Take up an event; what is to be shown: a piece of the answer, or of what the model thought."""
+        goes_on, self._thinks = self._thinks, isinstance(event, Thinking)
+        if isinstance(event, Thinking) and goes_on:
+            self.thoughts[-1] += event.text
+            return event.text
+        if isinstance(event, Thinking):
+            self.thoughts.append(event.text)
+            return f"{_APART}{event.text}" if len(self.thoughts) > 1 else event.text
         if isinstance(event, Said):
-            piece = f"\n\n{event.text}" if self._apart and self.shown else event.text
+            piece = f"{_APART}{event.text}" if self._apart and self.shown else event.text
             self._apart = False
             self.shown += piece
             return piece
-        if isinstance(event, Returned):
+        if isinstance(event, Returned | Noticed):
             self._apart = True
         elif isinstance(event, Failed):
             self.failure = event
@@ -128,6 +139,11 @@ class TurnSummary:
         whole = self.reason == "done"
         found = {"x-hermes-session-id": self.session, "x-hermes-completed": str(whole).lower()}
         return found | ({} if whole or self.calls else {"x-hermes-partial": "true", "x-hermes-error": "interrupted"})
+
+    @property
+    def thought(self) -> str:
+        """All that the model thought, as one text."""
+        return _APART.join(self.thoughts)
 
     @property
     def final(self) -> str:

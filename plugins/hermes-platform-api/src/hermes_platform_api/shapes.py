@@ -6,6 +6,7 @@ __all__ = ["ANSWERS", "BODIES", "LIMITS", "TEXT"]
 
 TEXT, ITEMS, LONG = 1_000_000, 1_000, 1_000_000
 LIMITS = {"body_bytes": 10_000_000, "text_characters": TEXT, "list_items": ITEMS}
+EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")  # how hard a model may think, as Hermes names it
 _ID = r"^[A-Za-z0-9][A-Za-z0-9._:@-]{0,99}$"
 
 JsonSchema = dict[str, Any]
@@ -75,6 +76,7 @@ _result = _object(
     tool_call_id=_text(200),
     content=_any(_text(LONG), _list(_said)),
 )
+_effort = _maybe(_one(*EFFORTS))
 _nothing = _maybe({"type": "array", "maxItems": 0})
 _tool_name = {"type": "string", "pattern": r"^[a-zA-Z0-9_-]{1,128}$"}
 _schema = _object(type=_one("object"))
@@ -99,6 +101,7 @@ _chat = _object(
     tool_choice=_maybe(_choice_of),
     parallel_tool_calls=_maybe(_flag),
     functions=_nothing,
+    reasoning_effort=_effort,
     response_format=_maybe(_object("type", type=_one("text"))),
     modalities=_maybe(_list(_one("text"))),
     logprobs=_maybe(_one(False)),
@@ -165,6 +168,7 @@ _response = _object(
     tool_choice=_maybe(_choice_of),
     parallel_tool_calls=_maybe(_flag),
     text=_maybe(_object(format=_maybe(_object("type", type=_one("text"))))),
+    reasoning=_maybe(_object(effort=_effort, summary=_maybe(_one("auto", "concise", "detailed")))),
     metadata=_metadata,
 )
 
@@ -215,6 +219,15 @@ _message_request = _object(
     **_counted,
     max_tokens={"type": "integer", "minimum": 1},
     stream=_maybe(_flag),
+    thinking=_maybe(
+        _object(
+            "type",
+            type=_one("enabled", "adaptive", "between_tools", "disabled"),
+            budget_tokens={"type": "integer", "minimum": 1},
+            display=_maybe(_one("summarized", "omitted")),
+        )
+    ),
+    output_config=_maybe(_object(effort=_effort)),
 )
 
 # --- runs and sessions ------------------------------------------------------------------------------------------------
@@ -265,6 +278,7 @@ _answered = _object(
     "role content",
     role=_one("assistant"),
     content=_maybe(_string),
+    reasoning_content=_string,
     refusal=_maybe(_string),
     tool_calls=_list(_call),
 )
@@ -341,7 +355,7 @@ ANSWERS: dict[str, JsonSchema] = {
         type=_one("message"),
         role=_one("assistant"),
         model=_string,
-        content={"type": "array", "items": _object("type", type=_one("text", "tool_use"))},
+        content={"type": "array", "items": _object("type", type=_one("thinking", "text", "tool_use"))},
         stop_reason=_one("end_turn", "tool_use", "max_tokens"),
         usage=_object("input_tokens output_tokens", input_tokens=_count, output_tokens=_count),
     ),

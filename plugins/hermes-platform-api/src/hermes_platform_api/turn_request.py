@@ -29,7 +29,7 @@ class TurnRequest:
     """A turn that a client wants. ``event`` is its id in the inbox; ``key`` stands for its Idempotency-Key.
 
     Without ``session`` it plays where ``history`` was said. ``model`` is who answers, as the kernel names it;
-    ``called`` as the client does.
+    ``called`` as the client does; ``effort`` is how hard they think, empty as it is set up.
 
     ``tools`` are the client's own, ``results`` of calls that it was handed, ``words`` what it says besides them, and
     ``whole`` all that it sent. A turn that waits for them goes on; where it was stopped, ``late`` says both in its
@@ -44,6 +44,7 @@ class TurnRequest:
     system: str = ""
     model: str = ""
     called: str = ""
+    effort: str = ""
     key: str = ""
     tools: ClientTools | None = None
     results: Mapping[str, ClientResult] = Factory(dict)

@@ -149,13 +149,16 @@ class Turns:
     async def _handing(self, wanted: TurnRequest) -> Events:
         """The events of a turn that may call its client's tools, until the client has the word. Raises ApiError."""
         held, at = await self._held(wanted)
+        shown = ""
         if at:
             yield held.started
         try:
             async with contextlib.aclosing(held.segment(at)) as turn:
                 async for event in turn:
-                    if isinstance(event, Ended) and event.reason == "done" and wanted.results and not wanted.session:
-                        ends = [Head(wanted.system, wanted.whole).ended(event.answer)]
+                    if isinstance(event, Said):
+                        shown += event.text
+                    elif isinstance(event, Ended) and event.reason == "done" and wanted.results and not wanted.session:
+                        ends = [Head(wanted.system, wanted.whole).ended(said) for said in (event.answer, shown)]
                         await self._heads.put(owner_of(self._ctx, wanted.person), event.session_id, ends)
                     yield event
         finally:
@@ -322,7 +325,9 @@ class Turns:
                 kept.session = session
                 kept.stored.set_result(None)
 
-        order = TurnOrder(session=session, system=wanted.system, event=wanted.event, model=wanted.model)
+        order = TurnOrder(
+            session=session, system=wanted.system, event=wanted.event, model=wanted.model, effort=wanted.effort
+        )
         ask = kept.ask if kept and not isinstance(kept, HeldTurn) else None
         hint = [Text(text=wanted.tools.hint)] if wanted.tools and wanted.tools.hint else []
         message = evolve(wanted.message, parts=(*wanted.message.parts, *hint))
