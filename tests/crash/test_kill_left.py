@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from hermes_backend_wall.landlock import version
+
 pytestmark = pytest.mark.long
 
 EFFECT = "echo begun; touch began; sleep {seconds}; echo once >> effect"
@@ -88,6 +90,16 @@ def walled(tmp_path, standby):
         os.kill(pid, signal.SIGKILL)
 
 
+@pytest.fixture
+def landlocked(tmp_path, standby):
+    if not version():
+        pytest.skip("there is no Landlock")
+    made = House(tmp_path, standby, "landlock")
+    yield made
+    for pid in made.alive():
+        os.kill(pid, signal.SIGKILL)
+
+
 def test_what_still_runs_is_waited_for_and_told_with_its_output(house):
     house.cut(signal.SIGKILL, EFFECT.format(seconds=8))
     assert house.alive(), "the command outlives Hermes"
@@ -124,3 +136,22 @@ def test_behind_the_wall_it_dies_with_hermes(walled):
     assert "it has ended by now" in walled.result()
     time.sleep(3.5)  # until it would have been made
     assert (walled.effects(), walled.alive()) == (0, [])
+
+
+TREE = """
+setsid -f env -i PATH=$PATH sh -c 'sleep 3; echo once >> effect'
+nohup sh -c 'sleep 3; echo once >> effect' >/dev/null 2>&1 &
+trap '' HUP TERM
+echo begun; touch began
+sleep 3; echo once >> effect
+"""
+
+
+def test_behind_landlock_it_dies_with_hermes_and_all_that_it_started(landlocked):
+    (landlocked.folder / "tree.sh").write_text(TREE)
+    landlocked.cut(signal.SIGKILL, "sh tree.sh")
+    began = time.monotonic()
+    landlocked("--yolo", "resume")
+    assert "it has ended by now" in landlocked.result()
+    time.sleep(max(0, 4 - (time.monotonic() - began)))  # until it would have been made
+    assert (landlocked.effects(), landlocked.alive()) == (0, [])
