@@ -1,11 +1,10 @@
 """What a distribution is made of: looked at before it is installed, and again whenever somebody asks."""
 
-import hashlib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["RUN_AT_START", "Contents", "digested", "installed_contents"]
+__all__ = ["RUN_AT_START", "Contents", "Package", "digested", "installed_contents"]
 
 # Written by installers, different on every machine.
 _LOCAL = ("RECORD", "INSTALLER", "REQUESTED", "direct_url.json", "uv_cache.json", "uv_build.json")
@@ -20,6 +19,16 @@ class Contents(NamedTuple):
     needs: tuple[str, ...]
     digest: str
     run_at_start: tuple[str, ...]
+
+
+class Package(NamedTuple):
+    """A distribution that was asked for: in which words, and what came. ``digest`` is as ``Contents`` has it."""
+
+    distribution: str
+    requirement: str
+    only_binary: bool
+    version: str = ""
+    digest: str = ""
 
 
 def installed_contents(distribution: str) -> Contents | None:
@@ -40,6 +49,8 @@ def installed_contents(distribution: str) -> Contents | None:
 
 def digested(version: str, needs: Iterable[str], root: Path, files: Iterable[Path]) -> Contents:
     """Return the contents of these files below a folder; what installers write is left out."""
+    import hashlib  # what is listed at the start needs none
+
     digest, run = hashlib.sha256(), []
     for path in sorted(files):
         name = path.relative_to(root).as_posix()

@@ -7,8 +7,9 @@ are imported when something is first asked of them.
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
+from hermes_core.contents import Package
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.permissions import free, needs
 from hermes_core.types import (
@@ -327,16 +328,6 @@ class SettingsBroker(ABC):
 
 def _not_here() -> UserError:
     return UserError("Nothing can be set up from here.")
-
-
-class Package(NamedTuple):
-    """A distribution that was asked for: in which words, and what came. ``digest`` is as ``Contents`` has it."""
-
-    distribution: str
-    requirement: str
-    only_binary: bool
-    version: str = ""
-    digest: str = ""
 
 
 @free

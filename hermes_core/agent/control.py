@@ -104,12 +104,10 @@ class Plugins(PluginsBroker):
         )
 
     def wanted(self) -> Sequence[Package]:
-        return [Package(*one) for one in self._runtime.consent.wanted()]
+        return self._runtime.consent.wanted()
 
     def note(self, package: Package) -> None:
-        name, requirement, only_binary, version, digest = package
-        remember = self._runtime.consent.remember_request
-        remember(name, requirement, only_binary=only_binary, version=version, digest=digest)
+        self._runtime.consent.remember_request(**package._asdict())
 
     def forget(self, distribution: str) -> None:
         self._runtime.consent.forget(distribution)

@@ -5,8 +5,8 @@ The file keeps the granted permissions and names whole, not as a hash, so that g
 
 import json
 from contextlib import contextmanager
-from typing import NamedTuple
 
+from hermes_core.contents import Package
 from hermes_core.own import TABLES
 from hermes_core.plugins.index import Index, Installed, matches
 from hermes_core.plugins.manifest import Manifest
@@ -63,16 +63,6 @@ class ConsentState(str):
     def usable(self) -> bool:
         """Whether the plugin may be imported."""
         return self in ("enabled", "builtin")
-
-
-class Wanted(NamedTuple):
-    """One request of the person that ``plugins sync`` restores."""
-
-    distribution: str
-    requirement: str
-    only_binary: bool
-    version: str = ""
-    digest: str = ""  # of its files, as Contents has it
 
 
 class Consent:
@@ -153,12 +143,12 @@ class Consent:
         with self._changing() as lock:
             lock["wanted"][distribution] = row
 
-    def wanted(self) -> list[Wanted]:
+    def wanted(self) -> list[Package]:
         """Return what was asked to be installed, by distribution."""
         rows = sorted(self._lock["wanted"].items())
-        return [Wanted(name, **{"requirement": name, "only_binary": True, **_known(row)}) for name, row in rows]
+        return [Package(name, **{"requirement": name, "only_binary": True, **_known(row)}) for name, row in rows]
 
-    def pinned(self, distribution: str) -> Wanted | None:
+    def pinned(self, distribution: str) -> Package | None:
         """Return what the lock says of one distribution."""
         return next((wanted for wanted in self.wanted() if wanted.distribution == distribution), None)
 
@@ -229,7 +219,7 @@ class Consent:
 
 
 def _known(row: "JSON") -> "JSON":
-    return {name: row[name] for name in Wanted._fields if name in row}
+    return {name: row[name] for name in Package._fields if name in row}
 
 
 def asked(manifest: Manifest | None) -> dict[str, str]:
