@@ -140,7 +140,7 @@ class FileDatabase(Database):
         run("PRAGMA journal_size_limit=33554432")
 
     def keep(self, name: str) -> None:
-        draft = Path(f"{self.place}.{name}.{os.getpid()}")
+        draft = Path(f"{self.place}.{name}~{os.getpid()}")
         try:
             with self._lock, explained(self.place):
                 self.connection.execute("VACUUM INTO ?", (str(draft),))

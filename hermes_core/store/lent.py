@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
@@ -10,7 +11,20 @@ from sqlalchemy.pool import NullPool
 
 from hermes_core.database import Transaction
 
-__all__ = ["Lender"]
+__all__ = ["Lender", "scripts_of"]
+
+
+def scripts_of(folder: Path, revision: str, versions: str = "") -> Any:
+    """Return Alembic's view of the revisions in a folder, or in ``versions`` below; None if ``revision`` is not one."""
+    from alembic.script import ScriptDirectory
+    from alembic.util import CommandError
+
+    scripts = ScriptDirectory(str(folder), version_locations=[str(folder / versions)])
+    try:
+        scripts.get_revision(revision or "head")
+    except CommandError:
+        return None
+    return scripts
 
 
 class Lender:

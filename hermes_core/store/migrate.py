@@ -4,15 +4,12 @@ Everything happens in one transaction that only one process can be in: several m
 migration leaves nothing behind.
 """
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from hermes_core.database import READ, Database, Transaction
 from hermes_core.errors import StoreError
 from hermes_core.store.killpoints import die_at
 from hermes_core.store.versions.head import DDL, HEAD
-
-if TYPE_CHECKING:
-    from alembic.script import ScriptDirectory
 
 _OURS = {"alembic_version", "owners", "sessions", "messages", "turns", "leases"}
 
@@ -56,29 +53,15 @@ def upgrade(tx: Transaction, place: str, revision: str = "", to: str = "head") -
     """Run the missing revisions with alembic inside the open transaction. Raises StoreError."""
     from sqlalchemy.exc import DBAPIError
 
-    from hermes_core.store.lent import Lender
+    from hermes_core.store.lent import Lender, scripts_of
 
-    scripts = _scripts(revision, place)
+    scripts = scripts_of(Path(__file__).parent, revision, "versions")
+    if scripts is None:
+        raise StoreError(
+            f"The store {place} was written by a newer Hermes (schema {revision}; this one knows {HEAD}).",
+            hint="Update Hermes: pip install --upgrade hermes-core. Or go back to the copy: hermes store downgrade",
+        )
     try:
         Lender().migrate(tx, scripts, to)
     except DBAPIError as error:
         raise error.orig or error from error  # the driver's own, which the database puts in plain words
-
-
-def _scripts(revision: str, place: str) -> "ScriptDirectory":
-    """Return Alembic's view of our revisions. Raises StoreError when it knows no such revision."""
-    from alembic.config import Config
-    from alembic.script import ScriptDirectory
-    from alembic.util import CommandError
-
-    config = Config()
-    config.set_main_option("script_location", "hermes_core:store")
-    scripts = ScriptDirectory.from_config(config)
-    try:
-        scripts.get_revision(revision or "head")
-    except CommandError as error:
-        raise StoreError(
-            f"The store {place} was written by a newer Hermes (schema {revision}; this one knows {HEAD}).",
-            hint="Update Hermes: pip install --upgrade hermes-core. Or go back to the copy: hermes store downgrade",
-        ) from error
-    return scripts

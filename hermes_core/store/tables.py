@@ -70,8 +70,17 @@ class Tables:
 
     def prepare(self) -> None:
         """Bring the tables to their head. Raises Incompatible when they are newer, PluginError when it fails."""
-        if self.database.transact(self._revision, READ) != self._migration.head:
+        if (revision := self.database.transact(self._revision, READ)) == self._migration.head:
+            return
+        try:
+            if revision and self._scripts(revision):
+                self.database.keep(f"before-{self.prefix}{self._migration.head}")
             self.database.transact(self._migrate, WRITE)
+        except (PluginError, StoreError):
+            raise
+        except Exception as error:
+            text = f"its tables cannot be migrated: {type(error).__name__}: {error}".partition("\n")[0]
+            raise PluginError(self._label, text, hint="They are as before. Tell its author.") from error
 
     def _revision(self, tx: Transaction) -> str:
         """Return the revision of the tables, or nothing when there are none."""
@@ -88,31 +97,21 @@ class Tables:
         if revision == self._migration.head:
             return
         before = tx.objects()
-        try:
-            self._upgrade(tx, revision)
-        except (PluginError, StoreError):
-            raise
-        except Exception as error:
-            text = f"its tables cannot be migrated: {type(error).__name__}: {error}".partition("\n")[0]
-            raise PluginError(self._label, text, hint="They are as before. Tell its author.") from error
+        self._lender.migrate(tx, self._scripts(revision), table=f"{self.prefix}{_VERSION}")
         self._judge(before, tx.objects())
         if (reached := self._revision(tx)) != self._migration.head:
             text = f"its migrations end at {reached or 'nothing'}, and it names {self._migration.head}"
             raise ContractError(self._label, text)
         die_at("migrating")
 
-    def _upgrade(self, tx: Transaction, revision: str) -> None:
-        from alembic.script import ScriptDirectory
-        from alembic.util import CommandError
+    def _scripts(self, revision: str) -> Any:
+        from hermes_core.store.lent import scripts_of
 
-        folder = str(self._migration.folder)
-        scripts = ScriptDirectory(folder, version_locations=[folder])
-        try:
-            scripts.get_revision(revision or "head")
-        except CommandError as error:
+        if (scripts := scripts_of(self._migration.folder, revision)) is None:
             text = f"its tables are of a newer version of it ({revision}; this one knows {self._migration.head})"
-            raise Incompatible(self._label, text, hint="Update the plugin. The tables stay as they are.") from error
-        self._lender.migrate(tx, scripts, table=f"{self.prefix}{_VERSION}")
+            hint = "Update the plugin. Or go back to the copy: hermes store downgrade"
+            raise Incompatible(self._label, text, hint=hint)
+        return scripts
 
     def _judge(self, before: Mapping[str, str], after: Mapping[str, str]) -> None:
         """Hold what was made or changed against the prefix. Raises ContractError; then nothing is committed."""

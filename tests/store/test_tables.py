@@ -1,9 +1,11 @@
 """Tables of plugins: made before their first use, under one lock, and nobody else's."""
 
 import asyncio
+import sqlite3
 import sys
 import time
 from collections.abc import Callable
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -231,6 +233,37 @@ async def test_a_newer_revision_is_run_and_the_rows_stay(store: Store, written: 
     with pytest.raises(Incompatible, match=r"of a newer version of it \(0002; this one knows 0001\)"):
         tables(store, folder, "0001").prepare()
     assert len(await execute(newer, sa.select(NOTES))) == 1
+
+
+def test_the_store_as_it_was_lies_beside_it(file_store: Store, tmp_path: Path, written: Callable[..., Path]) -> None:
+    folder, copy = written(), tmp_path / "state.db.before-tool_notebook__0002"
+    tables(file_store, folder, "0001").prepare()
+    assert not list(tmp_path.glob("state.db.before-*")), "there was nothing to go back to"
+    database = file_store.database
+    database.transact(
+        lambda tx: tx.connection.execute("INSERT INTO tool_notebook__notes (owner, text) VALUES ('me', 'milk')")
+    )
+    (folder / "0002_second.py").write_text((HELLO / "migrations" / "0002_pinned.py").read_text())
+    tables(file_store, folder).prepare()
+    with closing(sqlite3.connect(copy)) as there:
+        assert there.execute("SELECT version_num FROM tool_notebook__version").fetchall() == [("0001",)]
+        assert there.execute("SELECT owner, text FROM tool_notebook__notes").fetchall() == [("me", "milk")]
+        assert "pinned" not in str(there.execute("SELECT sql FROM sqlite_master").fetchall())
+    assert copy.stat().st_mode & 0o077 == 0
+    copy.unlink()
+    tables(file_store, folder).prepare()
+    (folder / "0002_second.py").unlink()
+    with pytest.raises(Incompatible, match="store downgrade"):
+        tables(file_store, folder, "0001").prepare()
+    assert not list(tmp_path.glob("state.db.before-*")), "nothing was changed, or to be changed"
+
+
+async def test_a_revision_that_is_no_python_is_its_plugins_fault(store: Store, written: Callable[..., Path]) -> None:
+    folder = written()
+    tables(store, folder, "0001").prepare()
+    (folder / "0002_second.py").write_text("(")
+    with pytest.raises(PluginError, match=r"tool/notebook.*cannot be migrated: SyntaxError"):
+        tables(store, folder).prepare()
 
 
 @pytest.mark.parametrize(
