@@ -39,6 +39,7 @@ from hermes_core.types import (
 __all__ = ["Exchange"]
 
 _CUT = "The answer was cut: the model reached its output limit. Say `go on`, or raise model.max_tokens."
+_ANEW = "Hermes was ended while this was being answered. Give the whole answer anew."
 _SHRINKS = 3  # times a request that did not fit is built again
 _OUT_OF_CALLS = "You have used all the steps of this turn. Answer now with what you have, and say what is left to do."
 
@@ -213,13 +214,17 @@ class Exchange:
         self._show(held)
         return call
 
-    async def keep_shown(self) -> None:
-        """Store what was shown of a reply that is cut off, so that it can be read again. Raises StoreError."""
+    async def keep_shown(self, *, left: bool = False) -> None:
+        """Store what was shown of a reply that is cut off, so that it can be read again. Raises StoreError.
+
+        Where the turn is ``left`` to whoever finishes it, its model is told to answer anew.
+        """
         if self._shown:
             store, turn = await self._rows.get()
             text = Text(text=clean(f"{self._shown} … (This answer was cut off.)"))
             said = Message(role="assistant", parts=(text,), untrusted=outside(self.messages))
-            await store.journal.add_words(turn, [said])
+            anew = Message(role="user", parts=(Text(text=_ANEW),), meta={"hermes": {"added": "hermes"}})
+            await store.journal.add_words(turn, [said, anew] if left else [said])
 
     def _show(self, held: list[Delta]) -> None:
         for delta in held:

@@ -197,4 +197,4 @@ class _Records(HostRecords):
         return await (await self._runtime.store()).accounts.lease(platform, account, holder=holder)
 
     async def leave(self) -> None:
-        await (await self._runtime.store()).journal.leave(self._runtime.sessions.holder)
+        await self._runtime.sessions.leave()

@@ -4,7 +4,7 @@ import asyncio
 import json
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import cached_property
 from weakref import WeakValueDictionary
 
@@ -54,6 +54,7 @@ class SessionState:
     left: int = 0  # the token of a turn that ended, but could not be closed
     closing: "asyncio.Task[str] | None" = None  # an interrupted turn whose end is not stored yet
     count: Callable[[Usage], None] | None = None  # of the turn that runs: what was used for it beside its replies
+    keep: Callable[[], Awaitable[None]] | None = None  # of that turn, as it is left: stores what was shown of a reply
     ran: set[str] = field(factory=set)
     workspace: Workspace | None = None
     permitted: dict[str, Permitted] = field(factory=dict)  # the same, as each tool may use it
@@ -280,6 +281,12 @@ class OpenSessions:
             state.session.id, envelope.message, mode="queue", envelope=envelope, trace=trace.current()
         )
 
+    async def leave(self) -> None:
+        """Leave the turns that run to whoever comes next, at once, with what was shown of their replies."""
+        keeping = [state.keep() for state in self._open.values() if state.keep]
+        await asyncio.gather(*keeping, return_exceptions=True)  # a turn may be another's by now
+        await (await self.runtime.store()).journal.leave(self.holder)
+
     async def close(self) -> None:
         """End what this process did in its sessions; they can be taken up again."""
         await self.end_resources()
@@ -287,8 +294,7 @@ class OpenSessions:
             await self._end(self._open.popitem()[1])
 
     async def _end(self, state: SessionState) -> None:
-        end = SessionEnd(reason="closed")
-        await self.runtime.dispatch.observe("on_session_end", session=state.session, end=end)
+        await self.runtime.dispatch.observe("on_session_end", session=state.session, end=SessionEnd(reason="closed"))
         await self.end_resources(state.session.id)
         if state.workspace is not None:
             await state.workspace.close()

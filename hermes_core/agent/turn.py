@@ -11,6 +11,7 @@ import os
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from functools import partial
 from typing import Literal
 
 from attrs import evolve
@@ -174,7 +175,7 @@ class TurnRun:
             steps.close()
             self._rows.rest()
             raise
-        self._state.count = self._meter.book
+        self._state.count, self._state.keep = self._meter.book, partial(self._model.keep_shown, left=True)
         self._emit(Started(session_id=session.id, turn_id=self._id, provider=route.name, model=route.model))
         said = next((m for m in reversed(self._model.messages) if by_person(m)), Message(role="user", parts=()))
         await self._runtime.dispatch.observe("on_turn_start", session=self._state.session, message=said)
@@ -197,7 +198,7 @@ class TurnRun:
             die_at("answered")
             await self._close("done", await self._shown.whole(self._state.session, answer))
         finally:
-            self._state.count = None
+            self._state.count = self._state.keep = None
             self._state.session = evolve(self._state.session, turn="", untrusted=False, bounds=None, attended=False)
             self._rows.rest()
 

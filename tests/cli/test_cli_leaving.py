@@ -130,16 +130,24 @@ async def test_what_was_said_so_far_is_shown_and_kept(tmp_path: Path, number: in
         assert (process.returncode, shown[:18]) == (130, "The train to Oslo ")
         way = "Go on: hermes -c" if number == signal.SIGINT else "Not finished. Finish it: hermes -c"
         assert way in err.decode()
+        _, seen, _ = await house.hermes("sessions", "show", "latest")
+        assert shown in seen
+        assert seen.count("… (This answer was cut off.)") == 1
         _, out, err = await house.hermes("-c", "-z", "and?")
         assert out == "It leaves at nine.\n"
         _, told, _ = await house.hermes("sessions", "export")
         said = [json.loads(line)["content"] for line in told.splitlines() if '"assistant"' in line]
-    if number == signal.SIGINT:
-        kept, after = said
-        assert kept.startswith(shown), "a piece may have come when it was printed already"
-        assert (kept.endswith(" … (This answer was cut off.)"), after) == (True, "It leaves at nine.")
-    else:
-        assert said == ["It leaves at nine."] * 2, "the turn that was left is finished first"
+    kept, *after = said
+    assert kept.startswith(shown), "a piece may have come when it was printed already"
+    assert kept.endswith(" … (This answer was cut off.)")
+    assert "The train" not in err, "what was shown is not shown again"
+    left = number != signal.SIGINT
+    assert after == ["It leaves at nine."] * (2 if left else 1), "the turn that was left is finished first"
+    asked = [one.body["messages"] for one in service.asked if one.method == "POST"]
+    words = [(one["role"], str(one["content"])) for one in asked[1]]
+    assert [role for role, _ in words] == ["system", "user", "assistant", "user"]
+    assert words[2][1] == kept
+    assert ("whole answer anew" in words[3][1]) == left
 
 
 async def test_below_nohup_the_end_of_the_terminal_ends_nothing(house: House) -> None:
