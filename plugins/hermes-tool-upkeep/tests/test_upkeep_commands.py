@@ -4,6 +4,7 @@ import json
 import shutil
 import sqlite3
 from contextlib import closing
+from pathlib import Path
 
 from hermes_core.types import Principal, Source
 from hermes_memory_files.memory import FilesMemory
@@ -158,6 +159,41 @@ def test_one_command_goes_back_to_what_an_older_release_had(run, home):
     with closing(sqlite3.connect(newer)) as connection:
         assert connection.execute("SELECT count(*) FROM sessions").fetchone() == (2,)
     assert "1 sessions are back" in run("store", "rebuild").stdout
+
+
+def test_it_goes_back_step_by_step_also_before_tables_of_a_plugin_changed(run, home, tmp_path):
+    from hermes_core.store.file_database import FileDatabase
+    from hermes_core.store.migrate import upgrade
+    from hermes_core.store.store import open_store
+    from hermes_core.store.tables import Tables
+    from hermes_core.types import Migration
+
+    path, whole = home / "state.db", Path(__file__).parents[3] / "docs/hello/tables/src/hermes_tool_notebook/migrations"
+    (first := tmp_path / "first").mkdir()
+    shutil.copy(whole / "0001_notes.py", first)
+
+    def versions():
+        tables = ("alembic_version", "tool_notebook__version")
+        with closing(sqlite3.connect(path)) as connection:
+            return [connection.execute(f"SELECT version_num FROM {table}").fetchone()[0] for table in tables]
+
+    path.unlink()
+    database = FileDatabase(path)
+    database.transact(lambda tx: upgrade(tx, database.place, to="0005"))
+    Tables(database, "tool/notebook", Migration(folder=first, head="0001")).prepare()
+    database.close()
+    assert versions() == ["0005", "0001"]
+    store = open_store(path)
+    Tables(store.database, "tool/notebook", Migration(folder=whole, head="0002")).prepare()
+    store.close()
+    newest = versions()[0]
+    (home / "state.db.before-tool_notebook__0002~4711").write_bytes(b"half of a copy")
+    assert "before-tool_notebook__0002 is back" in run("store", "downgrade", "--yes").stdout
+    assert versions() == [newest, "0001"]
+    assert f"before-{newest} is back" in run("store", "downgrade", "--yes").stdout
+    assert versions() == ["0005", "0001"]
+    assert "no copy from before a migration" in run("store", "downgrade", "--yes").stderr
+    assert versions() == ["0005", "0001"]
 
 
 def test_a_store_of_a_newer_release_says_what_to_do(run, home):

@@ -263,7 +263,8 @@ def _downgrade(ctx: PluginContext) -> "click.Command":
         """Go back to the store as it was before the last migration, for the release that made it.
 
         Install that release first, or right after. What was said since is not in it; the store that is there now stays
-        beside it, and `store rebuild` brings back what transcripts have.
+        beside it, and `store rebuild` brings back what transcripts have. Tables of a plugin are copied before they
+        change, too: say it again to go back one migration more.
         """
         from hermes_tool_upkeep.back import back, copies, version_of
 
