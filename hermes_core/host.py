@@ -163,7 +163,7 @@ class HostRecords(ABC):
 
     @abstractmethod
     async def leave(self) -> None:
-        """Leave the turns of this process to whoever comes next, at once: nothing it writes counts any more."""
+        """Leave its turns to whoever comes next, with what was shown of replies: nothing it writes counts any more."""
 
 
 class HostedService(NamedTuple):

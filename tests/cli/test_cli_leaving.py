@@ -2,10 +2,14 @@
 
 import asyncio
 import contextlib
+import fcntl
 import json
 import os
+import pty
 import signal
+import struct
 import sys
+import termios
 from pathlib import Path
 
 import pytest
@@ -133,6 +137,7 @@ async def test_what_was_said_so_far_is_shown_and_kept(tmp_path: Path, number: in
         _, seen, _ = await house.hermes("sessions", "show", "latest")
         assert shown in seen
         assert seen.count("… (This answer was cut off.)") == 1
+        assert ("\nnote\nHermes was ended" in seen) == (number != signal.SIGINT)
         _, out, err = await house.hermes("-c", "-z", "and?")
         assert out == "It leaves at nine.\n"
         _, told, _ = await house.hermes("sessions", "export")
@@ -148,6 +153,55 @@ async def test_what_was_said_so_far_is_shown_and_kept(tmp_path: Path, number: in
     assert [role for role, _ in words] == ["system", "user", "assistant", "user"]
     assert words[2][1] == kept
     assert ("whole answer anew" in words[3][1]) == left
+
+
+async def half_said(writer: asyncio.StreamWriter) -> None:
+    """A reply that never comes to its end."""
+    writer.write(HEAD + piece("The train to Oslo leaves "))
+    await writer.drain()
+    await asyncio.sleep(60)
+
+
+@pytest.mark.parametrize("screen", [["--cli"], []], ids=["lines", "full"])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=lambda one: one.name)
+async def test_so_it_is_where_a_person_types(tmp_path: Path, number: int, screen: list[str]) -> None:
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
+    os.set_blocking(ours, False)
+    shown = b""
+
+    async def until(words: bytes) -> None:
+        nonlocal shown
+        async with asyncio.timeout(40):
+            while words not in shown:
+                with contextlib.suppress(OSError):  # nothing yet, or it is gone
+                    shown += os.read(ours, 65_536)
+                await asyncio.sleep(0.02)
+
+    async with model_service("/v1") as service:
+        house = House(tmp_path, service.url)
+        service.by_path["/v1/models"] = http(
+            200, json.dumps({"object": "list", "data": [{"id": "m", "object": "model"}]})
+        )
+        service.always = half_said
+        house.env["TERM"] = "xterm-256color"
+        process = await house.start(*screen, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True)
+        os.close(theirs)
+        try:
+            await until("❯".encode() if screen else b"sk anything.")
+            os.write(ours, b"when?\r")
+            await until(b"Oslo")
+            process.send_signal(number)
+            await until(b"Not finished. Finish it: hermes -c")
+            await asyncio.wait_for(process.wait(), 20)
+        finally:
+            if process.returncode is None:
+                process.kill()
+            os.close(ours)
+        _, seen, err = await house.hermes("sessions", "show", "latest")
+        assert "The train to Oslo leaves … (This answer was cut off.)" in " ".join(seen.split()), err
+        _, out, _ = await house.hermes("sessions", "list", "--json")
+        assert json.loads(out)["state"] == "interrupted"
 
 
 async def test_below_nohup_the_end_of_the_terminal_ends_nothing(house: House) -> None:

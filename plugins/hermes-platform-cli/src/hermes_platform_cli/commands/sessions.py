@@ -79,9 +79,10 @@ def make_show(ctx: PluginContext) -> click.Command:
 
 
 def _show(message: Message) -> None:
+    who = "note" if message.role == "user" and "hermes" in message.meta else message.role  # no person said it
     for part in message.parts:
         if isinstance(part, Text):
-            click.secho(f"\n{message.role}{f', quoting {part.quotes}' if part.quotes else ''}", fg="cyan")
+            click.secho(f"\n{who}{f', quoting {part.quotes}' if part.quotes else ''}", fg="cyan")
             click.echo(part.text.strip("\n") if part.quotes else part.text)
         elif isinstance(part, ToolCall):
             click.secho(f"  ┊ {part.name} {json.dumps(part.arguments, ensure_ascii=False)[:200]}", dim=True)
