@@ -8,12 +8,15 @@ from attrs import frozen
 
 from hermes_core.agent import tools as calls
 from hermes_core.agent import turn as turns
+from hermes_core.agent.turn import text_of
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import Provider, tool
+from hermes_core.store.outside import by_person
 from hermes_core.store.validity import INTERRUPTED, NO_RESULT, NOT_RUN
 from hermes_core.testing import Call
-from hermes_core.types import Done, Effect, Ended, Message, Model, Text, TextDelta, ToolCall, ToolResult
+from hermes_core.types import Done, Effect, Ended, Message, Model, Said, Text, TextDelta, ToolCall, ToolResult
 
+ANEW = "Hermes was ended while this was being answered. Give the whole answer anew."
 CUT_OFF = "(This answer was cut off.)"
 
 
@@ -100,6 +103,33 @@ async def test_while_the_model_answers(hermes, where, stubborn) -> None:
     assert [m.role for m in rows] == ["user", "assistant", "user", "assistant"]
     kept = f"one  … {CUT_OFF}" if where == "mid-stream" else INTERRUPTED
     assert rows[1].parts == (Text(text=kept),), "what was shown is kept, and it is said that it was cut off"
+
+
+@pytest.mark.parametrize("where", ["first byte", "mid-stream"])
+async def test_one_that_is_left_goes_on_and_keeps_what_was_shown(hermes, where) -> None:
+    reached = asyncio.Event()
+    provider = Slow(where, reached)
+    hermes.tmp_plugin(provider)
+    runtime = hermes.runtime
+
+    async def leave() -> None:
+        await reached.wait()
+        await runtime.sessions.leave()
+        assert runtime.turns.interrupt("s")
+
+    leaving = asyncio.create_task(leave())
+    async with contextlib.aclosing(runtime.turns.run("hello", session="s")) as events:
+        assert [e.reason for e in [e async for e in events] if isinstance(e, Ended)] == ["failed"]
+    await leaving
+    assert await (await runtime.store()).journal.interrupted(runtime.owner) == ["s"]
+    async with contextlib.aclosing(runtime.turns.resume("s")) as events:
+        seen = [e async for e in events]
+    assert [(e.reason, e.answer) for e in seen if isinstance(e, Ended)] == [("done", "one two")]
+    assert "".join(e.text for e in seen if isinstance(e, Said)) == "one two", "what was shown is not shown again"
+    rows = await (await runtime.store()).history.load("s")
+    half = [("assistant", f"one  … {CUT_OFF}"), ("user", ANEW)] if where == "mid-stream" else []
+    assert [(m.role, text_of(m)) for m in rows] == [("user", "hello"), *half, ("assistant", "one two")]
+    assert not [m for m in rows[1:] if by_person(m)]
 
 
 @pytest.mark.parametrize("stubborn", [False, True])
