@@ -55,8 +55,7 @@ def upgrade(tx: Transaction, place: str, revision: str = "", to: str = "head") -
 
     from hermes_core.store.lent import Lender, scripts_of
 
-    scripts = scripts_of(Path(__file__).parent, revision, "versions")
-    if scripts is None:
+    if (scripts := scripts_of(Path(__file__).parent, revision, "versions")) is None:
         raise StoreError(
             f"The store {place} was written by a newer Hermes (schema {revision}; this one knows {HEAD}).",
             hint="Update Hermes: pip install --upgrade hermes-core. Or go back to the copy: hermes store downgrade",

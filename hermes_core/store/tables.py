@@ -93,8 +93,7 @@ class Tables:
     def _migrate(self, tx: Transaction) -> None:
         """Look again, inside the write lock, since another process may have been faster."""
         tx.alone("migration")
-        revision = self._revision(tx)
-        if revision == self._migration.head:
+        if (revision := self._revision(tx)) == self._migration.head:
             return
         before = tx.objects()
         self._lender.migrate(tx, self._scripts(revision), table=f"{self.prefix}{_VERSION}")
