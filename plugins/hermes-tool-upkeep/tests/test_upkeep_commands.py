@@ -123,6 +123,8 @@ def test_nothing_is_left_of_a_session_that_was_erased(run, home):
     outputs.mkdir(parents=True)
     (outputs / "1.txt").write_text(CANARY)
     shutil.copytree(home, saved := home.parent / "saved")
+    for old in ("before-0004", "damaged-1", "newer-2"):
+        shutil.copy(home / "state.db", home / f"state.db.{old}")
     assert {"state.db", f"sessions/{row['id']}.jsonl"} <= set(holding(home, CANARY))
     done = run("store", "erase", "--session", row["id"], "--yes")
     assert done.returncode == 0, done.stderr

@@ -290,8 +290,9 @@ def _erase(ctx: PluginContext) -> "click.Command":
     async def command(session: str, person: str, again: bool, yes: bool) -> None:
         """Erase a person or a session, and leave no byte of it: rows, indexes, transcripts, files and memories.
 
-        Copies of the home still hold it. What was erased is written down beside them, without what it was; when one is
-        brought back, it is erased again by the next gateway, or with --again.
+        Older stores that were put aside beside it hold it too, and are deleted. Copies of the home still hold it. What
+        was erased is written down beside them, without what it was; when one is brought back, it is erased again by the
+        next gateway, or with --again.
         """
         from hermes_tool_upkeep import erase
         from hermes_tool_upkeep.compact import compact
@@ -311,6 +312,9 @@ def _erase(ctx: PluginContext) -> "click.Command":
             many = await erase.erase_again(ctx)
         if not ctx.store.address():
             compact(_file(ctx))
+            for old in erase.older_stores(_file(ctx)):
+                old.unlink()
+                click.echo(f"{old.name} held it too, and was deleted.", err=True)
         click.echo(f"Erased: {many} session{'' if many == 1 else 's'}.", err=True)
 
     return command

@@ -17,7 +17,16 @@ from hermes_core.errors import UnknownName
 from hermes_core.types import Principal
 from hermes_tool_upkeep.rows import connected, tables_of
 
-__all__ = ["back_again", "erase_again", "erase_person", "erase_session", "forget_memories", "note_of", "place_of"]
+__all__ = [
+    "back_again",
+    "erase_again",
+    "erase_person",
+    "erase_session",
+    "forget_memories",
+    "note_of",
+    "older_stores",
+    "place_of",
+]
 
 _PASSED = frozenset({"backups", ".git", "plugins", "skills"})  # where no name says that it is of a session
 
@@ -30,6 +39,11 @@ def place_of(ctx: PluginContext) -> str | Path:
 def note_of(ctx: PluginContext) -> Path:
     """Return the file that names what was erased. It lies where copies are, and is in none of them."""
     return ctx.paths.home / "backups" / "erased.jsonl"
+
+
+def older_stores(path: Path) -> Sequence[Path]:
+    """Return the stores that were put aside beside this one: by migrations, repairs and ways back."""
+    return sorted(one for why in ("before", "damaged", "newer") for one in path.parent.glob(f"{path.name}.{why}-*"))
 
 
 async def erase_session(ctx: PluginContext, owner: Principal, session_id: str, *, noted: bool = True) -> Sequence[str]:

@@ -11,6 +11,7 @@ from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError
 from hermes_core.kinds import Service
 from hermes_core.types import Check, Finding
+from hermes_tool_upkeep.erase import older_stores
 from hermes_tool_upkeep.look import Looked, look, opened
 
 __all__ = ["Upkeep", "checks", "mended"]
@@ -166,9 +167,9 @@ def _strangers(ctx: PluginContext, path: Path) -> Sequence[Finding]:
 
 def _aside(path: Path) -> Sequence[Finding]:
     """Say how much room older stores take that were put aside; nobody but a person deletes them."""
-    found = [one for why in ("before", "damaged", "newer") for one in path.parent.glob(f"{path.name}.{why}-*")]
+    found = older_stores(path)
     size = sum(one.stat().st_size for one in found)
-    text = f"older stores lie beside it: {', '.join(sorted(one.name for one in found))} ({size / 1e6:.1f} MB)"
+    text = f"older stores lie beside it: {', '.join(one.name for one in found)} ({size / 1e6:.1f} MB)"
     return [Finding(level="ok", text=text)] if found else []
 
 
