@@ -41,14 +41,7 @@ if TYPE_CHECKING:
     from hermes_core.context import PluginContext
     from hermes_core.kinds import SetupStep
 
-__all__ = [
-    "ApprovalsBroker",
-    "ModelsBroker",
-    "Package",
-    "PluginsBroker",
-    "SessionsBroker",
-    "SettingsBroker",
-]
+__all__ = ["ApprovalsBroker", "ModelsBroker", "Package", "PluginsBroker", "SessionsBroker", "SettingsBroker"]
 
 
 @needs("sessions.read", "read past conversations")

@@ -112,6 +112,8 @@ def _house(scope: Scope, *, fix: bool) -> Iterable[Row]:
     if problems:
         return
     yield row("ok", "settings", str(home.config_file) if home.config_file.exists() else "defaults")
+    for key, who in scope.settings.locked.items():
+        yield row("ok", "settings", f"{key} is locked by {who}")
     yield from _secrets(home.env_file, fix=fix)
     yield from asyncio.run(_store(scope))
     yield from _fallbacks(scope)

@@ -61,9 +61,8 @@ def _status(distribution: "Product | None", arguments: list[str]) -> int:
         error.show()
         return 2
     except HermesError as error:
-        return _say(
-            scope, str(error), 2 if isinstance(error, UserError) else 3 if isinstance(error, PluginError) else 1
-        )
+        status = 2 if isinstance(error, UserError) else 3 if isinstance(error, PluginError) else 1
+        return _say(scope, str(error), status)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader left; there is nobody to tell
         return 1
@@ -86,10 +85,8 @@ def _refuse_tools(name: str, arguments: Sequence[str], records: Iterable[Command
     if "HERMES_TRUST" in os.environ and run_by_tool():
         del os.environ["HERMES_TRUST"]  # inherited, or made up: it is a person's word
     if (switched_on("HERMES_YOLO") or widens(arguments, records)) and run_by_tool():
-        raise UserError(
-            f"This was started by a tool of {name}, and may not change what {name} may do or answer for a person.",
-            hint="Run it yourself, in a terminal of your own.",
-        )
+        text = f"This was started by a tool of {name}, and may not change what {name} may do or answer for a person."
+        raise UserError(text, hint="Run it yourself, in a terminal of your own.")
 
 
 def _say(scope: Scope, text: str, status: int, more: str = "") -> int:

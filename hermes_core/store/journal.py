@@ -303,13 +303,7 @@ def _answer_open_calls(tx: Transaction, session_id: str, turn_id: str) -> None:
 
 
 def _end_call(
-    tx: Transaction,
-    session_id: str,
-    turn_id: str,
-    row: Any,
-    result: Message,
-    outcome: str,
-    seconds: float = 0,
+    tx: Transaction, session_id: str, turn_id: str, row: Any, result: Message, outcome: str, seconds: float = 0
 ) -> None:
     """Write down how a call ended: its result is a message, that of a call's own call stands in its row."""
     how = {"id": row["id"], "outcome": outcome, "seconds": seconds}
