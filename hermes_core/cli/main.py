@@ -143,7 +143,8 @@ class LazyGroup(click.Group):
 
 def _passed(said: Mapping[str, Any]) -> list[str]:
     """Return what stood before a command and is for the one that runs where none is named, as words behind it."""
-    flags = [word for word, name in (("--continue", "continue_"), ("--json", "as_json")) if said[name]]
+    known = {"continue_": "--continue", "worktree": "--worktree", "as_json": "--json"}
+    flags = [word for name, word in known.items() if said[name]]
     return [*flags, *(f"--{n}={said[n]}" for n in ("oneshot", "resume", "interface") if said[n] is not None)]
 
 
@@ -160,6 +161,7 @@ def _scope(ctx: click.Context) -> Scope:
 @click.option("-z", "--oneshot", metavar="TEXT", help="Answer TEXT, print only the answer, and end.")
 @click.option("-c", "--continue", "continue_", is_flag=True, help="Go on with the last session.")
 @click.option("-r", "--resume", metavar="ID|TITLE", help="Go on with a session: its id, the start of it, or its title.")
+@click.option("-w", "--worktree", is_flag=True, help="Work in a worktree of git, on a branch of its own.")
 @click.option("--json", "as_json", is_flag=True, help="With -z or chat -q: one JSON object per event, a line each.")
 @click.option("-p", "--profile", default=None, help="Use another profile (its own settings, keys, memory, sessions).")
 @click.option("--trust", is_flag=True, help="For this run, the folder is known: its notes for agents are followed.")
