@@ -76,10 +76,8 @@ def parse_arguments(
         odd(tool, ContractError(tool.name, f"its schema cannot be checked, so any arguments pass: {error}"))
     value = given if problems or tool.schema is not None else _object(tool.params, given, "", problems)
     if problems:
-        raise ToolError(
-            f"{tool.name} was not run; its arguments are wrong:\n- " + "\n- ".join(problems[:_MOST]),
-            hint="Call it again with arguments that match its schema.",
-        )
+        text = f"{tool.name} was not run; its arguments are wrong:\n- " + "\n- ".join(problems[:_MOST])
+        raise ToolError(text, hint="Call it again with arguments that match its schema.")
     return value
 
 

@@ -165,10 +165,8 @@ class Settings:
         secret = self.secret(key)
         if needed and key and not secret:
             where = "model.api_key" if own and own is model_key else f"providers.{provider}"
-            raise UserError(
-                f"{where} takes its key from {key.reference}, which is not set.",
-                hint=f"Set it with: {self.home.brand} config set {key.reference} KEY",
-            )
+            text = f"{where} takes its key from {key.reference}, which is not set."
+            raise UserError(text, hint=f"Set it with: {self.home.brand} config set {key.reference} KEY")
         return secret
 
     def secret(self, value: Secret) -> str:
