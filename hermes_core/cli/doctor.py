@@ -18,6 +18,7 @@ from hermes_core.cli.finding_rows import who as named
 from hermes_core.cli.plugin_commands import PACKAGES
 from hermes_core.cli.scope import Scope
 from hermes_core.cli.trial import PATIENCE, cheap, in_full, probed, working
+from hermes_core.config.layers import THEIRS
 from hermes_core.config.schema import PLUGIN_SPACES
 from hermes_core.contents import installed_contents
 from hermes_core.errors import HermesError, UnknownName
@@ -108,7 +109,8 @@ def _house(scope: Scope, *, fix: bool) -> Iterable[Row]:
         yield row("fault", "home", error.text, error.hint)
         return
     problems = config_problems(scope)
-    yield from (row("fault", "settings", problem, "hermes config edit") for problem in problems)
+    fixes = (THEIRS if one.startswith(str(home.managed)) else "hermes config edit" for one in problems)
+    yield from (row("fault", "settings", problem, fix) for problem, fix in zip(problems, fixes, strict=True))
     if problems:
         return
     yield row("ok", "settings", str(home.config_file) if home.config_file.exists() else "defaults")

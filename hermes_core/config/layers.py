@@ -8,6 +8,8 @@ from hermes_core.config.spellings import spelled_out
 from hermes_core.errors import UserError
 from hermes_core.types.base import JSON
 
+THEIRS = "Only an administrator of this machine can mend that."
+
 
 def put(data: JSON, keys: Sequence[str], value: JSON) -> dict[str, JSON]:
     """Return a copy of the mapping with the value in its place; what is no section on the way there makes room."""
@@ -38,7 +40,7 @@ def managed(file: Path) -> tuple[JSON, dict[str, str]]:
         raise UserError(text, hint=f"As root: chown root {loose[0]}; chmod go-w {loose[0]}")
     from hermes_core.config.document import parsed
 
-    said = spelled_out(parsed(read_bytes(file) or b"", str(file)).data)
+    said = spelled_out(parsed(read_bytes(file) or b"", str(file), THEIRS).data)
     return said, dict.fromkeys(_leaves(said), str(file))
 
 

@@ -12,7 +12,7 @@ from attrs import asdict, fields, has
 
 from hermes_core import __version__
 from hermes_core.config.files import explain, write_atomic
-from hermes_core.config.layers import managed, merged, put
+from hermes_core.config.layers import THEIRS, managed, merged, put
 from hermes_core.config.paths import Home
 from hermes_core.config.schema import (
     HOST,
@@ -113,8 +113,7 @@ class Settings:
             lines = _lines(self.home, problems, self._laid)
             mend = f"Mend them with `hermes config edit`. The file is {self.home.config_file}"
             theirs = all(line.startswith(f"{self.home.managed} ") for line in lines)
-            hint = "Only an administrator of this machine can mend that." if theirs else mend
-            raise ConfigError(lines, hint=hint)
+            raise ConfigError(lines, hint=THEIRS if theirs else mend)
         return made
 
     def endpoint(self, provider: str, fallback: FallbackSettings | None = None) -> Endpoint | None:

@@ -58,6 +58,15 @@ def test_what_is_short_for_a_section_is_locked_as_the_section_is(cli, managed):
     assert "has locked model.default" in cli("config", "set", "model.default", "x").err
 
 
+def test_no_flag_lifts_it(cli, managed):
+    (cli.work / ".git").mkdir()
+    wish = "run `rm -rf .git`"
+    managed.write_text("policy: {mode: ask}\n")
+    assert "needs a person's yes" in cli("--yolo", "-z", wish).out
+    managed.unlink()
+    assert "needs a person's yes" not in cli("--yolo", "-z", wish).out
+
+
 def test_doctor_names_it(cli, managed):
     found = [row["text"] for row in cli("doctor", "--json").row["findings"] if row["who"] == "settings"]
     assert f"agent.max_calls is locked by {managed}" in found
@@ -77,10 +86,13 @@ def test_a_broken_file_stops_with_one_error_that_names_it(cli, managed, text, sa
     done = cli("-z", "hello")
     assert (done.status, done.out) == (2, "")
     assert said.format(file=managed) in done.err
+    assert "Only an administrator" in done.err
+    assert "hermes config edit" not in done.err
     assert "Traceback" not in done.err
     assert said.format(file=managed) in cli("config", "check").err
     faults = [row for row in cli("doctor", "--json").row["findings"] if row["who"] == "settings"]
     assert [(row["level"], said.format(file=managed) in row["text"]) for row in faults] == [("fault", True)]
+    assert "Only an administrator" in faults[0]["fix"]
 
 
 @pytest.mark.parametrize("mode", [0o660, 0o602])
