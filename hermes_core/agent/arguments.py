@@ -88,9 +88,8 @@ def _schema(kind: Any) -> dict[str, JSON]:
     if kind is Any:
         return {}
     if origin is Literal:
-        return (
-            {"type": "string", "enum": list(inner)} if all(isinstance(i, str) for i in inner) else {"enum": list(inner)}
-        )
+        texts = {"type": "string"} if all(isinstance(i, str) for i in inner) else {}
+        return {**texts, "enum": list(inner)}
     if origin in (list, tuple, Sequence):
         return {"type": "array", "items": _schema(inner[0])}
     if origin in (dict, Mapping):

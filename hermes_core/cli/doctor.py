@@ -287,11 +287,9 @@ async def _backend(runtime: "Runtime", *, deep: bool) -> Row:
     if not runtime.dispatch.contributions("register_tools"):
         return row("idle", "backend", f"{name} is not there, and no tool needs it")
     owners = runtime.index.contributing("backends", name)
-    there, fix = "is not ready", f"hermes doctor --deep --plugin backend/{name}"
-    if name not in found:
-        there, fix = (
-            ("is not enabled", f"hermes plugins enable {owners[0].label}")
-            if owners
-            else ("is not installed", f"hermes plugins install hermes-backend-{name}")
-        )
+    there, fix = "is not installed", f"hermes plugins install hermes-backend-{name}"
+    if name in found:
+        there, fix = "is not ready", f"hermes doctor --deep --plugin backend/{name}"
+    elif owners:
+        there, fix = "is not enabled", f"hermes plugins enable {owners[0].label}"
     return row("fault", "backend", f"the backend {name} {there}, so no tool can work with files or commands", fix)

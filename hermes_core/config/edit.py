@@ -86,11 +86,9 @@ class Edits:
         try:
             self._document = change()
         except Refused:
-            raise UserError(
-                f"{self._document.name}:{self._document.line(keys) or 1} is written in a way that cannot be changed "
-                "safely; nothing was changed.",
-                hint=f"Open the file and change {'.'.join(keys)} by hand.",
-            ) from None
+            place, hint = self._document.line(keys) or 1, f"Open the file and change {'.'.join(keys)} by hand."
+            text = "is written in a way that cannot be changed safely; nothing was changed."
+            raise UserError(f"{self._document.name}:{place} {text}", hint=hint) from None
 
     def write(self) -> None:
         """Write them. Raises UserError when that fails, or somebody else changed the file in the meantime."""

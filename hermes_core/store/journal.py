@@ -191,10 +191,8 @@ class Journal(Stored):
         if row is None:
             _add_call(tx, turn, _waiting(tx, turn, above, "started")["message_id"], call, "")
             return "pending", None
-        found = (
-            part for part in (stored(row["result"]).parts if row["result"] else ()) if isinstance(part, ToolResult)
-        )
-        return row["outcome"], next(found, None)
+        parts = stored(row["result"]).parts if row["result"] else ()
+        return row["outcome"], next((part for part in parts if isinstance(part, ToolResult)), None)
 
     @transaction()
     def add_words(self, tx: Transaction, turn: Turn, messages: Sequence[Message]) -> None:

@@ -33,10 +33,8 @@ def _revision(tx: Transaction, place: str) -> str:
     if not tables:
         return ""
     if not {"alembic_version", *(_OURS if tx.server else ())} <= tables:
-        raise StoreError(
-            f"{place} is a database of another program, not a store of Hermes.",
-            hint="Give Hermes a database of its own." if tx.server else "Move the file away; Hermes makes a new one.",
-        )
+        hint = "Give Hermes a database of its own." if tx.server else "Move the file away; Hermes makes a new one."
+        raise StoreError(f"{place} is a database of another program, not a store of Hermes.", hint=hint)
     return str(tx.connection.execute("SELECT version_num FROM alembic_version").fetchone()[0])
 
 
@@ -77,8 +75,7 @@ def _scripts(revision: str, place: str) -> "ScriptDirectory":
     try:
         scripts.get_revision(revision or "head")
     except CommandError as error:
-        raise StoreError(
-            f"The store {place} was written by a newer Hermes (schema {revision}; this one knows {HEAD}).",
-            hint="Update Hermes: pip install --upgrade hermes-core. Or go back to the copy: hermes store downgrade",
-        ) from error
+        text = f"The store {place} was written by a newer Hermes (schema {revision}; this one knows {HEAD})."
+        hint = "Update Hermes: pip install --upgrade hermes-core. Or go back to the copy: hermes store downgrade"
+        raise StoreError(text, hint=hint) from error
     return scripts

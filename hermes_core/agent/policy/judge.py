@@ -98,7 +98,7 @@ class Policy:
         if mode not in MODES:
             raise UserError(f"There is no mode {mode!r}: {', '.join(MODES)}.")
         if self._fixed and mode != self._mode:
-            raise UserError(f"The mode is {self._mode}, and whoever made this program wants it to stay so.")
+            raise UserError(f"The mode is {self._mode}, and it is locked: it stays so.")
         self._modes[session_id] = mode
 
     async def judge(
