@@ -42,14 +42,7 @@ if TYPE_CHECKING:
     from hermes_core.context import PluginContext
     from hermes_core.kinds import SetupStep
 
-__all__ = [
-    "ApprovalsBroker",
-    "ModelsBroker",
-    "Package",
-    "PluginsBroker",
-    "SessionsBroker",
-    "SettingsBroker",
-]
+__all__ = ["ApprovalsBroker", "ModelsBroker", "Package", "PluginsBroker", "SessionsBroker", "SettingsBroker"]
 
 
 @needs("sessions.read", "read past conversations")
@@ -78,7 +71,7 @@ class SessionsBroker:
     async def rows(
         self, owner: Principal, *, limit: int = 20, origin: str = "", children: bool = False
     ) -> Sequence[SessionRow]:
-        """Return the same as lists show them: of one origin; with those of child agents and hidden ones, if wanted."""
+        """Return the same as lists show them: of one origin; those of child agents, hidden, archived if wanted."""
         raise _no_sessions()
 
     async def get(self, owner: Principal, session_id: str) -> Session:
@@ -163,6 +156,11 @@ class SessionsBroker:
     @needs("sessions.write", "changed past conversations")
     async def rename(self, owner: Principal, session_id: str, title: str) -> Session:
         """Give one another title. Raises UserError when another one has it."""
+        raise _no_sessions()
+
+    @needs("sessions.write", "changed past conversations")
+    async def archive(self, owner: Principal, session_id: str, *, back: bool = False) -> None:
+        """Take one out of lists, or ``back`` into them. It is found by search and by its name, and goes on as ever."""
         raise _no_sessions()
 
     @needs("sessions.write", "changed past conversations")

@@ -15,15 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_core.kinds import Platform, TurnQueue, Workspace
 from hermes_core.permissions import needs
-from hermes_core.types import (
-    Account,
-    AccountLease,
-    Envelope,
-    Message,
-    Principal,
-    Session,
-    Waiting,
-)
+from hermes_core.types import Account, AccountLease, Envelope, Message, Principal, Session, Waiting
 
 if TYPE_CHECKING:
     from hermes_core.database import Prepared

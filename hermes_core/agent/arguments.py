@@ -76,10 +76,8 @@ def parse_arguments(
         odd(tool, ContractError(tool.name, f"its schema cannot be checked, so any arguments pass: {error}"))
     value = given if problems or tool.schema is not None else _object(tool.params, given, "", problems)
     if problems:
-        raise ToolError(
-            f"{tool.name} was not run; its arguments are wrong:\n- " + "\n- ".join(problems[:_MOST]),
-            hint="Call it again with arguments that match its schema.",
-        )
+        text = f"{tool.name} was not run; its arguments are wrong:\n- " + "\n- ".join(problems[:_MOST])
+        raise ToolError(text, hint="Call it again with arguments that match its schema.")
     return value
 
 
@@ -90,9 +88,8 @@ def _schema(kind: Any) -> dict[str, JSON]:
     if kind is Any:
         return {}
     if origin is Literal:
-        return (
-            {"type": "string", "enum": list(inner)} if all(isinstance(i, str) for i in inner) else {"enum": list(inner)}
-        )
+        texts = {"type": "string"} if all(isinstance(i, str) for i in inner) else {}
+        return {**texts, "enum": list(inner)}
     if origin in (list, tuple, Sequence):
         return {"type": "array", "items": _schema(inner[0])}
     if origin in (dict, Mapping):

@@ -16,10 +16,8 @@ _LONGEST = 10_000_000  # characters of one message; no model reads more
 def sound(message: Message) -> Message:
     """Return what a person said, as it can be stored. Raises UserError for what no model reads."""
     if (size := sum(len(part.text) for part in message.parts if isinstance(part, Text))) > _LONGEST:
-        raise UserError(
-            f"The message has {size:,} characters; at most {_LONGEST:,} are taken.",
-            hint="Save it in a file, and say where it is.",
-        )
+        text = f"The message has {size:,} characters; at most {_LONGEST:,} are taken."
+        raise UserError(text, hint="Save it in a file, and say where it is.")
     parts = tuple(evolve(part, text=clean(part.text)) if isinstance(part, Text) else part for part in message.parts)
     return message if parts == tuple(message.parts) else evolve(message, parts=parts)
 

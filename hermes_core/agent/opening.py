@@ -21,10 +21,8 @@ def address_of(settings: Settings) -> str:
     given = settings.config.store.url
     url = settings.secrets.get(given.reference) if given.reference else given
     if given.reference and not url:  # never quietly somewhere else
-        raise UserError(
-            f"store.url refers to {given.reference}, which is not set.",
-            hint=f"Set it with: {settings.home.brand} config set {given.reference} postgresql://…",
-        )
+        hint = f"Set it with: {settings.home.brand} config set {given.reference} postgresql://…"
+        raise UserError(f"store.url refers to {given.reference}, which is not set.", hint=hint)
     return url
 
 
@@ -39,10 +37,8 @@ def driver_for(url: str, index: Index, loader: Loader, dispatch: Dispatch) -> St
     scheme = found[1]
     owners = index.contributing("stores", scheme)
     if not owners:
-        raise UserError(
-            f"store.url begins with {scheme}://, and no plugin here opens such a store.",
-            hint="For PostgreSQL: pip install 'hermes-core[postgresql]'. Without store.url the store is a file.",
-        )
+        hint = "For PostgreSQL: pip install 'hermes-core[postgresql]'. Without store.url the store is a file."
+        raise UserError(f"store.url begins with {scheme}://, and no plugin here opens such a store.", hint=hint)
     loader.load(owners[0], named=True)
     given: dict[str, StoreDriver] = {one.name: one for _, one in dispatch.contributions("register_stores")}
     if scheme not in given:

@@ -238,9 +238,8 @@ class RunningTurns:
         known: dict[str, Any] = {"session_id": session_id, "owner": owner, "cwd": "", "context": 0}
         if self._runtime.dispatch.implementations("transform_incoming"):
             known["cwd"] = await self._folder(session_id, owner) if self._runtime.workspaces.is_here(owner) else ""
-            known["context"] = (
-                self._runtime.models.window(self._runtime.routes.current) if self._runtime.routes.current else 0
-            )
+            if route := self._runtime.routes.current:
+                known["context"] = self._runtime.models.window(route)
         envelope = await self._runtime.dispatch.transform("transform_incoming", "envelope", original, **known)
         if any(isinstance(part, Text) and part.quotes for part in envelope.message.parts):  # it may be a lot
             envelope = evolve(envelope, message=await asyncio.to_thread(self._quoting, envelope.message))

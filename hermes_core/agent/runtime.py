@@ -141,8 +141,7 @@ class Runtime:
         from hermes_core.agent.policy.judge import Policy
         from hermes_core.agent.policy.risks import own_code
 
-        settings = self.settings
-        rules, fixed = settings.config.policy, "policy.mode" in settings.locked
+        settings, rules = self.settings, self.settings.config.policy
         return Policy(
             self.dispatch,
             mode=self.first_mode,
@@ -156,7 +155,7 @@ class Runtime:
             records=self.index.commands,
             machine=settings.config.terminal.backend,
             store=self.store,
-            fixed=fixed,
+            fixed="policy.mode" in settings.locked,
             guests=self.guests,
         )
 

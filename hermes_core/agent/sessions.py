@@ -26,6 +26,7 @@ class BrokeredSessions(SessionsBroker):
 
     search = of_store(lambda store: store.history.search)
     rows = of_store(lambda store: store.sessions.list)
+    archive = of_store(lambda store: store.sessions.archive)
     read = of_store(lambda store: store.history.messages)
     tool_history = of_store(lambda store: store.history.tool_calls)
     usage = of_store(lambda store: store.spending.usage)

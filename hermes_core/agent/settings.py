@@ -23,14 +23,8 @@ from hermes_shapes.describe import settings_rows
 __all__ = ["HomeSettings", "keep_to_own"]
 
 _PATIENCE = 60.0  # seconds the test of a setup step may take
-_OF_MODEL = (
-    "base_url",
-    "api_key",
-    "protocol",
-    "wire",
-    "api_mode",
-    "context_length",
-)  # what belongs to one provider only
+# What belongs to one provider only.
+_OF_MODEL = ("base_url", "api_key", "protocol", "wire", "api_mode", "context_length")
 
 
 class HomeSettings(SettingsBroker):
@@ -49,18 +43,18 @@ class HomeSettings(SettingsBroker):
         return rows
 
     async def set(self, key: str, text: str) -> Setting:
-        refuse_locked(self._runtime.home.brand, self._runtime.settings.locked, key)
+        refuse_locked(self._runtime.settings.locked, key)
         set_text(self._runtime.home, key, text, sections=self._sections())
         return await self.get(key)
 
     async def unset(self, key: str) -> Setting:
-        refuse_locked(self._runtime.home.brand, self._runtime.settings.locked, key)
+        refuse_locked(self._runtime.settings.locked, key)
         unset_value(self._runtime.home, key)
         return await self.get(key)
 
     async def change(self, settings: Mapping[str, JSON], secrets: Mapping[str, str]) -> None:
         home, known = self._runtime.home, self._runtime.settings
-        refuse_locked(home.brand, known.locked, *settings)
+        refuse_locked(known.locked, *settings)
         edits = Edits(home, self._sections())
         so_far, model = known.config.model.provider, written(home).get("model")
         if settings.get("model.provider", so_far) != so_far and isinstance(model, dict):
@@ -79,8 +73,7 @@ class HomeSettings(SettingsBroker):
     @asynccontextmanager
     async def trial(self, settings: Mapping[str, JSON], secrets: Mapping[str, str]) -> AsyncIterator[PluginContext]:
         assert self._installed, "only a plugin tries settings"
-        for key in settings:
-            refuse_locked(self._runtime.home.brand, self._runtime.settings.locked, key)
+        refuse_locked(self._runtime.settings.locked, *settings)
         beside = started(self._runtime.beside(self._runtime.settings.laid_over(settings, secrets)))
         for path, cls in self._sections().items():
             if any(key.startswith(f"{path}.") for key in settings):
@@ -155,7 +148,7 @@ class HomeSettings(SettingsBroker):
                 help=row.help,
                 secret=row.type == "Secret",
                 written=_holds(raw, row.key),
-                locked=any(overlap(row.key, name) for name in settings.locked),
+                locked=next((who for name, who in settings.locked.items() if overlap(row.key, name)), ""),
             )
             for row in settings_rows(cls, path)
         ]

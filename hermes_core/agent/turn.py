@@ -67,12 +67,7 @@ class TurnRun:
     """Plays one turn. Ends by itself, by an error, or by being cancelled; an Ended event is always the last."""
 
     def __init__(
-        self,
-        sessions: OpenSessions,
-        state: SessionState,
-        *,
-        turn_origin: TurnOrigin,
-        emit: Callable[[Event], None],
+        self, sessions: OpenSessions, state: SessionState, *, turn_origin: TurnOrigin, emit: Callable[[Event], None]
     ) -> None:
         self._sessions, self._runtime, self._state = sessions, sessions.runtime, state
         self._asker, self._turn_origin = self._runtime.asker(turn_origin, emit), turn_origin

@@ -11,6 +11,7 @@ import click
 from hermes_core.agent.policy.rules import idle
 from hermes_core.cli.scope import Scope
 from hermes_core.config.describe import plain
+from hermes_core.config.layers import managed
 from hermes_core.config.schema import OPEN
 from hermes_core.config.secrets import Secrets
 from hermes_core.config.settings import config_problems as problems_in
@@ -56,7 +57,7 @@ def set_(scope: Scope, key: str, value: str | None) -> None:
     from hermes_core.config.edit import refuse_locked, set_text
 
     (home := scope.home).create()
-    refuse_locked(scope.name, scope.distribution.locked, key)
+    refuse_locked(managed(home.managed)[1] | dict.fromkeys(scope.distribution.locked, scope.name), key)
     entered = _entered(scope, key, value)
     if not key.isupper():
         set_text(home, key, entered, sections=sections(scope))

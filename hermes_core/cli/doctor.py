@@ -18,6 +18,7 @@ from hermes_core.cli.finding_rows import who as named
 from hermes_core.cli.plugin_commands import PACKAGES
 from hermes_core.cli.scope import Scope
 from hermes_core.cli.trial import PATIENCE, cheap, in_full, probed, working
+from hermes_core.config.layers import THEIRS
 from hermes_core.config.schema import PLUGIN_SPACES
 from hermes_core.contents import installed_contents
 from hermes_core.errors import HermesError, UnknownName
@@ -108,10 +109,13 @@ def _house(scope: Scope, *, fix: bool) -> Iterable[Row]:
         yield row("fault", "home", error.text, error.hint)
         return
     problems = config_problems(scope)
-    yield from (row("fault", "settings", problem, "hermes config edit") for problem in problems)
+    fixes = (THEIRS if one.startswith(str(home.managed)) else "hermes config edit" for one in problems)
+    yield from (row("fault", "settings", problem, fix) for problem, fix in zip(problems, fixes, strict=True))
     if problems:
         return
     yield row("ok", "settings", str(home.config_file) if home.config_file.exists() else "defaults")
+    for key, who in scope.settings.locked.items():
+        yield row("ok", "settings", f"{key} is locked by {who}")
     yield from _secrets(home.env_file, fix=fix)
     yield from asyncio.run(_store(scope))
     yield from _fallbacks(scope)
@@ -283,11 +287,9 @@ async def _backend(runtime: "Runtime", *, deep: bool) -> Row:
     if not runtime.dispatch.contributions("register_tools"):
         return row("idle", "backend", f"{name} is not there, and no tool needs it")
     owners = runtime.index.contributing("backends", name)
-    there, fix = "is not ready", f"hermes doctor --deep --plugin backend/{name}"
-    if name not in found:
-        there, fix = (
-            ("is not enabled", f"hermes plugins enable {owners[0].label}")
-            if owners
-            else ("is not installed", f"hermes plugins install hermes-backend-{name}")
-        )
+    there, fix = "is not installed", f"hermes plugins install hermes-backend-{name}"
+    if name in found:
+        there, fix = "is not ready", f"hermes doctor --deep --plugin backend/{name}"
+    elif owners:
+        there, fix = "is not enabled", f"hermes plugins enable {owners[0].label}"
     return row("fault", "backend", f"the backend {name} {there}, so no tool can work with files or commands", fix)

@@ -61,9 +61,8 @@ def _status(distribution: "Product | None", arguments: list[str]) -> int:
         error.show()
         return 2
     except HermesError as error:
-        return _say(
-            scope, str(error), 2 if isinstance(error, UserError) else 3 if isinstance(error, PluginError) else 1
-        )
+        status = 2 if isinstance(error, UserError) else 3 if isinstance(error, PluginError) else 1
+        return _say(scope, str(error), status)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader left; there is nobody to tell
         return 1
@@ -86,10 +85,8 @@ def _refuse_tools(name: str, arguments: Sequence[str], records: Iterable[Command
     if "HERMES_TRUST" in os.environ and run_by_tool():
         del os.environ["HERMES_TRUST"]  # inherited, or made up: it is a person's word
     if (switched_on("HERMES_YOLO") or widens(arguments, records)) and run_by_tool():
-        raise UserError(
-            f"This was started by a tool of {name}, and may not change what {name} may do or answer for a person.",
-            hint="Run it yourself, in a terminal of your own.",
-        )
+        text = f"This was started by a tool of {name}, and may not change what {name} may do or answer for a person."
+        raise UserError(text, hint="Run it yourself, in a terminal of your own.")
 
 
 def _say(scope: Scope, text: str, status: int, more: str = "") -> int:
@@ -146,7 +143,8 @@ class LazyGroup(click.Group):
 
 def _passed(said: Mapping[str, Any]) -> list[str]:
     """Return what stood before a command and is for the one that runs where none is named, as words behind it."""
-    flags = [word for word, name in (("--continue", "continue_"), ("--json", "as_json")) if said[name]]
+    known = {"continue_": "--continue", "worktree": "--worktree", "as_json": "--json"}
+    flags = [word for name, word in known.items() if said[name]]
     return [*flags, *(f"--{n}={said[n]}" for n in ("oneshot", "resume", "interface") if said[n] is not None)]
 
 
@@ -163,6 +161,7 @@ def _scope(ctx: click.Context) -> Scope:
 @click.option("-z", "--oneshot", metavar="TEXT", help="Answer TEXT, print only the answer, and end.")
 @click.option("-c", "--continue", "continue_", is_flag=True, help="Go on with the last session.")
 @click.option("-r", "--resume", metavar="ID|TITLE", help="Go on with a session: its id, the start of it, or its title.")
+@click.option("-w", "--worktree", is_flag=True, help="Work in a worktree of git, on a branch of its own.")
 @click.option("--json", "as_json", is_flag=True, help="With -z or chat -q: one JSON object per event, a line each.")
 @click.option("-p", "--profile", default=None, help="Use another profile (its own settings, keys, memory, sessions).")
 @click.option("--trust", is_flag=True, help="For this run, the folder is known: its notes for agents are followed.")

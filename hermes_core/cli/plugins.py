@@ -80,7 +80,7 @@ def enable(scope: Scope, name: str, yes: bool) -> int:
     faults = [r for r in probed(scope, plugin) if r["level"] == "fault"]
     for fault in faults:
         click.echo(f"It does not work: {fault['phase']}: {fault['text']}\n{fault['fix']}", err=True)
-    _say(f"Enabled {plugin.label}.")
+    click.echo(f"Enabled {plugin.label}.", err=True)
     return 3 if faults else 0
 
 
@@ -92,7 +92,7 @@ def disable(scope: Scope, name: str) -> None:
     plugin = scope.index.resolve(name)
     scope.home.create()
     scope.consent().disable(plugin)
-    _say(f"Disabled {plugin.label}.")
+    click.echo(f"Disabled {plugin.label}.", err=True)
 
 
 @plugins.command()
@@ -100,8 +100,4 @@ def disable(scope: Scope, name: str) -> None:
 def rescan(scope: Scope) -> None:
     """Look again at what is installed."""
     found = scope.distribution.installed(scope.home, safe_mode=scope.safe_mode, rescan=True)
-    _say(f"{len(found.plugins)} plugins installed.")
-
-
-def _say(text: str) -> None:
-    click.echo(text, err=True)
+    click.echo(f"{len(found.plugins)} plugins installed.", err=True)

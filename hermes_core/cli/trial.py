@@ -5,6 +5,7 @@ import json
 import signal
 import subprocess
 import sys
+from functools import partial
 
 from hermes_core import hooks
 from hermes_core.cli.finding_rows import Row, row
@@ -28,23 +29,19 @@ def probed(scope: Scope, plugin: Installed) -> list[Row]:
     """Try one plugin in a process of its own: what it does there, crash or hang, happens to that process."""
     words = ["-p", scope.home.profile, "doctor", "--probe", plugin.label]
     command = [sys.executable, "-P", "-c", _PROGRAM, json.dumps(scope.distribution), *words]
-
-    def fault(text: str) -> list[Row]:
-        who, off = named(plugin), f"hermes plugins disable {plugin.label}"
-        return [row("fault", who, text, off, "import")]
-
+    fault = partial(row, "fault", named(plugin), fix=f"hermes plugins disable {plugin.label}", phase="import")
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     except subprocess.TimeoutExpired:
-        return fault(f"its trial did not end within {PATIENCE} s")
+        return [fault(f"its trial did not end within {PATIENCE} s")]
     if done.returncode < 0:
         CrashMarkers(scope.home.cache / "crash_markers").condemn(plugin)
-        return fault(f"its import ended the whole process ({signal.Signals(-done.returncode).name})")
+        return [fault(f"its import ended the whole process ({signal.Signals(-done.returncode).name})")]
     try:
         rows: list[Row] = json.loads(done.stdout.splitlines()[-1])
     except (ValueError, IndexError):
         said = " ".join(done.stderr.split()[-40:]) or "it said nothing"
-        return fault(f"the probe ended with status {done.returncode}: {said}")
+        return [fault(f"the probe ended with status {done.returncode}: {said}")]
     return rows
 
 

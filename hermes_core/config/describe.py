@@ -30,10 +30,8 @@ def full_schema(sections: Mapping[str, type]) -> dict[str, JSON]:
     properties["model"] = {"description": model.pop("description"), "anyOf": [{"type": "string"}, model]}
     for path, cls in ((path, cls) for path, cls in sections.items() if "." not in path):
         more = json_schema(cls)
-        properties[path] = {
-            **more,
-            "properties": {**properties.get(path, {}).get("properties", {}), **more["properties"]},
-        }
+        kernels = properties.get(path, {}).get("properties", {})
+        properties[path] = {**more, "properties": {**kernels, **more["properties"]}}
     for space in PLUGIN_SPACES:
         inner = {p.split(".", 1)[1]: json_schema(cls) for p, cls in sections.items() if p.startswith(f"{space}.")}
         properties[space] = {"type": ["object", "null"], "properties": inner, "additionalProperties": True}

@@ -9,12 +9,12 @@ from hermes_yaml_edit.document import Document, Unreadable
 __all__ = ["parsed", "read_document"]
 
 
-def parsed(data: bytes, name: str) -> Document:
+def parsed(data: bytes, name: str, hint: str = "Mend them with `hermes config edit`.") -> Document:
     """Return what a file holds as a document. Raises ConfigError with every problem that keeps it from being one."""
     try:
         return Document.read(data, name)
     except Unreadable as error:
-        raise ConfigError(error.problems) from error
+        raise ConfigError(error.problems, hint=hint) from error
 
 
 def read_document(path: Path) -> Document:

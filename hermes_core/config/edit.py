@@ -5,14 +5,15 @@ The changed text is parsed again: it is written only when exactly the wanted map
 
 import json
 import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 
 from hermes_core.config.document import parsed
 from hermes_core.config.files import explain, held, read_bytes, write_atomic
+from hermes_core.config.layers import put
 from hermes_core.config.paths import Home
 from hermes_core.config.secrets import Secrets
-from hermes_core.config.settings import find_problems, foreign, put
+from hermes_core.config.settings import find_problems, foreign
 from hermes_core.config.spellings import spelled_out
 from hermes_core.errors import ConfigError, UserError
 from hermes_core.types.base import JSON
@@ -29,11 +30,11 @@ def overlap(key: str, other: str) -> bool:
     return f"{other}.".startswith(f"{key}.") or f"{key}.".startswith(f"{other}.")
 
 
-def refuse_locked(name: str, locked: Iterable[str], *keys: str) -> None:
-    """Refuse settings that the program of this name has locked, in part or with what they are in. Raises UserError."""
-    for one in locked:
+def refuse_locked(locked: Mapping[str, str], *keys: str) -> None:
+    """Refuse settings that somebody has locked, in part or with what they are in. Raises UserError, which says who."""
+    for one, who in locked.items():
         if any(overlap(key, one) for key in keys):
-            raise UserError(f"{name} has locked {one}; it cannot be set.")
+            raise UserError(f"{who} has locked {one}; it cannot be set.")
 
 
 class Edits:
@@ -85,11 +86,9 @@ class Edits:
         try:
             self._document = change()
         except Refused:
-            raise UserError(
-                f"{self._document.name}:{self._document.line(keys) or 1} is written in a way that cannot be changed "
-                "safely; nothing was changed.",
-                hint=f"Open the file and change {'.'.join(keys)} by hand.",
-            ) from None
+            place, hint = self._document.line(keys) or 1, f"Open the file and change {'.'.join(keys)} by hand."
+            text = "is written in a way that cannot be changed safely; nothing was changed."
+            raise UserError(f"{self._document.name}:{place} {text}", hint=hint) from None
 
     def write(self) -> None:
         """Write them. Raises UserError when that fails, or somebody else changed the file in the meantime."""

@@ -10,6 +10,7 @@ from hermes_core.config.files import explain, read_bytes
 from hermes_core.errors import UnknownName, UserError
 
 DEFAULT = "default"
+MANAGED = "/etc"  # an administrator's; in a folder of our name lies what holds for everybody here
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
 
@@ -22,6 +23,7 @@ class Home:
         self.brand = brand
         self.root = root = base if profile == DEFAULT else base / "profiles" / profile
         self.config_file = root / "config.yaml"  # what the user wrote
+        self.managed = Path(MANAGED, brand, "config.yaml")  # what beats it
         self.env_file = root / ".env"  # secrets
         self.database = root / "state.db"
         self.plugins = root / "plugins"  # the user's own plugin files

@@ -65,9 +65,8 @@ class Secrets:
         Raises UserError for a forbidden name and when it cannot be written; the file is then unchanged.
         """
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
-            raise UserError(
-                f"{name!r} cannot be a secret's name.", hint="Use letters, digits and _; not a digit first."
-            )
+            hint = "Use letters, digits and _; not a digit first."
+            raise UserError(f"{name!r} cannot be a secret's name.", hint=hint)
         if re.fullmatch(_FORBIDDEN, name.upper()) and not re.fullmatch(_ALLOWED, name.upper()):
             hint = "Set it in the shell that starts Hermes."
             raise UserError(f"{name} changes how programs start; it is never kept as a secret.", hint=hint)

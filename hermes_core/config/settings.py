@@ -3,7 +3,7 @@
 import json
 import os
 import time
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property, partial
 from typing import Any, TypeVar
@@ -12,6 +12,7 @@ from attrs import asdict, fields, has
 
 from hermes_core import __version__
 from hermes_core.config.files import explain, write_atomic
+from hermes_core.config.layers import THEIRS, managed, merged, put
 from hermes_core.config.paths import Home
 from hermes_core.config.schema import (
     HOST,
@@ -52,13 +53,13 @@ class Settings:
         raw: dict[str, JSON],
         secrets: Secrets,
         laid: Iterable[str] = (),
-        locked: Iterable[str] = (),
+        locked: Mapping[str, str] = {},
     ) -> None:
-        """Read the kernel's part. Raises ConfigError with every problem in it."""
+        """Read the kernel's part; ``locked`` says whose each lock is. Raises ConfigError with every problem in it."""
         self.home = home
         self.raw = raw
         self.secrets = secrets
-        self._laid, self.locked = frozenset(laid), frozenset(locked)
+        self._laid, self.locked = {**dict.fromkeys(laid, "(not from the file)"), **locked}, locked
         self.foreign = ""  # what is said of a file that is another program's: nothing of it is in force
         self._again: Callable[..., Settings] = partial(load_settings, home)
         self._anew: Callable[[], Settings] = partial(load_settings, home)
@@ -109,10 +110,10 @@ class Settings:
 
     def _sound(self, made: T | None, problems: list[Problem]) -> T:
         if made is None:
-            raise ConfigError(
-                _lines(self.home, problems, self._laid),
-                hint=f"Mend them with `hermes config edit`. The file is {self.home.config_file}",
-            )
+            lines = _lines(self.home, problems, self._laid)
+            mend = f"Mend them with `hermes config edit`. The file is {self.home.config_file}"
+            theirs = all(line.startswith(f"{self.home.managed} ") for line in lines)
+            raise ConfigError(lines, hint=THEIRS if theirs else mend)
         return made
 
     def endpoint(self, provider: str, fallback: FallbackSettings | None = None) -> Endpoint | None:
@@ -163,10 +164,8 @@ class Settings:
         secret = self.secret(key)
         if needed and key and not secret:
             where = "model.api_key" if own and own is model_key else f"providers.{provider}"
-            raise UserError(
-                f"{where} takes its key from {key.reference}, which is not set.",
-                hint=f"Set it with: {self.home.brand} config set {key.reference} KEY",
-            )
+            text = f"{where} takes its key from {key.reference}, which is not set."
+            raise UserError(text, hint=f"Set it with: {self.home.brand} config set {key.reference} KEY")
         return secret
 
     def secret(self, value: Secret) -> str:
@@ -189,21 +188,25 @@ def load_settings(
     locked: Mapping[str, JSON] = {},
     environ: Mapping[str, str] | None = None,
 ) -> Settings:
-    """Return the settings of a home: ``defaults`` < file < ``overrides`` < ``locked``, each with dotted keys.
+    """Return the settings of a home: ``defaults`` < file < ``overrides`` < what is managed < ``locked``.
 
-    A home without a file has the defaults. Raises ConfigError with all problems at once, UserError when the file
-    cannot be read.
+    These have dotted keys. A home without a file has the defaults. Raises ConfigError with all problems at once,
+    UserError when a file cannot be read.
     """
-    raw, laid = written(home), {**overrides, **locked}
+    raw, (theirs, whose) = written(home), managed(home.managed)
     raw = {} if (other := foreign(home, raw)) else raw
-    if defaults or laid:
+    if defaults or overrides or locked or theirs:
         below: dict[str, JSON] = {}
         for key, value in defaults.items():
             below = put(below, key.split("."), value)
-        raw = _merged(below, spelled_out(raw))
-        for key, value in (*overrides.items(), *locked.items()):
+        raw = merged(below, spelled_out(raw))
+        for key, value in overrides.items():
             raw = put(raw, key.split("."), value)
-    settings = Settings(home, raw, Secrets(home.env_file, environ), laid, locked)
+        raw = merged(raw, theirs)
+        for key, value in locked.items():
+            raw = put(raw, key.split("."), value)
+    whose |= dict.fromkeys(locked, home.brand)
+    settings = Settings(home, raw, Secrets(home.env_file, environ), overrides, whose)
     settings.foreign = other
     settings._again = partial(load_settings, home, defaults=defaults, locked=locked, environ=environ)
     settings._anew = partial(settings._again, overrides=overrides)
@@ -225,7 +228,9 @@ def config_problems(home: Home, sections: Mapping[str, type], claimed: Iterable[
     """
     if other := foreign(home, raw := written(home)):
         return [other]
-    return _lines(home, find_problems(raw, Secrets(home.env_file), sections, claimed))
+    theirs, whose = managed(home.managed)
+    raw = merged(spelled_out(raw), theirs) if theirs else raw
+    return _lines(home, find_problems(raw, Secrets(home.env_file), sections, claimed), whose)
 
 
 def get_value(settings: Settings, key: str, sections: Mapping[str, type] = {}) -> JSON:
@@ -344,8 +349,8 @@ def _read(data: JSON, secrets: Secrets, path: str, cls: type[T]) -> tuple[T | No
     return None if unset else made, unset + [problem for problem in problems if problem.keys not in places]
 
 
-def _lines(home: Home, problems: list[Problem], laid: Iterable[str] = ()) -> list[str]:
-    """Return problems as ``file:line path: what``; a key that was laid over the file has no line in it."""
+def _lines(home: Home, problems: list[Problem], laid: Mapping[str, str]) -> list[str]:
+    """Return problems as ``file:line path: what``; of a key that was ``laid`` over the file it is said by whom."""
     from hermes_core.config.document import read_document
 
     name, document = home.config_file.name, None
@@ -353,22 +358,11 @@ def _lines(home: Home, problems: list[Problem], laid: Iterable[str] = ()) -> lis
         document = read_document(home.config_file)
     rows = []
     for problem in problems:
-        line = document.line(problem.keys) if document and problem.path not in laid else 0
-        place = f"{name}:{line}" if line else "(not from the file)" if problem.path in laid else name
+        above = next((who for key, who in laid.items() if f"{problem.path}.".startswith((f"{key}.", f"{key}["))), "")
+        line = document.line(problem.keys) if document and not above else 0
+        place = f"{name}:{line}" if line else above or name
         rows.append((line, f"{place} {problem.path}: {problem.text}"))
     return [text for _, text in sorted(dict.fromkeys(rows), key=lambda row: row[0])]  # two sections may find the same
-
-
-def put(data: JSON, keys: Sequence[str], value: JSON) -> dict[str, JSON]:
-    """Return a copy of the mapping with the value in its place; what is no section on the way there makes room."""
-    there = data if isinstance(data, dict) else {}
-    return {**there, keys[0]: put(there.get(keys[0]), keys[1:], value) if len(keys) > 1 else value}
-
-
-def _merged(below: JSON, above: JSON) -> JSON:
-    if isinstance(below, dict) and isinstance(above, dict):
-        return {**below, **{key: _merged(below.get(key), value) for key, value in above.items()}}
-    return below if above is None else above
 
 
 def written(home: Home) -> dict[str, JSON]:

@@ -114,9 +114,8 @@ class Router:
     async def keys(self, given: Mapping[str, Sequence[EndpointKey]], *, reset: str = "") -> "Sequence[KeyRow]":
         """Say how the keys of providers with several do. ``reset`` as in ``ctx.models.keys``. Raises HermesError."""
         if given:
-            raise UserError(
-                "Of several keys only the first is used.", hint="hermes plugins install hermes-provider-router"
-            )
+            hint = "hermes plugins install hermes-provider-router"
+            raise UserError("Of several keys only the first is used.", hint=hint)
         return ()
 
     async def close(self) -> None:

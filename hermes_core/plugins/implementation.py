@@ -80,11 +80,7 @@ def aliases_of(thing: Any) -> Sequence[str]:
 
 
 def implementations(
-    manager: pluggy.PluginManager,
-    installed: Installed,
-    module: Any,
-    context: PluginContext,
-    order: Sequence[str],
+    manager: pluggy.PluginManager, installed: Installed, module: Any, context: PluginContext, order: Sequence[str]
 ) -> Iterator[Implementation]:
     """Yield what a module, or an object, implements. Raises ContractError, NotPermitted, naming hook and signature."""
     known = hooks.modes()

@@ -191,10 +191,8 @@ class Journal(Stored):
         if row is None:
             _add_call(tx, turn, _waiting(tx, turn, above, "started")["message_id"], call, "")
             return "pending", None
-        found = (
-            part for part in (stored(row["result"]).parts if row["result"] else ()) if isinstance(part, ToolResult)
-        )
-        return row["outcome"], next(found, None)
+        parts = stored(row["result"]).parts if row["result"] else ()
+        return row["outcome"], next((part for part in parts if isinstance(part, ToolResult)), None)
 
     @transaction()
     def add_words(self, tx: Transaction, turn: Turn, messages: Sequence[Message]) -> None:
@@ -303,13 +301,7 @@ def _answer_open_calls(tx: Transaction, session_id: str, turn_id: str) -> None:
 
 
 def _end_call(
-    tx: Transaction,
-    session_id: str,
-    turn_id: str,
-    row: Any,
-    result: Message,
-    outcome: str,
-    seconds: float = 0,
+    tx: Transaction, session_id: str, turn_id: str, row: Any, result: Message, outcome: str, seconds: float = 0
 ) -> None:
     """Write down how a call ended: its result is a message, that of a call's own call stands in its row."""
     how = {"id": row["id"], "outcome": outcome, "seconds": seconds}

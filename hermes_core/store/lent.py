@@ -38,8 +38,8 @@ class Lender:
     def connected(self, tx: Transaction) -> Iterator[sa.Connection]:
         """Open a connection of SQLAlchemy inside an open transaction."""
         if self._engine is None:
-            url, more = f"{tx.dialect}://", tx.sqlalchemy
-            self._engine = sa.create_engine(url, creator=self._borrow, poolclass=NullPool, **more)
+            url, more = f"{tx.dialect}://", {"poolclass": NullPool, **tx.sqlalchemy}
+            self._engine = sa.create_engine(url, creator=lambda: _Borrowed(self._here.connection), **more)
         self._here.connection = tx.connection
         try:
             with self._engine.connect() as connection:
@@ -56,9 +56,6 @@ class Lender:
         with steps, self.connected(tx) as connection:
             steps.configure(connection=connection, version_table=table)
             steps.run_migrations()
-
-    def _borrow(self) -> Any:
-        return _Borrowed(self._here.connection)
 
 
 class _Borrowed:

@@ -30,10 +30,8 @@ def _revision(tx: Transaction, place: str) -> str:
     if not tables:
         return ""
     if not {"alembic_version", *(_OURS if tx.server else ())} <= tables:
-        raise StoreError(
-            f"{place} is a database of another program, not a store of Hermes.",
-            hint="Give Hermes a database of its own." if tx.server else "Move the file away; Hermes makes a new one.",
-        )
+        hint = "Give Hermes a database of its own." if tx.server else "Move the file away; Hermes makes a new one."
+        raise StoreError(f"{place} is a database of another program, not a store of Hermes.", hint=hint)
     return str(tx.connection.execute("SELECT version_num FROM alembic_version").fetchone()[0])
 
 

@@ -18,6 +18,7 @@ __all__ = ["LONGEST_TITLE", "Sessions"]
 
 LONGEST_TITLE = 100
 _PREVIEW = 80
+_ARCHIVED = "(archived)"  # no session has such an id
 
 
 class Sessions(Stored):
@@ -94,9 +95,8 @@ class Sessions(Stored):
             raise UnknownName("session", words, [s.title for s in named[:20]], hint="See: hermes sessions list")
         if len(matches) > 1:
             shown = ", ".join(f"{s.id} {s.title}".strip() for s in matches[:5])
-            raise UserError(
-                f"{words!r} could be {len(matches)} sessions: {shown}.", hint="Give more of the id or title."
-            )
+            text = f"{words!r} could be {len(matches)} sessions: {shown}."
+            raise UserError(text, hint="Give more of the id or title.")
         return matches[0]
 
     @transaction(READ, long=True)
@@ -135,6 +135,13 @@ class Sessions(Stored):
             if taken["id"] != session_id:
                 raise UserError(f"Session {taken['id']} has the title {title!r} already.", hint="Choose another title.")
         tx.change("session_rename", id=session_id, title=title)
+
+    @transaction()
+    def archive(self, tx: Transaction, owner: Principal, session_id: str, *, back: bool = False) -> None:
+        """Take a session out of lists, or ``back`` into them. Raises UnknownName; UserError where no list has it."""
+        if get_session(tx, session_id, owner).parent not in ("", _ARCHIVED):
+            raise UserError(f"No list shows {session_id}: it is a child agent's or a plugin's.")
+        tx.change("session_archive", id=session_id, parent="" if back else _ARCHIVED)
 
     @transaction()
     def update(self, tx: Transaction, session_id: str, *, provider: str = "", model: str = "", cwd: str = "") -> None:

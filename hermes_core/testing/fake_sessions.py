@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["FakeSessions"]
 
+_ARCHIVED = "(archived)"
+
 
 class FakeSessions(SessionsBroker):
     """Keeps sessions while it lives: ``known`` has each with its messages, by id. ``usage_rows`` is what was used.
@@ -69,6 +71,7 @@ class FakeSessions(SessionsBroker):
         self._require("sessions.read")
         zero: Any = {"tool_calls": 0, "updated": 0.0, "usage": Usage(), "preview": "", "state": "idle"}
         found = [one for one in reversed(self._of(owner)) if origin in ("", one[0].origin)]
+        found = [one for one in found if children or one[0].parent != _ARCHIVED]
         return [SessionRow(session=session, messages=len(said), **zero) for session, said in found][:limit]
 
     async def get(self, owner: Principal, session_id: str) -> Session:
@@ -162,6 +165,12 @@ class FakeSessions(SessionsBroker):
         session, messages = self._found(owner, session_id)
         self.known[session_id] = (evolve(session, title=title), messages)
         return self.known[session_id][0]
+
+    async def archive(self, owner: Principal, session_id: str, *, back: bool = False) -> None:
+        """Keep it out of the list."""
+        self._require("sessions.write")
+        session, messages = self._found(owner, session_id)
+        self.known[session_id] = (evolve(session, parent="" if back else _ARCHIVED), messages)
 
     async def delete(self, owner: Principal, session_id: str) -> None:
         """Forget it."""

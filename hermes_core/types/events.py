@@ -17,7 +17,8 @@ from hermes_core.values import frozen
 class Session:
     """One conversation. ``origin`` names the way in: ``cli``, a platform, ``embed``, ``child``.
 
-    ``parent`` is the session that a child agent's works for; of one that a plugin hides it is that plugin's label.
+    ``parent`` is the session that a child agent's works for; of one that a plugin hides it is that plugin's label, of
+    one that a person put away ``(archived)``.
     ``turn`` is the id of the turn that runs in it, as hooks and tools see it; empty between turns.
     ``backend`` names what opens the place where its tools work; ``cwd`` is a folder there.
     ``untrusted``: what its model knows comes in part from outside, as hooks and tools see it during a turn.

@@ -52,8 +52,8 @@ class ModelRow:
 class Setting:
     """One setting: its dotted key, what may be set as JSON Schema, and how it stands.
 
-    ``value`` is what is in force, with secrets hidden; ``written`` says that the person set it, ``locked`` that this
-    program does not let it be changed. ``type`` is the schema in words.
+    ``value`` is what is in force, with secrets hidden; ``written`` says that the person set it, ``locked`` who does
+    not let it be changed: this program, or the file of an administrator. ``type`` is the schema in words.
     """
 
     key: str
@@ -64,7 +64,7 @@ class Setting:
     help: str
     secret: bool = False
     written: bool = False
-    locked: bool = False
+    locked: str = ""
 
 
 @frozen(kw_only=True)

@@ -166,3 +166,31 @@ def test_an_age_that_is_none_is_refused(cli, age):
     done = cli("sessions", "prune", f"--older-than={age}")
     assert done.status == 2
     assert "90d" in done.err
+
+
+def test_an_archived_one_is_in_no_list_unless_it_is_asked_for(cli, talked):
+    cli("chat", "-q", "hello")
+    done = cli("sessions", "archive", talked[:-2])
+    assert done.status == 0
+    assert f"sessions unarchive {talked}" in done.err
+    (other,) = [row["id"] for row in cli("sessions", "list", "--json").rows]
+    assert other != talked
+    assert [row["id"] for row in cli("sessions", "list", "--archived", "--json").rows] == [talked]
+    assert {row["id"] for row in cli("sessions", "list", "--all", "--json").rows} == {talked, other}
+    assert [row["id"] for row in cli("sessions", "list", "--source", "oneshot", "--json").rows] == [other]
+
+
+def test_an_archived_one_is_found_and_goes_on(cli, talked):
+    cli("sessions", "rename", talked, "Trains")
+    cli("sessions", "archive", "trains")
+    assert {row["session_id"] for row in cli("sessions", "search", "Oslo", "--json").rows} == {talked}
+    assert cli("-r", "trains", "-z", "hello").status == 0
+    assert cli("sessions", "list", "--archived", "--json").row["messages"] == 6  # and it stays where it was put
+    assert "There is no session to go on with" in cli("-c", "-z", "hello").err
+
+
+def test_it_comes_back(cli, talked):
+    assert "No session is archived" in cli("sessions", "list", "--archived").err
+    cli("sessions", "archive", talked)
+    assert cli("sessions", "unarchive", talked).status == 0
+    assert [row["id"] for row in cli("sessions", "list", "--json").rows] == [talked]

@@ -40,6 +40,14 @@ def test_it_works_there_and_leaves_nothing_where_nothing_was_done(cli, project):
     assert Path.cwd() == project
 
 
+@pytest.mark.parametrize("words", [["-w", "-z", "hello"], ["--worktree", "chat", "-q", "hello"]])
+def test_it_does_so_where_no_command_is_named_and_before_the_one_that_talks(cli, project, words):
+    done = cli(*words)
+    assert done.status == 0, done.err
+    assert "on the branch hermes/" in done.err
+    assert left(project) == []
+
+
 @pytest.fixture
 def worker(cli):
     """A plugin that writes a file into the folder of the conversation, and keeps what it saw there."""

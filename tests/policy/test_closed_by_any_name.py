@@ -108,10 +108,11 @@ def test_what_is_guarded_of_a_home_and_of_those_beside_it(tmp_path: Path) -> Non
 
     kept = {"config.yaml", ".env", "plugins.lock", "plugins", "sessions", "logs", "data", "SOUL.md", "memories"}
     kept |= {"skills.lock", "state.db", "state.db-wal", "state.db-shm"}
+    theirs = os.path.relpath("/etc/hermes/config.yaml", tmp_path)  # an administrator's
     caches = {f"cache/{name}" for name in ("config.json", "plugins.json", "keys.json", "faults.json", "crash_markers")}
-    assert of(main) == {*kept, *caches, "active_profile", "profiles"}
+    assert of(main) == {*kept, *caches, theirs, "active_profile", "profiles"}
     own = {f"profiles/work/{name}" for name in kept | caches}
-    assert of(work) == {*own, "active_profile", "profiles/play", *kept, "cache", "skills"}
+    assert of(work) == {*own, theirs, "active_profile", "profiles/play", *kept, "cache", "skills"}
 
 
 def test_what_a_session_may_read_of_a_home(tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ async def test_a_mode_that_is_locked_stays(tmp_path) -> None:
     acme = Distribution(name="acme", locked={"policy.mode": "ask"})
     async with Hermes(acme, home=tmp_path, yolo=True) as locked:
         assert locked.runtime.policy.mode() == "ask"
-        with pytest.raises(UserError, match="wants it to stay so"):
+        with pytest.raises(UserError, match="it is locked"):
             locked.runtime.policy.set_mode("s", "off")
 
 

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hermes_core.codec import clean
+from hermes_core.errors import UnknownName, UserError
 from hermes_core.search import snippet
 from hermes_core.store.store import Store
 from hermes_core.types import Message, Principal, Reasoning, Session, Text, ToolCall, ToolResult
@@ -188,6 +189,33 @@ def test_a_part_between_spaces_is_found(store: Store, text: str, start: int, len
         await store.sessions.delete(session_id, ME)
 
     asyncio.run(run(f"s{next(numbers)}"))
+
+
+async def test_what_is_archived_is_found_but_in_no_list(store: Store) -> None:
+    await add(store, "the heron stands")
+    await store.sessions.archive(ME, ID)
+    assert [hit.session_id for hit in await store.history.search(ME, "heron")] == [ID]
+    origin = (await store.sessions.get(ID, ME)).origin
+    for listed in ({}, {"origin": origin}):
+        assert await store.sessions.list(ME, **listed) == []
+        assert [row.session.id for row in await store.sessions.list(ME, children=True, **listed)] == [ID]
+    await store.sessions.archive(ME, ID, back=True)
+    assert [row.session.id for row in await store.sessions.list(ME)] == [ID]
+
+
+@pytest.mark.parametrize("kept", [{"origin": "child", "parent": ID}, {"origin": "cron", "parent": "tool/cron"}])
+async def test_what_no_list_shows_is_not_archived(store: Store, kept: dict[str, str]) -> None:
+    await store.sessions.create(Session(id="other", owner=ME, **kept))
+    for back in (False, True):
+        with pytest.raises(UserError, match="No list shows other"):
+            await store.sessions.archive(ME, "other", back=back)
+    assert (await store.sessions.get("other", ME)).parent == kept["parent"]
+
+
+async def test_nobody_archives_what_is_anothers(store: Store) -> None:
+    with pytest.raises(UnknownName):
+        await store.sessions.archive(Principal(person="other"), ID)
+    assert (await store.sessions.get(ID, ME)).parent == ""
 
 
 async def test_what_no_list_shows_is_found_only_by_who_asks_for_it(store: Store) -> None:

@@ -79,7 +79,7 @@ def test_a_plugin_is_blamed():
 def test_the_kernel_raises():
     from hermes_core.config.edit import refuse_locked
     try:
-        refuse_locked("hermes", ["model"], "model")
+        refuse_locked({"model": "hermes"}, "model")
     except Exception as error:
         raise RuntimeError("from another") from error
 

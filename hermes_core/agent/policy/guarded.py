@@ -30,7 +30,7 @@ def _kept(home: Home) -> list[Path]:
     database = [home.database.with_name(home.database.name + end) for end in ("", "-wal", "-shm")]
     named = [home.root / name for name in ("SOUL.md", "memories", "sessions", "skills.lock")]
     data = home.root / "data"  # what plugins keep for themselves, such as which code a person said yes to
-    files = [home.config_file, home.env_file, home.lock_file]
+    files = [home.managed, home.config_file, home.env_file, home.lock_file]
     return [*files, *database, home.plugins, home.logs, data, *named]
 
 

@@ -93,16 +93,12 @@ class Policy:
         modes = (self.mode(session.id, session.owner), session.bounds.mode if session.bounds else "")
         return min(filter(None, modes), key=MODES.index)
 
-    def deny_in(self, session: Session) -> tuple[str, ...]:
-        """Return the rules that forbid something in the turn that runs in a session."""
-        return (*self.deny, *(session.bounds.deny if session.bounds else ()))
-
     def set_mode(self, session_id: str, mode: str) -> None:
         """Change the mode of one session, as a person wants. Raises UserError for no mode, and where it is fixed."""
         if mode not in MODES:
             raise UserError(f"There is no mode {mode!r}: {', '.join(MODES)}.")
         if self._fixed and mode != self._mode:
-            raise UserError(f"The mode is {self._mode}, and whoever made this program wants it to stay so.")
+            raise UserError(f"The mode is {self._mode}, and it is locked: it stays so.")
         self._modes[session_id] = mode
 
     async def judge(
@@ -155,7 +151,7 @@ class Policy:
         subject = f"{tool.name}({subject_of(call)})"
         if not permits(session.bounds, tool):
             return Verdict(outcome="deny", reason="this turn may not use it", by="bounds")
-        deny = self.deny_in(session)
+        deny = (*self.deny, *(session.bounds.deny if session.bounds else ()))
         parts = [(f"{tool.name}({part.text})", part.literal) for part in word.commands or ()]
         for rule in deny:
             if matches(rule, subject) or any(matches(rule, part) for part, _ in parts):

@@ -127,6 +127,7 @@ def settings_rows() -> list[Setting]:
     text, number = {"type": "string"}, {"type": "integer", "minimum": 1, "maximum": 100}
     modes = {"enum": ["ask", "smart", "off"]}
     listed = {"type": "array", "items": {"type": "string"}, "examples": [["terminal(rm *)"]]}
+    flag = {"type": "boolean"}
     return [
         row("model.default", "text", text, "", "gpt-5-mini", "The model's name; empty takes its own.", written=True),
         row("model.api_key", "Secret", text, "", "env:OPENAI_API_KEY", "The key, or a reference to it.", secret=True),
@@ -134,7 +135,7 @@ def settings_rows() -> list[Setting]:
         row("agent.max_calls", "whole number", number, 90, 90, "Model calls in one turn at most."),
         row("policy.mode", "ask, smart, off", modes, "ask", "ask", "Who decides what is risky."),
         row("policy.deny", "list of text", listed, [], ["terminal(rm *)"], "Calls always refused.", written=True),
-        row("security.redact_secrets", "true or false", {"type": "boolean"}, True, True, "Mask secrets.", locked=True),
+        row("security.redact_secrets", "true or false", flag, True, True, "Mask secrets.", locked="hermes"),
         row("gateway.streaming", "true or false", {"type": "boolean"}, True, False, "While written.", written=True),
         row("gateway.health.port", "whole number", {"type": "integer"}, 0, 0, "The port; 0: nobody is listened to."),
         row("platforms.tui.mouse", "true or false", {"type": "boolean"}, True, True, "Take the mouse."),

@@ -222,7 +222,7 @@ async def test_back_to_the_default() -> None:
 @pytest.mark.parametrize(
     ("key", "why"),
     [
-        ("security.redact_secrets", "locked by this program"),
+        ("security.redact_secrets", "locked by hermes"),
         ("model.api_key", "never shown"),
         ("providers", "saving would lose it"),
     ],

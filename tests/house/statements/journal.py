@@ -102,8 +102,9 @@ _children = sa.select(sessions.c.id).where(*_is(sessions, "owner"), sessions.c.o
 _own = turns.c.session_id.not_in(_children)  # what a child agent used is booked for its parent's turn too
 _asked_for: sa.ColumnElement[bool] = _b("children", type_=sa.Boolean())
 _by_plugin = sessions.c.parent.like(sa.literal_column("'%/%'"))  # hidden: its label stands where a session might
-_listed = (sessions.c.origin == _b("origin")) | (
-    (_b("origin") == "") & (_asked_for | ((sessions.c.origin != _child) & ~_by_plugin))
+_put_away = sessions.c.parent == sa.literal_column("'(archived)'")  # that, too, stands where a session might
+_listed = ((sessions.c.origin == _b("origin")) & (_asked_for | ~_put_away)) | (
+    (_b("origin") == "") & (_asked_for | ((sessions.c.origin != _child) & ~_by_plugin & ~_put_away))
 )
 _newest = sessions.c["last"].desc(), sessions.c.created.desc(), sessions.c.id.desc()
 _owner = sa.select(sessions.c.owner).where(sessions.c.id == _b("session_id"))
@@ -141,6 +142,7 @@ JOURNAL: dict[str, sa.Executable] = {
     "sessions_below": _get(sessions, "id").where(*_is(sessions, "owner", "parent"), sessions.c.origin == _child),
     "session_titled": _get(sessions, "id").where(*_is(sessions, "owner"), _titled),
     "session_rename": _set(sessions, "title"),
+    "session_archive": _set(sessions, "parent"),
     "session_update": _set(sessions, **{name: _replaced(name) for name in ("cwd", "provider", "model")}),
     "session_touch": _set(
         sessions, "last", "updated", messages=sessions.c.messages + 1, tool_calls=sessions.c.tool_calls + _b("made")

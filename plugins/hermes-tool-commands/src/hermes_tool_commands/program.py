@@ -59,7 +59,7 @@ async def config(ctx: PluginContext, session: Session, rest: str) -> str:
     if len(within) > 1:
         return "\n".join(f"    {r.key} = {'(secret)' if r.secret else r.value}" for r in within)
     row = within[0]
-    locked = "\n    locked by whoever made this program" if row.locked else ""
+    locked = f"\n    locked by {row.locked}" if row.locked else ""
     value = "(secret)" if row.secret else row.value
     return f"{row.key} = {value}\n    {row.help}\n    {row.type}; default: {row.default}{locked}"
 

@@ -46,7 +46,7 @@ def notices_of(ctx: PluginContext, session: Session) -> Sequence[str]:
 
 def tell_notices(ctx: PluginContext, session: Session) -> None:
     """Say what is to be said of the folder where a conversation begins: to its person, or to the log."""
-    if not session.parent:
+    if session.parent in ("", "(archived)"):
         tell = ctx.tell if session.origin in ("cli", "tui", "oneshot", "embed") else ctx.log.warning
         for line in notices_of(ctx, session):
             tell(line)

@@ -20,6 +20,8 @@ _MADE = {
     "sessions search": "sessions:make_search",
     "sessions export": "sessions:make_export",
     "sessions rename": "sessions:make_rename",
+    "sessions archive": "sessions:make_archive",
+    "sessions unarchive": "sessions:make_unarchive",
     "sessions delete": "sessions:make_delete",
     "sessions prune": "sessions:make_prune",
     "insights": "usage:make_insights",

@@ -15,6 +15,7 @@ from hermes_core.tables import ago, confirm, emit, json_option
 from hermes_core.types import Message, Text, ToolCall, ToolResult
 
 _ALL = 2**31 - 1
+_ARCHIVED = "(archived)"  # the parent of such a session
 _UNITS = {"h": 3600.0, "d": 86_400.0, "w": 604_800.0}
 
 
@@ -26,11 +27,15 @@ def make_list(ctx: PluginContext) -> click.Command:
         "-n", "--limit", default=20, type=click.IntRange(min=1), show_default=True, help="How many, last used first."
     )
     @click.option("--source", default="", help="Only those that came in this way (cli, oneshot, a platform).")
-    @click.option("--all", "children", is_flag=True, help="Those of child agents and hidden ones too.")
+    @click.option("--all", "children", is_flag=True, help="Those of child agents, hidden and archived ones too.")
+    @click.option("--archived", is_flag=True, help="Only archived ones.")
     @json_option
-    async def command(limit: int, source: str, children: bool, as_json: bool) -> None:
+    async def command(limit: int, source: str, children: bool, archived: bool, as_json: bool) -> None:
         """List sessions, last used first."""
-        rows = await ctx.sessions.rows(ctx.owner, limit=limit, origin=source, children=children)
+        wanted = _ALL if archived else limit
+        rows = await ctx.sessions.rows(ctx.owner, limit=wanted, origin=source, children=children or archived)
+        if archived:
+            rows = [one for one in rows if one.session.parent == _ARCHIVED][:limit]
         shown = [
             {
                 "id": r.session.id,
@@ -51,7 +56,8 @@ def make_list(ctx: PluginContext) -> click.Command:
             for r in rows
         ]
         columns = ("id", "updated", "state", "source", "messages", "model", "title")
-        emit(shown, columns, as_json=as_json, empty="No session yet. Start one: hermes")
+        empty = "No session is archived." if archived else f"No session yet. Start one: {ctx.program}"
+        emit(shown, columns, as_json=as_json, empty=empty)
 
     return command
 
@@ -160,6 +166,33 @@ def make_rename(ctx: PluginContext) -> click.Command:
         """Give a session a title."""
         session = await ctx.sessions.find(ctx.owner, which)
         await ctx.sessions.rename(ctx.owner, session.id, " ".join(title))
+
+    return command
+
+
+def make_archive(ctx: PluginContext) -> click.Command:
+    """``sessions archive``."""
+
+    @click.command()
+    @click.argument("which")
+    async def command(which: str) -> None:
+        """Take a session out of the lists. It is found by `search` and by its name, and `-r` goes on with it."""
+        session = await ctx.sessions.find(ctx.owner, which)
+        await ctx.sessions.archive(ctx.owner, session.id)
+        click.echo(f"Archived {session.id}. Bring it back: {ctx.program} sessions unarchive {session.id}", err=True)
+
+    return command
+
+
+def make_unarchive(ctx: PluginContext) -> click.Command:
+    """``sessions unarchive``."""
+
+    @click.command()
+    @click.argument("which")
+    async def command(which: str) -> None:
+        """Bring an archived session back into the lists."""
+        session = await ctx.sessions.find(ctx.owner, which)
+        await ctx.sessions.archive(ctx.owner, session.id, back=True)
 
     return command
 

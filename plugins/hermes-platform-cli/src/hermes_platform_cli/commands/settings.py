@@ -21,10 +21,10 @@ def make_show(ctx: PluginContext) -> click.Command:
         rows = []
         for one in await ctx.settings.list():
             changed = one.value != one.default
-            if everything or changed:
+            if everything or changed or one.locked:
                 value = sorted(one.value) if isinstance(one.value, dict) and one.written else one.value
                 shown = json.dumps(value, ensure_ascii=False, default=str)  # only names: below may be keys
-                source = "you" if changed else "default"
+                source = one.locked or ("you" if changed else "default")
                 rows.append({"setting": one.key, "value": shown, "from": source, "help": one.help})
         empty = "Everything is at its default: --all."
         emit(rows, ("setting", "value", "from", "help"), as_json=as_json, empty=empty)

@@ -185,7 +185,7 @@ class SettingsScreen(Picker[None]):
         if row is None:
             return
         if row.locked:
-            self.notice(f"{row.key} is locked by this program; it cannot be changed.", error=True)
+            self.notice(f"{row.key} is locked by {row.locked}; it cannot be changed.", error=True)
         elif not row.written:
             self.notice(f"{row.key} is the default already.")
         else:
@@ -223,5 +223,5 @@ def _about(row: Setting) -> Content:
     if row.secret:
         facts = [f"{row.key}: a secret, never shown here"]
     if row.locked:
-        facts.append("locked by this program: it cannot be changed")
+        facts.append(f"locked by {row.locked}: it cannot be changed")
     return Content.assemble("\n".join(said), "\n", ("; ".join(one_line(fact, 200) for fact in facts), "$text-muted"))

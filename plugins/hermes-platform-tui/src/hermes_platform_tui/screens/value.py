@@ -104,7 +104,7 @@ class ValueDialog(Dialog[None]):
 
     @property
     def _fixed(self) -> bool:
-        return self._row.locked or self._form == "secret" or self._hidden or self._unseen
+        return bool(self._row.locked) or self._form == "secret" or self._hidden or self._unseen
 
     def body(self) -> ComposeResult:
         """What it is, then the widget."""
@@ -130,7 +130,7 @@ class ValueDialog(Dialog[None]):
 
     def _why(self) -> str:
         if self._row.locked:
-            return f"It is {one_line(shown(self._row), 200)}, and locked by this program: it cannot be changed."
+            return f"It is {one_line(shown(self._row), 200)}, and locked by {self._row.locked}: it cannot be changed."
         if self._form == "secret":
             return (
                 f"Now: {one_line(shown(self._row), 200)}. Its value is never shown.\n\n"
