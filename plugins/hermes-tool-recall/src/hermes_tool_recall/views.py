@@ -1,9 +1,9 @@
 """Looking at sessions without searching: recent ones, one of them, or around one message."""
 
-from hermes_core.control import SessionsBroker
 from hermes_core.errors import ToolError, UnknownName, UserError
 from hermes_core.types import Session
 from hermes_tool_recall.lines import clip, dialogue, heading, message_line, page, whole
+from hermes_tool_recall.watched import Watched
 
 _KNOWN = 200  # sessions looked through for a name
 _MEANT = 1_200  # characters of a message on its line
@@ -11,7 +11,7 @@ _PAGE, _REST = 8_000, 3_000  # characters of a longer one on a page, and of all 
 _WHOLE = 15  # messages on each side when a session is read and no window matters
 
 
-async def browse(sessions: SessionsBroker, current: Session, *, limit: int) -> str:
+async def browse(sessions: Watched, current: Session, *, limit: int) -> str:
     """The recent sessions but this one, each with its last words."""
     recent = await sessions.recent(current.owner, limit=limit + 10)
     others = [s for s in recent if s.id != current.id and s.origin != "child"][:limit]
@@ -25,9 +25,7 @@ async def browse(sessions: SessionsBroker, current: Session, *, limit: int) -> s
     return page(lines)
 
 
-async def scroll(
-    sessions: SessionsBroker, current: Session, words: str, *, around: int, window: int, number: int = 1
-) -> str:
+async def scroll(sessions: Watched, current: Session, words: str, *, around: int, window: int, number: int = 1) -> str:
     """One session: around a message, or its last messages. Raises ToolError when there is no such session.
 
     The message meant is shown whole, as far as it fits; ``number`` is the page of it.
@@ -59,7 +57,7 @@ async def scroll(
     )
 
 
-async def pick(sessions: SessionsBroker, current: Session, words: str) -> Session:
+async def pick(sessions: Watched, current: Session, words: str) -> Session:
     """The session meant: this one for ``this`` and for nothing, an id, its beginning, a title, or ``latest``.
 
     Raises ToolError when none or several are meant.
@@ -84,7 +82,7 @@ async def pick(sessions: SessionsBroker, current: Session, words: str) -> Sessio
     return await _old(sessions, current, wanted)
 
 
-async def _old(sessions: SessionsBroker, current: Session, wanted: str) -> Session:
+async def _old(sessions: Watched, current: Session, wanted: str) -> Session:
     """One that is too old to be in the list, or hidden: asking for its messages tells whether its id exists."""
     missing = ToolError(
         f"There is no conversation named {clip(wanted, 60)!r}.", hint="Call recall without arguments to list them."

@@ -7,7 +7,7 @@ from hermes_core.control import SessionsBroker
 from hermes_core.types import Hit, Message, Principal, Session
 
 
-class Watched(SessionsBroker):
+class Watched:
     """Another broker, watched. ``untrusted``: what was shown holds text from outside, or what was made of it."""
 
     def __init__(self, sessions: SessionsBroker) -> None:
