@@ -105,6 +105,11 @@ def test_all_sessions_go_out_and_come_in_elsewhere(run, home, tmp_path):
     assert sorted(map(json.dumps, spoken[0])) == sorted(map(json.dumps, spoken[1]))
     titles = [json.loads(line)["session"]["title"] for line in after if '"session"' in line[:12]]
     assert "talk 3" in titles
+    ids = [
+        [json.loads(row)["id"] for row in run("sessions", "list", "--limit", "50", "--json", at=at).stdout.splitlines()]
+        for at in (home, there)
+    ]
+    assert ids[1] == ids[0]  # the one used last is still the one that `-c` goes on with
     again = run("sessions", "import", file, at=there)
     assert not again.stdout
     assert f"{named(1)} is there already" in again.stderr
