@@ -97,11 +97,12 @@ class TurnRows:
     async def opened(self, store: "Store", turn: "Turn") -> "tuple[Store, Turn]":
         """Take a turn that is open already."""
         self._fence, self._state.left = turn.fence, 0
+        if self._sessions.leaving:  # who was told to leave meanwhile has left this one, too
+            await store.journal.leave(turn.holder)
         return store, turn
 
     async def close(self, state: str, error: str, also: "Prepared[object] | None" = None) -> None:
-        """Write down that the turn ended, and ``also`` what somebody writes of it. Raises what the opening or the store
-        raises."""
+        """Write down that the turn ended, and ``also`` what somebody writes of it. Raises what opening or writing does."""
         try:
             store, turn = await self.get()
             await store.journal.close_turn(turn, state=state, error=error, also=also)

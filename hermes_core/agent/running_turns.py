@@ -223,9 +223,8 @@ class RunningTurns:
     ) -> "TurnRun":
         self._runtime.load_hooks()
         envelope = await self._admitted(original, session_id, owner)
-        await self._runtime.routes.get(
-            turn_origin.model
-        )  # one that is not there is an error, not a reason to ask another
+        # A model that is not there is an error, not a reason to ask another.
+        await self._runtime.routes.get(turn_origin.model)
         state = await self._runtime.sessions.take(session_id, origin, owner, system)
         message = envelope.message if system in state.prompt else instructed(envelope.message, clean(system))
         run = self._turn_run(state, turn_origin, emit)
@@ -238,9 +237,8 @@ class RunningTurns:
         known: dict[str, Any] = {"session_id": session_id, "owner": owner, "cwd": "", "context": 0}
         if self._runtime.dispatch.implementations("transform_incoming"):
             known["cwd"] = await self._folder(session_id, owner) if self._runtime.workspaces.is_here(owner) else ""
-            known["context"] = (
-                self._runtime.models.window(self._runtime.routes.current) if self._runtime.routes.current else 0
-            )
+            route = self._runtime.routes.current
+            known["context"] = self._runtime.models.window(route) if route else 0
         envelope = await self._runtime.dispatch.transform("transform_incoming", "envelope", original, **known)
         if any(isinstance(part, Text) and part.quotes for part in envelope.message.parts):  # it may be a lot
             envelope = evolve(envelope, message=await asyncio.to_thread(self._quoting, envelope.message))
@@ -282,10 +280,8 @@ class RunningTurns:
     ) -> "TurnRun | None":
         store = await self._runtime.store()
         waiting = [one for one in await store.inbox.waiting(session_id) if row in (0, one.id)]
-        if not waiting or (
-            not row and await store.inbox.begun_by(session_id)
-        ):  # nor does anything in a session that has no row yet
-            return None
+        if not waiting or (not row and await store.inbox.begun_by(session_id)):
+            return None  # nor does anything wait in a session that has no row yet
         await store.sessions.get(session_id, owner)  # nobody plays what waits for another
         with trace.using(waiting[0].trace):
             run = await self._run(
