@@ -102,7 +102,7 @@ class TurnRows:
         return store, turn
 
     async def close(self, state: str, error: str, also: "Prepared[object] | None" = None) -> None:
-        """Write down that the turn ended, and ``also`` what somebody writes of it. Raises what opening or writing does."""
+        """Write down that the turn ended, and ``also`` what somebody writes of it. Raises what either raises."""
         try:
             store, turn = await self.get()
             await store.journal.close_turn(turn, state=state, error=error, also=also)

@@ -133,7 +133,8 @@ class _Filling:
         for kind in ("table", "index"):
             for name, (made, _, sql) in self._schema.items():
                 if made == kind and name not in there and sql and not name.startswith(("search_", "sqlite_")):
-                    with suppress(sqlite3.Error, UnicodeDecodeError):  # its text is damaged; a plugin's migrations will say so
+                    # Where its text is damaged, a plugin's migrations will say so.
+                    with suppress(sqlite3.Error, UnicodeDecodeError):
                         self._target.execute(sql)
 
     def fill(self, version: str) -> None:
