@@ -26,7 +26,7 @@ class TurnRows:
     """The store and the row of one turn, once they are there."""
 
     def __init__(self, sessions: OpenSessions, state: SessionState) -> None:
-        self._sessions, self._state = sessions, state
+        self._sessions, self._state, self._leaves = sessions, state, sessions.leaves
         self._fence = 0
         self._needed = asyncio.Event()
 
@@ -97,11 +97,12 @@ class TurnRows:
     async def opened(self, store: "Store", turn: "Turn") -> "tuple[Store, Turn]":
         """Take a turn that is open already."""
         self._fence, self._state.left = turn.fence, 0
+        if self._sessions.leaves > self._leaves:  # who was told to leave meanwhile has left this one, too
+            await store.journal.leave(turn.holder)
         return store, turn
 
     async def close(self, state: str, error: str, also: "Prepared[object] | None" = None) -> None:
-        """Write down that the turn ended, and ``also`` what somebody writes of it. Raises what the opening or the store
-        raises."""
+        """Write down that the turn ended, and ``also`` what somebody writes of it. Raises what either raises."""
         try:
             store, turn = await self.get()
             await store.journal.close_turn(turn, state=state, error=error, also=also)

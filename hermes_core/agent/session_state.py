@@ -79,6 +79,7 @@ class OpenSessions:
     def __init__(self, runtime: Runtime, holder: str) -> None:
         self.runtime = runtime
         self.holder = holder
+        self.leaves = 0  # how often all turns that ran were left to whoever comes next
         self._open: dict[str, SessionState] = {}
         self._taking: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
@@ -283,6 +284,7 @@ class OpenSessions:
 
     async def leave(self) -> None:
         """Leave the turns that run to whoever comes next, at once, with what was shown of their replies."""
+        self.leaves += 1  # also those whose rows are under way
         keeping = [state.keep() for state in self._open.values() if state.keep]
         await asyncio.gather(*keeping, return_exceptions=True)  # a turn may be another's by now
         await (await self.runtime.store()).journal.leave(self.holder)

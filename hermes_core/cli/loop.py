@@ -6,7 +6,7 @@ import gc
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
-from hermes_core.plugins.fence import in_threads, keep_thread, log
+from hermes_core.plugins.fence import in_threads, keep_thread
 
 __all__ = ["run_loop"]
 
@@ -42,21 +42,14 @@ def run_loop(work: Coroutine[Any, Any, T]) -> T:
         loop = runner.get_loop()
         loop.set_default_executor(_Threads())
         loop.set_exception_handler(_log)
-        loop.call_later(STARTED, _collect)
+        loop.call_later(
+            STARTED, gc.freeze
+        )  # what a start made stays: to look at it again and again would hold up turns
+        loop.call_later(STARTED, gc.enable)
         try:
             return runner.run(work)
         finally:
             loop.run_until_complete(_end_all())
-
-
-def _collect() -> None:
-    gc.freeze()  # what a start made stays: to look at it again and again would hold up turns
-    gc.enable()
-
-
-def _log(_: asyncio.AbstractEventLoop, told: dict[str, Any]) -> None:
-    """Log what nobody waited for; a person is told of it by who began it, or needs not know."""
-    log.error("%s", told["message"], exc_info=told.get("exception"))
 
 
 async def _end_all() -> None:

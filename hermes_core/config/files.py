@@ -34,7 +34,8 @@ def read_bytes(path: Path | str) -> bytes | None:
     Only a regular file is read, also behind a link: a pipe would never answer, a device never end.
     """
     try:
-        with open(path, "rb", opener=_at_once) as file:
+        # A pipe that nobody writes to opens all the same.
+        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise UserError(f"Cannot read {path}: it is no regular file.", hint=f"See what it is: ls -lL {path}")
             if len(data := file.read(_MOST + 1)) > _MOST:
@@ -44,10 +45,6 @@ def read_bytes(path: Path | str) -> bytes | None:
         return None
     except OSError as error:
         raise explain(error, "read", path) from error
-
-
-def _at_once(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NONBLOCK)  # a pipe that nobody writes to opens all the same
 
 
 def write_atomic(path: Path, data: bytes, *, mode: int = 0o600, sync: bool = True) -> None:

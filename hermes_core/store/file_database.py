@@ -45,8 +45,9 @@ def explained(place: str) -> Iterator[None]:
     """Turn the driver's errors into Locked or StoreError in plain words."""
     try:
         yield
-    except sqlite3.Error as error:
-        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+    except (sqlite3.Error, UnicodeDecodeError) as error:  # of a damaged schema SQLite may tell what is no text
+        unnamed = sqlite3.SQLITE_ERROR if isinstance(error, sqlite3.Error) else sqlite3.SQLITE_CORRUPT
+        code = getattr(error, "sqlite_errorcode", unnamed) & 0xFF
         cause, hint = _CAUSES.get(code, (str(error), ""))
         kind = Locked if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED) else StoreError
         raise kind(f"The store {place} cannot be used: {cause}.", hint=hint) from error

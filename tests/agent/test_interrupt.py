@@ -11,6 +11,8 @@ from hermes_core.agent import turn as turns
 from hermes_core.agent.turn import text_of
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import Provider, tool
+from hermes_core.plugins.index import Installed
+from hermes_core.plugins.manifest import Manifest
 from hermes_core.store.outside import by_person
 from hermes_core.store.validity import INTERRUPTED, NO_RESULT, NOT_RUN
 from hermes_core.testing import Call
@@ -235,6 +237,33 @@ async def test_while_another_program_holds_the_store(hermes, monkeypatch) -> Non
     other.execute("ROLLBACK")
     other.close()
     await check(hermes, events)
+
+
+async def test_a_turn_that_is_just_being_written_is_left_with_the_others(hermes, monkeypatch) -> None:
+    """Who is told to end while the first request is under way says that the turn can be finished: so it can."""
+    reached, left = asyncio.Event(), asyncio.Event()
+    hermes.tmp_plugin(Slow("first byte", reached))
+    manifest = {"api": 1, "name": "pager", "kind": "platform", "summary": "Hears."}
+    manifest["permissions"] = {"kernel": ["host.serve"]}
+    pager = Installed(label="platform/pager", manifest=Manifest(manifest), module="pager", path="")
+    store = await hermes.runtime.store()
+    open_turn = store.journal.open_turn
+
+    async def late(*args, **more):
+        await left.wait()
+        return await open_turn(*args, **more)
+
+    monkeypatch.setattr(store.journal, "open_turn", late)
+
+    async def leave() -> None:
+        await reached.wait()
+        await hermes.runtime.plugin_context(pager).host.records.leave()
+        left.set()
+
+    leaving = asyncio.create_task(leave())
+    await stop_when(hermes, left)
+    await leaving
+    assert await store.journal.interrupted(hermes.runtime.owner) == ["s"]
 
 
 async def test_a_tool_that_outlives_its_time_is_left_to_itself(hermes, scripted, monkeypatch) -> None:

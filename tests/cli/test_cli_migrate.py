@@ -39,7 +39,7 @@ def hermes_agent(folder: Path) -> None:
     write(folder, {
         "config.yaml": REFERENCE,
         ".env": f"OPENROUTER_API_KEY={KEY}\nTELEGRAM_ALLOWED_USERS=11,22\nTELEGRAM_HOME_CHANNEL=11\n"
-                "DISCORD_ALLOWED_USERS=5\n",
+                "DISCORD_ALLOWED_USERS=5\nGATEWAY_ALLOW_ALL_USERS=true\n",
         "memories/MEMORY.md": "Olga likes tea.\n§\nThe server is called Ada.", "memories/USER.md": "Her name is Olga.",
         "SOUL.md": "Be kind.\n", "skills/kitchen/tea/SKILL.md": SKILL.format("tea"),
         "cron/jobs.json": {"jobs": [{"id": "j", "prompt": "weather"}]}, "auth.json": "{}",
@@ -306,6 +306,7 @@ def test_settings_come_under_our_names(cli, tmp_path):
     left = {row["name"] for row in done.rows if row["state"] == "left"}
     assert {"TELEGRAM_HOME_CHANNEL: 11", "DISCORD_ALLOWED_USERS", "auth.json", "display: skin"} <= left
     assert any(name.startswith("terminal.backend: modal") for name in left)
+    assert next(row["why"] for row in done.rows if row["name"] == "GATEWAY_ALLOW_ALL_USERS").startswith("say yourself")
     assert json.loads((cli.home / "data/tool-migrate/hermes-agent/cron-jobs.json").read_text())["jobs"][0]["id"] == "j"
 
 

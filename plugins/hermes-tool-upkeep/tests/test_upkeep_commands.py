@@ -53,6 +53,21 @@ def test_a_repair_asks_and_keeps_the_old_file(run, home):
     assert len(run("sessions", "list", "--json", "-n", 100).stdout.splitlines()) == SESSIONS
 
 
+def test_a_schema_of_which_sqlite_tells_what_is_no_text_is_damage_like_any_other(run, home):
+    path = home / "state.db"
+    whole = path.read_bytes()
+    at = whole.index(b" NOT NULL,", whole.index(b"CREATE TABLE messages")) + len(" NOT NULL")
+    path.write_bytes(whole[:at] + b"\xe7\xf9" + whole[at + 2 :])
+    for command in (["sessions", "list"], ["doctor"], ["--provider", "offline", "-z", "hello"]):
+        told = run(*command)
+        assert "damaged" in told.stdout + told.stderr, (command, told)
+        assert "UnicodeDecodeError" not in told.stdout + told.stderr, (command, told)
+    assert json.loads(run("store", "check", "--json").stdout)["state"] == "damaged"
+    done = run("store", "repair", "--yes")
+    assert f"{ALL} messages" in done.stdout, done.stderr
+    assert "is sound" in run("store", "check").stdout
+
+
 def test_doctor_takes_a_quick_look_and_a_full_one(run, home):
     def told(*arguments):
         rows = json.loads(run("doctor", "--json", *arguments).stdout)["findings"]
@@ -105,6 +120,11 @@ def test_all_sessions_go_out_and_come_in_elsewhere(run, home, tmp_path):
     assert sorted(map(json.dumps, spoken[0])) == sorted(map(json.dumps, spoken[1]))
     titles = [json.loads(line)["session"]["title"] for line in after if '"session"' in line[:12]]
     assert "talk 3" in titles
+    ids = [
+        [json.loads(row)["id"] for row in run("sessions", "list", "--limit", "50", "--json", at=at).stdout.splitlines()]
+        for at in (home, there)
+    ]
+    assert ids[1] == ids[0]  # the one used last is still the one that `-c` goes on with
     again = run("sessions", "import", file, at=there)
     assert not again.stdout
     assert f"{named(1)} is there already" in again.stderr

@@ -169,5 +169,5 @@ def read_environment(env: Mapping[str, str], known: Known, found: Found) -> None
         elif rest == "home_channel":
             found.left.append((f"{name}: {value}", "say /sethome in that chat"))
         elif rest.endswith(("allowed_users", "allowed_chats")) or rest == "allow_all_users":
-            here = platform in known.platforms
+            here = platform in (*known.platforms, "gateway")  # the latter stands for all of them
             found.left.append((name, "say yourself who may talk there" if here else f"no platform {platform} is here"))

@@ -37,7 +37,7 @@ def version_of(path: Path) -> str:
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
             return str(connection.execute("SELECT version_num FROM alembic_version").fetchone()[0])
-    except (sqlite3.Error, TypeError):
+    except (sqlite3.Error, UnicodeDecodeError, TypeError):
         return ""
 
 

@@ -11,13 +11,14 @@ from typing import Literal, NamedTuple
 from hermes_core.errors import UserError
 from hermes_tool_upkeep.index import derived, unfound
 
-__all__ = ["Looked", "look", "opened", "users_of"]
+__all__ = ["NO_TEXT", "Looked", "look", "opened", "users_of"]
 
 Level = Literal["ok", "derived", "damaged", "foreign", "gone"]
 _BUSY = 30.0  # seconds
 _STEPS = 20_000  # of SQLite's machine between two looks at the clock
 _MOST = 100
 _HEAD = 100  # bytes that every database begins with
+NO_TEXT = "its schema holds what is no text"  # SQLite's own word of it is none either: Python cannot read it
 
 
 class Looked(NamedTuple):
@@ -38,9 +39,10 @@ def opened(path: Path, *, writes: bool = False) -> Iterator[sqlite3.Connection]:
         with closing(sqlite3.connect(_address(path, writes=writes), uri=True, timeout=_BUSY)) as connection:
             connection.isolation_level = None
             yield connection
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:
         hint = "See what is wrong: hermes store check."
-        raise UserError(f"The store {path} cannot be used: {error}.", hint=hint) from error
+        why = error if isinstance(error, sqlite3.Error) else NO_TEXT
+        raise UserError(f"The store {path} cannot be used: {why}.", hint=hint) from error
 
 
 def look(path: Path, *, seconds: float = 0.0, deep: bool = True) -> Looked:
@@ -67,6 +69,8 @@ def look(path: Path, *, seconds: float = 0.0, deep: bool = True) -> Looked:
         if _said(error).startswith(("SQLITE_BUSY", "SQLITE_CANTOPEN", "SQLITE_READONLY")):
             raise UserError(f"The store {path} cannot be read now: {error}.") from error
         return Looked("damaged", [str(error)])
+    except UnicodeDecodeError:
+        return Looked("damaged", [NO_TEXT])
 
 
 def _look(connection: sqlite3.Connection, path: Path, *, deep: bool) -> Looked:

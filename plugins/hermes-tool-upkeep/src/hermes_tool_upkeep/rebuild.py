@@ -17,7 +17,7 @@ def only_transcripts(home: Path, path: Path) -> Sequence[Path]:
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
             known = {row[0] for row in connection.execute("SELECT id FROM sessions")}
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:
         if getattr(error, "sqlite_errorname", "") not in ("SQLITE_CANTOPEN", "SQLITE_ERROR"):
             return []  # it is damaged, which is told by itself
         known = set()  # there is no store, or an empty one

@@ -82,7 +82,7 @@ def _copied(path: Path, work: Path) -> None:
     if log.exists():
         shutil.copyfile(log, work.with_name(f"{work.name}-wal"))
     mended_head(work)
-    with suppress(sqlite3.Error), closing(sqlite3.connect(work)) as connection:
+    with suppress(sqlite3.Error, UnicodeDecodeError), closing(sqlite3.connect(work)) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
@@ -133,7 +133,8 @@ class _Filling:
         for kind in ("table", "index"):
             for name, (made, _, sql) in self._schema.items():
                 if made == kind and name not in there and sql and not name.startswith(("search_", "sqlite_")):
-                    with suppress(sqlite3.Error):  # its text is damaged; a plugin's migrations will say so
+                    # Where its text is damaged, a plugin's migrations will say so.
+                    with suppress(sqlite3.Error, UnicodeDecodeError):
                         self._target.execute(sql)
 
     def fill(self, version: str) -> None:

@@ -141,7 +141,8 @@ def make_export(ctx: PluginContext) -> click.Command:
         if not everything:
             await _export(ctx, which)
             return
-        for row in await ctx.sessions.rows(ctx.owner, limit=_ALL, children=True):
+        # The oldest first: where they are brought in again, the one used last comes last, and `-c` goes on with it.
+        for row in reversed(await ctx.sessions.rows(ctx.owner, limit=_ALL, children=True)):
             about = {"id": row.session.id, "title": row.session.title, "origin": row.session.origin}
             about |= {"provider": row.session.provider, "model": row.session.model}
             click.echo(json.dumps({"session": {**about, "updated": row.updated}}, ensure_ascii=False))
