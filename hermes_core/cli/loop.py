@@ -41,10 +41,10 @@ def run_loop(work: Coroutine[Any, Any, T]) -> T:
     with asyncio.Runner() as runner:
         loop = runner.get_loop()
         loop.set_default_executor(_Threads())
-        loop.set_exception_handler(_log)
-        loop.call_later(
-            STARTED, gc.freeze
-        )  # what a start made stays: to look at it again and again would hold up turns
+        # What nobody waited for: a person is told of it by who began it, or needs not know.
+        loop.set_exception_handler(lambda _, told: log.error("%s", told["message"], exc_info=told.get("exception")))
+        # What a start made stays: to look at it again and again would hold up turns.
+        loop.call_later(STARTED, gc.freeze)
         loop.call_later(STARTED, gc.enable)
         try:
             return runner.run(work)
