@@ -6,7 +6,7 @@ import gc
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
-from hermes_core.plugins.fence import in_threads, keep_thread
+from hermes_core.plugins.fence import in_threads, keep_thread, log
 
 __all__ = ["run_loop"]
 
