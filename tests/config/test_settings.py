@@ -200,10 +200,10 @@ def test_a_folder_in_the_place_of_the_file_or_a_file_as_home_is_said_so(home: Ho
 def test_an_unreadable_file_is_said_so(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     home.config_file.touch()
 
-    def refuse(path: str, _flags: int) -> int:
+    def refuse(path: str, *_: int) -> int:
         raise PermissionError(13, "Permission denied", str(path))
 
-    monkeypatch.setattr("hermes_core.config.files._at_once", refuse)  # as root no file is unreadable
+    monkeypatch.setattr("hermes_core.config.files.os.open", refuse)  # as root no file is unreadable
     with pytest.raises(UserError, match="permission denied"):
         load_settings(home)
 

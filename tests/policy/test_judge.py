@@ -287,7 +287,7 @@ def test_a_mode_that_is_fixed_is_kept_and_one_that_is_none_is_refused() -> None:
     policy = Policy(Dispatch(), mode="ask", deny=(), allow=(), guarded=(), fixed=True)
     policy.set_mode("s", "ask")
     for mode, said in (
-        ("off", "The mode is ask, and whoever made this program"),
+        ("off", "The mode is ask, and it is locked: it stays so"),
         ("never", "There is no mode 'never'"),
     ):
         with pytest.raises(UserError, match=said):
