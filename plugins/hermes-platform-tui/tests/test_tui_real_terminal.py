@@ -221,8 +221,10 @@ def test_killed_in_the_middle_it_goes_on_where_it_was(terminal: Terminal, name: 
     else:
         assert terminal.state("after") == before
     terminal.hermes("--tui --yolo --provider offline -c")
-    terminal.until(lambda screen: "The outcome of this call is unknown" in screen)
-    if name != "KILL":  # stopped in good order, the turn is over; the next begins
+    over = name == "INT"  # stopped by its person, the turn is over; else it goes on
+    said = "The outcome of this call is unknown" if over else "while this command ran"
+    terminal.until(lambda screen: said in screen)
+    if over:
         terminal.say("write more to notes.txt")
     rows = terminal.rows(lambda rows: any("in · " in row for row in rows))
     assert sum("run sh -c 'echo begun >> begun;" in row for row in rows) == 1
@@ -230,7 +232,7 @@ def test_killed_in_the_middle_it_goes_on_where_it_was(terminal: Terminal, name: 
     terminal.until(lambda screen: screen.rstrip().endswith("ready$"))
     assert terminal.state("end")[:2] == before[:2]
     told = terminal.told()
-    assert sum(who == "user" for who, _ in told) == (1 if name == "KILL" else 2)
+    assert sum(who == "user" for who, _ in told) == (2 if over else 1)
     answers = [text for who, text in told if who == "assistant" and text and "This turn was interrupted" not in text]
     assert len(answers) == 1
     assert (terminal.work / "begun").read_text() == "begun\n"
