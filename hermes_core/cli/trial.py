@@ -88,7 +88,8 @@ async def cheap(scope: Scope, only: str) -> list[Row]:
                 if check.cheap:
                     found = await dispatch.shielded(label, f"the check {check.name}", check.run, PATIENCE) or ()
                     rows += [found_row(check.name, finding) for finding in found]
-            rows += [row("fault", f.plugin, f.error, f.hint, f.phase) for f in dispatch.faults]
+            ours = {plugin.label for plugin in owners}  # those of others are told by their trials
+            rows += [row("fault", f.plugin, f.error, f.hint, f.phase) for f in dispatch.faults if f.plugin in ours]
     except HermesError:
         return []  # why no kernel can be made is told by now
     return rows
