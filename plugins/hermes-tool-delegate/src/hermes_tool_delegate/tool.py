@@ -41,7 +41,7 @@ class Delegate:
 
     goal: str = ""
     context: str = field(default="", metadata={"help": "all it must know"})
-    toolsets: list[str] = field(factory=list, metadata={"help": "default: yours"})
+    toolsets: list[str] = field(factory=list)
     role: Literal["leaf", "orchestrator"] = field(default="leaf", metadata={"help": "orchestrator: may delegate too"})
     tasks: list[Task] = field(factory=list)
 

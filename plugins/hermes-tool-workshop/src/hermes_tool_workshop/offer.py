@@ -30,7 +30,7 @@ class Example:
     """A call that must work before the tool is kept."""
 
     arguments: dict[str, Any] = option("", factory=dict)
-    result: Any = option("default: anything", default=None)
+    result: Any = option("", default=None)
 
 
 @settings
