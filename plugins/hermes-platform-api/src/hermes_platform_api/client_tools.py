@@ -88,7 +88,8 @@ class HeldTurns:
     def waiting(self, person: str, ids: Iterable[str]) -> "HeldTurn | None":
         """Find the turn that waits for results of these calls."""
         wanted = {*ids}
-        return next((t for t in self._held.values() if t.person == person and t.handed.keys() & wanted), None)
+        there = (turn for turn in self._held.values() if turn.person == person and not turn.ending)
+        return next((turn for turn in there if turn.handed.keys() & wanted), None)
 
     def at(self, session: str) -> "HeldTurn | None":
         """Find the turn of a session."""

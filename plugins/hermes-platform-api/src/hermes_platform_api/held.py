@@ -48,6 +48,7 @@ class HeldTurn(Kept):
         self._starts: dict[str, int] = {event: 0}
         self._used = self._booked = Usage()
         self._timer: asyncio.TimerHandle | None = None
+        self.ending = False  # it is being stopped: what comes now comes too late
 
     def add(self, event: Told) -> None:
         """Keep an event. What the model used is counted from where the client had the word last."""
@@ -156,8 +157,14 @@ class HeldTurn(Kept):
         super().add(Handed(session_id=self.session, calls=calls, usage=usage))
 
     def _expire(self) -> None:
+        self.ending = True
         if self.task:
             self.task.cancel()
+
+    async def stop(self) -> None:
+        """Interrupt it; its Ended still comes."""
+        self.ending = True
+        await super().stop()
 
     def _stop_timer(self) -> None:
         if self._timer:
