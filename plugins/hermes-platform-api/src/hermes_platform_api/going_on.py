@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError
-from hermes_core.types import JSON, Principal, ToolCall
+from hermes_core.types import JSON, Principal, ToolCall, ToolResult
 from hermes_platform_api.client_tools import is_client_tool
 from hermes_platform_api.kept import Kept
 from hermes_platform_api.turns import Turns, owner_of
@@ -14,7 +14,7 @@ from hermes_platform_api.turns import Turns, owner_of
 __all__ = ["Begun", "go_on"]
 
 _RUNS, _HERE = "runs", "api"  # the document, and where a session began
-_LAST = 30  # messages at the end, of which one is what the model said last
+_LAST = 30  # messages at the end, among which is what the model said last, with what its calls gave
 _MOST = 1000  # runs that are kept in mind; the oldest beyond are found again by who asks for them only
 
 
@@ -96,5 +96,7 @@ async def go_on(ctx: PluginContext, turns: Turns, begun: Begun, persons: Iterabl
 async def _waits(ctx: PluginContext, owner: Principal, session: str) -> bool:
     """Whether the turn that was cut off waits for its client: it goes on when that brings what its tools gave."""
     rows = await ctx.sessions.read(owner, session, window=_LAST)
-    asked = [m for _, m in rows if m.role == "assistant"][-1:]
-    return any(isinstance(part, ToolCall) and is_client_tool(part.name) for m in asked for part in m.parts)
+    parts = [part for _, message in rows for part in message.parts]
+    given = {part.call_id for part in parts if isinstance(part, ToolResult)}
+    calls = (part for part in parts if isinstance(part, ToolCall) and is_client_tool(part.name))
+    return any(call.id not in given for call in calls)
