@@ -7,8 +7,9 @@ are imported when something is first asked of them.
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from hermes_core.brokers import LlmBroker
 from hermes_core.contents import Package
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.permissions import free, needs
@@ -39,10 +40,9 @@ from hermes_core.types import (
 )
 
 if TYPE_CHECKING:
-    from hermes_core.context import PluginContext
     from hermes_core.kinds import SetupStep
 
-__all__ = ["ApprovalsBroker", "ModelsBroker", "Package", "PluginsBroker", "SessionsBroker", "SettingsBroker"]
+__all__ = ["ApprovalsBroker", "ModelsBroker", "Package", "PluginsBroker", "SessionsBroker", "SettingsBroker", "Trial"]
 
 
 @needs("sessions.read", "read past conversations")
@@ -266,6 +266,13 @@ def _no_models() -> UserError:
     return UserError("No model can be looked at from here.")
 
 
+class Trial(NamedTuple):
+    """Who would answer if some settings were written."""
+
+    llm: LlmBroker
+    models: ModelsBroker
+
+
 @needs("settings.write", "looked into the settings")
 class SettingsBroker(ABC):
     """The settings of this Hermes, and of its plugins that are enabled."""
@@ -300,12 +307,10 @@ class SettingsBroker(ABC):
         """Tell whether a secret is set, in the environment or in the home."""
         raise _not_here()
 
-    def trial(
-        self, settings: Mapping[str, JSON], secrets: Mapping[str, str]
-    ) -> AbstractAsyncContextManager["PluginContext"]:
-        """Open a kernel beside this one, as if these were written: the plugin's own context in it.
+    def trial(self, settings: Mapping[str, JSON], secrets: Mapping[str, str]) -> AbstractAsyncContextManager[Trial]:
+        """Open a kernel beside this one, as if these were written. Raises ConfigError, and as ``change``.
 
-        Raises ConfigError, and as ``change``; nothing is written.
+        Nothing is written.
         """
         raise _not_here()
 

@@ -13,7 +13,7 @@ from hermes_core.values import frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hermes_core.agent.runtime import Runtime
+    from hermes_core.agent.kernel import Kernel
     from hermes_core.kinds.console import AskPerson
     from hermes_core.plugins.index import Index
     from hermes_core.types import JSON, Event, Message, Principal
@@ -53,7 +53,7 @@ class Hermes:
             "provider": provider, "model": model, "toolsets": tuple(toolsets), "tools": tuple(tools), "yolo": yolo,
             "strict": strict or switched_on("HERMES_STRICT"), "interfaces": distribution.interfaces,
         }  # fmt: skip
-        self._runtime: Runtime | None = None
+        self._runtime: Kernel | None = None
 
     async def __aenter__(self) -> Self:
         self.runtime  # noqa: B018 - assembling raises now what would be raised later
@@ -63,7 +63,7 @@ class Hermes:
         await self.close()
 
     @property
-    def runtime(self) -> "Runtime":
+    def runtime(self) -> "Kernel":
         """The kernel behind this object; private rooms may be reached through it at your own risk."""
         if self._runtime is None:
             self._runtime = self._assemble()
@@ -137,10 +137,9 @@ class Hermes:
             runtime, self._runtime = self._runtime, None
             await runtime.close()
 
-    def _assemble(self) -> "Runtime":
+    def _assemble(self) -> "Kernel":
         from hermes_core.agent.brokers import make_broker
-        from hermes_core.agent.running_turns import started
-        from hermes_core.agent.runtime import Runtime
+        from hermes_core.agent.kernel import Kernel
         from hermes_core.config.settings import load_settings
         from hermes_core.types import Principal
 
@@ -151,12 +150,11 @@ class Hermes:
         )
         home.create()
 
-        runtime = Runtime(
+        return Kernel(
             settings,
             distribution.installed(home, safe_mode=self._safe_mode) if self._index is None else self._index,
             distribution.consent(home, safe_mode=self._safe_mode),
+            broker=make_broker,
             owner=self._owner or Principal(profile=home.profile),
             **self._options,
         )
-        runtime.brokers = make_broker
-        return started(runtime)

@@ -13,11 +13,11 @@ from typing import Literal, TypeAlias
 
 from attrs import evolve
 
-from hermes_core.agent.bounds import narrowed
+from hermes_core.agent.bounds import CHILD, narrowed
 from hermes_core.agent.callcontext import CallContext
 from hermes_core.agent.incoming import enveloped
-from hermes_core.agent.runtime import Runtime
-from hermes_core.agent.turn_origin import CHILD, TurnOrigin
+from hermes_core.agent.kernel import Kernel
+from hermes_core.agent.turn_origin import TurnOrigin
 from hermes_core.errors import UserError
 from hermes_core.kinds import ToolContext
 from hermes_core.kinds.console import AskPerson
@@ -36,9 +36,7 @@ _Reason: TypeAlias = Literal["done", "failed", "interrupted"]
 class Below:
     """One turn for one call. ``label`` is the plugin that orders it."""
 
-    def __init__(
-        self, runtime: Runtime, label: str, call: ToolContext, order: TurnOrder, ask: AskPerson | None
-    ) -> None:
+    def __init__(self, runtime: Kernel, label: str, call: ToolContext, order: TurnOrder, ask: AskPerson | None) -> None:
         """Refuse a tool that may not: raises ToolError; a call that is over, an order not to be kept: UserError."""
         if not isinstance(call, CallContext):
             raise UserError("A turn works for a call that runs in this kernel, or for none.")

@@ -10,8 +10,9 @@ from hermes_core.errors import UserError
 from hermes_core.kinds import Tool
 from hermes_core.types import Effect, Limits, TurnBounds
 
-__all__ = ["LEVELS", "levels_below", "limits_of", "narrowed", "permits"]
+__all__ = ["CHILD", "LEVELS", "levels_below", "limits_of", "narrowed", "permits"]
 
+CHILD = "child"  # the origin of a session that works for another one
 LEVELS = 3  # of turns that work for others, whatever is asked for
 _MODES = ("ask", "smart", "off")  # strictest first
 

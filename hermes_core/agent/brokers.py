@@ -13,7 +13,7 @@ from hermes_core.database import WRITE, Begin, Transaction
 from hermes_core.types import Message, Migration, Principal, Session, Target
 
 if TYPE_CHECKING:
-    from hermes_core.agent.runtime import Runtime
+    from hermes_core.agent.kernel import Kernel
     from hermes_core.plugins.index import Installed
     from hermes_core.store.store import Store
 
@@ -22,7 +22,7 @@ __all__ = ["make_broker"]
 T = TypeVar("T")
 
 
-def make_broker(runtime: "Runtime", name: str, installed: "Installed") -> object:
+def make_broker(runtime: "Kernel", name: str, installed: "Installed") -> object:
     """Make a broker of a plugin's context, by its name there."""
     origin = installed.label.partition("/")[2]
     match name:
@@ -72,7 +72,7 @@ def make_broker(runtime: "Runtime", name: str, installed: "Installed") -> object
     return Models(runtime, origin) if name == "models" else Plugins(runtime)
 
 
-def _migrations(runtime: "Runtime", label: str) -> Sequence[Migration]:
+def _migrations(runtime: "Kernel", label: str) -> Sequence[Migration]:
     """Return what a plugin registered for tables of its own."""
     return [one for by, one in runtime.dispatch.contributions("register_migrations") if by == label]
 

@@ -12,6 +12,7 @@ from typing import Any
 from attrs import evolve
 
 from hermes_core.agent.arguments import tool_spec
+from hermes_core.agent.callscene import CallScene
 from hermes_core.agent.capabilities import refused
 from hermes_core.agent.grace import stop
 from hermes_core.agent.indirect import CALL, inner
@@ -24,10 +25,6 @@ from hermes_core.kinds import Tool, ToolContext
 from hermes_core.store.outside import result_of
 from hermes_core.types import JSON, Effect, Message, Offer, Progress, Question, ToolCall, ToolResult, Verdict
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from hermes_core.agent.tools import CallRunner
-
 __all__ = ["CallContext"]
 
 _DEEPEST, _MOST = 4, 200  # calls below one another, and by the tools of one reply
@@ -37,7 +34,7 @@ _GRACE = 5.0  # seconds for a call to end that nobody waits for any more
 class CallContext(ToolContext):
     """The context of one call of a turn. ``outside``: its result comes from outside, ``declared``: its tool says so."""
 
-    def __init__(self, runner: "CallRunner", call: ToolCall, tool: Tool, outside: bool) -> None:
+    def __init__(self, runner: CallScene, call: ToolCall, tool: Tool, outside: bool) -> None:
         self.session = runner.session
         self.workspace = runner.permitted(tool)
         self.call_id = call.id
@@ -126,7 +123,7 @@ class CallContext(ToolContext):
         if why:
             raise ToolError(f"{name} was not called: {why}.")
 
-    def below(self) -> "CallRunner":
+    def below(self) -> CallScene:
         """Return what turns that work for this call are bound by. Raises ToolError, UserError when it is over."""
         self._need({Effect.DELEGATE}, "hand work to child agents")
         if self._over:

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from hermes_core.agent.runtime import Runtime
+from hermes_core.agent.kernel import Kernel
 from hermes_core.control import ModelsBroker, Package, PluginsBroker
 from hermes_core.errors import ContractError, HermesError, PluginError, UnknownName
 from hermes_core.kinds import Backend
@@ -38,7 +38,7 @@ _PATIENCE = 10.0  # seconds that a backend has to say whether it could work
 class Models(ModelsBroker):
     """The models of one kernel. ``origin`` is where a conversation would begin."""
 
-    def __init__(self, runtime: Runtime, origin: str) -> None:
+    def __init__(self, runtime: Kernel, origin: str) -> None:
         self._runtime, self._origin = runtime, origin
 
     async def providers(self) -> Sequence[ProviderRow]:
@@ -81,7 +81,7 @@ class Models(ModelsBroker):
 class Plugins(PluginsBroker):
     """The plugins of one kernel."""
 
-    def __init__(self, runtime: Runtime) -> None:
+    def __init__(self, runtime: Kernel) -> None:
         self._runtime = runtime
 
     def list(self) -> Sequence[PluginRow]:

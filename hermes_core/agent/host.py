@@ -7,9 +7,9 @@ from typing import Any
 
 from hermes_core import trace
 from hermes_core.agent.forwarded import of_store
+from hermes_core.agent.kernel import Kernel
 from hermes_core.agent.outputs import seen_in
 from hermes_core.agent.policy.guarded import guarded_paths, guarded_place, read_only, readable
-from hermes_core.agent.runtime import Runtime
 from hermes_core.errors import OutOfReach, PluginError, UnknownName, UserError
 from hermes_core.host import HostBroker, HostedService, HostRecords, HostTurns, Reach
 from hermes_core.kinds import Platform, Service, TurnQueue, Workspace
@@ -22,7 +22,7 @@ __all__ = ["Host"]
 class Host(HostBroker):
     """One kernel, hosted."""
 
-    def __init__(self, runtime: Runtime) -> None:
+    def __init__(self, runtime: Kernel) -> None:
         self._runtime = runtime
         self.turns, self.records = _Turns(runtime), _Records(runtime)
 
@@ -136,7 +136,7 @@ class Host(HostBroker):
 
 
 class _Turns(HostTurns):
-    def __init__(self, runtime: Runtime) -> None:
+    def __init__(self, runtime: Kernel) -> None:
         self._runtime = runtime
 
     @property
@@ -174,7 +174,7 @@ class _Turns(HostTurns):
 
 
 class _Records(HostRecords):
-    def __init__(self, runtime: Runtime) -> None:
+    def __init__(self, runtime: Kernel) -> None:
         self._runtime = runtime
 
     answers = of_store(lambda store: store.answers)

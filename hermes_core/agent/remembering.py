@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from attrs import evolve
 
-from hermes_core.agent.turn_origin import CHILD
+from hermes_core.agent.bounds import CHILD
 from hermes_core.codec import clean
 from hermes_core.config.settings import Settings
 from hermes_core.kinds import Memory, Tool

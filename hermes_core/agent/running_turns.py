@@ -6,8 +6,6 @@ Every way in (command line, platforms, embedding) calls ``run``. There is no oth
 import asyncio
 import contextlib
 import logging
-import os
-import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from functools import partial
 from typing import Any, Literal, TypeAlias
@@ -16,12 +14,13 @@ from weakref import WeakSet, WeakValueDictionary
 from attrs import evolve
 
 from hermes_core import notices, trace
+from hermes_core.agent.bounds import CHILD
 from hermes_core.agent.failed import cause, failed
 from hermes_core.agent.incoming import enveloped, instructed, sound
 from hermes_core.agent.ordered import ordered
 from hermes_core.agent.runtime import Runtime
 from hermes_core.agent.session_state import OpenSessions, SessionState
-from hermes_core.agent.turn_origin import CHILD, TurnOrigin
+from hermes_core.agent.turn_origin import TurnOrigin
 from hermes_core.codec import clean
 from hermes_core.errors import HermesError, UnknownName, UserError
 from hermes_core.kinds.console import AskPerson
@@ -32,25 +31,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.agent.turn import TurnRun
 
-__all__ = ["RunningTurns", "started"]
+__all__ = ["RunningTurns"]
 
 log = logging.getLogger(__name__)
 _Emit: TypeAlias = Callable[[Event], None]
 _BACKLOG = 64  # events nobody took yet; live output beyond is not shown, as its end is in the result
 
 
-def started(runtime: Runtime) -> Runtime:
-    """Set a kernel to work: give it its sessions and turns."""
-    runtime.sessions = OpenSessions(runtime, f"{socket.gethostname()}:{os.getpid()}:{os.urandom(4).hex()}")
-    runtime.turns = RunningTurns(runtime)
-    return runtime
-
-
 class RunningTurns:
     """The turns that this process runs."""
 
-    def __init__(self, runtime: Runtime) -> None:
-        self._runtime = runtime
+    def __init__(self, runtime: Runtime, sessions: OpenSessions) -> None:
+        self._runtime, self._sessions = runtime, sessions
         self._playing: dict[str, asyncio.Task[None]] = {}
         self._over: WeakSet[asyncio.Task[None]] = WeakSet()  # being closed: there is nothing to wait for
         self._alone: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -135,7 +127,7 @@ class RunningTurns:
             work.cancel()
             await asyncio.wait([work])
         try:
-            await self._runtime.sessions.forget(session)
+            await self._sessions.forget(session)
         except Exception:  # its place for commands is broken: that is nothing to those who wait for its end
             log.exception("what a session held could not be let go")
 
@@ -183,12 +175,12 @@ class RunningTurns:
         self._runtime.load_hooks()
         said = await self._admitted(original, session, owner)
         bounds = original.order.bounds if original.order else None
-        state = await self._runtime.sessions.take(
+        state = await self._sessions.take(
             session, origin, owner, clean(system), folder=folder, bounds=bounds, parent=parent
         )
         message = said.message if system in state.prompt else instructed(said.message, clean(system))
         store = await self._runtime.store()
-        await self._runtime.sessions.keep(state, store)
+        await self._sessions.keep(state, store)
         with trace.using() as known:
             row = await store.inbox.wait(state.session.id, message, mode=mode, envelope=original, trace=known)
         die_at("received")
@@ -226,7 +218,7 @@ class RunningTurns:
         await self._runtime.routes.get(
             turn_origin.model
         )  # one that is not there is an error, not a reason to ask another
-        state = await self._runtime.sessions.take(session_id, origin, owner, system)
+        state = await self._sessions.take(session_id, origin, owner, system)
         message = envelope.message if system in state.prompt else instructed(envelope.message, clean(system))
         run = self._turn_run(state, turn_origin, emit)
         await run.play(message, original=original, stored=stored)
@@ -250,11 +242,11 @@ class RunningTurns:
 
     async def _folder(self, session_id: str, owner: Principal) -> str:
         """Say where a session works, also one that is not taken up here yet."""
-        if session_id and not self._runtime.sessions.holds(session_id):
+        if session_id and not self._sessions.holds(session_id):
             with contextlib.suppress(UnknownName):
                 kept = await (await self._runtime.store()).sessions.get(session_id, owner)
-                return self._runtime.sessions.narrow(kept.cwd, owner)
-        return self._runtime.sessions.folder(session_id, owner)
+                return self._sessions.narrow(kept.cwd, owner)
+        return self._sessions.folder(session_id, owner)
 
     def _quoting(self, message: Message) -> Message:
         """Return the message with what it quotes as a tool's result shows it: as can be stored, and without secrets."""
@@ -268,13 +260,13 @@ class RunningTurns:
     async def _run(
         self, session_id: str, origin: str, owner: Principal, turn_origin: TurnOrigin, emit: _Emit
     ) -> "TurnRun":
-        state = await self._runtime.sessions.take(session_id, origin, owner)
+        state = await self._sessions.take(session_id, origin, owner)
         return self._turn_run(state, turn_origin, emit)
 
     def _turn_run(self, state: SessionState, turn_origin: TurnOrigin, emit: _Emit) -> "TurnRun":
         from hermes_core.agent.turn import TurnRun  # what is only looked at needs no turn
 
-        return TurnRun(self._runtime.sessions, state, turn_origin=turn_origin, emit=emit)
+        return TurnRun(self._sessions, state, turn_origin=turn_origin, emit=emit, over=self.close_soon)
 
     async def _follow(
         self, session_id: str, owner: Principal, turn_origin: TurnOrigin, row: int, emit: _Emit

@@ -1,4 +1,4 @@
-"""One kernel: settings, plugins, store, tools, models, turns. What is not always needed is made when it first is."""
+"""What a kernel is made of but its turns: settings, plugins, store, tools, models. Parts are made when first needed."""
 
 import asyncio
 import contextlib
@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from attrs import evolve
 
@@ -18,7 +18,6 @@ from hermes_core.agent.policy.guests import Guests
 from hermes_core.agent.remembering import Remembering
 from hermes_core.agent.route.calls import ModelCalls
 from hermes_core.agent.route.routes import ModelRoutes
-from hermes_core.agent.turn_origin import TurnOrigin
 from hermes_core.agent.workspaces import Workspaces
 from hermes_core.brokers import Mailbox
 from hermes_core.config.settings import Settings
@@ -33,14 +32,11 @@ from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.plugins.index import Index, Installed
 from hermes_core.plugins.loader import Loader, config_sections
 from hermes_core.plugins.maskers import find_maskers
-from hermes_core.types import Event, Principal, Prompt, PromptBlock, Session
+from hermes_core.types import Principal, Prompt, PromptBlock, Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hermes_core.agent.asking import Asker
     from hermes_core.agent.policy.judge import Policy
-    from hermes_core.agent.running_turns import RunningTurns
-    from hermes_core.agent.session_state import OpenSessions
     from hermes_core.agent.toolbox import Toolbox
     from hermes_core.store.store import Store
 
@@ -53,7 +49,7 @@ _LAST = 1.5  # seconds that observers have at the end: a person waits for their 
 
 
 class Runtime:
-    """One kernel, by its parts. Several may live in one process; nothing is global."""
+    """The parts of one kernel. Several may live in one process; nothing is global."""
 
     def __init__(
         self,
@@ -61,6 +57,7 @@ class Runtime:
         index: Index,
         consent: Consent,
         *,
+        broker: Callable[[Any, str, Installed], object],
         owner: Principal,
         provider: str = "",
         model: str = "",
@@ -70,7 +67,9 @@ class Runtime:
         strict: bool = False,
         interfaces: Sequence[str] = (),
     ) -> None:
-        """``owner`` is whose machine this is, and whose sessions these are where nobody says so.
+        """``broker`` makes a broker of a plugin's context, from this kernel, its name there and whose it is.
+
+        ``owner`` is whose machine this is, and whose sessions these are where nobody says so.
 
         ``interfaces`` are the platforms on which they talk, by name, the one that is tried first in front.
         """
@@ -79,7 +78,7 @@ class Runtime:
         self.home = settings.home
         self.index, self.consent = index, consent
         settings.require_claims(index.config_sections)
-        self.owner = owner
+        self.owner, self._broker = owner, broker
         gateway = settings.config.gateway
         self.guests = Guests(
             host=owner,
@@ -110,15 +109,9 @@ class Runtime:
         settings.masks.use(self.maskers)
         self.memory = Remembering(settings, index, self.loader, self.dispatch)
         self.models = ModelCalls(settings, index, self.loader, self.dispatch)
-        self.routes = ModelRoutes(
-            settings, index, self.loader, self.dispatch, self.models, self.store, owner=owner,
-            count=lambda session, usage: self.sessions.count(session, usage),  # noqa: PLW0108 - they are set later
-        )  # fmt: skip
+        self.routes = ModelRoutes(settings, index, self.loader, self.dispatch, self.models, self.store, owner=owner)
         self.choose(provider=provider, model=model, toolsets=toolsets, yolo=yolo)
         self.workspaces = Workspaces(settings, self.guests, self.loader, self.dispatch)
-        self.sessions: OpenSessions  # these are set by who made this
-        self.turns: RunningTurns
-        self.brokers: Callable[[Runtime, str, Installed], object]
         self._toolbox: Toolbox | None = None
         self._store: asyncio.Task[Store] | None = None
         self._hooks_loaded = False
@@ -127,13 +120,6 @@ class Runtime:
         """Take over what is said for this run alone. It is said before anybody answered, or is not heard any more."""
         self.routes.wanted = provider, model
         self._toolsets, self._yolo = tuple(toolsets) or tuple(self.settings.config.toolsets), yolo
-
-    def asker(self, turn_origin: TurnOrigin, emit: Callable[[Event], None]) -> "Asker":
-        """Make who puts the questions of one turn to its person. The turn that one works for sets the time."""
-        from hermes_core.agent.asking import Asker
-
-        seconds = None if turn_origin.above or turn_origin.lasting else self.settings.config.policy.ask_seconds
-        return Asker(self.dispatch, turn_origin.ask, emit, self.store, seconds)
 
     @cached_property
     def policy(self) -> "Policy":
@@ -228,7 +214,7 @@ class Runtime:
         return make_context(
             installed,
             self.settings,
-            brokers=partial(self.brokers, self),
+            brokers=partial(self._broker, self),
             skills=skills,
             guarded=guarded,
             owner=self.owner,
@@ -268,10 +254,8 @@ class Runtime:
         self.dispatch.failed(self.toolbox().owner(tool), tool.name, error)
 
     def beside(self, settings: Settings) -> Self:
-        """Make a kernel of the same plugins with other settings, not at work; whoever asks closes it."""
-        made = type(self)(settings, self.index, self.consent, owner=self.owner)
-        made.brokers = self.brokers
-        return made
+        """Make a kernel of the same plugins with other settings; whoever asks closes it."""
+        return type(self)(settings, self.index, self.consent, broker=self._broker, owner=self.owner)
 
     def reread(self) -> Sequence[str]:
         """Take over what the settings say now; what of it needs a new start. Raises HermesError; then nothing is."""
@@ -297,9 +281,7 @@ class Runtime:
             keep_faults(self.home.cache / "faults.json", self.dispatch.faults)
 
     async def close(self) -> None:
-        """End sessions, let go of workspaces, providers and the store."""
-        await self.turns.close()
-        await self.sessions.close()
+        """Let go of providers and the store."""
         await self.routes.close()
         await self.dispatch.settle(_LAST)
         self.keep_faults()

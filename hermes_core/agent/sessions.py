@@ -7,7 +7,7 @@ from typing import Any
 from attrs import evolve
 
 from hermes_core.agent.forwarded import of_store
-from hermes_core.agent.runtime import Runtime
+from hermes_core.agent.kernel import Kernel
 from hermes_core.agent.session_state import new_session_id
 from hermes_core.brokers import HistoryBroker
 from hermes_core.codec import clean, to_openai
@@ -21,7 +21,7 @@ __all__ = ["BrokeredHistory", "BrokeredSessions"]
 class BrokeredSessions(SessionsBroker):
     """The past conversations of one kernel. ``origin`` is that of the sessions that are made here."""
 
-    def __init__(self, runtime: Runtime, origin: str) -> None:
+    def __init__(self, runtime: Kernel, origin: str) -> None:
         self._runtime, self._origin = runtime, origin
 
     search = of_store(lambda store: store.history.search)
@@ -127,7 +127,7 @@ class BrokeredSessions(SessionsBroker):
 class BrokeredHistory(HistoryBroker):
     """The contexts of one kernel. ``label`` is of the plugin whose they become."""
 
-    def __init__(self, runtime: Runtime, label: str) -> None:
+    def __init__(self, runtime: Kernel, label: str) -> None:
         self._runtime, self._label = runtime, label
 
     async def read(self, owner: Principal, session_id: str) -> Sequence[Message]:

@@ -5,14 +5,12 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
-from hermes_core.agent.running_turns import started
-from hermes_core.agent.runtime import Runtime
+from hermes_core.agent.kernel import Kernel
 from hermes_core.config.describe import plain
 from hermes_core.config.edit import Edits, overlap, refuse_locked, set_text, unset_value
 from hermes_core.config.schema import Config
 from hermes_core.config.settings import Settings, get_value, written
-from hermes_core.context import PluginContext
-from hermes_core.control import SettingsBroker
+from hermes_core.control import SettingsBroker, Trial
 from hermes_core.errors import HermesError, NotPermitted, PluginError, UnknownName, UserError
 from hermes_core.kinds import SetupStep
 from hermes_core.plugins.fence import one_line
@@ -30,7 +28,7 @@ _OF_MODEL = ("base_url", "api_key", "protocol", "wire", "api_mode", "context_len
 class HomeSettings(SettingsBroker):
     """The settings of one home. Who tries some is ``installed``."""
 
-    def __init__(self, runtime: Runtime, installed: Installed | None = None) -> None:
+    def __init__(self, runtime: Kernel, installed: Installed | None = None) -> None:
         self._runtime, self._installed = runtime, installed
 
     async def list(self) -> Sequence[Setting]:
@@ -71,15 +69,16 @@ class HomeSettings(SettingsBroker):
         return bool(self._runtime.settings.secrets.get(name))
 
     @asynccontextmanager
-    async def trial(self, settings: Mapping[str, JSON], secrets: Mapping[str, str]) -> AsyncIterator[PluginContext]:
+    async def trial(self, settings: Mapping[str, JSON], secrets: Mapping[str, str]) -> AsyncIterator[Trial]:
         assert self._installed, "only a plugin tries settings"
         refuse_locked(self._runtime.settings.locked, *settings)
-        beside = started(self._runtime.beside(self._runtime.settings.laid_over(settings, secrets)))
+        beside = self._runtime.beside(self._runtime.settings.laid_over(settings, secrets))
         for path, cls in self._sections().items():
             if any(key.startswith(f"{path}.") for key in settings):
                 beside.settings.section(path, cls)
         try:
-            yield beside.plugin_context(self._installed)
+            context = beside.plugin_context(self._installed)
+            yield Trial(context.llm, context.models)
         finally:
             await beside.close()
 

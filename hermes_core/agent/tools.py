@@ -1,30 +1,24 @@
 """Running the tool calls of one reply: checked, judged, written down, run side by side where they may, stored."""
 
 import asyncio
-import itertools
 import logging
 import os
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Sequence
 from typing import Any
 
-from attrs import evolve, field
+from attrs import evolve
 
 from hermes_core.agent import grace
 from hermes_core.agent.arguments import parse_arguments
-from hermes_core.agent.asking import Asker
 from hermes_core.agent.callcontext import CallContext
 from hermes_core.agent.calls import Made, Waits, failure, overlap
-from hermes_core.agent.capabilities import Permitted
-from hermes_core.agent.meter import Meter
+from hermes_core.agent.callscene import CallScene
 from hermes_core.agent.outputs import MOST, kept_of
-from hermes_core.agent.policy.taint import Seen
-from hermes_core.agent.runtime import Runtime
 from hermes_core.codec import canonical
 from hermes_core.errors import ContractError, HermesError, OutOfReach, PluginError, ToolError, nearest
-from hermes_core.kinds import Tool, ToolOutput, Workspace
+from hermes_core.kinds import Tool, ToolOutput
 from hermes_core.masking import MASKED
 from hermes_core.patterns import pattern
 from hermes_core.plugins.fence import fenced
@@ -34,25 +28,15 @@ from hermes_core.store.validity import NO_RESULT
 from hermes_core.types import (
     Blob,
     Called,
-    Event,
     Message,
     Part,
-    Question,
     Returned,
-    Session,
     Text,
     ToolCall,
     ToolResult,
-    ToolSpec,
-    Verdict,
 )
-from hermes_core.values import frozen
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from hermes_core.agent.session_state import OpenSessions
-    from hermes_core.store.leases import Turn
-    from hermes_core.store.store import Store
 
 __all__ = ["CallRunner"]
 
@@ -63,33 +47,8 @@ _CANCEL_GRACE, _LATE_GRACE = 0.3, 5.0  # seconds for a tool to end when the turn
 _NOTE = pattern(r"<(?=/?note-from-user)", re.IGNORECASE)  # no tool may speak as the user
 
 
-@frozen(kw_only=True, eq=False)
-class CallRunner:
-    """Runs calls of one turn. ``ran`` holds the names of tools that came to a good end in this session.
-
-    Calls whose ids are in ``started`` had begun when their process died: nobody knows what they did.
-    """
-
-    store: "Store"
-    turn: "Turn"
-    session: Session
-    runtime: Runtime
-    room: int  # characters of one output that the model sees
-    workspace: Workspace
-    permits: dict[str, Permitted]  # for the workspace, by tool
-    sessions: "OpenSessions"
-    tools: Mapping[str, Tool]
-    specs: Sequence[ToolSpec]  # of them, those the model was told of
-    emit: Callable[[Event], None]
-    asker: Asker
-    ran: set[str]
-    meter: Meter
-    seen: Seen  # what the model knew when it made these calls
-    started: AbstractSet[str] = frozenset()
-    model: str = ""  # who answers in this turn, as ``provider:model``
-    spent: dict[str, set[str]] = field(factory=dict)  # the sessions at work for each call: their use is not booked yet
-    level: int = 0  # how many calls these are below
-    count: Iterator[int] = field(factory=itertools.count)  # of the calls that tools make for these
+class CallRunner(CallScene):
+    """Runs calls of one turn."""
 
     async def run(self, calls: Sequence[ToolCall]) -> list[Message]:
         """Run one reply's calls; the results are in the model's order."""
@@ -122,7 +81,6 @@ class CallRunner:
         return messages
 
     async def below(self, above: str, call: ToolCall) -> ToolResult:
-        """Run a call that the running call ``above`` makes; where that is run again, the result is the stored one."""
         state, result = await self.store.journal.add_call(self.turn, above, call)
         if result is not None:
             return result
@@ -134,20 +92,6 @@ class CallRunner:
         result, seconds = await runner._finish(call, made, runner._keys(call, params))
         self.emit(Returned(call=call, result=result, seconds=seconds))
         return result
-
-    def permitted(self, tool: Tool) -> Permitted:
-        """Return the workspace as a tool may use it; one object for all its calls, as tools remember places by it."""
-        key = " ".join([tool.name, *sorted(e.value for e in tool.effects)])  # a new version may have others
-        if key not in self.permits:
-            self.permits[key] = Permitted(self.workspace, tool, self.runtime.report)
-        return self.permits[key]
-
-    async def ask(self, question: Question) -> Verdict | None:
-        """Put a question to the person of this turn."""
-        shown = self.runtime.settings.masks.text
-        return await self.asker.ask(
-            self.session, evolve(question, subject=shown(question.subject), risk=shown(question.risk))
-        )
 
     def _first(self, calls: Sequence[ToolCall]) -> list[int]:
         """Find for each call the one that is run for it: the first that is the same, when its tool only looks."""

@@ -18,6 +18,7 @@ from attrs import evolve
 
 from hermes_core import trace
 from hermes_core.agent import grace
+from hermes_core.agent.asking import Asker
 from hermes_core.agent.ending import Endings
 from hermes_core.agent.exchange import Exchange
 from hermes_core.agent.failed import cause, failed, given_up
@@ -67,10 +68,19 @@ class TurnRun:
     """Plays one turn. Ends by itself, by an error, or by being cancelled; an Ended event is always the last."""
 
     def __init__(
-        self, sessions: OpenSessions, state: SessionState, *, turn_origin: TurnOrigin, emit: Callable[[Event], None]
+        self,
+        sessions: OpenSessions,
+        state: SessionState,
+        *,
+        turn_origin: TurnOrigin,
+        emit: Callable[[Event], None],
+        over: Callable[[str], None],
     ) -> None:
+        """``over`` is told the session once the turn is over but for its rows."""
         self._sessions, self._runtime, self._state = sessions, sessions.runtime, state
-        self._asker, self._turn_origin = self._runtime.asker(turn_origin, emit), turn_origin
+        runtime, self._turn_origin, self._over = self._runtime, turn_origin, over
+        seconds = None if turn_origin.above or turn_origin.lasting else runtime.settings.config.policy.ask_seconds
+        self._asker = Asker(runtime.dispatch, turn_origin.ask, emit, runtime.store, seconds)
         self._shown = Shown(self._runtime, emit)
         self._emit = emit = self._shown.emit
         self._meter = Meter(self._runtime, state, turn_origin.bounds, turn_origin.above)
@@ -335,7 +345,7 @@ class TurnRun:
         result = TurnResult(**ids, state=state, answer=self._noted(answer), error=error)
         try:
             also = await self._turn_origin.ends(result) if self._turn_origin.ends else None
-            self._runtime.turns.close_soon(self.session.id)
+            self._over(self.session.id)
             if state == "interrupted":
                 await self._model.keep_shown()
             await self._rows.close(state, error, also)

@@ -9,9 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.agent.meter import Meter
 
-__all__ = ["CHILD", "TurnOrigin"]
-
-CHILD = "child"  # the origin of a session that works for another one
+__all__ = ["TurnOrigin"]
 
 
 @frozen(kw_only=True)

@@ -10,8 +10,8 @@ from typing import Literal
 from attrs import evolve
 
 from hermes_core.agent.incoming import enveloped
+from hermes_core.agent.kernel import Kernel
 from hermes_core.agent.policy.rules import idle
-from hermes_core.agent.runtime import Runtime
 from hermes_core.agent.session_state import new_session_id
 from hermes_core.agent.turn_origin import TurnOrigin
 from hermes_core.brokers import TurnEnds, TurnsBroker
@@ -30,7 +30,7 @@ __all__ = ["Turns"]
 class Turns(TurnsBroker):
     """The turns of one plugin in one kernel."""
 
-    def __init__(self, runtime: Runtime, installed: Installed) -> None:
+    def __init__(self, runtime: Kernel, installed: Installed) -> None:
         self._runtime, self._installed = runtime, installed
 
     async def take_up(

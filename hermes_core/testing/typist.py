@@ -1,6 +1,6 @@
 """Somebody at a terminal who types slash commands, for tests."""
 
-from hermes_core.agent.runtime import Runtime
+from hermes_core.agent.kernel import Kernel
 from hermes_core.errors import UserError
 from hermes_core.slash import QUEUED, STEERED, HostSide
 from hermes_core.types import Session
@@ -11,7 +11,7 @@ __all__ = ["Typist"]
 class Typist(HostSide):
     """The least that a host's side is."""
 
-    def __init__(self, runtime: Runtime, session: Session | None = None) -> None:
+    def __init__(self, runtime: Kernel, session: Session | None = None) -> None:
         self._runtime, self._session = runtime, session
         self._origin = session.origin if session else "cli"
 

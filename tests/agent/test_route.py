@@ -188,7 +188,7 @@ async def test_a_router_that_cannot_say_a_window_costs_its_word_only(hermes, scr
 
 
 async def test_a_router_that_does_not_let_go_is_left_behind(hermes, scripted, monkeypatch) -> None:
-    monkeypatch.setattr(calls, "_CLOSE", 0.05)
+    monkeypatch.setattr(routing, "_CLOSE", 0.05)
     hermes.tmp_plugin(scripted("one"))
 
     async def attempts(call):
@@ -253,7 +253,7 @@ async def test_a_provider_that_cannot_say_what_it_has_is_named(hermes, scripted,
 
 @pytest.mark.parametrize("bad", [lambda _: 1 / 0, lambda _: "dear", lambda _: __import__("time").sleep(0.3)])
 async def test_a_provider_that_cannot_say_a_price_is_named_once(hermes, scripted, monkeypatch, bad) -> None:
-    monkeypatch.setattr(calls, "_SAYS", 0.05)
+    monkeypatch.setattr(routing, "_SAYS", 0.05)
     model = scripted("hello", "again")
     monkeypatch.setattr(model, "price", bad)
     label = hermes.tmp_plugin(model)
@@ -263,7 +263,7 @@ async def test_a_provider_that_cannot_say_a_price_is_named_once(hermes, scripted
 
 
 async def test_a_router_that_hangs_at_once_is_not_given_the_pauses(hermes, scripted, monkeypatch) -> None:
-    monkeypatch.setattr(calls, "_THINKS", 0.05)
+    monkeypatch.setattr(routing, "_THINKS", 0.05)
 
     async def attempts(call):
         await hangs()

@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from mortal import serve
 
-import hermes_core.agent.runtime
+import hermes_core.agent.kernel
 import hermes_core.store.journal
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import Provider, ToolContext, tool
@@ -54,7 +54,7 @@ class Place:
 class Outside:
     """The truth, and who acts on it."""
 
-    runtime: hermes_core.agent.runtime.Runtime
+    runtime: hermes_core.agent.kernel.Kernel
 
     def __init__(self, order: dict) -> None:
         self.order = order

@@ -21,7 +21,7 @@ from hermes_core.store.killpoints import die_at
 from hermes_core.types import Delta, Request, Response, TextDelta
 
 if TYPE_CHECKING:
-    from hermes_core.agent.route.calls import ModelCalls
+    from hermes_core.agent.route.routing import Routing
 
 __all__ = ["StreamedCall"]
 
@@ -40,7 +40,7 @@ class StreamedCall(ModelCall):
 
     def __init__(
         self,
-        models: "ModelCalls",
+        models: "Routing",
         route: ModelRoute,
         request: Request,
         *,

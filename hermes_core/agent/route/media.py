@@ -12,7 +12,7 @@ from hermes_core.plugins.soundness import unsound
 from hermes_core.types import Delta, Done, MediaRequest, MediaResponse, MediaVerb, Request, UsageDelta
 
 if TYPE_CHECKING:
-    from hermes_core.agent.route.calls import ModelCalls
+    from hermes_core.agent.route.routing import Routing
 
 __all__ = ["MediaCall"]
 
@@ -22,9 +22,7 @@ class MediaCall(StreamedCall):
 
     result: MediaResponse
 
-    def __init__(
-        self, models: "ModelCalls", route: ModelRoute, verb: MediaVerb, media: MediaRequest, **more: Any
-    ) -> None:
+    def __init__(self, models: "Routing", route: ModelRoute, verb: MediaVerb, media: MediaRequest, **more: Any) -> None:
         super().__init__(models, route, Request(model=media.model, messages=()), **more)
         self._verb, self._media = verb, media
 

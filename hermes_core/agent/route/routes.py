@@ -36,12 +36,11 @@ class ModelRoutes(LlmBroker):
         calls: ModelCalls,
         store: "Callable[[], Awaitable[Store]]",
         *,
-        count: Callable[[Session, Usage], None],
         owner: Principal,
     ) -> None:
-        """``count`` is told what a call beside a turn used that works for it."""
         self._kernel, self._settings = (settings, index, loader, dispatch), settings
-        self._calls, self._store, self._count, self._owner = calls, store, count, owner
+        self._calls, self._store, self._owner = calls, store, owner
+        self.count: Callable[[Session, Usage], None] | None = None  # is told what a call used that works for a turn
         self.wanted = "", ""  # provider and model that this run is to begin with
         self.current: ModelRoute | None = None
         self._others: dict[tuple[str, str], ModelRoute] = {}  # by the provider and model asked for
@@ -110,8 +109,8 @@ class ModelRoutes(LlmBroker):
         store, owner = await self._store(), session.owner if session else self._owner
         where = {"session_id": session.id, "turn_id": session.turn} if session else {}
         await store.spending.add(owner, usage, seconds=time.monotonic() - began, **who, **where)
-        if session:
-            self._count(session, usage)
+        if session and self.count:
+            self.count(session, usage)
 
     def options(self) -> dict[str, JSON]:
         """Return how the user wants models to be asked."""

@@ -4,8 +4,8 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
+from hermes_core.agent.kernel import Kernel
 from hermes_core.agent.policy.itself import run_by_tool
-from hermes_core.agent.runtime import Runtime
 from hermes_core.agent.slash.jobs import JobsBeside
 from hermes_core.agent.slash.model import ModelAtHand
 from hermes_core.config.schema import PLUGIN_SPACES
@@ -34,7 +34,7 @@ class _Turn(ConversationTurn):
 
 
 class _Queue(ConversationQueue):
-    def __init__(self, runtime: Runtime, side: HostSide, session: Session) -> None:
+    def __init__(self, runtime: Kernel, side: HostSide, session: Session) -> None:
         self._runtime, self._side, self._session = runtime, side, session
 
     async def add(self, text: str) -> str | Message:
@@ -53,7 +53,7 @@ class AtHand(Conversation):
 
     commands: Callable[[], Mapping[str, SlashCommand]]  # as of its registry
 
-    def __init__(self, runtime: Runtime, side: HostSide, session: Session) -> None:
+    def __init__(self, runtime: Kernel, side: HostSide, session: Session) -> None:
         self._runtime, self._side, self.session = runtime, side, session
         self.place, self.role, self.who, self.envelope = side.place, side.role, side.who, side.envelope
         self.turn, self.queue = _Turn(side, session), _Queue(runtime, side, session)

@@ -6,7 +6,7 @@ from typing import Any
 
 from attrs import evolve
 
-from hermes_core.agent.runtime import Runtime
+from hermes_core.agent.kernel import Kernel
 from hermes_core.kinds import ConversationJobs, Jobs
 from hermes_core.types import Job, Session
 
@@ -16,7 +16,7 @@ __all__ = ["JobsBeside"]
 class JobsBeside(ConversationJobs):
     """The jobs of every plugin, and those of the kernel."""
 
-    def __init__(self, runtime: Runtime, session: Session) -> None:
+    def __init__(self, runtime: Kernel, session: Session) -> None:
         self._runtime, self._session = runtime, session
 
     async def list(self) -> Sequence[Job]:

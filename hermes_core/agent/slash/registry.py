@@ -6,7 +6,7 @@ from functools import partial
 
 from attrs import evolve
 
-from hermes_core.agent.runtime import Runtime
+from hermes_core.agent.kernel import Kernel
 from hermes_core.agent.slash.at_hand import AtHand
 from hermes_core.errors import HermesError, PluginError, UserError, nearest
 from hermes_core.kinds import Completer
@@ -26,7 +26,7 @@ _MOST, _MOST_FROM = "tool/commands", "hermes-tool-commands"
 class Slash(SlashBroker):
     """The slash commands of one kernel."""
 
-    def __init__(self, runtime: Runtime) -> None:
+    def __init__(self, runtime: Kernel) -> None:
         self._runtime = runtime
 
     def commands(self, place: Place, more: Sequence[SlashCommand] = ()) -> SlashCommands:
@@ -36,7 +36,7 @@ class Slash(SlashBroker):
 class Registry(SlashCommands):
     """The commands that there are where people write. Help and menus read the table, too."""
 
-    def __init__(self, runtime: Runtime, place: Place = "terminal", more: Sequence[SlashCommand] = ()) -> None:
+    def __init__(self, runtime: Kernel, place: Place = "terminal", more: Sequence[SlashCommand] = ()) -> None:
         self.runtime, self.place, self._more = runtime, place, more
         self._table: dict[str, SlashCommand] = {}
         self._owners: dict[str, str] = {}
@@ -61,7 +61,7 @@ class Registry(SlashCommands):
         if runtime.settings.config.quick_commands:
             from hermes_core.agent.slash.quick import quick_commands
 
-            for command in quick_commands(self):
+            for command in quick_commands(runtime, self._table):
                 self._add(command)
 
     def _add(self, command: SlashCommand, owner: str = "") -> None:
