@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from attrs import evolve
 
-from hermes_core.agent.route import calls, catalogue, choice
+from hermes_core.agent.route import catalogue, choice, routing
 from hermes_core.errors import ContextTooLong, PluginError, Unavailable, UserError
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import Attempt, Router
