@@ -25,6 +25,7 @@ from hermes_core.types import (
     Question,
     Request,
     Response,
+    SecretOrigin,
     Session,
     Target,
     TurnOrder,
@@ -61,6 +62,13 @@ class SecretsBroker(ABC):
     def set(self, name: str, value: str) -> None:
         """Keep a secret of one's own, such as a key that was made. Raises NotPermitted, and UserError as it says."""
         raise UserError(f"The secret {name} cannot be kept here.")
+
+    def origins(self, *, ask: bool = False) -> Sequence[SecretOrigin]:
+        """Return who has which secret by its name, one row for each, never a value; needs ``secrets.list``.
+
+        With ``ask`` every source is asked, also for what nobody needs now: do it in a thread. Raises NotPermitted.
+        """
+        raise UserError("Where secrets come from is not known here.")
 
     @abstractmethod
     def resolve(self, value: str) -> str:

@@ -9,7 +9,7 @@ from hermes_core.kinds import Purse, StoreDriver
 from hermes_core.plugins.consent import Consent
 from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.plugins.index import Index
-from hermes_core.plugins.loader import Loader
+from hermes_core.plugins.loader import Loader, contributed
 
 __all__ = ["address_of", "driver_for", "mailbox_of", "purses_of"]
 
@@ -35,17 +35,11 @@ def driver_for(url: str, index: Index, loader: Loader, dispatch: Dispatch) -> St
     if not found:  # not a word of it: it may hold a password
         raise UserError("store.url is not an address of a server.", hint=_HINT)
     scheme = found[1]
-    owners = index.contributing("stores", scheme)
-    if not owners:
+    if not index.contributing("stores", scheme):
         hint = "For PostgreSQL: pip install 'hermes-core[postgresql]'. Without store.url the store is a file."
         raise UserError(f"store.url begins with {scheme}://, and no plugin here opens such a store.", hint=hint)
-    loader.load(owners[0], named=True)
-    given: dict[str, StoreDriver] = {one.name: one for _, one in dispatch.contributions("register_stores")}
-    if scheme not in given:
-        fault = next((f for f in dispatch.faults if f.plugin == owners[0].label), None)
-        text = fault.error if fault else f"declares stores of {scheme}:// and registers none"
-        raise owners[0].error(PluginError, text, fault.hint if fault else "")
-    return given[scheme]
+    driver: StoreDriver = contributed("stores", scheme, index, loader, dispatch)
+    return driver
 
 
 def mailbox_of(loader: Loader, dispatch: Dispatch) -> Mailbox:

@@ -38,6 +38,7 @@ class Masks:
         self._maskers: Sequence[Watched] | None = None
         self._lock, self._loading = RLock(), False
         self._short: dict[str, str] = {}
+        self._learned = 0
 
     def use(self, source: Callable[[], Sequence[Watched]]) -> None:
         """Say where maskers come from: it is asked once, when the first text is masked. Until then there are none."""
@@ -67,7 +68,7 @@ class Masks:
     @cached_property
     def known(self) -> Known:
         """The values that this process was told."""
-        return Known(known_values(self._secrets, self._config))
+        return Known(known_values(self._secrets, self._config), self._secrets.learned)
 
     def text(self, text: str) -> str:
         """Mask a text for people and files."""
@@ -75,6 +76,9 @@ class Masks:
 
     def always(self, text: str) -> str:
         """Do the same, whatever the settings say."""
+        if (learned := len(self._secrets.learned)) != self._learned:  # what is remembered was cleaned without it
+            self._learned = learned
+            self._short.clear()
         if len(text) > _SHORT:
             return masked_text(text, self.known, self.maskers)
         if (found := self._short.get(text)) is None:  # names and states, which come again and again
@@ -166,7 +170,7 @@ class Masks:
 def known_values(secrets: Secrets, config: Any = None) -> list[str]:
     """Return the values of ``.env``, of secret variables of the environment, and of secret settings."""
     try:
-        kept = [secrets.get(name) for name in secrets.names()]
+        kept = secrets.values()
     except UserError:  # said elsewhere; what else is known is still hidden
         kept = []
     inherited = [value for name, value in os.environ.items() if len(value) >= 6 and is_secret(name, value)]

@@ -1,14 +1,16 @@
-"""Secrets: the process environment first, then the home's ``.env``, which only its owner may read."""
+"""Secrets: the process environment first, then the home's ``.env``, which only its owner may read, and sources."""
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from hermes_core.config.files import explain, held, read_bytes, write_atomic
 from hermes_core.environment import is_secret
 from hermes_core.errors import UserError
+from hermes_core.types.views import SecretOrigin
 
 # Patterns are compiled when first used: most starts need none of them.
 _LINE = r"""(?msx)^[ \t]*(?:export[ \t]+)?(?P<name>[A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*
@@ -23,6 +25,17 @@ _FORBIDDEN = (
     r"|(_?JAVA|JDK_JAVA|JAVA_TOOL)_OPTIONS|\w+_HOME|\w+_PROFILE|PERL\w*LIB|SSH_ASKPASS|SSL_CERT_\w+"
 )
 _ALLOWED = r"\w+_(TOKEN|KEY|SECRET|PASSWORD)|(GITHUB|GITLAB|GITEA)_\w+"
+UNFIT = "[\0\ud800-\udfff]"  # what no value holds
+
+
+def refuse(name: str) -> None:
+    """Raise UserError for what cannot be a secret's name."""
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+        hint = "Use letters, digits and _; not a digit first."
+        raise UserError(f"{name!r} cannot be a secret's name.", hint=hint)
+    if re.fullmatch(_FORBIDDEN, name.upper()) and not re.fullmatch(_ALLOWED, name.upper()):
+        hint = "Set it in the shell that starts Hermes."
+        raise UserError(f"{name} changes how programs start; it is never kept as a secret.", hint=hint)
 
 
 class Secrets:
@@ -32,22 +45,42 @@ class Secrets:
         self._file = env_file
         self._environ = os.environ if environ is None else environ
         self._cache: dict[str, str] | None = None
+        self.sources: Any = None  # the SecretSources of a kernel, where settings name any
+        self.learned: list[str] = []  # every value that those gave; it only grows
 
     def get(self, name: str) -> str:
-        """Return the secret, or an empty string when it is not set.
+        """Return the secret, or an empty string when it is not set, or who should have it cannot say it.
 
-        Raises UserError when the file is there and cannot be read.
+        The environment beats a source that settings map the name to; that beats the file, and the file those that
+        give whatever they have. Raises UserError when the file is there and cannot be read.
         """
-        return self._environ.get(name) or self._kept().get(name, "")
+        found: str | None = self._environ.get(name) or None
+        if found is None and self.sources:
+            found = self.sources.mapped(name)
+        if found is None:
+            found = self._kept().get(name) or (self.sources.bulk(name) if self.sources else "")
+        return found
 
     def reload(self) -> bool:
-        """Read the file again when next needed; whether it holds something else than before. Raises UserError."""
+        """Read the file again, and ask sources; whether they have something else than before. Raises UserError."""
         before, self._cache = self._cache, None
-        return self._kept() != (before or {})
+        renewed = bool(self.sources and self.sources.renew())
+        return self._kept() != (before or {}) or renewed
 
     def names(self) -> list[str]:
         """Return the names kept in the file, sorted."""
         return sorted(self._kept())
+
+    def origins(self, *, ask: bool) -> Sequence[SecretOrigin]:
+        """Return who has which secret, one row for each; ``ask`` asks the sources too. Raises UserError."""
+        theirs = list(self.sources.origins(ask=ask)) if self.sources else []
+        around = [SecretOrigin(name=name, source=".env") for name in self.names()]
+        names = {one.name for one in (*theirs, *around)}
+        return [*(SecretOrigin(name=n, source="environment") for n in names if self._environ.get(n)), *theirs, *around]
+
+    def values(self) -> list[str]:
+        """Return the values kept in the file. Raises UserError."""
+        return list(self._kept().values())
 
     def held_in(self, text: str) -> bool:
         """Tell whether a text holds the value of a secret: one of the file, or of the environment by the look of it.
@@ -57,20 +90,16 @@ class Secrets:
         """
         kept = ((n, v) for n, v in self._kept().items() if is_secret(n, v) or not v.startswith(("http", "/")))
         around = ((name, value) for name, value in self._environ.items() if is_secret(name, value))
-        return any(len(value) >= 8 and value in text for _, value in (*kept, *around))
+        values = [*self.learned, *(value for _, value in (*kept, *around))]
+        return any(len(value) >= 8 and value in text for value in values)
 
     def set(self, name: str, value: str) -> None:
         """Keep a secret; other lines and comments stay as they are.
 
         Raises UserError for a forbidden name and when it cannot be written; the file is then unchanged.
         """
-        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
-            hint = "Use letters, digits and _; not a digit first."
-            raise UserError(f"{name!r} cannot be a secret's name.", hint=hint)
-        if re.fullmatch(_FORBIDDEN, name.upper()) and not re.fullmatch(_ALLOWED, name.upper()):
-            hint = "Set it in the shell that starts Hermes."
-            raise UserError(f"{name} changes how programs start; it is never kept as a secret.", hint=hint)
-        if re.search("[\0\ud800-\udfff]", value):
+        refuse(name)
+        if re.search(UNFIT, value):
             raise UserError(f"The value of {name} holds characters that a text file cannot.", hint="Enter it again.")
         self._replace(name, f"{name}={_quoted(value)}\n")
 

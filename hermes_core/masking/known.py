@@ -1,6 +1,6 @@
 """Values that the process was told: always secret, however they are written."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from hermes_core.patterns import pattern
 
@@ -21,20 +21,27 @@ _TURNS = pattern(r"(?=[A-Za-z]\d|\d[A-Za-z]|[a-z][A-Z])")
 
 
 class Known:
-    """Finds known values: as they are, percent-encoded, escaped as in JSON, and inside of base64."""
+    """Finds known values: as they are, percent-encoded, escaped as in JSON, and inside of base64.
 
-    def __init__(self, values: Iterable[str] = ()) -> None:
-        forms: dict[str, bool] = {}
+    ``learned`` grows while this is in use, and so does what it finds.
+    """
+
+    def __init__(self, values: Iterable[str] = (), learned: Sequence[str] = ()) -> None:
+        self._learned, self._seen = learned, 0
+        self._forms: dict[str, bool] = {}
+        self._add(values)
+
+    def _add(self, values: Iterable[str]) -> None:
         for value in sorted({v for v in values if len(v) >= _SHORT and not _HOLE.fullmatch(v)}, key=len, reverse=True):
             for form in _forms(value):
-                forms.setdefault(form, not _drawn_by_lot(value))
-        self._needles = list(forms.items())
-
-    def __bool__(self) -> bool:
-        return bool(self._needles)
+                self._forms.setdefault(form, not _drawn_by_lot(value))
+        self._needles = list(self._forms.items())
 
     def spans(self, text: str) -> list[tuple[int, int, bool]]:
         """Say where they are."""
+        if (many := len(self._learned)) != self._seen:
+            self._add(self._learned[self._seen : many])
+            self._seen = many
         found: list[tuple[int, int, bool]] = []
         for needle, whole in self._needles:
             at = text.find(needle)

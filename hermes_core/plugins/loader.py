@@ -188,6 +188,21 @@ def import_plugin(installed: Installed) -> Any:
     return import_object(installed.module, installed.attribute) if package else module
 
 
+def contributed(table: str, name: str, index: Index, loader: Loader, dispatch: Dispatch) -> Any:
+    """Return what the plugin contributes that declares a name in a table; no other is loaded, and there is one.
+
+    Raises PluginError, UserError when it may not run, or fails.
+    """
+    owner = index.contributing(table, name)[0]
+    loader.load(owner, named=True)
+    given = {one.name: one for _, one in dispatch.contributions(f"register_{table}")}
+    if name not in given:
+        fault = next((f for f in dispatch.faults if f.plugin == owner.label), None)
+        text = fault.error if fault else f"declares {name} among its {table} and registers none"
+        raise owner.error(PluginError, text, fault.hint if fault else "")
+    return given[name]
+
+
 def slash_clashes(index: Index, consent: Consent) -> Sequence[Fault]:
     """Return the slash commands and other names that enabled plugins declare in vain; none is imported for it."""
     claims = [(p, p.manifest.contributes["slash"]) for p in index.plugins if p.manifest and consent.state(p).usable]
