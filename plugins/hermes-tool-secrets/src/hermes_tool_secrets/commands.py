@@ -1,0 +1,109 @@
+"""``hermes secrets``: names and where each comes from; and what doctor is told."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from hermes_core.context import PluginContext
+from hermes_core.types import Check, Command, Finding, SecretOrigin
+from hermes_tool_secrets.config import Config
+from hermes_tool_secrets.sources import missing
+
+if TYPE_CHECKING:
+    import click
+
+__all__ = ["check_of", "commands"]
+
+
+def commands(ctx: PluginContext) -> Sequence[Command]:
+    """Both of them."""
+    return [
+        Command(name="secrets list", build=lambda: _list(ctx)),
+        Command(name="secrets check", build=lambda: _check(ctx)),
+    ]
+
+
+def _list(ctx: PluginContext) -> "click.Command":
+    import click
+
+    from hermes_core.tables import emit, json_option
+
+    @click.command("list")
+    @json_option
+    def list_(as_json: bool) -> None:
+        """List the names of your secrets and where each comes from. Nothing is asked for, and no value is shown.
+
+        \b
+        Read one from a password store from now on:
+          hermes config set secrets.env.OPENAI_API_KEY pass:hermes/openai
+        Ask Bitwarden for whatever it has:
+          hermes config set secrets.bulk '[bws]'
+        """
+        rows = _rows(ctx.secrets.origins())
+        for row in rows:
+            del row["problem"]
+        empty = f"No secret yet. Keep one: {ctx.program} config set NAME; or see: {ctx.program} secrets list --help"
+        emit(rows, ("name", "from", "also in"), as_json=as_json, empty=empty)
+
+    return list_
+
+
+def _check(ctx: PluginContext) -> "click.Command":
+    import click
+
+    from hermes_core.tables import emit, json_option
+
+    @click.command("check")
+    @json_option
+    def check(as_json: bool) -> int:
+        """Ask for every secret, and say which are not to be had and why; no value is shown. Exit 1 when one is not."""
+        rows = _rows(ctx.secrets.origins(ask=True))
+        for row in rows:
+            row["state"] = str(row.pop("problem")) or "ok"
+        emit(rows, ("name", "from", "also in", "state"), as_json=as_json, empty="No secret is set.")
+        return 1 if any(row["state"] != "ok" for row in rows) else 0
+
+    return check
+
+
+def _rows(origins: Sequence[SecretOrigin]) -> list[dict[str, object]]:
+    """One row for each name: what counts in front, then who has it too."""
+    found: dict[str, list[SecretOrigin]] = {}
+    for one in sorted(origins, key=_rank):  # of equals the order stays: that of secrets.bulk
+        found.setdefault(f"* {one.source}" if one.name == "*" else one.name, []).append(one)
+    return [
+        {
+            "name": "(all it has)" if name.startswith("* ") else name,
+            "from": had[0].source,
+            "also in": ", ".join(one.source for one in had[1:]),
+            "problem": next((one.problem for one in had if one.problem), ""),
+        }
+        for name, had in sorted(found.items(), key=lambda item: (item[0].startswith("* "), item[0]))
+    ]
+
+
+def _rank(one: SecretOrigin) -> int:
+    return {"environment": 0, ".env": 2}.get(one.source, 1 if ":" in one.source else 3)
+
+
+def check_of(ctx: PluginContext) -> Check:
+    """Whether the programs of the stores in use are there; with ``--deep`` each secret is asked for."""
+
+    async def programs() -> list[Finding]:
+        config: Config = ctx.config or Config()
+        used = {one.source.partition(":")[0] for one in ctx.secrets.origins()}
+        told = {name: fix for name in sorted(used) if (fix := missing(name, config))}
+        wrong = [_warning(f"secrets come from {name}, whose program is missing", fix) for name, fix in told.items()]
+        return wrong or [Finding(level="ok", text="the programs of the stores in use are there")]
+
+    async def everything() -> list[Finding]:
+        rows = await asyncio.to_thread(lambda: ctx.secrets.origins(ask=True))
+        bad = [one for one in rows if one.problem]
+        wrong = [_warning(f"{one.name} from {one.source}: {one.problem}", "hermes secrets check") for one in bad]
+        return wrong or await programs()
+
+    return Check(name="secrets", run=programs, full=everything, cheap=True)
+
+
+def _warning(text: str, fix: str) -> Finding:
+    return Finding(level="warning", text=text, fix=fix)
