@@ -64,10 +64,7 @@ class SecretsBroker(ABC):
         raise UserError(f"The secret {name} cannot be kept here.")
 
     def origins(self, *, ask: bool = False) -> Sequence[SecretOrigin]:
-        """Return who has which secret by its name, one row for each, never a value; needs ``secrets.list``.
-
-        With ``ask`` every source is asked, also for what nobody needs now: do it in a thread. Raises NotPermitted.
-        """
+        """Return who has which secret, by names; needs ``secrets.list``. ``ask`` asks every source, which may wait."""
         raise UserError("Where secrets come from is not known here.")
 
     @abstractmethod

@@ -9,7 +9,7 @@ from hermes_core.kinds import Purse, StoreDriver
 from hermes_core.plugins.consent import Consent
 from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.plugins.index import Index
-from hermes_core.plugins.loader import Loader, contributed
+from hermes_core.plugins.loader import Loader, chosen
 
 __all__ = ["address_of", "driver_for", "mailbox_of", "purses_of"]
 
@@ -35,10 +35,12 @@ def driver_for(url: str, index: Index, loader: Loader, dispatch: Dispatch) -> St
     if not found:  # not a word of it: it may hold a password
         raise UserError("store.url is not an address of a server.", hint=_HINT)
     scheme = found[1]
-    if not index.contributing("stores", scheme):
+    owners = index.contributing("stores", scheme)
+    if not owners:
         hint = "For PostgreSQL: pip install 'hermes-core[postgresql]'. Without store.url the store is a file."
         raise UserError(f"store.url begins with {scheme}://, and no plugin here opens such a store.", hint=hint)
-    driver: StoreDriver = contributed("stores", scheme, index, loader, dispatch)
+    loader.load(owners[0], named=True)
+    driver: StoreDriver = chosen(owners[0], scheme, dispatch.contributions("register_stores"), dispatch)
     return driver
 
 

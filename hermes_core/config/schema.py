@@ -4,7 +4,6 @@ from typing import Any, Literal
 
 from attrs.validators import optional
 
-from hermes_core.errors import UserError
 from hermes_core.options import Secret, ge, gt, min_len, option, settings
 from hermes_core.platforms import PlatformSettings
 from hermes_core.types.base import JSON
@@ -33,16 +32,13 @@ def _rules(_instance: Any, _attribute: Any, value: list[str]) -> None:
 
 
 def _references(_instance: Any, _attribute: Any, value: dict[str, str]) -> None:
-    from hermes_core.config.secrets import refuse  # hardly anybody needs it
+    from hermes_core.config.secrets import unfit  # hardly anybody needs it
 
-    for name, reference in value.items():
-        source, _, rest = reference.partition(":")
-        if not source or not rest or source == "env":
+    for name, place in value.items():
+        if error := unfit(name):
+            raise ValueError(error.text)
+        if not all(place.partition(":")) or place.startswith("env:"):
             raise ValueError(f"{name} must be SOURCE:REFERENCE, such as pass:hermes/openai")
-        try:
-            refuse(name)
-        except UserError as error:
-            raise ValueError(error.text) from error
 
 
 @settings

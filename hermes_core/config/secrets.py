@@ -28,14 +28,15 @@ _ALLOWED = r"\w+_(TOKEN|KEY|SECRET|PASSWORD)|(GITHUB|GITLAB|GITEA)_\w+"
 UNFIT = "[\0\ud800-\udfff]"  # what no value holds
 
 
-def refuse(name: str) -> None:
-    """Raise UserError for what cannot be a secret's name."""
+def unfit(name: str) -> UserError | None:
+    """Say why this cannot be a secret's name."""
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
         hint = "Use letters, digits and _; not a digit first."
-        raise UserError(f"{name!r} cannot be a secret's name.", hint=hint)
+        return UserError(f"{name!r} cannot be a secret's name.", hint=hint)
     if re.fullmatch(_FORBIDDEN, name.upper()) and not re.fullmatch(_ALLOWED, name.upper()):
         hint = "Set it in the shell that starts Hermes."
-        raise UserError(f"{name} changes how programs start; it is never kept as a secret.", hint=hint)
+        return UserError(f"{name} changes how programs start; it is never kept as a secret.", hint=hint)
+    return None
 
 
 class Secrets:
@@ -98,7 +99,8 @@ class Secrets:
 
         Raises UserError for a forbidden name and when it cannot be written; the file is then unchanged.
         """
-        refuse(name)
+        if error := unfit(name):
+            raise error
         if re.search(UNFIT, value):
             raise UserError(f"The value of {name} holds characters that a text file cannot.", hint="Enter it again.")
         self._replace(name, f"{name}={_quoted(value)}\n")

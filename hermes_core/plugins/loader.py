@@ -9,7 +9,7 @@ from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeVar
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import ConfigError, ContractError, HermesError, LoadError, PluginError, UserError
@@ -20,6 +20,8 @@ from hermes_core.plugins.fence import log, one_line
 from hermes_core.plugins.implementation import declared
 from hermes_core.plugins.index import Index, Installed, owners
 from hermes_core.types import Fault, Phase
+
+T = TypeVar("T")
 
 
 class Loader:
@@ -188,19 +190,14 @@ def import_plugin(installed: Installed) -> Any:
     return import_object(installed.module, installed.attribute) if package else module
 
 
-def contributed(table: str, name: str, index: Index, loader: Loader, dispatch: Dispatch) -> Any:
-    """Return what the plugin contributes that declares a name in a table; no other is loaded, and there is one.
-
-    Raises PluginError, UserError when it may not run, or fails.
-    """
-    owner = index.contributing(table, name)[0]
-    loader.load(owner, named=True)
-    given = {one.name: one for _, one in dispatch.contributions(f"register_{table}")}
-    if name not in given:
-        fault = next((f for f in dispatch.faults if f.plugin == owner.label), None)
-        text = fault.error if fault else f"declares {name} among its {table} and registers none"
-        raise owner.error(PluginError, text, fault.hint if fault else "")
-    return given[name]
+def chosen(owner: Installed, name: str, given: Iterable[tuple[str, T]], dispatch: Dispatch) -> T:
+    """Return what has a name, of what plugins contribute. Raises PluginError when its owner does not give it."""
+    for _, one in given:
+        if getattr(one, "name", "") == name:
+            return one
+    fault = next((f for f in dispatch.faults if f.plugin == owner.label), None)
+    text = fault.error if fault else f"declares {name} and registers none"
+    raise owner.error(PluginError, text, fault.hint if fault else "")
 
 
 def slash_clashes(index: Index, consent: Consent) -> Sequence[Fault]:

@@ -10,15 +10,15 @@ from threading import Lock, RLock, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
-from hermes_core.config.secrets import UNFIT, refuse
+from hermes_core.config.secrets import UNFIT, unfit
 from hermes_core.environment import is_secret
-from hermes_core.errors import HermesError, UnknownName, UserError
+from hermes_core.errors import HermesError, UnknownName
 from hermes_core.kinds import SecretSource
 from hermes_core.notices import tell
 from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.plugins.fence import Late, finished, one_line
 from hermes_core.plugins.index import Index
-from hermes_core.plugins.loader import Loader, contributed
+from hermes_core.plugins.loader import Loader, chosen
 from hermes_core.types import SecretOrigin
 
 if TYPE_CHECKING:
@@ -122,25 +122,27 @@ class SecretSources:
         return self._kept.get(key, _Answer())
 
     def _source(self, name: str) -> SecretSource:
+        owners, dispatch = self._index.contributing("secret_sources", name), self._dispatch
+        if not owners:
+            raise UnknownName("source of secrets", name, self._index.offered("secret_sources"))
         with self._loading:
-            if not self._index.contributing("secret_sources", name):
-                raise UnknownName("source of secrets", name, self._index.offered("secret_sources"))
-            found: SecretSource = contributed("secret_sources", name, self._index, self._loader, self._dispatch)
-            return found
+            self._loader.load(owners[0], named=True)
+            given: list[tuple[str, SecretSource]] = dispatch.contributions("register_secret_sources")
+            return chosen(owners[0], name, given, dispatch)
 
     def _ask(self, key: tuple[str, str], source: SecretSource, seconds: float) -> None:
         problem, given = "", {}
         try:
             given = {"": source.read(key[1], seconds)} if key[1] else dict(source.read_all(seconds))
-            if wrong := sum(not _is_sound(name, value) for name, value in given.items()):
-                problem = f"what it gave is no secret, or is under no name of one ({wrong} of {len(given)})"
-            elif key[1] and not given[""]:
-                problem = "it has nothing there"
         except HermesError as error:
             problem = self._why(error)
         except BaseException as error:  # noqa: BLE001 - its words may hold what it read
             problem = f"it failed with {type(error).__name__}, which is its author's to mend"
-        values = {name: value for name, value in given.items() if value and _is_sound(name, value)}
+        values = {name: value for name, value in given.items() if _is_secret(name, value)}
+        if given == {"": ""}:
+            problem = "it has nothing there"
+        elif wrong := [name for name, value in given.items() if name not in values and value != ""]:
+            problem = f"what it gave is no secret, or is under no name of one ({len(wrong)} of {len(given)})"
         lines = (line for value in values.values() for line in value.splitlines() if len(line) >= _LINE)
         self._settings.secrets.learned += {*values.values(), *lines}.difference(self._settings.secrets.learned)
         self._kept[key] = _Answer(values, problem, monotonic())
@@ -161,12 +163,7 @@ class SecretSources:
                 hear(line)
 
 
-def _is_sound(name: str, value: object) -> bool:
-    """Tell whether it can be a secret of that name, which is empty where the person has said it."""
-    if not isinstance(value, str) or len(value) > _LARGEST or re.search(UNFIT, value):
-        return False
-    try:
-        refuse(name or "NAME")
-    except UserError:
-        return False
-    return True
+def _is_secret(name: str, value: object) -> bool:
+    """Tell whether it can be one, under a name that is empty where the person has said it."""
+    short = isinstance(value, str) and 0 < len(value) <= _LARGEST
+    return short and not re.search(UNFIT, str(value)) and not unfit(name or "NAME")
