@@ -25,7 +25,6 @@ from hermes_core.types import (
     Question,
     Request,
     Response,
-    SecretOrigin,
     Session,
     Target,
     TurnOrder,
@@ -62,10 +61,6 @@ class SecretsBroker(ABC):
     def set(self, name: str, value: str) -> None:
         """Keep a secret of one's own, such as a key that was made. Raises NotPermitted, and UserError as it says."""
         raise UserError(f"The secret {name} cannot be kept here.")
-
-    def origins(self, *, ask: bool = False) -> Sequence[SecretOrigin]:
-        """Return who has which secret, by names; needs ``secrets.list``. ``ask`` asks every source, which may wait."""
-        raise UserError("Where secrets come from is not known here.")
 
     @abstractmethod
     def resolve(self, value: str) -> str:

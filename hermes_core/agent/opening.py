@@ -19,7 +19,7 @@ _HINT = "It looks like postgresql://USER:PASSWORD@HOST:5432/DATABASE; without st
 def address_of(settings: Settings) -> str:
     """Say where the store's server is, with its password; empty when it is a file. Raises UserError."""
     given = settings.config.store.url
-    url = settings.secrets.get(given.reference) if given.reference else given
+    url = settings.secret(given)
     if given.reference and not url:  # never quietly somewhere else
         hint = f"Set it with: {settings.home.brand} config set {given.reference} postgresql://…"
         raise UserError(f"store.url refers to {given.reference}, which is not set.", hint=hint)

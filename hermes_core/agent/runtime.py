@@ -90,13 +90,8 @@ class Runtime:
         )
         self._own_tools = tuple(tools)
         order = settings.config.plugins.order
-        trace = None
-        if switched_on("HERMES_TRACE_HOOKS"):
-            import sys
-
-            trace = sys.stderr
-        seconds = settings.config.policy.ask_seconds
-        deadlines: dict[hooks.Mode, float] = {"ask": seconds}
+        trace = sys.stderr if switched_on("HERMES_TRACE_HOOKS") else None
+        deadlines: dict[hooks.Mode, float] = {"ask": settings.config.policy.ask_seconds}
         masked = settings.masks.always
         self.dispatch = Dispatch(order=order, strict=strict, trace=trace, deadlines=deadlines, masked=masked)
         self.loader = Loader(

@@ -15,11 +15,11 @@ from hermes_core.config.secrets import Secrets
 from hermes_core.environment import is_secret
 from hermes_core.errors import UserError
 from hermes_core.masking import might_be_secret, put_to_use
-from hermes_core.masking.known import Known
 from hermes_core.masking.stream import MaskingStream, hidden, mask, masked_text
 from hermes_core.masking.watched import UNJUDGED, Watched
 from hermes_core.options import Secret
 from hermes_core.types.base import JSON
+from hermes_known.known import Known
 
 __all__ = ["Masks", "known_values"]
 
@@ -170,7 +170,7 @@ class Masks:
 def known_values(secrets: Secrets, config: Any = None) -> list[str]:
     """Return the values of ``.env``, of secret variables of the environment, and of secret settings."""
     try:
-        kept = secrets.values()
+        kept = list(secrets.kept().values())
     except UserError:  # said elsewhere; what else is known is still hidden
         kept = []
     inherited = [value for name, value in os.environ.items() if len(value) >= 6 and is_secret(name, value)]

@@ -5,12 +5,15 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from hermes_core.config.files import explain, held, read_bytes, write_atomic
 from hermes_core.environment import is_secret
 from hermes_core.errors import UserError
 from hermes_core.types.views import SecretOrigin
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hermes_core.plugins.secret_sources import SecretSources
 
 # Patterns are compiled when first used: most starts need none of them.
 _LINE = r"""(?msx)^[ \t]*(?:export[ \t]+)?(?P<name>[A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*
@@ -46,7 +49,7 @@ class Secrets:
         self._file = env_file
         self._environ = os.environ if environ is None else environ
         self._cache: dict[str, str] | None = None
-        self.sources: Any = None  # the SecretSources of a kernel, where settings name any
+        self.sources: SecretSources | None = None  # of a kernel, where settings name any
         self.learned: list[str] = []  # every value that those gave; it only grows
 
     def get(self, name: str) -> str:
@@ -55,22 +58,18 @@ class Secrets:
         The environment beats a source that settings map the name to; that beats the file, and the file those that
         give whatever they have. Raises UserError when the file is there and cannot be read.
         """
-        found: str | None = self._environ.get(name) or None
-        if found is None and self.sources:
-            found = self.sources.mapped(name)
-        if found is None:
-            found = self._kept().get(name) or (self.sources.bulk(name) if self.sources else "")
-        return found
+        if (around := self._environ.get(name)) or self.sources is None:
+            return around or self.kept().get(name, "")
+        return self.sources.get(name, self.kept().get(name, ""))
 
     def reload(self) -> bool:
         """Read the file again, and ask sources; whether they have something else than before. Raises UserError."""
         before, self._cache = self._cache, None
-        renewed = bool(self.sources and self.sources.renew())
-        return self._kept() != (before or {}) or renewed
+        return (self.kept() != (before or {})) | bool(self.sources and self.sources.renew())
 
     def names(self) -> list[str]:
         """Return the names kept in the file, sorted."""
-        return sorted(self._kept())
+        return sorted(self.kept())
 
     def origins(self, *, ask: bool) -> Sequence[SecretOrigin]:
         """Return who has which secret, one row for each; ``ask`` asks the sources too. Raises UserError."""
@@ -79,20 +78,15 @@ class Secrets:
         names = {one.name for one in (*theirs, *around)}
         return [*(SecretOrigin(name=n, source="environment") for n in names if self._environ.get(n)), *theirs, *around]
 
-    def values(self) -> list[str]:
-        """Return the values kept in the file. Raises UserError."""
-        return list(self._kept().values())
-
     def held_in(self, text: str) -> bool:
         """Tell whether a text holds the value of a secret: one of the file, or of the environment by the look of it.
 
         Values of fewer than 8 characters stand in any text, and addresses and paths are kept in the file too; these do
         not count. Raises UserError.
         """
-        kept = ((n, v) for n, v in self._kept().items() if is_secret(n, v) or not v.startswith(("http", "/")))
-        around = ((name, value) for name, value in self._environ.items() if is_secret(name, value))
-        values = [*self.learned, *(value for _, value in (*kept, *around))]
-        return any(len(value) >= 8 and value in text for value in values)
+        kept = [v for n, v in self.kept().items() if is_secret(n, v) or not v.startswith(("http", "/"))]
+        around = [value for name, value in self._environ.items() if is_secret(name, value)]
+        return any(len(value) >= 8 and value in text for value in (*kept, *around, *self.learned))
 
     def set(self, name: str, value: str) -> None:
         """Keep a secret; other lines and comments stay as they are.
@@ -107,7 +101,7 @@ class Secrets:
 
     def unset(self, name: str) -> bool:
         """Forget a secret; whether the file held it. Raises UserError when it cannot be written."""
-        there = name in self._kept()
+        there = name in self.kept()
         if there:
             self._replace(name, "")
         return there
@@ -126,7 +120,8 @@ class Secrets:
             raise explain(error, "write", self._file) from error
         self._cache = None
 
-    def _kept(self) -> dict[str, str]:
+    def kept(self) -> dict[str, str]:
+        """Return what the file holds. Raises UserError."""
         if self._cache is None:
             self._cache = {match["name"]: _value(match) for match in re.finditer(_LINE, self._read())}
         return self._cache

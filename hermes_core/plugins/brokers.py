@@ -14,7 +14,7 @@ from hermes_core.plugins.at_hand import at_hand
 from hermes_core.plugins.index import Installed
 from hermes_core.plugins.loader import config_class
 from hermes_core.plugins.permitted import Permitted
-from hermes_core.types import Principal, SecretOrigin, Session
+from hermes_core.types import Principal, Session
 
 if TYPE_CHECKING:
     from hermes_core.config.masks import Masks
@@ -41,10 +41,6 @@ class _Secrets(SecretsBroker):
     def set(self, name: str, value: str) -> None:
         self._installed.require("permissions", "secrets", name, f"kept the secret {name}")
         self._secrets.set(name, value)
-
-    def origins(self, *, ask: bool = False) -> Sequence[SecretOrigin]:
-        self._installed.require("permissions", "kernel", "secrets.list", "looked into where secrets come from")
-        return self._secrets.origins(ask=ask)
 
     def resolve(self, value: str) -> str:
         return self.get(value[4:]) if value.startswith("env:") else str(value)

@@ -3,7 +3,7 @@
 import logging
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar, copy_context
 from functools import partial
 from threading import Lock, RLock, Thread
@@ -16,7 +16,7 @@ from hermes_core.errors import HermesError, UnknownName
 from hermes_core.kinds import SecretSource
 from hermes_core.notices import tell
 from hermes_core.plugins.dispatch import Dispatch
-from hermes_core.plugins.fence import Late, finished, one_line
+from hermes_core.plugins.fence import finished, one_line
 from hermes_core.plugins.index import Index
 from hermes_core.plugins.loader import Loader, chosen
 from hermes_core.types import SecretOrigin
@@ -53,29 +53,28 @@ class SecretSources:
         self._loading, self._locks = RLock(), defaultdict[str, Lock](Lock)
         self._told: set[str] = set()
 
-    def mapped(self, name: str) -> str | None:
-        """Return the secret that settings map to a place; None without such a place, empty where it cannot be had."""
-        source, _, reference = self._settings.config.secrets.env.get(name, "").partition(":")
-        if not source:
-            return None
-        answer = self._answer(source, reference)
-        bulk = self._settings.config.secrets.bulk
-        others = {one: self._answer(one, wait=False) for one in bulk if one != source}  # worth knowing, not waiting for
-        kept = [".env"] if name in self._settings.secrets.names() else []
-        self._compare(name, [source, *kept, *(one for one, known in others.items() if name in known.values)])
-        if answer.problem:
-            self._tell(f"{name} is not to be had from {source}: {answer.problem}")
-        return answer.values.get("", "")
+    def get(self, name: str, kept: str) -> str:
+        """Return a secret of which the file has ``kept``: as settings map it, else that, else of who gives all it has.
 
-    def bulk(self, name: str) -> str:
-        """Return a secret of the first source that has it, of those that give whatever they have."""
-        said = self._settings.config.secrets.bulk if is_secret(name, "") else ()
-        given = {one: self._answer(one) for one in said if one not in _asked.get()}
-        for one, answer in given.items():
+        It is empty where one should have it and cannot say it, whatever others have.
+        """
+        said = self._settings.config.secrets
+        source, _, reference = said.env.get(name, "").partition(":")
+        asked = said.bulk if source or (not kept and is_secret(name, "")) else ()
+        bulk = {one: self._answer(one, wait=not source) for one in asked if one not in (source, *_asked.get())}
+        owners = [one for one, answer in bulk.items() if name in answer.values]
+        found = [*[source] * bool(source), *[".env"] * bool(kept), *owners]
+        if len(found) > 1:
+            self._tell(f"{name} is in {' and in '.join(found)}; {found[0]} counts", log.warning)
+        if source:
+            answer = self._answer(source, reference)
+            if answer.problem:
+                self._tell(f"{name} is not to be had from {source}: {answer.problem}")
+            return answer.values.get("", "")
+        for one, answer in bulk.items():
             if answer.problem:
                 self._tell(f"{one} does not say which secrets it has: {answer.problem}")
-        self._compare(name, owners := [one for one, answer in given.items() if name in answer.values])
-        return given[owners[0]].values[name] if owners else ""
+        return kept or (bulk[owners[0]].values[name] if owners else "")
 
     def renew(self) -> bool:
         """Ask again for what was given; whether any of it is another one now."""
@@ -113,8 +112,6 @@ class SecretSources:
                     if self._kept.get(key) is kept:  # nobody else has asked meanwhile
                         self._at_work.add(key)
                         finished(ask, said.timeout_seconds + _GRACE)
-        except Late:
-            self._kept[key] = _Answer(problem=f"no answer within {said.timeout_seconds:g} s", at=monotonic())
         except HermesError as error:
             self._kept[key] = _Answer(problem=self._why(error), at=monotonic())
         finally:
@@ -131,18 +128,18 @@ class SecretSources:
             return chosen(owners[0], name, given, dispatch)
 
     def _ask(self, key: tuple[str, str], source: SecretSource, seconds: float) -> None:
-        problem, given = "", {}
+        problem, values = "", dict[str, str]()
         try:
             given = {"": source.read(key[1], seconds)} if key[1] else dict(source.read_all(seconds))
+            values = {name: value for name, value in given.items() if _is_secret(name, value)}
+            if given == {"": ""}:
+                problem = "it has nothing there"
+            elif wrong := [name for name, value in given.items() if name not in values and value != ""]:
+                problem = f"what it gave is no secret, or is under no name of one ({len(wrong)} of {len(given)})"
         except HermesError as error:
             problem = self._why(error)
         except BaseException as error:  # noqa: BLE001 - its words may hold what it read
             problem = f"it failed with {type(error).__name__}, which is its author's to mend"
-        values = {name: value for name, value in given.items() if _is_secret(name, value)}
-        if given == {"": ""}:
-            problem = "it has nothing there"
-        elif wrong := [name for name, value in given.items() if name not in values and value != ""]:
-            problem = f"what it gave is no secret, or is under no name of one ({len(wrong)} of {len(given)})"
         lines = (line for value in values.values() for line in value.splitlines() if len(line) >= _LINE)
         self._settings.secrets.learned += {*values.values(), *lines}.difference(self._settings.secrets.learned)
         self._kept[key] = _Answer(values, problem, monotonic())
@@ -150,10 +147,6 @@ class SecretSources:
 
     def _why(self, error: HermesError) -> str:
         return " ".join(filter(None, [one_line(error, self._dispatch.masked), error.hint]))
-
-    def _compare(self, name: str, owners: Sequence[str]) -> None:
-        if len(owners) > 1:
-            self._tell(f"{name} is in {' and in '.join(owners)}; {owners[0]} counts", log.warning)
 
     def _tell(self, line: str, *hearers: Callable[[str], object]) -> None:
         """Say once what a person should know: by names alone, and what was told of errors is masked."""

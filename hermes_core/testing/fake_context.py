@@ -41,7 +41,6 @@ from hermes_core.types import (
     Question,
     Response,
     RouteRow,
-    SecretOrigin,
     Session,
     Target,
     Text,
@@ -226,10 +225,6 @@ class _Secrets(SecretsBroker):
     def set(self, name: str, value: str) -> None:
         self._declared(name)
         self._values[name] = value
-
-    def origins(self, *, ask: bool = False) -> Sequence[SecretOrigin]:
-        required(self._manifest, "secrets.list")
-        return [SecretOrigin(name=name, source=".env") for name in self._values]
 
     def _declared(self, name: str) -> None:
         if not self._manifest.declares("secrets", name, "permissions"):

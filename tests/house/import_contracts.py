@@ -20,7 +20,6 @@ PRIVATE = [
     "embed",
     "testing",
     "own",
-    "masking.known",
     "masking.stream",
     "masking.watched",
 ]

@@ -1,6 +1,5 @@
 """``hermes secrets``: names and where each comes from; and what doctor is told."""
 
-import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -30,7 +29,7 @@ def _list(ctx: PluginContext) -> "click.Command":
 
     @click.command("list")
     @json_option
-    def list_(as_json: bool) -> None:
+    async def list_(as_json: bool) -> None:
         """List the names of your secrets and where each comes from. Nothing is asked for, and no value is shown.
 
         \b
@@ -39,7 +38,7 @@ def _list(ctx: PluginContext) -> "click.Command":
         Ask Bitwarden for whatever it has:
           hermes config set secrets.bulk '[bws]'
         """
-        rows = _rows(ctx.secrets.origins())
+        rows = _rows(await ctx.settings.secret_origins())
         for row in rows:
             del row["problem"]
         empty = f"No secret yet. Keep one: {ctx.program} config set NAME; or see: {ctx.program} secrets list --help"
@@ -55,9 +54,9 @@ def _check(ctx: PluginContext) -> "click.Command":
 
     @click.command("check")
     @json_option
-    def check(as_json: bool) -> int:
+    async def check(as_json: bool) -> int:
         """Ask for every secret, and say which are not to be had and why; no value is shown. Exit 1 when one is not."""
-        rows = _rows(ctx.secrets.origins(ask=True))
+        rows = _rows(await ctx.settings.secret_origins(ask=True))
         for row in rows:
             row["state"] = str(row.pop("problem")) or "ok"
         emit(rows, ("name", "from", "also in", "state"), as_json=as_json, empty="No secret is set.")
@@ -91,13 +90,13 @@ def check_of(ctx: PluginContext) -> Check:
 
     async def programs() -> list[Finding]:
         config: Config = ctx.config or Config()
-        used = {one.source.partition(":")[0] for one in ctx.secrets.origins()}
+        used = {one.source.partition(":")[0] for one in await ctx.settings.secret_origins()}
         told = {name: fix for name in sorted(used) if (fix := missing(name, config))}
         wrong = [_warning(f"secrets come from {name}, whose program is missing", fix) for name, fix in told.items()]
         return wrong or [Finding(level="ok", text="the programs of the stores in use are there")]
 
     async def everything() -> list[Finding]:
-        rows = await asyncio.to_thread(lambda: ctx.secrets.origins(ask=True))
+        rows = await ctx.settings.secret_origins(ask=True)
         bad = [one for one in rows if one.problem]
         wrong = [_warning(f"{one.name} from {one.source}: {one.problem}", "hermes secrets check") for one in bad]
         return wrong or await programs()
