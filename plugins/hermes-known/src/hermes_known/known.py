@@ -68,6 +68,6 @@ def _forms(value: str) -> set[str]:
         value.replace("'", "'\\''"),
         json.dumps(json.dumps(value))[3:-3],
     }
-    forms |= {form.lower() if "%" in form else form for form in (quote(value, safe=""),)}
+    forms |= {re.sub("%[0-9A-F]{2}", lambda sign: sign[0].lower(), quote(value, safe=""))}  # as some write it
     coded = set(in_base64(value.encode("utf-8", "surrogatepass")))
     return forms | coded | {inner.replace("+", "-").replace("/", "_") for inner in coded}
