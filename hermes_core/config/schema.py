@@ -38,7 +38,7 @@ def _references(_instance: Any, _attribute: Any, value: dict[str, str]) -> None:
         if error := unfit(name):
             raise ValueError(error.text)
         if not all(place.partition(":")) or place.startswith("env:"):
-            raise ValueError(f"{name} must be SOURCE:REFERENCE, such as pass:hermes/openai")
+            raise ValueError(f"{name} must be SOURCE:REFERENCE, such as op://Vault/Item/field")
 
 
 @settings

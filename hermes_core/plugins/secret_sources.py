@@ -146,7 +146,7 @@ class SecretSources:
         self._at_work.discard(key)
 
     def _why(self, error: HermesError) -> str:
-        return " ".join(filter(None, [one_line(error, self._dispatch.masked), error.hint]))
+        return ". ".join(filter(None, [one_line(error, self._dispatch.masked).rstrip("."), error.hint]))
 
     def _tell(self, line: str, *hearers: Callable[[str], object]) -> None:
         """Say once what a person should know: by names alone, and what was told of errors is masked."""

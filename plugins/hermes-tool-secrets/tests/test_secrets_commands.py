@@ -35,10 +35,11 @@ async def test_check_asks_for_each_and_shows_no_value(bench):
     async with bench:
         said = await bench.command("secrets check")
         finding = await bench.command("secrets check", "--json")
-    rows = {row["name"]: row["state"] for row in map(json.loads, finding.splitlines())}
-    assert rows["A_KEY"] == "ok"
-    assert rows["C_KEY"] == "It has nothing there. See what there is: pass ls"
-    assert rows["D_KEY"].startswith("There is no source of secrets named 'nobody'.")
+    rows = {row["name"]: row for row in map(json.loads, finding.splitlines())}
+    assert (rows["A_KEY"]["state"], rows["A_KEY"]["problem"]) == ("ok", "")
+    assert rows["C_KEY"]["state"] == "not to be had"
+    assert rows["C_KEY"]["problem"] == "It has nothing there. See what there is: pass ls"
+    assert rows["D_KEY"]["problem"].startswith("There is no source of secrets named 'nobody'.")
     assert KEY not in said + finding
     assert "of-the-environment" not in said + finding
 

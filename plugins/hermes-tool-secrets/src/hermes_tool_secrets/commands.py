@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 __all__ = ["check_of", "commands"]
 
+_ALL = "(all it has)"
+
 
 def commands(ctx: PluginContext) -> Sequence[Command]:
     """Both of them."""
@@ -57,10 +59,13 @@ def _check(ctx: PluginContext) -> "click.Command":
     async def check(as_json: bool) -> int:
         """Ask for every secret, and say which are not to be had and why; no value is shown. Exit 1 when one is not."""
         rows = _rows(await ctx.settings.secret_origins(ask=True))
+        bad = [row for row in rows if row["problem"]]
         for row in rows:
-            row["state"] = str(row.pop("problem")) or "ok"
+            row["state"] = "not to be had" if row in bad else "ok"
         emit(rows, ("name", "from", "also in", "state"), as_json=as_json, empty="No secret is set.")
-        return 1 if any(row["state"] != "ok" for row in rows) else 0
+        for row in [] if as_json else bad:
+            click.echo(f"{row['from'] if row['name'] == _ALL else row['name']}: {row['problem']}", err=True)
+        return 1 if bad else 0
 
     return check
 
@@ -72,7 +77,7 @@ def _rows(origins: Sequence[SecretOrigin]) -> list[dict[str, object]]:
         found.setdefault(f"* {one.source}" if one.name == "*" else one.name, []).append(one)
     return [
         {
-            "name": "(all it has)" if name.startswith("* ") else name,
+            "name": _ALL if name.startswith("* ") else name,
             "from": had[0].source,
             "also in": ", ".join(one.source for one in had[1:]),
             "problem": next((one.problem for one in had if one.problem), ""),

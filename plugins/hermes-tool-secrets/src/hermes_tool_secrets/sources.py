@@ -112,7 +112,7 @@ def _output(argv: Sequence[str], setting: str, seconds: float) -> bytes:
         raise UserError(f"{program} cannot be started: {error.strerror}.", hint="Mend it.") from None
     if answer.status == 0 and not answer.long:
         return answer.printed
-    raise _failed(Path(program).name, answer, seconds, "Run it yourself: what it says is not shown here.")
+    raise _failed(Path(program).name, answer, seconds, "Run it yourself, as what it says is not shown here")
 
 
 def _failed(name: str, answer: Answer, seconds: float, mend: str) -> UserError:
