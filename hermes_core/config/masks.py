@@ -37,8 +37,7 @@ class Masks:
         self._source: Callable[[], Sequence[Watched]] = tuple
         self._maskers: Sequence[Watched] | None = None
         self._lock, self._loading = RLock(), False
-        self._short: dict[str, str] = {}
-        self._learned = 0
+        self._short: dict[tuple[str, int], str] = {}
 
     def use(self, source: Callable[[], Sequence[Watched]]) -> None:
         """Say where maskers come from: it is asked once, when the first text is masked. Until then there are none."""
@@ -76,17 +75,18 @@ class Masks:
 
     def always(self, text: str) -> str:
         """Do the same, whatever the settings say."""
-        if (learned := len(self._secrets.learned)) != self._learned:  # what is remembered was cleaned without it
-            self._learned = learned
-            self._short.clear()
         if len(text) > _SHORT:
             return masked_text(text, self.known, self.maskers)
-        if (found := self._short.get(text)) is None:  # names and states, which come again and again
+        key = (
+            text,
+            len(self._secrets.learned),
+        )  # what was remembered before was cleaned without
+        if (found := self._short.get(key)) is None:  # names and states, which come again and again
             found = masked_text(text, self.known, self.maskers)
             if len(self._short) >= _REMEMBERED:
                 self._short.clear()
             if self._maskers is not None:
-                self._short[text] = found
+                self._short[key] = found
         return found
 
     def for_model(self, text: str) -> str:

@@ -95,6 +95,9 @@ class Secrets:
         """
         if error := unfit(name):
             raise error
+        theirs = self.sources.origins(ask=False) if self.sources else ()
+        if place := next((one.source for one in theirs if one.name == name), ""):
+            raise UserError(f"{name} is read from {place}.", hint=f"Put it there, or: config unset secrets.env.{name}")
         if re.search(UNFIT, value):
             raise UserError(f"The value of {name} holds characters that a text file cannot.", hint="Enter it again.")
         self._replace(name, f"{name}={_quoted(value)}\n")

@@ -9,7 +9,7 @@ from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import Any
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import ConfigError, ContractError, HermesError, LoadError, PluginError, UserError
@@ -20,8 +20,6 @@ from hermes_core.plugins.fence import log, one_line
 from hermes_core.plugins.implementation import declared
 from hermes_core.plugins.index import Index, Installed, owners
 from hermes_core.types import Fault, Phase
-
-T = TypeVar("T")
 
 
 class Loader:
@@ -190,7 +188,7 @@ def import_plugin(installed: Installed) -> Any:
     return import_object(installed.module, installed.attribute) if package else module
 
 
-def chosen(owner: Installed, name: str, given: Iterable[tuple[str, T]], dispatch: Dispatch) -> T:
+def chosen(owner: Installed, name: str, given: Iterable[tuple[str, Any]], dispatch: Dispatch) -> Any:
     """Return what has a name, of what plugins contribute. Raises PluginError when its owner does not give it."""
     for _, one in given:
         if getattr(one, "name", "") == name:

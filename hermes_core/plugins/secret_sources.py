@@ -2,6 +2,7 @@
 
 import logging
 import re
+import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar, copy_context
@@ -49,9 +50,8 @@ class SecretSources:
     def __init__(self, settings: "Settings", index: Index, loader: Loader, dispatch: Dispatch) -> None:
         self._settings, self._index, self._loader, self._dispatch = settings, index, loader, dispatch
         self._kept: dict[tuple[str, str], _Answer] = {}
-        self._at_work: set[tuple[str, str]] = set()
         self._loading, self._locks = RLock(), defaultdict[str, Lock](Lock)
-        self._told: set[str] = set()
+        self._at_work, self._told = set[tuple[str, str]](), set[str]()
 
     def get(self, name: str, kept: str) -> str:
         """Return a secret of which the file has ``kept``: as settings map it, else that, else of who gives all it has.
@@ -65,15 +65,13 @@ class SecretSources:
         owners = [one for one, answer in bulk.items() if name in answer.values]
         found = [*[source] * bool(source), *[".env"] * bool(kept), *owners]
         if len(found) > 1:
-            self._tell(f"{name} is in {' and in '.join(found)}; {found[0]} counts", log.warning)
+            self._tell(f"{name} is in {' and in '.join(found)}", f"{found[0]} counts", log.warning)
         if source:
             answer = self._answer(source, reference)
-            if answer.problem:
-                self._tell(f"{name} is not to be had from {source}: {answer.problem}")
+            self._tell(f"{name} is not to be had from {source}", answer.problem)
             return answer.values.get("", "")
         for one, answer in bulk.items():
-            if answer.problem:
-                self._tell(f"{one} does not say which secrets it has: {answer.problem}")
+            self._tell(f"{one} does not say which secrets it has", answer.problem)
         return kept or (bulk[owners[0]].values[name] if owners else "")
 
     def renew(self) -> bool:
@@ -124,8 +122,8 @@ class SecretSources:
             raise UnknownName("source of secrets", name, self._index.offered("secret_sources"))
         with self._loading:
             self._loader.load(owners[0], named=True)
-            given: list[tuple[str, SecretSource]] = dispatch.contributions("register_secret_sources")
-            return chosen(owners[0], name, given, dispatch)
+            found: SecretSource = chosen(owners[0], name, dispatch.contributions("register_secret_sources"), dispatch)
+            return found
 
     def _ask(self, key: tuple[str, str], source: SecretSource, seconds: float) -> None:
         problem, values = "", dict[str, str]()
@@ -148,11 +146,11 @@ class SecretSources:
     def _why(self, error: HermesError) -> str:
         return ". ".join(filter(None, [one_line(error, self._dispatch.masked).rstrip("."), error.hint]))
 
-    def _tell(self, line: str, *hearers: Callable[[str], object]) -> None:
+    def _tell(self, what: str, why: str, *hearers: Callable[[str], object]) -> None:
         """Say once what a person should know: by names alone, and what was told of errors is masked."""
-        if line not in self._told:
+        if why and (line := f"{what}: {why}") not in self._told:
             self._told.add(line)
-            for hear in hearers or (log.warning, tell):
+            for hear in hearers or (log.warning, lambda line: tell(line) or sys.stderr.write(f"{line}\n")):
                 hear(line)
 
 

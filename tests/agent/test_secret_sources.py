@@ -104,9 +104,9 @@ async def test_environment_beats_mapped_beats_file_beats_bulk(
         monkeypatch.setenv("A_KEY", "from-environment")
         assert secrets.get("A_KEY") == "from-environment"
     told = [one.getMessage() for one in caplog.records if "counts" in one.getMessage()]
-    assert "A_KEY is in one and in other and in last; one counts" in told
-    assert "B_KEY is in one and in .env; one counts" in told
-    assert "A_KEY is in other and in last; other counts" in told
+    assert "A_KEY is in one and in other and in last: one counts" in told
+    assert "B_KEY is in one and in .env: one counts" in told
+    assert "A_KEY is in other and in last: other counts" in told
     assert len(told) == len(set(told)), "each is told once"
     assert not any("from-" in line or "late" in line for line in told), "by names only"
 
@@ -298,3 +298,87 @@ async def test_the_log_says_all_this_and_no_value(bench: Bench, caplog: pytest.L
         rows = secrets.origins(ask=True)
         assert ("A_KEY", "store:place", "") in [(one.name, one.source, one.problem) for one in rows]
     assert KEY not in f"{rows}{caplog.text}{list(map(vars, caplog.records))}"
+
+
+class Clock:
+    """What time it is for the sources, as the test says."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 0.0
+        monkeypatch.setattr("hermes_core.plugins.secret_sources.monotonic", lambda: self.now)
+
+
+async def test_nobody_waits_for_what_is_asked_again(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    go_on = threading.Event()
+
+    class Slow(Store):
+        def read(self, reference: str, seconds: float) -> str:
+            go_on.wait(30)
+            return super().read(reference, seconds)
+
+    clock, source = Clock(monkeypatch), Slow(place="first-value")
+    bench.tmp_plugin(source)
+    bench.configure({"secrets.env": {"A_KEY": "store:place"}})
+    async with bench:
+        secrets = bench.runtime.settings.secrets
+        go_on.set()
+        assert secrets.get("A_KEY") == "first-value"
+        go_on.clear()
+        source.values["place"] = "second-value"
+        clock.now = 299.0
+        assert secrets.get("A_KEY") == "first-value"
+        assert source.asked == ["place"]
+        clock.now = 301.0
+        assert secrets.get("A_KEY") == "first-value", "and a thread asks"
+        go_on.set()
+        settle(bench, source)
+        assert secrets.get("A_KEY") == "second-value"
+        source.values["place"] = "third-value"
+        clock.now = 1_000.0
+        assert secrets.get("A_KEY") == "third-value", "what is as old as that is waited for"
+
+
+async def test_one_that_failed_rests_and_comes_back(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, source = Clock(monkeypatch), Store(place=UserError("It is locked.", hint="Unlock it."))
+    bench.tmp_plugin(source)
+    bench.configure({"secrets.env": {"A_KEY": "store:place"}})
+    async with bench:
+        secrets = bench.runtime.settings.secrets
+        assert [secrets.get("A_KEY"), secrets.get("A_KEY")] == ["", ""]
+        assert source.asked == ["place"]
+        source.values["place"] = KEY
+        clock.now = 61.0
+        assert secrets.get("A_KEY") == KEY
+
+
+async def test_what_is_told_where_no_turn_is_goes_to_standard_error(
+    bench: Bench, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bench.tmp_plugin(Store())
+    bench.configure({"secrets.env": {"A_KEY": "store:place"}})
+    async with bench:
+        assert bench.runtime.settings.secrets.get("A_KEY") == ""
+    assert capsys.readouterr().err == "A_KEY is not to be had from store: it has nothing there\n"
+
+
+async def test_a_key_that_a_source_should_have_is_not_made_and_kept_here(bench: Bench) -> None:
+    bench.tmp_plugin(Store())
+    bench.configure({"secrets.env": {"A_KEY": "store:place"}})
+    async with bench:
+        secrets = bench.runtime.settings.secrets
+        with pytest.raises(UserError, match="A_KEY is read from store:place"):
+            secrets.set("A_KEY", "made-just-now")
+        secrets.set("B_KEY", "of-our-own")
+        assert secrets.get("B_KEY") == "of-our-own"
+
+
+async def test_a_source_that_gives_nonsense_by_odd_names_costs_nothing_else(bench: Bench) -> None:
+    class Odd(Store):
+        def read_all(self, seconds: float) -> Mapping[str, str]:
+            return {7: "x", "A_KEY": KEY}  # type: ignore[dict-item]
+
+    bench.tmp_plugin(Odd("odd"))
+    bench.tmp_plugin(Store("store", A_KEY="of-the-second"))
+    bench.configure({"secrets.bulk": ["odd", "store"]})
+    async with bench:
+        assert bench.runtime.settings.secrets.get("A_KEY") == "of-the-second"
