@@ -52,3 +52,35 @@ async def test_a_token_may_come_from_another_source(hermes, program):
     hermes.configure({"secrets.env": {"BWS_ACCESS_TOKEN": "pass:bws"}, "secrets.bulk": ["bws"]})
     async with hermes:
         assert hermes.runtime.settings.secrets.get("A_KEY") == "0.token-of-pass!"
+
+
+async def test_doctor_is_told_of_programs_that_are_missing(bench, monkeypatch, tmp_path):
+    async with bench:
+        bench.runtime.loader.load_contributing("checks")
+        ((_, check),) = bench.runtime.dispatch.contributions("register_checks")
+        (fine,) = await check.run()
+        assert fine.level == "ok"
+        found = await check.full()
+        assert [one.text.partition(" ")[0] for one in found] == ["C_KEY", "D_KEY"]
+        assert {one.fix for one in found} == {"hermes secrets check"}
+        monkeypatch.setenv("PATH", str(tmp_path))
+        (missing,) = await check.run()
+        assert missing.text == "secrets come from pass, whose program is missing"
+        assert missing.fix.startswith("install it: apt install pass")
+
+
+async def test_of_a_source_that_gives_all_the_names_are_shown(hermes, program):
+    hermes.tmp_plugin("hermes_tool_secrets")
+    hermes.configure(
+        {"secrets.bulk": ["command", "bws"], "tools.secrets.bulk_command": ["/bin/echo", f'{{"Z_KEY": "{KEY}"}}']}
+    )
+    async with hermes:
+        said = await hermes.command("secrets check")
+        listed = await hermes.command("secrets list")
+    assert [line.split() for line in said.splitlines() if "command" in line or "bws" in line] == [
+        ["Z_KEY", "command", "ok"],
+        ["(all", "it", "has)", "bws", "not", "to", "be", "had"],
+        ["(all", "it", "has)", "command", "ok"],
+    ]
+    assert "Z_KEY" not in listed
+    assert KEY not in said

@@ -80,7 +80,7 @@ def _rows(origins: Sequence[SecretOrigin]) -> list[dict[str, object]]:
             "name": _ALL if name.startswith("* ") else name,
             "from": had[0].source,
             "also in": ", ".join(one.source for one in had[1:]),
-            "problem": next((one.problem for one in had if one.problem), ""),
+            "problem": had[0].problem,  # what does not count may be wrong
         }
         for name, had in sorted(found.items(), key=lambda item: (item[0].startswith("* "), item[0]))
     ]
@@ -91,7 +91,7 @@ def _rank(one: SecretOrigin) -> int:
 
 
 def check_of(ctx: PluginContext) -> Check:
-    """Whether the programs of the stores in use are there; with ``--deep`` each secret is asked for."""
+    """Whether the programs of the stores in use are there; ``doctor --secrets`` asks for each secret."""
 
     async def programs() -> list[Finding]:
         config: Config = ctx.config or Config()
@@ -101,9 +101,8 @@ def check_of(ctx: PluginContext) -> Check:
         return wrong or [Finding(level="ok", text="the programs of the stores in use are there")]
 
     async def everything() -> list[Finding]:
-        rows = await ctx.settings.secret_origins(ask=True)
-        bad = [one for one in rows if one.problem]
-        wrong = [_warning(f"{one.name} from {one.source}: {one.problem}", "hermes secrets check") for one in bad]
+        bad = [row for row in _rows(await ctx.settings.secret_origins(ask=True)) if row["problem"]]
+        wrong = [_warning(f"{r['name']} from {r['from']}: {r['problem']}", "hermes secrets check") for r in bad]
         return wrong or await programs()
 
     return Check(name="secrets", run=programs, full=everything, cheap=True)
