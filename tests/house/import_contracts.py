@@ -76,7 +76,6 @@ layers =
     context
     host
     brokers | control | slash
-    closed
     platforms
     masking
     kinds | options | tables | database | contents | search
