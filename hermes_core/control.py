@@ -30,6 +30,7 @@ from hermes_core.types import (
     ProviderRow,
     Request,
     RouteRow,
+    SecretOrigin,
     Session,
     SessionRow,
     Setting,
@@ -305,6 +306,11 @@ class SettingsBroker(ABC):
 
     async def has_secret(self, name: str) -> bool:
         """Tell whether a secret is set, in the environment or in the home."""
+        raise _not_here()
+
+    @needs("secrets.list", "looked into where secrets come from")
+    async def secret_origins(self, *, ask: bool = False) -> Sequence[SecretOrigin]:
+        """Return who has which secret, by its name. With ``ask`` every source is asked, for all that it should have."""
         raise _not_here()
 
     def trial(self, settings: Mapping[str, JSON], secrets: Mapping[str, str]) -> AbstractAsyncContextManager[Trial]:

@@ -27,7 +27,7 @@ from hermes_core.modes import Mode, ask, contribute, decide, hookimpl, mode_of, 
 
 from hermes_core.kinds import (  # isort: skip
     Backend, Completer, ConsoleDriver, Jobs, Masker, Memory, Opening, Platform, Provider, Purse, Resource, Router,
-    Service, SetupStep, StoreDriver, Tool, ToolSource, TurnQueue, Workspace,
+    SecretSource, Service, SetupStep, StoreDriver, Tool, ToolSource, TurnQueue, Workspace,
 )  # fmt: skip
 from hermes_core.types import (  # isort: skip
     Check, Command, Effect, Envelope, Fault, Message, Migration, Offer, Principal, Prompt, Protected, Question,
@@ -142,6 +142,11 @@ def register_consoles(ctx: PluginContext) -> Iterable[ConsoleDriver]:  # type: i
 @contribute
 def register_maskers(ctx: PluginContext) -> Iterable[Masker]:  # type: ignore[empty-body]
     """Return what finds secrets in texts, beside the values the kernel knows. Asked when the first text is masked."""
+
+
+@contribute
+def register_secret_sources(ctx: PluginContext) -> Iterable[SecretSource]:  # type: ignore[empty-body]
+    """Return where secrets are read that are kept elsewhere; asked when settings name one and a secret is needed."""
 
 
 @contribute

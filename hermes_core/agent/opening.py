@@ -9,7 +9,7 @@ from hermes_core.kinds import Purse, StoreDriver
 from hermes_core.plugins.consent import Consent
 from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.plugins.index import Index
-from hermes_core.plugins.loader import Loader
+from hermes_core.plugins.loader import Loader, chosen
 
 __all__ = ["address_of", "driver_for", "mailbox_of", "purses_of"]
 
@@ -19,7 +19,7 @@ _HINT = "It looks like postgresql://USER:PASSWORD@HOST:5432/DATABASE; without st
 def address_of(settings: Settings) -> str:
     """Say where the store's server is, with its password; empty when it is a file. Raises UserError."""
     given = settings.config.store.url
-    url = settings.secrets.get(given.reference) if given.reference else given
+    url = settings.secret(given)
     if given.reference and not url:  # never quietly somewhere else
         hint = f"Set it with: {settings.home.brand} config set {given.reference} postgresql://…"
         raise UserError(f"store.url refers to {given.reference}, which is not set.", hint=hint)
@@ -40,12 +40,8 @@ def driver_for(url: str, index: Index, loader: Loader, dispatch: Dispatch) -> St
         hint = "For PostgreSQL: pip install 'hermes-core[postgresql]'. Without store.url the store is a file."
         raise UserError(f"store.url begins with {scheme}://, and no plugin here opens such a store.", hint=hint)
     loader.load(owners[0], named=True)
-    given: dict[str, StoreDriver] = {one.name: one for _, one in dispatch.contributions("register_stores")}
-    if scheme not in given:
-        fault = next((f for f in dispatch.faults if f.plugin == owners[0].label), None)
-        text = fault.error if fault else f"declares stores of {scheme}:// and registers none"
-        raise owners[0].error(PluginError, text, fault.hint if fault else "")
-    return given[scheme]
+    driver: StoreDriver = chosen(owners[0], scheme, dispatch.contributions("register_stores"), dispatch)
+    return driver
 
 
 def mailbox_of(loader: Loader, dispatch: Dispatch) -> Mailbox:

@@ -43,7 +43,8 @@ if TYPE_CHECKING:
 __all__ = ["Runtime"]
 
 _FIXED = {  # settings that a kernel is made from, once
-    "gateway", "logging", "plugins", "policy", "privacy", "quick_commands", "security", "store", "toolsets", "workers",
+    "gateway", "logging", "plugins", "policy", "privacy", "quick_commands", "secrets", "security", "store", "toolsets",
+    "workers",
 }  # fmt: skip
 _LAST = 1.5  # seconds that observers have at the end: a person waits for their prompt
 
@@ -88,13 +89,8 @@ class Runtime:
         )
         self._own_tools = tuple(tools)
         order = settings.config.plugins.order
-        trace = None
-        if switched_on("HERMES_TRACE_HOOKS"):
-            import sys
-
-            trace = sys.stderr
-        seconds = settings.config.policy.ask_seconds
-        deadlines: dict[hooks.Mode, float] = {"ask": seconds}
+        trace = sys.stderr if switched_on("HERMES_TRACE_HOOKS") else None
+        deadlines: dict[hooks.Mode, float] = {"ask": settings.config.policy.ask_seconds}
         masked = settings.masks.always
         self.dispatch = Dispatch(order=order, strict=strict, trace=trace, deadlines=deadlines, masked=masked)
         self.loader = Loader(
@@ -105,6 +101,10 @@ class Runtime:
             markers=self.home.cache / "crash_markers",
             strict=strict,
         )
+        if settings.config.secrets.env or settings.config.secrets.bulk:
+            from hermes_core.plugins.secret_sources import SecretSources
+
+            settings.secrets.sources = SecretSources(settings, index, self.loader, self.dispatch)
         self.maskers = partial(find_maskers, index, consent, self.loader, self.dispatch)
         settings.masks.use(self.maskers)
         self.memory = Remembering(settings, index, self.loader, self.dispatch)

@@ -10,6 +10,7 @@ from weakref import WeakValueDictionary
 
 from attrs import evolve, field
 
+from hermes_closed.closed import wide
 from hermes_core import trace
 from hermes_core.agent.bounds import CHILD
 from hermes_core.agent.capabilities import Permitted
@@ -17,7 +18,6 @@ from hermes_core.agent.incoming import enveloped
 from hermes_core.agent.offering import offered
 from hermes_core.agent.prompt import prompt_text
 from hermes_core.agent.runtime import Runtime
-from hermes_core.closed import wide
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.kinds import Workspace
 from hermes_core.patterns import pattern

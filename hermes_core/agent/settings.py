@@ -15,7 +15,7 @@ from hermes_core.errors import HermesError, NotPermitted, PluginError, UnknownNa
 from hermes_core.kinds import SetupStep
 from hermes_core.plugins.fence import one_line
 from hermes_core.plugins.index import Installed
-from hermes_core.types import JSON, Setting
+from hermes_core.types import JSON, SecretOrigin, Setting
 from hermes_shapes.describe import settings_rows
 
 __all__ = ["HomeSettings", "keep_to_own"]
@@ -64,6 +64,9 @@ class HomeSettings(SettingsBroker):
         for name, value in secrets.items():  # first: a key without a use does no harm, a use without a key does
             known.secrets.set(name, value)
         edits.write()
+
+    async def secret_origins(self, *, ask: bool = False) -> Sequence[SecretOrigin]:
+        return await asyncio.to_thread(self._runtime.settings.secrets.origins, ask=ask)
 
     async def has_secret(self, name: str) -> bool:
         return bool(self._runtime.settings.secrets.get(name))

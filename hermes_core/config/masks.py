@@ -15,11 +15,11 @@ from hermes_core.config.secrets import Secrets
 from hermes_core.environment import is_secret
 from hermes_core.errors import UserError
 from hermes_core.masking import might_be_secret, put_to_use
-from hermes_core.masking.known import Known
 from hermes_core.masking.stream import MaskingStream, hidden, mask, masked_text
 from hermes_core.masking.watched import UNJUDGED, Watched
 from hermes_core.options import Secret
 from hermes_core.types.base import JSON
+from hermes_known.known import Known
 
 __all__ = ["Masks", "known_values"]
 
@@ -37,7 +37,7 @@ class Masks:
         self._source: Callable[[], Sequence[Watched]] = tuple
         self._maskers: Sequence[Watched] | None = None
         self._lock, self._loading = RLock(), False
-        self._short: dict[str, str] = {}
+        self._short: dict[tuple[str, int], str] = {}
 
     def use(self, source: Callable[[], Sequence[Watched]]) -> None:
         """Say where maskers come from: it is asked once, when the first text is masked. Until then there are none."""
@@ -67,7 +67,7 @@ class Masks:
     @cached_property
     def known(self) -> Known:
         """The values that this process was told."""
-        return Known(known_values(self._secrets, self._config))
+        return Known(known_values(self._secrets, self._config), self._secrets.learned)
 
     def text(self, text: str) -> str:
         """Mask a text for people and files."""
@@ -77,12 +77,16 @@ class Masks:
         """Do the same, whatever the settings say."""
         if len(text) > _SHORT:
             return masked_text(text, self.known, self.maskers)
-        if (found := self._short.get(text)) is None:  # names and states, which come again and again
+        key = (
+            text,
+            len(self._secrets.learned),
+        )  # what was remembered before was cleaned without
+        if (found := self._short.get(key)) is None:  # names and states, which come again and again
             found = masked_text(text, self.known, self.maskers)
             if len(self._short) >= _REMEMBERED:
                 self._short.clear()
             if self._maskers is not None:
-                self._short[text] = found
+                self._short[key] = found
         return found
 
     def for_model(self, text: str) -> str:
@@ -166,7 +170,7 @@ class Masks:
 def known_values(secrets: Secrets, config: Any = None) -> list[str]:
     """Return the values of ``.env``, of secret variables of the environment, and of secret settings."""
     try:
-        kept = [secrets.get(name) for name in secrets.names()]
+        kept = list(secrets.kept().values())
     except UserError:  # said elsewhere; what else is known is still hidden
         kept = []
     inherited = [value for name, value in os.environ.items() if len(value) >= 6 and is_secret(name, value)]

@@ -31,6 +31,16 @@ def _rules(_instance: Any, _attribute: Any, value: list[str]) -> None:
             raise ValueError(f"{rule!r} can match nothing; a rule is TOOL or TOOL(PATTERN), such as terminal(git *)")
 
 
+def _references(_instance: Any, _attribute: Any, value: dict[str, str]) -> None:
+    from hermes_core.config.secrets import unfit  # hardly anybody needs it
+
+    for name, place in value.items():
+        if error := unfit(name):
+            raise ValueError(error.text)
+        if not all(place.partition(":")) or place.startswith("env:"):
+            raise ValueError(f"{name} must be SOURCE:REFERENCE, such as op://Vault/Item/field")
+
+
 @settings
 class ModelSettings:
     """Which model answers, and how it is asked."""
@@ -197,6 +207,25 @@ class SecuritySettings:
 
 
 @settings
+class SecretsSettings:
+    """Where secrets come from that are kept elsewhere: sources of plugins, each by its name."""
+
+    env: dict[str, str] = option(
+        "Which secret is read where: SOURCE:REFERENCE, by the name of its variable.",
+        factory=dict,
+        example={"OPENAI_API_KEY": "pass:hermes/openai"},
+        validator=_references,
+    )
+    bulk: list[str] = option(
+        "Sources that give whatever they have, where nobody else has it; the first that has it counts.",
+        factory=list,
+        example=["bws"],
+    )
+    cache_ttl_seconds: float = option("Seconds after which one is asked again.", default=300.0, validator=ge(0))
+    timeout_seconds: float = option("Seconds that one has to answer.", default=10.0, validator=gt(0))
+
+
+@settings
 class DisplaySettings:
     """What is shown."""
 
@@ -288,6 +317,7 @@ class Config:
     terminal: TerminalSettings = option("Where commands run.", factory=TerminalSettings)
     policy: PolicySettings = option("What may be done without asking.", factory=PolicySettings)
     security: SecuritySettings = option("What tools may reach, and what texts may hold.", factory=SecuritySettings)
+    secrets: SecretsSettings = option("Where secrets are kept elsewhere.", factory=SecretsSettings)
     display: DisplaySettings = option("What is shown.", factory=DisplaySettings)
     quick_commands: dict[str, QuickSettings] = option("Slash commands of your own, by name.", factory=dict)
     gateway: GuestSettings = option("What people from chat services may do.", factory=GuestSettings)

@@ -21,6 +21,7 @@ from hermes_core.kinds.provider import Provider
 from hermes_core.kinds.purse import Purse
 from hermes_core.kinds.queue import TurnQueue
 from hermes_core.kinds.router import Attempt, ModelCall, ModelRoute, RetryLimits, Router
+from hermes_core.kinds.secret_source import SecretSource
 from hermes_core.kinds.service import Service
 from hermes_core.kinds.setup import SetupStep
 from hermes_core.kinds.store import StoreDriver
@@ -55,6 +56,7 @@ __all__ = [
     "Resource",
     "RetryLimits",
     "Router",
+    "SecretSource",
     "Service",
     "SetupField",
     "SetupStep",

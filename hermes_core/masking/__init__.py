@@ -12,26 +12,16 @@ from hermes_core import environment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Protocol
-
-    class Masking(Protocol):
-        """What a kernel masks with; ``hermes_core.config.masks`` has the one there is."""
-
-        def always(self, text: str) -> str:
-            """Return the text with its secrets masked, whatever the settings say."""
-
-        def is_token(self, value: str) -> bool:
-            """Tell whether a value is a secret by its look."""
-
+    from hermes_core.config.masks import Masks
 
 __all__ = ["MASKED", "masked", "might_be_secret", "put_to_use"]
 
 MASKED = "⟦secret"  # how the mask begins that models are shown
 _CODE = re.compile(r"[\w.=+~:-]{16,}").fullmatch
-_in_use: "weakref.ref[Masking] | None" = None
+_in_use: "weakref.ref[Masks] | None" = None
 
 
-def put_to_use(masks: "Masking") -> None:
+def put_to_use(masks: "Masks") -> None:
     """Mask with what this kernel knows, wherever there is no context. Of several in a process the last one counts."""
     global _in_use
     _in_use = weakref.ref(masks)
@@ -45,8 +35,8 @@ def masked(text: str) -> str:
     """
     if masks := _in_use and _in_use():
         return masks.always(text)
-    from hermes_core.masking.known import Known
     from hermes_core.masking.stream import masked_text
+    from hermes_known.known import Known
 
     kept = (value for name, value in os.environ.items() if environment.is_secret(name, value))
     return masked_text(text, Known(kept))

@@ -4,9 +4,9 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 
-from hermes_core.masking.known import Known
 from hermes_core.masking.watched import UNJUDGED, Span, Watched
 from hermes_core.patterns import pattern
+from hermes_known.known import Known
 
 __all__ = ["Mask", "MaskingStream", "hidden", "mask", "masked_text"]
 

@@ -26,6 +26,7 @@ ENFORCED = {
     "llm.call": "call models on your account",
     "messages.send": "send messages as you",
     "history.rewrite": "rewrite what a model was told",
+    "secrets.list": "see the names of your secrets and where each is kept, and have them asked for",
     "settings.write": "see your settings and change them",
     "approvals.settle": "say yes and no for you",
     "conversation.change": "act in the conversation you type its commands into",

@@ -188,6 +188,16 @@ def import_plugin(installed: Installed) -> Any:
     return import_object(installed.module, installed.attribute) if package else module
 
 
+def chosen(owner: Installed, name: str, given: Iterable[tuple[str, Any]], dispatch: Dispatch) -> Any:
+    """Return what has a name, of what plugins contribute. Raises PluginError when its owner does not give it."""
+    for _, one in given:
+        if getattr(one, "name", "") == name:
+            return one
+    fault = next((f for f in dispatch.faults if f.plugin == owner.label), None)
+    text = fault.error if fault else f"declares {name} and registers none"
+    raise owner.error(PluginError, text, fault.hint if fault else "")
+
+
 def slash_clashes(index: Index, consent: Consent) -> Sequence[Fault]:
     """Return the slash commands and other names that enabled plugins declare in vain; none is imported for it."""
     claims = [(p, p.manifest.contributes["slash"]) for p in index.plugins if p.manifest and consent.state(p).usable]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from hermes_core.testing.contract_queue import TurnQueueContract
     from hermes_core.testing.contract_router import RouterContract
     from hermes_core.testing.contract_routes import RoutesContract, serve
+    from hermes_core.testing.contract_secret_source import SecretSourceContract
     from hermes_core.testing.contract_setup import SetupContract
     from hermes_core.testing.contract_side import HostSideContract
     from hermes_core.testing.contract_source import ToolSourceContract
@@ -71,6 +72,7 @@ __all__ = [
     "RoutesContract",
     "Say",
     "ScriptedProvider",
+    "SecretSourceContract",
     "SetupContract",
     "Steps",
     "StoreDriverContract",
@@ -117,6 +119,7 @@ _HOMES = {
     "RouterContract": "contract_router",
     "RoutesContract": "contract_routes",
     "Say": "scripted",
+    "SecretSourceContract": "contract_secret_source",
     "SetupContract": "contract_setup",
     "ScriptedProvider": "scripted",
     "Steps": "steps",

@@ -27,6 +27,7 @@ from hermes_core.kinds import (
     Purse,
     Resource,
     Router,
+    SecretSource,
     Service,
     SetupStep,
     StoreDriver,
@@ -67,6 +68,7 @@ TABLES: dict[type, tuple[str, str]] = {
     Purse: ("tool", "purses"),
     ConsoleDriver: ("platform", "consoles"),
     Masker: ("tool", "maskers"),
+    SecretSource: ("tool", "secret_sources"),
     SetupStep: ("tool", "setup"),
 }
 

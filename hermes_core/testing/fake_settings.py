@@ -9,7 +9,7 @@ from attrs import evolve
 from hermes_core.control import SettingsBroker
 from hermes_core.errors import ConfigError, NotPermitted, UnknownName
 from hermes_core.kinds import SetupStep
-from hermes_core.types import JSON, Setting
+from hermes_core.types import JSON, SecretOrigin, Setting
 
 if TYPE_CHECKING:
     from hermes_core.plugins.manifest import Manifest
@@ -88,10 +88,15 @@ class FakeSettings(SettingsBroker):
         kept = {one.name: self.secrets.get(one.key, "") for one in step.fields}
         return await step.test({**kept, **values})
 
-    def _require(self) -> None:
-        if self._manifest is not None and "settings.write" not in self._manifest.kernel:
-            hint = "Declare it in hermes-plugin.toml: [permissions] kernel = ['settings.write']"
-            raise NotPermitted(self._manifest.label, "used settings.write without declaring it.", hint=hint)
+    async def secret_origins(self, *, ask: bool = False) -> Sequence[SecretOrigin]:
+        """Those that were kept here."""
+        self._require("secrets.list")
+        return [SecretOrigin(name=name, source=".env") for name in sorted(self.secrets)]
+
+    def _require(self, permission: str = "settings.write") -> None:
+        if self._manifest is not None and permission not in self._manifest.kernel:
+            hint = f"Declare it in hermes-plugin.toml: [permissions] kernel = [{permission!r}]"
+            raise NotPermitted(self._manifest.label, f"used {permission} without declaring it.", hint=hint)
 
     def _keep(self, key: str, value: object, *, written: bool) -> Setting:
         self._require()

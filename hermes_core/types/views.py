@@ -11,8 +11,8 @@ from hermes_core.types.work import Wall
 from hermes_core.values import frozen
 
 __all__ = [
-    "BackendRow", "Choice", "ConversationState", "Job", "KeyRow", "ModelRow", "ProviderRow", "Setting", "ToolRow",
-    "UsageRow",
+    "BackendRow", "Choice", "ConversationState", "Job", "KeyRow", "ModelRow", "ProviderRow", "SecretOrigin", "Setting",
+    "ToolRow", "UsageRow",
 ]  # fmt: skip
 
 
@@ -146,6 +146,18 @@ class KeyRow:
     left: float = 0.0
     reason: str = ""
     uses: int = 0
+
+
+@frozen(kw_only=True)
+class SecretOrigin:
+    """Who has a secret: the environment, ``.env``, SOURCE:REFERENCE, or a source that gives whatever it has.
+
+    That one has a row with the name ``*``, too. ``problem`` says why it is not to be had.
+    """
+
+    name: str
+    source: str
+    problem: str = ""
 
 
 @frozen(kw_only=True)

@@ -31,6 +31,9 @@ mcp_servers: {{linear: {{command: npx, args: [linear], env: {{LINEAR: {KEY}}}}}}
 terminal: {{backend: modal, cwd: /srv}}
 telegram: {{require_mention: false}}
 display: {{skin: ares}}
+secrets:
+  bitwarden: {{enabled: true}}
+  onepassword: {{enabled: true, env: {{GROQ_API_KEY: "op://Private/Groq/key", XAI_API_KEY: plain}}}}
 """
 
 
@@ -299,12 +302,15 @@ def test_settings_come_under_our_names(cli, tmp_path):
     assert got["policy.deny"] == '["terminal(rm -rf *)"]'
     assert got["policy.allow"] == '["terminal(git status)"]'
     assert got["terminal.cwd"] == '"/srv"'
+    assert got["secrets.bulk"] == '["bws"]'
     text = (cli.home / "config.yaml").read_text()
     assert "my-box" in text
     assert "MY_BOX_API_KEY" in text
+    assert "GROQ_API_KEY: op://Private/Groq/key" in text
     assert "allowed_users: ['11', '22']" in text
     left = {row["name"] for row in done.rows if row["state"] == "left"}
     assert {"TELEGRAM_HOME_CHANNEL: 11", "DISCORD_ALLOWED_USERS", "auth.json", "display: skin"} <= left
+    assert "secrets.onepassword.env.XAI_API_KEY" in left
     assert any(name.startswith("terminal.backend: modal") for name in left)
     assert next(row["why"] for row in done.rows if row["name"] == "GATEWAY_ALLOW_ALL_USERS").startswith("say yourself")
     assert json.loads((cli.home / "data/tool-migrate/hermes-agent/cron-jobs.json").read_text())["jobs"][0]["id"] == "j"

@@ -20,7 +20,6 @@ PRIVATE = [
     "embed",
     "testing",
     "own",
-    "masking.known",
     "masking.stream",
     "masking.watched",
 ]
@@ -77,7 +76,6 @@ layers =
     context
     host
     brokers | control | slash
-    closed
     platforms
     masking
     kinds | options | tables | database | contents | search

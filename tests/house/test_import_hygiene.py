@@ -73,6 +73,24 @@ def test_a_one_shot_imports_only_the_hot_path(start: Start) -> None:
     assert "hermes_core.store.journal" in loaded  # the probe did see a whole turn
 
 
+def test_sources_of_secrets_cost_nothing_until_one_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ACME_API_KEY", "of-the-environment")
+    (tmp_path / "config.yaml").write_text(
+        "secrets: {env: {ACME_API_KEY: 'command:acme', OTHER_API_KEY: 'command:x'}, bulk: [command]}\n"
+        "model: {provider: acme, default: m}\n"
+        "providers: {acme: {base_url: 'http://127.0.0.1:9', api_key: 'env:ACME_API_KEY'}}\nagent: {model_tries: 1}\n"
+    )
+    start = Start(tmp_path)
+    for words in (("--version",), ("plugins", "list"), ("-z", "hello")):
+        assert "hermes_tool_secrets" not in start.modules(*words)
+    monkeypatch.delenv("ACME_API_KEY")
+    assert "hermes_tool_secrets" in start.modules("-z", "hello there"), "and the probe sees when one is"
+
+
+def test_without_sources_not_even_their_kernel_half_is_imported(start: Start) -> None:
+    assert "hermes_core.plugins.secret_sources" not in start.modules("-z", "hello")
+
+
 def test_what_tools_do_is_imported_when_one_is_called(start: Start) -> None:
     loaded = start.modules("-z", "hello")
     kernel = "hermes_core.agent.tools hermes_core.agent.calls hermes_core.agent.policy.judge"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from hermes_closed.closed import closed, vital_place
 from hermes_core.agent.policy.guarded import guarded_paths, guarded_place, readable
-from hermes_core.closed import closed, vital_place
 from hermes_core.config.paths import Home
 from hermes_core.config.settings import load_settings
 from hermes_core.types import Session

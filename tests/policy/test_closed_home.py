@@ -124,8 +124,8 @@ async def test_a_link_among_the_own_outputs_opens_nothing(scene: Scene) -> None:
 
 
 async def test_another_profile_reads_nothing_of_the_main_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from hermes_closed.closed import closed
     from hermes_core.agent.policy.guarded import guarded_paths
-    from hermes_core.closed import closed
     from hermes_core.config.paths import Home
     from hermes_core.config.settings import load_settings
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hermes_core.closed import wide
+from hermes_closed.closed import wide
 from hermes_core.testing import Call
 from hermes_core.types import Returned
 

@@ -38,6 +38,7 @@ ORDER = (
     "Service",
     "Purse",
     "Masker",
+    "SecretSource",
     "SetupStep",
     "SetupField",
     "LoginPrompt",

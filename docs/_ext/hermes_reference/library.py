@@ -6,9 +6,9 @@ import inspect
 import attrs
 
 from hermes_autorun import autorun
+from hermes_closed import closed
 from hermes_core import (
     brokers,
-    closed,
     codec,
     context,
     control,
@@ -115,7 +115,7 @@ def reach_page() -> str:
         doc(places),
         show_class(places.PathRules, "###"),
         *(show_function(places, n) for n in ("spell", "check_path", "open_path", "open_parent")),
-        "## hermes_core.closed",
+        "## hermes_closed.closed",
         doc(closed),
         *(show_class(cls, "###") for cls in (closed.Closed, closed.Opened)),
         "`closed(paths)` and `opened(folders)` make one of them, or give the one that was made before.",

@@ -30,6 +30,7 @@ MEANINGS = {
     "contributes.purses": "Who limits what turns use, that `register_purses` gives.",
     "contributes.consoles": "What drives the console of a terminal, that `register_consoles` gives.",
     "contributes.maskers": "What finds secrets in texts, that `register_maskers` gives.",
+    "contributes.secret_sources": "Where secrets are read that lie elsewhere, that `register_secret_sources` gives.",
     "contributes.setup": "What `hermes setup NAME` asks, that `register_setup` gives.",
     "contributes.commands": "`hermes` commands, by their words, where nothing is said of them.",
     "commands.WORDS.summary": 'What the `hermes` command of these words does: `[commands."telegram login"]`.',

@@ -13,8 +13,8 @@ from typing import Any
 
 from attrs import asdict, evolve
 
+from hermes_closed.closed import vital_place
 from hermes_core.agent.policy.rules import subject_of
-from hermes_core.closed import vital_place
 from hermes_core.kinds import Tool, Workspace
 from hermes_core.types import CommandPart, Effect, Feature, ToolCall
 from hermes_core.values import frozen

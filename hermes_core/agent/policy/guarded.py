@@ -1,10 +1,11 @@
 """The files that guard the agent, hold its secrets or its memory of what was done: closed to every tool."""
 
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from hermes_core.closed import NO_NAME, closed, closed_but, expanded, guarded_by, opened
+from hermes_closed.closed import NO_NAME, closed, closed_but, expanded, guarded_by, opened
 from hermes_core.config.paths import Home
 from hermes_core.config.settings import Settings
 from hermes_core.types import Session
@@ -50,7 +51,7 @@ def guarded_place(place: str, cwd: str, guarded: Sequence[Path], readable: Seque
 
     ``readable`` are folders among the guarded ones that the call may read.
     """
-    if NO_NAME.search(place):
+    if re.search(NO_NAME, place):
         return "no file can have such a name"
     full = os.path.join(cwd or "/", expanded(place))  # noqa: PTH118 - in any file system's spelling
     shut, free = tuple(guarded), tuple(readable)

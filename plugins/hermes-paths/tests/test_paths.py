@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tree import Tree
 
-from hermes_core.closed import guarded_by
+from hermes_closed.closed import guarded_by
 from hermes_core.errors import OutOfReach
 from hermes_paths.places import PathRules, check_path, open_parent, open_path, spell
 

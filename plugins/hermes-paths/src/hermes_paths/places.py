@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, Self
 
-from hermes_core.closed import guarded_by
+from hermes_closed.closed import guarded_by
 from hermes_core.errors import OutOfReach
 
 __all__ = ["PathRules", "check_path", "open_parent", "open_path", "spell"]

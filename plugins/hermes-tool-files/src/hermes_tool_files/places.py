@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from weakref import WeakKeyDictionary
 
-from hermes_core.closed import guarded_by
+from hermes_closed.closed import guarded_by
 from hermes_core.errors import ToolError
 from hermes_core.kinds import Workspace
 from hermes_core.types import ExecRequest, Feature

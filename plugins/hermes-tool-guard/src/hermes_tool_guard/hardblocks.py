@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from hermes_core.closed import NO_NAME, expanded, vital_place
+from hermes_closed.closed import NO_NAME, expanded, vital_place
 from hermes_core.patterns import pattern
 from hermes_core.types import Protected
 from hermes_tool_guard.itself import is_for_a_person
@@ -125,7 +125,7 @@ def _meant(words: list[str], aliases: dict[str, list[str]], known: dict[str, str
 def _as_a_whole(command: str) -> str:
     if len(command) > LONGEST:
         return f"it is longer than {LONGEST:,} characters, too long to be looked through"
-    if NO_NAME.search(command):
+    if re.search(NO_NAME, command):
         return "it holds a character that no command can have"
     return "it is a fork bomb" if _FORK_BOMB.search(command) else ""
 

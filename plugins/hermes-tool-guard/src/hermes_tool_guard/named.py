@@ -8,7 +8,7 @@ from glob import iglob
 from itertools import islice, pairwise
 from pathlib import Path
 
-from hermes_core.closed import Closed, closed, closed_but, expanded, opened
+from hermes_closed.closed import Closed, closed, closed_but, expanded, opened
 from hermes_core.patterns import pattern
 
 __all__ = ["Clear", "closed_text", "closed_words"]

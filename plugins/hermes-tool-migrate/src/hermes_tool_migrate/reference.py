@@ -47,7 +47,7 @@ _PEOPLE = {  # of the environment, behind the platform's name
 }
 _READ = {
     "model", "providers", "custom_providers", "fallback_providers", "approvals", "command_allowlist", "mcp_servers",
-    "quick_commands", "toolsets",
+    "quick_commands", "secrets", "toolsets",
 }  # fmt: skip
 
 
@@ -57,6 +57,7 @@ def read_settings(config: Mapping[str, Any], known: Known, found: Found) -> None
     _model(config, known.providers | own, found)
     _approvals(_section(config, "approvals"), config.get("command_allowlist"), found)
     found.servers(_section(config, "mcp_servers"))
+    _stores(_section(config, "secrets"), found)
     for name, one in _section(config, "quick_commands").items():
         command = one.get("command") if isinstance(one, dict) else None
         if isinstance(command, str) and one.get("type", "exec") == "exec":
@@ -67,6 +68,18 @@ def read_settings(config: Mapping[str, Any], known: Known, found: Found) -> None
         block = _section(config, name)
         found.settings |= {f"platforms.{name}.{key}": block[key] for key in _IN_BLOCKS & block.keys()}
     _others({key: one for key, one in config.items() if key not in _READ | known.platforms}, known, found)
+
+
+def _stores(stores: Mapping[str, Any], found: Found) -> None:
+    """Fill in which keys are read in a password store; the keys themselves stay there."""
+    one, places = _section(stores, "onepassword"), _section(_section(stores, "onepassword"), "env")
+    for name, place in places.items() if one.get("enabled") else ():
+        if isinstance(place, str) and place.startswith("op://") and re.fullmatch(r"[A-Z][A-Z0-9_]*", str(name)):
+            found.settings[f"secrets.env.{name}"] = place
+        else:
+            found.left.append((f"secrets.onepassword.env.{name}", "it names no place of 1Password"))
+    if _section(stores, "bitwarden").get("enabled"):
+        found.settings["secrets.bulk"] = ["bws"]
 
 
 def _section(config: Mapping[str, Any], name: str) -> Mapping[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hermes_core.closed import wide
+from hermes_closed.closed import wide
 from hermes_core.errors import UserError
 from hermes_core.types import Command
 from hermes_tool_kit.provenance.ledger import Ledger

@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Sequence
 from uuid import uuid4
 
-from hermes_core.closed import wide
+from hermes_closed.closed import wide
 from hermes_core.errors import UserError
 from hermes_core.kinds import Opening
 from hermes_core.types import Question, Verdict

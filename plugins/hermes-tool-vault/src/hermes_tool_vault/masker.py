@@ -10,7 +10,8 @@ from hermes_core.kinds import Masker
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.context import PluginContext
-    from hermes_tool_vault.forms import Forms, Span
+    from hermes_known.forms import Forms
+    from hermes_known.places import Span
 
 __all__ = ["Kept", "hide"]
 
@@ -53,7 +54,7 @@ class Kept(Masker):
             return None
         state = status.st_mtime_ns, status.st_ino, status.st_size
         if self._known[0] != state:
-            from hermes_tool_vault.forms import Forms
+            from hermes_known.forms import Forms
             from hermes_tool_vault.sealed import vault_of
 
             try:
@@ -72,7 +73,8 @@ def hide(text: str, values: Iterable[str]) -> str:
         text: All that came back, so that what stands on several lines is found, too.
         values: Those that were used, with what they were made of.
     """
-    from hermes_tool_vault.forms import Forms, places
+    from hermes_known.forms import Forms
+    from hermes_known.places import places
 
     known = sorted(set(filter(None, values)))
     pieces = {way[at : at + _PIECE] for v in known for way in (v, v[::-1]) for at in range(len(v) - _PIECE + 1)}

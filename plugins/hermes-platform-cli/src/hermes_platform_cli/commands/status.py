@@ -6,7 +6,7 @@ import shlex
 
 import click
 
-from hermes_core.closed import wide
+from hermes_closed.closed import wide
 from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError
 from hermes_core.tables import json_option, visible

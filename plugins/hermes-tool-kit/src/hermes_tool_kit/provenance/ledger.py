@@ -15,7 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from hermes_core.closed import wide
+from hermes_closed.closed import wide
 from hermes_core.environment import switched_on
 from hermes_core.errors import UserError
 

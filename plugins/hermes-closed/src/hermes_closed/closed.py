@@ -11,19 +11,18 @@ from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
-from hermes_core.patterns import pattern
-
 __all__ = [
     "NO_NAME", "Closed", "Opened", "closed", "closed_but", "expanded", "guarded_by", "opened", "vital_place", "wide",
 ]  # fmt: skip
 
-_MAGIC, NO_NAME = pattern(r"[{$`]"), pattern(r"[\0\ud800-\udc7f\udd00-\udfff]")  # what no system has in a name
+# Patterns are compiled when first used: most starts need none of them.
+_MAGIC, NO_NAME = r"[{$`]", r"[\0\ud800-\udc7f\udd00-\udfff]"  # the latter is what no system has in a name
 _HOLDERS = ("/home", "/Users", "/mnt", "/media", "/Volumes")  # of homes and of mounts
-_WIDE = pattern(
+_WIDE = (
     r"(/private)?(/var)?/tmp|/(boot|dev(/shm)?|opt|proc|root|run|srv|sys|var)"
     r"|(/private)?/(s?bin|etc|lib(x?32|64)?|usr(?!(/local)?/src/.)|var/(cache|lib|log|spool))(/.*)?"
 )
-_OF_THE_PERSON = pattern(  # keys, and what holds the settings of all programs
+_OF_THE_PERSON = (  # keys, and what holds the settings of all programs
     r"\.(ssh|gnupg|aws|azure|kube|docker|password-store|config/(gcloud|gh)|local/share/keyrings)(/.*)?"
     r"|\.(cache|config|local(/(bin|share))?)"
 )
@@ -46,7 +45,7 @@ class Closed:
         the folder that closed files lie in. ``real`` keeps what folders really are, for as long as one command is
         looked at.
         """
-        if not word or NO_NAME.search(word):
+        if not word or re.search(NO_NAME, word):
             return ""
         meant = expanded(word) if "$" in word or "~" in word else word
         joined = os.path.join(cwd or "/", meant)  # noqa: PTH118 - in any file system's spelling
@@ -71,7 +70,7 @@ class Closed:
 
     def _unreadable(self, path: str) -> bool:
         """Tell whether a word names something among them, and only the shell will know what."""
-        magic = _MAGIC.search(path)
+        magic = re.search(_MAGIC, path)
         return magic is not None and path[: magic.start()].rpartition("/")[0] in self.folders
 
     def _twin(self, facts: os.stat_result | None) -> str:
@@ -120,7 +119,7 @@ def vital_place(word: str, cwd: str) -> str:
         if not meant.startswith("/"):
             return ""
     path = os.path.normpath(os.path.join(cwd or "/", meant))  # noqa: PTH118 - must not touch the disk
-    if word.endswith("/") and not NO_NAME.search(word):  # a link with a slash behind it is what it leads to
+    if word.endswith("/") and not re.search(NO_NAME, word):  # a link with a slash behind it is what it leads to
         path = os.path.realpath(path)
     home = os.path.normpath(os.path.expanduser("~"))  # noqa: PTH111
     if path in ("/", "//"):
@@ -138,9 +137,9 @@ def wide(folder: str) -> bool:
     """Tell whether a folder is too wide for work: a home, one with homes or mounts, everybody's, the system's, keys."""
     path, home = os.path.realpath(folder), os.path.realpath(os.path.expanduser("~"))  # noqa: PTH111
     if home != "/" and path.startswith(f"{home}/"):
-        return bool(_OF_THE_PERSON.fullmatch(path[len(home) + 1 :]))
+        return bool(re.fullmatch(_OF_THE_PERSON, path[len(home) + 1 :]))
     held = path in _HOLDERS or path.rpartition("/")[0] in _HOLDERS
-    return held or bool(_WIDE.fullmatch(path)) or f"{home}/".startswith(f"{path.rstrip('/')}/")
+    return held or bool(re.fullmatch(_WIDE, path)) or f"{home}/".startswith(f"{path.rstrip('/')}/")
 
 
 def expanded(word: str) -> str:

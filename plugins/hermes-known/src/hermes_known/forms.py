@@ -14,9 +14,10 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from urllib.parse import quote, quote_plus
 
-__all__ = ["Forms", "Span"]
+from hermes_known.places import Span, in_base64, places
 
-Span = tuple[int, int, bool]
+__all__ = ["Forms"]
+
 _SHORT = 8  # letters and digits; a shorter value is looked for as it is written, and in long encodings
 _LEAST = 6  # characters; a shorter value would be found everywhere
 _WORD = re.compile(r"[0-9A-Za-z]+")
@@ -106,14 +107,6 @@ def _octal(text: str) -> bytes:
     return b"".join((int(word, 8) & 0xFFFF).to_bytes(2, "little") for word in text.split())
 
 
-def places(needle: str, text: str) -> Iterator[Span]:
-    """Where a needle stands in a text."""
-    at = text.find(needle)
-    while at >= 0:
-        yield at, at + len(needle), True
-        at = text.find(needle, at + len(needle))
-
-
 def _squeeze(text: str) -> tuple[str, list[int]]:
     parts, at = [], list[int]()
     for word in _WORD.finditer(text):
@@ -158,9 +151,7 @@ def _numbers(data: bytes) -> Iterator[str]:
 
 def _shifted(data: bytes) -> Iterator[str]:
     """What of base64 and base32 is the same, whatever stands before and behind."""
-    for shift in range(3):
-        coded = base64.b64encode(b"\0" * shift + data).decode().rstrip("=")
-        yield coded[(0, 2, 3)[shift] : len(coded) - (1 if (shift + len(data)) % 3 else 0)]
+    yield from in_base64(data)
     for shift in range(5):
         coded = base64.b32encode(b"\0" * shift + data).decode().rstrip("=")
         yield coded[(0, 2, 4, 5, 7)[shift] : len(coded) - (1 if (shift + len(data)) % 5 else 0)]
