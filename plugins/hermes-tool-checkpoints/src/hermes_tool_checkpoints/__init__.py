@@ -55,6 +55,12 @@ async def post_llm_call(ctx: PluginContext, session: Session) -> None:
 
 
 @hookimpl
+async def on_session_deleted(ctx: PluginContext, session: Session, erased: bool) -> None:
+    if erased:
+        await late.erased(ctx, session)
+
+
+@hookimpl
 async def on_session_end(ctx: PluginContext, session: Session) -> None:
     if snapshots := late.made_snapshots(ctx):
         await snapshots.end(session)
