@@ -11,9 +11,6 @@ if TYPE_CHECKING:
     from hermes_tool_checkpoints.snapshots import Snapshots
 
 
-_SECONDS = 60.0
-
-
 def snapshots_for(ctx: PluginContext) -> "Snapshots":
     """The snapshots of a kernel, one and the same for all its hooks and commands."""
     if (made := made_snapshots(ctx)) is None:
@@ -29,14 +26,10 @@ def made_snapshots(ctx: PluginContext) -> "Snapshots | None":
     return made
 
 
-async def erased(ctx: PluginContext, session: Session) -> None:
-    """No byte of a session is to stay: its snapshots go, with the files that only they hold."""
-    import asyncio
-
-    from hermes_tool_checkpoints.git import Job
-    from hermes_tool_checkpoints.prune import erase
-
-    await asyncio.to_thread(erase, snapshots_for(ctx).store, session.id, Job(_SECONDS))
+async def ended(ctx: PluginContext, session: Session) -> None:
+    """A session comes to rest: what was read for its snapshots is let go."""
+    if snapshots := made_snapshots(ctx):
+        await snapshots.end(session)
 
 
 def rollback_for(ctx: PluginContext) -> SlashCommand:
