@@ -9,7 +9,8 @@ from hermes_core.errors import HermesError
 from hermes_core.types import JSON, Principal, ToolCall, ToolResult
 from hermes_platform_api.client_tools import is_client_tool
 from hermes_platform_api.kept import Kept
-from hermes_platform_api.turns import Turns, owner_of
+from hermes_platform_api.past import owner_of
+from hermes_platform_api.turns import Turns
 
 __all__ = ["Begun", "go_on"]
 
