@@ -48,9 +48,11 @@ class Begun:
         await self._change(less)
 
     def watch(self, event: str, kept: Kept) -> None:
-        """Forget one as soon as it has its end."""
+        """Forget one as soon as it has its end; one that was left has none."""
 
         def over(_: object) -> None:
+            if kept.goes_on:
+                return
             ending = asyncio.ensure_future(self.remove(event))
             self._ending.add(ending)
             ending.add_done_callback(self._ending.discard)

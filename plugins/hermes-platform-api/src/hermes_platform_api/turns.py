@@ -255,6 +255,13 @@ class Turns:
         if isinstance(kept, HeldTurn):
             await self._with_tools.enter(session, kept)
 
+    async def leave(self) -> None:
+        """Leave what runs, and what waits for its client, to whoever serves next: it is no turn of ours any more."""
+        for kept in {*self._kept.values(), *self._held_turns}:
+            kept.goes_on = True
+        with contextlib.suppress(HermesError):  # else they are found when this process is gone
+            await self._ctx.host.records.leave()
+
     async def close(self) -> None:
         """Interrupt what runs."""
         for kept in {*self._kept.values(), *self._held_turns}:
