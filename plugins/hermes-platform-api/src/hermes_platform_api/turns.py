@@ -113,24 +113,30 @@ class Turns:
         Its events from here on can be read as those of ``keep``. Waits while as many turns run as may.
         """
         wanted = TurnRequest(person=person, event=event, message=Message(role="user", parts=()))
-        await self.places.room()
-        past = await self._past(wanted)
-        if self.places.last or past is None or past.state not in ("cut", "waiting") or self.kept(event, person):
+        if not await self.places.wait():
             return None
-        if past.state == "waiting" and await self._ctx.turns.busy(past.session_id, owner=owner_of(self._ctx, person)):
-            return None
-        self.places.running += 1
-        kept = Kept(person)
-        kept.session = past.session_id
-        self._begin(event, kept, self._again(past, wanted, kept), seconds)
+        kept: Kept | None = None
+        try:
+            past = await self._past(wanted)
+            if past and await self._is_left(past, person) and not self.kept(event, person):
+                kept = Kept(person)
+                kept.session = past.session_id
+                self._begin(event, kept, self._again(past, wanted, kept), seconds)
+        finally:
+            if kept is None:
+                self.places.give()
         return kept
+
+    async def _is_left(self, past: PastTurn, person: str) -> bool:
+        """Whether nobody plays a turn that a death cut off, or kept from its turn."""
+        if past.state != "waiting":
+            return past.state == "cut"
+        return not await self._ctx.turns.busy(past.session_id, owner=owner_of(self._ctx, person))
 
     async def finish(self, session: str, person: str) -> None:
         """Finish the turn that a death cut off in a session, and play what waits there; nobody is asked."""
-        await self.places.room()
-        if self.places.last:
+        if not await self.places.wait():
             return
-        self.places.running += 1
         events = self._ctx.turns.resume(session, owner=owner_of(self._ctx, person))
         self._begin(f"session {session}", Kept(person), events, 0.0)
 
