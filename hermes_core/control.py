@@ -165,8 +165,8 @@ class SessionsBroker:
         raise _no_sessions()
 
     @needs("sessions.write", "changed past conversations")
-    async def delete(self, owner: Principal, session_id: str) -> None:
-        """Delete one with all it holds. Raises Busy while a turn runs in it."""
+    async def delete(self, owner: Principal, session_id: str, *, erased: bool = False) -> None:
+        """Delete one with all it holds; ``erased``: no byte stays with plugins. Raises Busy while a turn runs in it."""
         raise _no_sessions()
 
     @needs("sessions.write", "changed past conversations")

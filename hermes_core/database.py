@@ -30,6 +30,7 @@ __all__ = [
     "WRITE",
     "Begin",
     "Changed",
+    "Damaged",
     "Database",
     "Locked",
     "Notifier",
@@ -51,6 +52,10 @@ PATIENCE = 30.0  # seconds to wait for others, or for a server that restarts, be
 
 class Locked(StoreError):
     """Somebody else holds what is needed; the transaction did not happen and is tried again while patience lasts."""
+
+
+class Damaged(StoreError):
+    """What is stored cannot be read right. Who opened it may have a way to mend what is made from the rows."""
 
 
 class Changed(Protocol):

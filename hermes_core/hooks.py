@@ -186,8 +186,8 @@ async def on_session_end(ctx: PluginContext, session: Session, end: SessionEnd) 
 
 
 @observe
-async def on_session_deleted(ctx: PluginContext, session: Session) -> None:
-    """Hear that a session was deleted with all it held; fired for each of its child agents too."""
+async def on_session_deleted(ctx: PluginContext, session: Session, erased: bool) -> None:
+    """Hear that a session was deleted with all it held; for each of its child agents too. ``erased``: no byte stays."""
 
 
 @observe

@@ -11,7 +11,7 @@ from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.plugins.index import Index
 from hermes_core.plugins.loader import Loader, chosen
 
-__all__ = ["address_of", "driver_for", "mailbox_of", "purses_of"]
+__all__ = ["address_of", "driver_for", "mailbox_of", "mended", "purses_of"]
 
 _HINT = "It looks like postgresql://USER:PASSWORD@HOST:5432/DATABASE; without store.url the store is a file."
 
@@ -42,6 +42,18 @@ def driver_for(url: str, index: Index, loader: Loader, dispatch: Dispatch) -> St
     loader.load(owners[0], named=True)
     driver: StoreDriver = chosen(owners[0], scheme, dispatch.contributions("register_stores"), dispatch)
     return driver
+
+
+def mended(loader: Loader, dispatch: Dispatch) -> str:
+    """Have what is damaged of the store put right by a plugin's check of it; what was done. It takes its time."""
+    loader.load_contributing("checks", ["store"])
+    for label, one in dispatch.contributions("register_checks"):
+        if one.name == "store" and one.mend:
+            try:
+                return str(one.mend())
+            except Exception as error:  # noqa: BLE001 - whoever waits hears of the damage
+                dispatch.failed(label, "register_checks: store", error)
+    return ""
 
 
 def mailbox_of(loader: Loader, dispatch: Dispatch) -> Mailbox:

@@ -11,8 +11,8 @@ from typing import Any, Self
 
 from attrs import evolve
 
-from hermes_core import hooks
-from hermes_core.agent.opening import address_of, driver_for, mailbox_of, purses_of
+from hermes_core import hooks, notices
+from hermes_core.agent.opening import address_of, driver_for, mailbox_of, mended, purses_of
 from hermes_core.agent.policy.guarded import guarded_paths, read_only, readable
 from hermes_core.agent.policy.guests import Guests
 from hermes_core.agent.remembering import Remembering
@@ -88,11 +88,12 @@ class Runtime:
             asks_admin=gateway.approvals == "admin",
         )
         self._own_tools = tuple(tools)
-        order = settings.config.plugins.order
         trace = sys.stderr if switched_on("HERMES_TRACE_HOOKS") else None
         deadlines: dict[hooks.Mode, float] = {"ask": settings.config.policy.ask_seconds}
         masked = settings.masks.always
-        self.dispatch = Dispatch(order=order, strict=strict, trace=trace, deadlines=deadlines, masked=masked)
+        self.dispatch = Dispatch(
+            order=settings.config.plugins.order, strict=strict, trace=trace, deadlines=deadlines, masked=masked
+        )
         self.loader = Loader(
             index,
             consent,
@@ -179,7 +180,14 @@ class Runtime:
     def _open_store(self, url: str, driver: StoreDriver | None) -> "Store":
         from hermes_core.store.store import open_store
 
-        return open_store(self.home.database, url=url, driver=driver, durability=self.settings.config.store.durability)
+        durability = self.settings.config.store.durability
+        return open_store(self.home.database, url=url, driver=driver, durability=durability, mend=self._mend)
+
+    def _mend(self) -> bool:
+        """Have a damaged store put right, and say so to whoever is there."""
+        if (said := mended(self.loader, self.dispatch)) and not notices.tell(said):
+            sys.stderr.write(f"{said}\n")
+        return bool(said)
 
     def toolbox(self) -> "Toolbox":
         """Return the tools of all enabled tool plugins and of the embedding program."""

@@ -148,9 +148,8 @@ class OpenSessions:
         begun, came = _read_specs(stored[1]) if stored else (), runtime.toolbox().sourced(session)
         specs = tuple((await offered(runtime, session, begun)).tools)
         if stored:
-            if begun == specs:
-                begun = specs  # one copy is enough
             same, bare = begun == specs, evolve(session, bounds=None)
+            begun = specs if same else begun  # one copy is enough
             state = SessionState(bare, stored[0], specs, begun, frozenset(came), known=True, stored=same)
         else:
             prompt = await runtime.prompt(session, system)
@@ -216,9 +215,8 @@ class OpenSessions:
     ) -> Session:
         """Make a new session with the prompt and history of another, until the end of the turn ``upto``, if given."""
         store = await self.runtime.store()
-        known = await store.sessions.get(source, owner)
-        copy = evolve(known, id=new_session_id(), title=title, created=0.0, parent=parent, turn="")
-        copy = evolve(copy, origin=origin or known.origin)
+        new = evolve(await store.sessions.get(source, owner), id=new_session_id(), title=title, parent=parent, turn="")
+        copy = evolve(new, origin=origin or new.origin, created=0.0)
         await store.sessions.fork(owner, source, copy, upto=upto)
         return await store.sessions.get(copy.id, owner)
 
@@ -252,12 +250,14 @@ class OpenSessions:
         if state := self._open.pop(session_id, None):
             await self._end(state)
 
-    async def delete(self, session_id: str, owner: Principal) -> None:
+    async def delete(self, session_id: str, owner: Principal, *, erased: bool = False) -> None:
         """Delete a session and those of its child agents, and tell plugins. Raises UnknownName, Busy."""
         self.runtime.loader.load_hooks("on_session_deleted")
         for gone in await (await self.runtime.store()).sessions.delete(session_id, owner):
             await self.forget(gone.id)
-            await self.runtime.dispatch.observe("on_session_deleted", session=gone)
+            await self.runtime.dispatch.observe("on_session_deleted", session=gone, erased=erased)
+        if erased:
+            await self.runtime.dispatch.settle()
 
     async def take_up(
         self, session_id: str = "", *, origin: str, owner: Principal | None = None, system: str = ""

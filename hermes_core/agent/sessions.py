@@ -111,8 +111,8 @@ class BrokeredSessions(SessionsBroker):
         await store.sessions.rename(session_id, title, owner)
         return await store.sessions.get(session_id, owner)
 
-    async def delete(self, owner: Principal, session_id: str) -> None:
-        await self._runtime.sessions.delete(session_id, owner)
+    async def delete(self, owner: Principal, session_id: str, *, erased: bool = False) -> None:
+        await self._runtime.sessions.delete(session_id, owner, erased=erased)
 
     async def prune(self, owner: Principal, *, before: float, dry_run: bool = False) -> Sequence[str]:
         old = [row.session.id for row in await self.rows(owner, limit=2**31 - 1, children=True) if row.updated < before]

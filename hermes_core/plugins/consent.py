@@ -149,10 +149,6 @@ class Consent:
         rows = sorted(self._lock["wanted"].items())
         return [Package(name, **{"requirement": name, "only_binary": True, **_known(row)}) for name, row in rows]
 
-    def pinned(self, distribution: str) -> Package | None:
-        """Return what the lock says of one distribution."""
-        return next((wanted for wanted in self.wanted() if wanted.distribution == distribution), None)
-
     def faults(self, index: Index) -> "list[Fault]":
         """Return what asks for the person: a broken lock file; enabled plugins that are gone, grew or changed hands."""
         from hermes_core.types import Fault

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from hermes_core import database
-from hermes_core.database import READ, WRITE, Begin, Database, Locked, Transaction
+from hermes_core.database import READ, WRITE, Begin, Damaged, Database, Locked, Transaction
 from hermes_core.errors import StoreError
 from hermes_core.search import quoted
 from hermes_core.store.versions.head import SQL
@@ -38,6 +38,7 @@ _CAUSES: dict[int, tuple[str, str]] = {
     sqlite3.SQLITE_LOCKED: ("another part of Hermes holds it", "Try again."),
     sqlite3.SQLITE_BUSY: (f"another program kept it locked for {database.PATIENCE:.0f} seconds", "Close that program."),
 }
+_KINDS = {sqlite3.SQLITE_BUSY: Locked, sqlite3.SQLITE_LOCKED: Locked, sqlite3.SQLITE_CORRUPT: Damaged}
 
 
 @contextmanager
@@ -49,8 +50,7 @@ def explained(place: str) -> Iterator[None]:
         unnamed = sqlite3.SQLITE_ERROR if isinstance(error, sqlite3.Error) else sqlite3.SQLITE_CORRUPT
         code = getattr(error, "sqlite_errorcode", unnamed) & 0xFF
         cause, hint = _CAUSES.get(code, (str(error), ""))
-        kind = Locked if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED) else StoreError
-        raise kind(f"The store {place} cannot be used: {cause}.", hint=hint) from error
+        raise _KINDS.get(code, StoreError)(f"The store {place} cannot be used: {cause}.", hint=hint) from error
 
 
 class FileTransaction(Transaction):
@@ -105,8 +105,10 @@ class FileTransaction(Transaction):
 class FileDatabase(Database):
     """The one connection of a store in a file."""
 
-    def __init__(self, path: Path, *, durability: str = "normal") -> None:
+    def __init__(self, path: Path, *, durability: str = "normal", mend: Callable[[], bool] | None = None) -> None:
+        """``mend`` is asked once, in a worker thread, when it is damaged; whether it is worth another try."""
         super().__init__()
+        self._mend = mend
         self.place = str(path.absolute())
         self._lock = threading.RLock()
         with suppress(OSError):  # only ever a new file, which holds no locks yet; sqlite3 says what is wrong
@@ -157,7 +159,7 @@ class FileDatabase(Database):
     async def run(self, work: Callable[[Transaction], T], begin: Begin = WRITE, *, long: bool = False) -> T:
         if not long and self._lock.acquire(blocking=False):
             try:
-                with suppress(Locked), explained(self.place):
+                with suppress(Locked, Damaged), explained(self.place):
                     return self._attempt(work, begin)
             finally:
                 self._lock.release()
@@ -169,7 +171,7 @@ class FileDatabase(Database):
         return self._patiently(lambda: self._attempt(work, begin), stop)
 
     def _patiently(self, attempt: Callable[[], T], stop: threading.Event | None = None) -> T:
-        """Try again while another process holds the file; nobody in this one waits for the lock meanwhile."""
+        """Try again while another process holds the file, and once it is mended; nobody here waits for the lock."""
         stop = stop or threading.Event()
         until, pause = time.monotonic() + database.PATIENCE, 0.001
         while not stop.is_set():
@@ -178,6 +180,10 @@ class FileDatabase(Database):
                     return attempt()
             except Locked:
                 if time.monotonic() > until:
+                    raise
+            except Damaged:
+                mend, self._mend = self._mend, None
+                if mend is None or not mend():
                     raise
             stop.wait(pause * random.uniform(0.5, 1.5))  # noqa: S311 - jitter, not a secret
             pause = min(pause * 1.5, 0.05)

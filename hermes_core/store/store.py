@@ -1,11 +1,13 @@
 """What lasts: one object with the parts of the store, each with its own tables."""
 
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 
 from hermes_core.database import READ, Database
 from hermes_core.kinds import StoreDriver
 from hermes_core.store.file_database import FileDatabase
+from hermes_core.store.glance import glance
 from hermes_core.store.history import History
 from hermes_core.store.inbox import Inbox
 from hermes_core.store.journal import Journal
@@ -24,20 +26,29 @@ if TYPE_CHECKING:
 __all__ = ["Store", "open_store"]
 
 
-def open_store(path: Path, *, url: str = "", driver: StoreDriver | None = None, durability: str = "normal") -> "Store":
-    """Open or make the database and bring its tables to head.
+def open_store(
+    path: Path,
+    *,
+    url: str = "",
+    driver: StoreDriver | None = None,
+    durability: str = "normal",
+    mend: Callable[[], bool] | None = None,
+) -> "Store":
+    """Open or make the database, bring its tables to head, and look at it.
 
-    With a ``url`` its ``driver`` opens it there, and no file is made. Raises UserError for an address that is none, and
-    StoreError, in plain words, when file or server cannot be used.
+    With a ``url`` its ``driver`` opens it there, and no file is made. A file that is damaged is asked to ``mend``.
+    Raises UserError for an address that is none, and StoreError, in plain words, when file or server cannot be used.
     """
     database: Database
     if url:
         assert driver, "who opens a store at an address is its caller's to say"
         database = driver.open(url, SQL)
     else:
-        database = FileDatabase(path, durability=durability)
+        database = FileDatabase(path, durability=durability, mend=mend)
     try:
         to_head(database)
+        if not url and not database.transact(glance, READ) and mend:
+            mend()
     except BaseException:
         database.close()
         raise

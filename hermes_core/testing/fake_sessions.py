@@ -172,7 +172,7 @@ class FakeSessions(SessionsBroker):
         session, messages = self._found(owner, session_id)
         self.known[session_id] = (evolve(session, parent="" if back else _ARCHIVED), messages)
 
-    async def delete(self, owner: Principal, session_id: str) -> None:
+    async def delete(self, owner: Principal, session_id: str, *, erased: bool = False) -> None:
         """Forget it."""
         self._require("sessions.write")
         self._found(owner, session_id)

@@ -119,13 +119,15 @@ class Check:
     """Something doctor may ask a plugin. ``full`` is the same with all there is to try, for ``doctor --NAME``.
 
     That one stands in the manifest under ``[contributes] checks``; so does one that is ``cheap``, which plain
-    ``doctor`` runs too, for the program's own plugins: it starts nothing, and needs no network.
+    ``doctor`` runs too, for the program's own plugins: it starts nothing, and needs no network. ``mend`` puts right
+    what can be without loss, and says what it did: that of ``store`` is called, in a thread, when that is damaged.
     """
 
     name: str
     run: Callable[[], Awaitable[Sequence[Finding]]]
     full: Callable[[], Awaitable[Sequence[Finding]]] | None = None
     cheap: bool = False
+    mend: Callable[[], str] | None = None
 
 
 Phase = Literal["discover", "declare", "consent", "import", "register", "call"]

@@ -188,6 +188,11 @@ def tree(folder: Path) -> dict[str, bytes]:
     }
 
 
+def everything(folder: Path) -> dict[str, bytes | None]:
+    """All files and folders of a home, with what they hold."""
+    return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None for path in folder.rglob("*")}
+
+
 def states(done) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for row in done.rows:
@@ -196,13 +201,18 @@ def states(done) -> dict[str, set[str]]:
 
 
 def test_a_dry_run_tells_and_changes_nothing(cli, source):
-    before = tree(cli.home)
+    cli("plugins", "list")  # what is installed is remembered by whatever comes first
+    before = everything(cli.home)
     told = cli("migrate", *source, "--dry-run", "--json", "--keys")
     assert told.status == 0, told.err
-    assert tree(cli.home) == before
-    assert cli("sessions", "list", "--json").rows == []
+    assert everything(cli.home) == before
     really = cli("migrate", *source, "--json", "--keys")
     assert states(really) == states(told)
+    cli("sessions", "list")  # so is what the settings say
+    after = everything(cli.home)
+    again = cli("migrate", *source, "--dry-run", "--json", "--keys")
+    assert "session 1" in states(again)["there"], "what came before is known, and the store is not touched for it"
+    assert everything(cli.home) == after
 
 
 def test_what_was_said_comes_along_with_its_calls_and_is_found(cli, source):

@@ -1,6 +1,7 @@
 """``hermes api`` killed in the middle of a turn: the request that is repeated finishes it, once."""
 
 import asyncio
+import contextlib
 import os
 import re
 import signal
@@ -13,6 +14,9 @@ import openai
 import pytest
 
 from hermes_core.testing.forks import Forks
+from hermes_core.testing.model_service import http as whole
+from hermes_core.testing.model_service import model_service
+from hermes_core.testing.protocol_replies import Said, SaidCall, events_of, stream_of
 
 pytestmark = pytest.mark.long
 
@@ -99,6 +103,59 @@ async def test_a_turn_that_waited_for_its_client_goes_on_after_a_kill(tmp_path: 
         ("assistant",),
     ]
     assert rows.execute("select state from turns").fetchall() == [("done",)]
+
+
+def says(said: Said) -> bytes:
+    """A reply of the model's service, as a stream."""
+    return whole(200, stream_of("chat", events_of("chat", said)), "text/event-stream")
+
+
+@pytest.mark.parametrize("point", ["tool_done", "tool_stored", "replied:2", "answered"])
+async def test_a_kill_after_a_client_gave_its_result_leaves_a_turn_that_uses_it_once(
+    tmp_path: Path, forks: Forks, point: str
+) -> None:
+    """Once the result is stored the turn goes on by itself; before, when its client sends the same again."""
+    function = {"name": "get_weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}}}
+    ask: Any = [{"role": "user", "content": "weather?"}]
+    body: dict[str, Any] = {"model": "hermes", "messages": ask, "tools": [{"type": "function", "function": function}]}
+    same, heads = {"idempotency-key": "result"}, {"authorization": f"Bearer {KEY}"}
+    async with model_service("/v1") as model, openai.DefaultAsyncHttpxClient(timeout=60, headers=heads) as client:
+        model.script = [says(Said(calls=[SaidCall("client_get_weather", '{"city": "Ulm"}')]))]
+        model.always = says(Said(pieces=["It rains."]))
+        settings = f"model: {{provider: custom, default: m, base_url: '{model.url}', api_key: none-is-needed}}\n"
+        (tmp_path / "config.yaml").write_text(settings)
+        _, url = await started(forks, tmp_path, HERMES_DIE_AT=point)
+        first = (await client.post(f"{url}/v1/chat/completions", json=body)).json()["choices"][0]["message"]
+        given = {"role": "tool", "tool_call_id": first["tool_calls"][0]["id"], "content": "Rain in Ulm."}
+        more = {**body, "messages": [*ask, first, given]}
+        cut = client.post(f"{url}/v1/chat/completions", json=more, headers=same)
+        assert isinstance((await asyncio.gather(cut, return_exceptions=True))[0], Exception)
+        assert await asyncio.to_thread(forks.wait) == -signal.SIGKILL
+        process, url = await started(forks, tmp_path)
+        try:
+            if point != "tool_done":  # nobody asks, and it comes to its end
+                async with asyncio.timeout(40):
+                    while rows(tmp_path, "select state from turns") != [("done",)]:
+                        await asyncio.sleep(0.05)
+            answers = [await client.post(f"{url}/v1/chat/completions", json=more, headers=same) for _ in range(2)]
+        finally:
+            os.kill(process, signal.SIGTERM)
+            await asyncio.to_thread(forks.wait)
+    for answer in answers:
+        assert answer.json()["choices"][0]["message"]["content"] == "It rains.", answer.text
+    told = [[one["content"] for one in asked.body["messages"] if one["role"] == "tool"] for asked in model.asked]
+    assert told[0] == []
+    assert all(len(one) == 1 and "Rain in Ulm." in one[0] for one in told[1:]), "the result is there, once"
+    assert len(told) == 2, "nothing is asked of the model again"
+    said = [("user",), ("assistant",), ("tool",), ("assistant",)]
+    assert rows(tmp_path, "select role from messages order by id") == said
+    assert rows(tmp_path, "select state from turns") == [("done",)]
+
+
+def rows(home: Path, query: str) -> list[Any]:
+    """What the store says."""
+    with contextlib.closing(sqlite3.connect(home / "state.db")) as store:
+        return store.execute(query).fetchall()
 
 
 RUN = "run `touch began; sleep 3; echo once >> effect`"

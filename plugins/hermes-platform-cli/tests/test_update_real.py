@@ -299,6 +299,48 @@ def test_a_gateway_is_started_again_and_again_when_it_went_back(place, wheels, t
         place.hermes("gateway", "stop")
 
 
+@pytest.mark.long
+def test_a_service_of_systemd_is_stopped_and_started_by_it(place, wheels, tmp_path):
+    """Also where the new version does not start: the old one runs again, as a service."""
+    script = tmp_path / "tools" / "systemctl"
+    script.parent.mkdir()
+    shutil.copy(Path(__file__).with_name("systemctl.py"), script)
+    script.chmod(0o755)
+    place.environ["PATH"] = f"{script.parent}:{place.environ['PATH']}"
+    told = Path(place.environ["HOME"], "told")
+    (place.home / "plugins").mkdir()
+    (place.home / "plugins" / "quiet.py").write_text(QUIET)
+    assert place.hermes("plugins", "enable", "quiet", "--yes").returncode == 0
+    place.hermes("config", "set", "platforms.quiet.enabled", "true")
+    installed = place.hermes("gateway", "install")
+    assert installed.returncode == 0, installed.stderr
+
+    def runs() -> list[int]:
+        return json.loads(place.hermes("gateway", "status", "--json").stdout)["processes"]
+
+    try:
+        before = runs()
+        assert before
+        told.write_text("")
+        done = place.hermes("update", "--yes", "--from", str(newer(wheels, tmp_path / "new", {})))
+        assert done.returncode == 0, done.stderr
+        assert [line for line in told.read_text().splitlines() if "is-active" not in line] == [
+            "--user stop hermes-gateway",
+            "--user start hermes-gateway",
+        ]
+        assert runs()
+        assert runs() != before
+        assert place.hermes("update", "--back", "--yes").returncode == 0
+        broken = {"hermes_platform_gateway/cli/serving.py": BROKEN}
+        done = place.hermes("update", "--yes", "--from", str(newer(wheels, tmp_path / "bad", broken)))
+        assert done.returncode == 1, done.stderr
+        assert runs(), Path(place.environ["HOME"], "hermes-gateway.journal").read_text()
+        is_active = ["--user", "is-active", "--quiet", "hermes-gateway"]
+        assert subprocess.run([script, *is_active], env=place.environ, check=False).returncode == 0
+    finally:
+        subprocess.run([script, "--user", "stop", "hermes-gateway"], env=place.environ, check=False)
+
+
 def test_a_clone_follows_its_branch_and_goes_back(tmp_path):
     git = ["git", "-c", "user.name=n", "-c", "user.email=e@example.org", "-c", "init.defaultBranch=main"]
 

@@ -77,6 +77,7 @@ def test_doctor_takes_a_quick_look_and_a_full_one(run, home):
 
     assert ("ok", "a quick look found nothing", "") in told()
     damaged_index(home)
+    (home / "config.yaml").write_text("upkeep: {mend: false}\n")
     assert ("fault", f"{ALL} messages are not found by a search", "hermes store reindex") in told()
     run("store", "reindex")
     sql = "UPDATE sqlite_master SET sql = replace(sql, '(session_id)', '(turn_id)') WHERE name = 'messages_of_session'"

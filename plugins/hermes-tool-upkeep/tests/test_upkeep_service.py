@@ -55,7 +55,7 @@ def made(home, monkeypatch):
         context = plugin_context(Contract().read_manifest(), home, config=Config(**config))
 
         class Sessions:
-            async def delete(self, owner, session_id):
+            async def delete(self, owner, session_id, *, erased=False):
                 with closing(open_store(home / "state.db")) as store:
                     await store.sessions.delete(session_id, owner)
                 gone.append(session_id)

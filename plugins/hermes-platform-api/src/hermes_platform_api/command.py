@@ -61,4 +61,4 @@ async def _serve(ctx: PluginContext, api: "Api") -> None:
         async for _ in api.receive():
             pass
     finally:
-        await api.close()
+        await api.close(leaving=True)

@@ -49,6 +49,11 @@ class Config:
     client_tool_seconds: float = option(
         "How long a turn waits for what a client's own tools give; then it is stopped.", default=600.0, validator=ge(1)
     )
+    drain_seconds: float = option(
+        "How long turns may run on when the server stops; what runs then goes on at the next start.",
+        default=8.0,
+        validator=ge(0),
+    )
     run_seconds: float = option(
         "How long the events of a finished run can still be read.", default=300.0, validator=ge(0)
     )

@@ -9,7 +9,8 @@ from hermes_core.errors import HermesError
 from hermes_core.types import JSON, Principal, ToolCall, ToolResult
 from hermes_platform_api.client_tools import is_client_tool
 from hermes_platform_api.kept import Kept
-from hermes_platform_api.turns import Turns, owner_of
+from hermes_platform_api.past import owner_of
+from hermes_platform_api.turns import Turns
 
 __all__ = ["Begun", "go_on"]
 
@@ -47,9 +48,11 @@ class Begun:
         await self._change(less)
 
     def watch(self, event: str, kept: Kept) -> None:
-        """Forget one as soon as it has its end."""
+        """Forget one as soon as it has its end; one that was left has none."""
 
         def over(_: object) -> None:
+            if kept.goes_on:
+                return
             ending = asyncio.ensure_future(self.remove(event))
             self._ending.add(ending)
             ending.add_done_callback(self._ending.discard)

@@ -12,6 +12,7 @@ from hermes_platform_api.errors import ApiError, of_error
 
 __all__ = ["Events", "Handed", "Kept", "Told"]
 
+_LEFT = "This server is going down. The turn goes on when it starts again."
 _MOST = 2000  # events of live output that are kept of one turn
 
 
@@ -41,6 +42,7 @@ class Kept:
         self.stored: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.task: asyncio.Task[None] | None = None
         self.failure: ApiError | None = None
+        self.goes_on = False  # elsewhere: to be stopped here is no end of it
         self._news = asyncio.Event()
 
     @property
@@ -66,6 +68,9 @@ class Kept:
                 async for event in turn:
                     self.add(event)
         except asyncio.CancelledError:
+            if self.goes_on:
+                self.failure = ApiError(503, "going_down", _LEFT, headers={"retry-after": "5"})
+                raise
             ids = {"session_id": self.session, "turn_id": self._turn}
             self.add(Ended(**ids, answer="", reason="interrupted", usage=Usage()))
             raise

@@ -29,11 +29,14 @@ class Places:
         self.running -= 1
         self._rested.set()
 
-    async def room(self) -> None:
-        """Wait until one can be taken, or none is any more."""
+    async def wait(self) -> bool:
+        """Wait for one, and take it; False where none is given any more."""
         while self.running >= self._most and not self.last:
             self._rested.clear()
             await self._rested.wait()
+        if not self.last:
+            self.running += 1
+        return not self.last
 
     def refuse(self) -> None:
         """Give no more: this server ends."""

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Api"]
 
-_DRAIN = 8.0  # seconds for turns that run to end when the server closes
-
 
 class Api(Platform):
     """``address`` is where it listens, known after ``open``."""
@@ -108,8 +106,11 @@ class Api(Platform):
         """Let ``receive`` end."""
         self._closed.set()
 
-    async def close(self) -> None:
-        """Let what runs end, for some seconds; then interrupt it, and stop listening."""
+    async def close(self, *, leaving: bool = False) -> None:
+        """Let what runs end, for some seconds; then interrupt it, and stop listening.
+
+        ``leaving``: the process ends. Then what runs, or waits for its client, goes on at the next start instead.
+        """
         self._closed.set()
         if self._going:
             self._going.cancel()
@@ -117,7 +118,9 @@ class Api(Platform):
         server, self._server = self._server, None
         try:
             if service is not None:
-                await service.turns.places.rest(_DRAIN)
+                await service.turns.places.rest(self._config.drain_seconds)
+                if leaving:
+                    await service.turns.leave()
         finally:
             if service is not None:
                 await service.turns.close()

@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hermes_core.values import frozen
-from hermes_platform_api import about, chat, messages, responses, runs, sessions
+from hermes_platform_api import about, chat, commands, messages, responses, runs, sessions
 from hermes_platform_api.service import Service
 
 __all__ = ["OPEN", "ROUTES", "Handler", "Route"]
@@ -54,6 +54,7 @@ ROUTES: Sequence[Route] = (
     Route("POST", "/api/sessions/{id}/fork", sessions.fork, "forkSession", "Session", "ForkRequest", 201),
     Route("POST", "/api/sessions/{id}/chat", sessions.chat, "chatInSession", "SessionAnswer", "SessionChatRequest", 200, False, True),  # noqa: E501
     Route("POST", "/api/sessions/{id}/chat/stream", sessions.chat_stream, "streamInSession", "", "SessionChatRequest", 200, True, True),  # noqa: E501
+    Route("POST", "/api/sessions/{id}/commands", commands.run, "runCommand", "CommandAnswer", "CommandRequest", 200, False, True),  # noqa: E501
     Route("GET", "/v1/models", about.models, "listModels", "Models"),
     Route("GET", "/v1/models/{id}", about.model, "getModel", "Model"),
     Route("GET", "/v1/capabilities", about.capabilities, "getCapabilities", "Capabilities"),

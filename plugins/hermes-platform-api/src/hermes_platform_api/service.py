@@ -14,12 +14,13 @@ from hermes_platform_api.config import Config
 from hermes_platform_api.errors import ApiError, of_failure
 from hermes_platform_api.going_on import Begun
 from hermes_platform_api.kept import Events, Handed, Told
+from hermes_platform_api.past import owner_of
 from hermes_platform_api.reading import refuse_files
 from hermes_platform_api.schema import check
 from hermes_platform_api.shapes import BODIES, LIMITS
 from hermes_platform_api.stored import StoredResponses
 from hermes_platform_api.turn_request import TurnRequest, event_of, person_of
-from hermes_platform_api.turns import Turns, owner_of
+from hermes_platform_api.turns import Turns
 
 __all__ = ["Service", "TurnSummary", "read_body", "tokens"]
 

@@ -262,6 +262,7 @@ BODIES: dict[str, JsonSchema] = {
     "SessionPatch": _retitle,
     "ForkRequest": _fork,
     "SessionChatRequest": _say,
+    "CommandRequest": _object("command", command={"type": "string", "pattern": r"^\s*/\S", "maxLength": 65536}),
 }
 
 # --- answers ----------------------------------------------------------------------------------------------------------
@@ -374,6 +375,14 @@ ANSWERS: dict[str, JsonSchema] = {
     "Messages": _listed(_message),
     "SessionAnswer": _object(
         "session_id message usage", session_id=_string, message=_answered, usage=_tokens, note=_string
+    ),
+    "CommandAnswer": _object(
+        "object session_id text choices",
+        object=_one("hermes.command"),
+        session_id=_string,
+        text=_string,
+        choices=_list(_object("label command", label=_string, command=_string)),
+        usage=_tokens,
     ),
     "Model": _model,
     "Models": _listed(_model),

@@ -10,8 +10,6 @@ from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError
 from hermes_core.types import (
     Ended,
-    Event,
-    Failed,
     Message,
     PastTurn,
     Principal,
@@ -20,17 +18,17 @@ from hermes_core.types import (
     Started,
     Text,
     TurnOrder,
-    Usage,
 )
 from hermes_platform_api.client_tools import ClientTools, event_of_call, held_turns, renamed
 from hermes_platform_api.errors import ApiError, of_refused
 from hermes_platform_api.heads import Head, Heads, Keys
 from hermes_platform_api.held import HeldTurn
 from hermes_platform_api.kept import Events, Kept
+from hermes_platform_api.past import chosen_in, owner_of, told
 from hermes_platform_api.places import Places
 from hermes_platform_api.turn_request import TurnRequest
 
-__all__ = ["Turns", "owner_of"]
+__all__ = ["Turns"]
 
 _LOOK = 0.5  # seconds between two looks at a turn that another process plays
 _REPEATED = 300.0  # seconds in which a request with a key finds what it came to, where no row tells it
@@ -115,24 +113,30 @@ class Turns:
         Its events from here on can be read as those of ``keep``. Waits while as many turns run as may.
         """
         wanted = TurnRequest(person=person, event=event, message=Message(role="user", parts=()))
-        await self.places.room()
-        past = await self._past(wanted)
-        if self.places.last or past is None or past.state not in ("cut", "waiting") or self.kept(event, person):
+        if not await self.places.wait():
             return None
-        if past.state == "waiting" and await self._ctx.turns.busy(past.session_id, owner=owner_of(self._ctx, person)):
-            return None
-        self.places.running += 1
-        kept = Kept(person)
-        kept.session = past.session_id
-        self._begin(event, kept, self._again(past, wanted, kept), seconds)
+        kept: Kept | None = None
+        try:
+            past = await self._past(wanted)
+            if past and await self._is_left(past, person) and not self.kept(event, person):
+                kept = Kept(person)
+                kept.session = past.session_id
+                self._begin(event, kept, self._again(past, wanted, kept), seconds)
+        finally:
+            if kept is None:
+                self.places.give()
         return kept
+
+    async def _is_left(self, past: PastTurn, person: str) -> bool:
+        """Whether nobody plays a turn that a death cut off, or kept from its turn."""
+        if past.state != "waiting":
+            return past.state == "cut"
+        return not await self._ctx.turns.busy(past.session_id, owner=owner_of(self._ctx, person))
 
     async def finish(self, session: str, person: str) -> None:
         """Finish the turn that a death cut off in a session, and play what waits there; nobody is asked."""
-        await self.places.room()
-        if self.places.last:
+        if not await self.places.wait():
             return
-        self.places.running += 1
         events = self._ctx.turns.resume(session, owner=owner_of(self._ctx, person))
         self._begin(f"session {session}", Kept(person), events, 0.0)
 
@@ -257,6 +261,13 @@ class Turns:
         if isinstance(kept, HeldTurn):
             await self._with_tools.enter(session, kept)
 
+    async def leave(self) -> None:
+        """Leave what runs, and what waits for its client, to whoever serves next: it is no turn of ours any more."""
+        for kept in {*self._kept.values(), *self._held_turns}:
+            kept.goes_on = True
+        with contextlib.suppress(HermesError):  # else they are found when this process is gone
+            await self._ctx.host.records.leave()
+
     async def close(self) -> None:
         """Interrupt what runs."""
         for kept in {*self._kept.values(), *self._held_turns}:
@@ -325,9 +336,7 @@ class Turns:
                 kept.session = session
                 kept.stored.set_result(None)
 
-        order = TurnOrder(
-            session=session, system=wanted.system, event=wanted.event, model=wanted.model, effort=wanted.effort
-        )
+        order = await self._order(owner, session, wanted)
         ask = kept.ask if kept and not isinstance(kept, HeldTurn) else None
         hint = [Text(text=wanted.tools.hint)] if wanted.tools and wanted.tools.hint else []
         message = evolve(wanted.message, parts=(*wanted.message.parts, *hint))
@@ -341,6 +350,12 @@ class Turns:
                     ends = [head.ended(answer) for answer in (event.answer, shown)]
                     await self._heads.put(owner, event.session_id, ends)
                 yield event
+
+    async def _order(self, owner: Principal, session: str, wanted: TurnRequest) -> TurnOrder:
+        """What a request says of its turn; what it does not is as a command chose it for the session."""
+        chosen = await chosen_in(self._ctx.documents, owner, session) if session else {}
+        model, effort = wanted.model or chosen.get("model", ""), wanted.effort or chosen.get("effort", "")
+        return TurnOrder(session=session, system=wanted.system, event=wanted.event, model=model, effort=effort)
 
     async def _begun(self, owner: Principal, wanted: TurnRequest) -> str:
         history = renamed(wanted.history, wanted.tools)
@@ -377,23 +392,5 @@ class Turns:
             past = await self._past(wanted)
         if past is None or past.state in ("waiting", "open", "cut"):
             raise ApiError(409, "still_running", "This request runs elsewhere.", headers={"retry-after": _AGAIN})
-        for event in _told(past):
+        for event in told(past):
             yield event
-
-
-def owner_of(ctx: PluginContext, person: str) -> Principal:
-    """Who a person is here; nobody is the owner."""
-    return evolve(ctx.owner, person=person) if person else ctx.owner
-
-
-def _told(past: PastTurn) -> list[Event]:
-    """What a turn that is over came to, as events."""
-    ids = {"session_id": past.session_id, "turn_id": past.turn_id}
-    events: list[Event] = [Started(**ids, provider=past.provider, model=past.model)]
-    if past.state == "done":
-        events.append(Said(text=past.answer))
-    elif past.state == "failed":
-        events.append(Failed(kind="earlier", text=f"This request failed before: {past.error or 'no reason is known'}"))
-    reason = past.state if past.state in ("done", "failed", "interrupted") else "failed"
-    usage = past.usage if isinstance(past.usage, Usage) else Usage()
-    return [*events, Ended(**ids, answer=past.answer, reason=reason, usage=usage)]

@@ -9,14 +9,15 @@ from functools import partial
 from pathlib import Path
 from shutil import get_terminal_size
 
-from hermes_core.contents import RUN_AT_START
 from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError, UnknownName
 from hermes_core.types import Check, Finding
 from hermes_platform_cli.commands.interfaces import fitting
+from hermes_platform_cli.contents import RUN_AT_START, installed_contents
 
 __all__ = ["checks"]
 
+_AGAIN = "hermes plugins remove NAME, then install it again"
 _USUAL = ("_virtualenv", "distutils-precedence", "__editable__", "a1_coverage")
 
 
@@ -26,6 +27,7 @@ def checks(ctx: PluginContext) -> list[Check]:
         Check(name="terminal", run=_terminal, cheap=True),
         Check(name="interface", run=partial(_opens, ctx), cheap=True),
         Check(name="environment", run=_environment, cheap=True),
+        Check(name="installed", run=partial(_changed, ctx), cheap=True),
     ]
 
 
@@ -66,6 +68,16 @@ async def _environment() -> Sequence[Finding]:
         Finding(level="warning", text=f"{file} {does} at every start of Python", fix="look into it")
         for folder in {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
         for file, does in _at_start(Path(folder))
+    ]
+
+
+async def _changed(ctx: PluginContext) -> Sequence[Finding]:
+    """What was installed by Hermes, whether its files are other ones than then."""
+    found = ((one, installed_contents(one.distribution)) for one in ctx.plugins.wanted() if one.digest)
+    return [
+        Finding(level="fault", text=f"files of {one.distribution} changed since it was installed", fix=_AGAIN)
+        for one, there in found
+        if there is not None and there.version == one.version and there.digest != one.digest
     ]
 
 

@@ -8,6 +8,7 @@ from hermes_core.hooks import hookimpl
 from hermes_core.kinds import Service, Workspace
 from hermes_core.types import Check, Command, Effect, Envelope, Session, SlashCommand, ToolCall, ToolResult, Verdict
 from hermes_tool_checkpoints import late
+from hermes_tool_checkpoints.erasing import on_session_deleted as on_session_deleted
 
 
 @hookimpl
@@ -56,5 +57,4 @@ async def post_llm_call(ctx: PluginContext, session: Session) -> None:
 
 @hookimpl
 async def on_session_end(ctx: PluginContext, session: Session) -> None:
-    if snapshots := late.made_snapshots(ctx):
-        await snapshots.end(session)
+    await late.ended(ctx, session)

@@ -26,6 +26,12 @@ def made_snapshots(ctx: PluginContext) -> "Snapshots | None":
     return made
 
 
+async def ended(ctx: PluginContext, session: Session) -> None:
+    """A session comes to rest: what was read for its snapshots is let go."""
+    if snapshots := made_snapshots(ctx):
+        await snapshots.end(session)
+
+
 def rollback_for(ctx: PluginContext) -> SlashCommand:
     """``/rollback``."""
 

@@ -87,8 +87,7 @@ def prune(store: Store, job: Job, *, wait: bool = True) -> Pruned:
         for project in projects(store, job):
             dropped += _drop(store, git, _stale(store, project))
             if not project.folder.exists() and not store.snapshots(project.folder, job):
-                for end in (".json", ".index", ".restoring", ".refused"):
-                    (store.root / "projects" / f"{project.key}{end}").unlink(missing_ok=True)
+                _forget(store, project)
         git("prune", "--expire=now")  # first: unlike gc it keeps what it did when it is stopped half-way
         git("gc", "--quiet", "--prune=now")
         for _ in range(_ROUNDS):
@@ -104,6 +103,27 @@ def prune(store: Store, job: Job, *, wait: bool = True) -> Pruned:
             json.dumps({"when": time.time(), "dropped": dropped, "freed": before - after}),
         )
     return Pruned(dropped=dropped, before=before, after=after)
+
+
+def erase(store: Store, session_id: str, job: Job) -> None:
+    """Drop the snapshots of a session, with what only they hold; a folder of Hermes that has none left is forgotten."""
+    if not (store.repository / "hermes-ready").exists():
+        return
+    with locked(store.root / "locks" / "store.lock", job):
+        git = Git(store.repository, store.root, store.root / "index", job)
+        dropped = 0
+        for project in projects(store, job):
+            dropped += _drop(store, git, [one for one in project.snapshots if one.session == session_id])
+            if project.folder.is_relative_to(store.home) and not store.snapshots(project.folder, job):
+                _forget(store, project)
+        if dropped:
+            git("prune", "--expire=now")
+            git("gc", "--quiet", "--prune=now")
+
+
+def _forget(store: Store, project: Project) -> None:
+    for end in (".json", ".index", ".restoring", ".refused"):
+        (store.root / "projects" / f"{project.key}{end}").unlink(missing_ok=True)
 
 
 def _clear(store: Store) -> None:

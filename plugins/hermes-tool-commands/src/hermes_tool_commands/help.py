@@ -11,6 +11,7 @@ __all__ = ["commands", "help"]
 
 _PAGE = 15  # commands that are listed at once in a chat
 _SHORT = 16  # characters of usage from which on a list leaves it out
+_API = "Each is a request of its own; what is said to a model is never taken for one."
 _PLACES = {"terminal": "in a terminal", "chat": "in chats", "api": "over the API"}
 
 
@@ -25,7 +26,8 @@ async def help(ctx: PluginContext, session: Session, rest: str) -> str:  # noqa:
         return _explained(command)
     if here.place == "chat":
         return _lines([*mine.values()])
-    return f"{_listing(mine)}\n\n/help COMMAND explains one. What begins with two slashes is no command."
+    rest = _API if here.place == "api" else "What begins with two slashes is no command."
+    return f"{_listing(mine)}\n\n/help COMMAND explains one. {rest}"
 
 
 async def commands(ctx: PluginContext, session: Session, rest: str) -> str:

@@ -62,7 +62,10 @@ _AT_ONCE = {
 }  # fmt: skip
 _ADMIN = {"config", "debug", "plugins", "profile", "reload"}
 _HERE: Sequence[_Place] = ("terminal",)
-_PLACES: dict[str, Sequence[_Place]] = {"save": _HERE, "busy": _HERE, "commands": ("chat",)}
+_TALKS: Sequence[_Place] = ("terminal", "chat")  # a program that has a key says what others wrote, and queues by itself
+_PLACES: dict[str, Sequence[_Place]] = {
+    "save": _HERE, "busy": _HERE, "commands": ("chat",), "permission": _TALKS, "yolo": _TALKS, "queue": _TALKS,
+}  # fmt: skip
 _OPTIONS = {"busy", "config", "help", "model", "permission", "queue", "reasoning", "resume", "tools"}
 _CONFIRM: dict[str, Callable[[str], str]] = {
     # What cannot simply be had back.

@@ -5,8 +5,9 @@ import json
 import os
 import re
 import shutil
+import sqlite3
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -16,7 +17,7 @@ from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError, UnknownName, UserError
 from hermes_core.types import JSON
 from hermes_tool_migrate.found import Found, Past, text_of
-from hermes_tool_migrate.hermes_agent import MARK, is_its_database
+from hermes_tool_migrate.hermes_agent import MARK, is_its_database, opened
 
 __all__ = ["PARTS", "Bringing", "Row"]
 
@@ -185,13 +186,11 @@ class Bringing:
 
     async def _session(self, past: Past) -> bool:
         owner, name = self._ctx.owner, self._name(past)
-        if self._dry and is_its_database(self._home / "state.db"):
-            return True  # it makes room before
+        if self._dry:
+            return not await self._is_there(name)
         with suppress(UnknownName):
             await self._ctx.sessions.get(owner, name)
             return False
-        if self._dry:
-            return True
         await self._ctx.sessions.create(owner, name, history=past.messages)
         title = " ".join(past.title.split())[:80] or f"{self._source} {past.when[:16].replace('T', ' ')}".strip()
         for one in (title, f"{title} ({past.id[:12]})"):
@@ -199,6 +198,15 @@ class Bringing:
                 await self._ctx.sessions.rename(owner, name, one)
                 break
         return True
+
+    async def _is_there(self, name: str) -> bool:
+        """Tell whether a session is there, and make no store of ours for it, nor change one."""
+        if (await self._ctx.settings.get("store.url")).value:
+            with suppress(UnknownName):
+                await self._ctx.sessions.get(self._ctx.owner, name)
+                return True
+            return False
+        return await asyncio.to_thread(_in_file, self._home / "state.db", name)
 
     def _name(self, past: Past) -> str:
         return f"{self._source}-{re.sub(r'[^A-Za-z0-9_.-]+', '-', past.id)}"[:120]
@@ -216,6 +224,17 @@ class Bringing:
             else:
                 _write(target, content.read_text("utf-8", "replace"))
         return Row("file", str(target.relative_to(self._home)), "aside", why)
+
+
+def _in_file(path: Path, session_id: str) -> bool:
+    """Tell whether a store in a file has a session. Nothing is made or migrated for it."""
+    if not path.exists() or is_its_database(path):  # room is made for ours before
+        return False
+    try:
+        with closing(opened(path)) as rows:
+            return rows.execute("SELECT 1 FROM sessions WHERE id = ?", (session_id,)).fetchone() is not None
+    except sqlite3.Error:
+        return False
 
 
 def _write(path: Path, text: str) -> None:

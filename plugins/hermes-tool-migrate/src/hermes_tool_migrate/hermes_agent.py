@@ -15,7 +15,7 @@ from hermes_tool_migrate.found import Found, Known, Past, skills_below, text_of
 from hermes_tool_migrate.past import Telling, texts_of
 from hermes_tool_migrate.reference import read_environment, read_settings
 
-__all__ = ["MARK", "is_its_database", "read"]
+__all__ = ["MARK", "is_its_database", "opened", "read"]
 
 MARK = "_config_version"  # heads its settings, and never ours
 _LINE = re.compile(r"(?m)^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*?)\s*$")
@@ -75,21 +75,23 @@ def is_its_database(path: Path) -> bool:
     if not path.is_file():
         return False
     try:
-        with closing(_opened(path)) as connection:
+        with closing(opened(path)) as connection:
             tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     except sqlite3.Error:
         return False
     return {"sessions", "messages", "schema_version"} <= tables and "alembic_version" not in tables
 
 
-def _opened(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+def opened(path: Path) -> sqlite3.Connection:
+    """Open a database to read it. Where it has no log beside it, none is made."""
+    alone = not path.with_name(f"{path.name}-wal").exists()
+    connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if alone else ''}", uri=True)
     connection.row_factory = sqlite3.Row
     return connection
 
 
 def _sessions(path: Path) -> Iterator[Past]:
-    with closing(_opened(path)) as connection:
+    with closing(opened(path)) as connection:
         columns = {row["name"] for row in connection.execute("PRAGMA table_info(messages)")}
         wanted = ", ".join(name for name in _COLUMNS if name in columns)
         shown = " AND (active = 1 OR compacted = 1)" if {"active", "compacted"} <= columns else ""

@@ -7,28 +7,23 @@ from hermes_core.context import PluginContext
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import Opening, Workspace
 from hermes_core.types import Command, Effect, Feature, Session, SlashCommand, ToolCall, ToolResult, Verdict
-from hermes_tool_provenance.late import asked_in, calls_of, ledger_of, tell_notices
+from hermes_tool_provenance import late
+from hermes_tool_provenance.late import calls_of, tell_notices
 
 
 @hookimpl
 def register_cli_commands(ctx: PluginContext) -> Sequence[Command]:
-    from hermes_tool_provenance.commands import commands
-
-    return commands(ledger_of(ctx))
+    return late.commands_of(ctx)
 
 
 @hookimpl
 def register_slash_commands(ctx: PluginContext) -> Sequence[SlashCommand]:
-    from hermes_tool_provenance.slash import trust_command
-
-    return [trust_command(ledger_of(ctx))]
+    return [late.slash_of(ctx)]
 
 
 @hookimpl
 def register_openings(ctx: PluginContext) -> Sequence[Opening]:
-    from hermes_tool_provenance.opening import Known
-
-    return [Known(lambda: ledger_of(ctx), asked_in(ctx))]
+    return [late.opening_of(ctx)]
 
 
 @hookimpl
@@ -52,6 +47,11 @@ async def transform_tool_result(
 @hookimpl
 async def on_session_start(ctx: PluginContext, session: Session) -> None:
     tell_notices(ctx, session)
+
+
+@hookimpl
+async def on_session_deleted(ctx: PluginContext, session: Session) -> None:
+    await late.unnamed(ctx, session)
 
 
 @hookimpl

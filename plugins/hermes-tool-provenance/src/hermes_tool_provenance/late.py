@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hermes_core.context import PluginContext
-from hermes_core.types import Session
+from hermes_core.kinds import Opening
+from hermes_core.types import Command, Session, SlashCommand
 
 if TYPE_CHECKING:
     from hermes_tool_kit.provenance.ledger import Ledger
@@ -29,6 +30,36 @@ def calls_of(ctx: PluginContext) -> "Calls":
         ctx.state["calls"] = Calls(ledger_of(ctx))
     calls: Calls = ctx.state["calls"]
     return calls
+
+
+def commands_of(ctx: PluginContext) -> Sequence[Command]:
+    """``hermes trust …``."""
+    from hermes_tool_provenance.commands import commands
+
+    return commands(ledger_of(ctx))
+
+
+def slash_of(ctx: PluginContext) -> SlashCommand:
+    """``/trust``."""
+    from hermes_tool_provenance.slash import trust_command
+
+    return trust_command(ledger_of(ctx))
+
+
+def opening_of(ctx: PluginContext) -> Opening:
+    """What is asked before a conversation begins in a folder."""
+    from hermes_tool_provenance.opening import Known
+
+    return Known(lambda: ledger_of(ctx), asked_in(ctx))
+
+
+async def unnamed(ctx: PluginContext, session: Session) -> None:
+    """Take the name of a session that is gone out of the ledger."""
+    from asyncio import to_thread
+
+    from hermes_tool_provenance.unnamed import unname
+
+    await to_thread(unname, ctx.paths.home, session.id)
 
 
 def asked_in(ctx: PluginContext) -> list[str]:

@@ -296,6 +296,7 @@ def _erase(ctx: PluginContext) -> "click.Command":
         """
         from hermes_tool_upkeep import erase
         from hermes_tool_upkeep.compact import compact
+        from hermes_tool_upkeep.traces import settings_that_name
 
         if sum(map(bool, (session, person, again))) != 1:
             raise UserError("Say what to erase.", hint="One of --session, --person and --again.")
@@ -308,6 +309,8 @@ def _erase(ctx: PluginContext) -> "click.Command":
             confirm(f"Erase all of {person}?", yes=yes)
             many = len(await erase.erase_person(ctx, person))
             erase.forget_memories(ctx.paths.home, person)
+            for line in settings_that_name(ctx.paths.home, person):
+                click.echo(f"The settings still name {person}, in {line}", err=True)
         else:
             many = await erase.erase_again(ctx)
         if not ctx.store.address():

@@ -16,6 +16,7 @@ from hermes_core.context import PluginContext
 from hermes_core.errors import UnknownName
 from hermes_core.types import Principal
 from hermes_tool_upkeep.rows import connected, tables_of
+from hermes_tool_upkeep.traces import clean_documents, clean_logs, folders_of
 
 __all__ = [
     "back_again",
@@ -51,14 +52,18 @@ async def erase_session(ctx: PluginContext, owner: Principal, session_id: str, *
     with connected(place_of(ctx)) as connection:
         ids = list(_below(connection, session_id))
     if noted:
-        _note(ctx, session=session_id)
-    await ctx.sessions.delete(owner, session_id)
+        _note(ctx, session=_digest(session_id))
+    await ctx.sessions.delete(owner, session_id, erased=True)
     with connected(place_of(ctx), writes=True) as connection:
         for table in tables_of(connection):
             if "session_id" in table.columns:
                 connection.execute(sa.delete(table).where(table.c.session_id.in_(ids)))
+            if table.name == "documents":
+                clean_documents(connection, table, ids)
         connection.commit()
-    return [str(path) for path in _files(ctx.paths.home, ids)]
+    gone = [str(path) for path in _files(ctx.paths.home, ids)]
+    await asyncio.to_thread(clean_logs, ctx.paths.home / "logs", ids)
+    return gone
 
 
 async def erase_person(ctx: PluginContext, person: str, *, noted: bool = True) -> Sequence[str]:
@@ -78,9 +83,10 @@ async def erase_person(ctx: PluginContext, person: str, *, noted: bool = True) -
     own = [(one, whose[owner]) for one, owner, _ in ids if owner in whose]
     for session_id, owner in own:
         try:
-            await ctx.sessions.delete(owner, session_id)
+            await ctx.sessions.delete(owner, session_id, erased=True)
         except UnknownName:  # it went with the one that it worked for
             continue
+    words = [person, *(one for one, _ in own)]
     with connected(place_of(ctx), writes=True) as connection:
         for table in reversed(tables_of(connection)):
             if "person" in table.columns and table.name != "owners":
@@ -89,9 +95,14 @@ async def erase_person(ctx: PluginContext, person: str, *, noted: bool = True) -
                 connection.execute(sa.delete(table).where(table.c.session_id.in_([one for one, _ in own])))
             if "owner" in table.columns and "__" not in table.name:
                 connection.execute(sa.delete(table).where(table.c.owner.in_(list(whose))))
+            if table.name == "documents":
+                clean_documents(connection, table, words)
         connection.execute(sa.delete(owners).where(owners.c.id.in_(list(whose))))
         connection.commit()
-    list(_files(ctx.paths.home, [one for one, _ in own]))
+    for folder in folders_of(ctx.paths.home, person, {one.profile for one in whose.values()} | {ctx.owner.profile}):
+        await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+    list(_files(ctx.paths.home, words[1:]))
+    await asyncio.to_thread(clean_logs, ctx.paths.home / "logs", words)
     return [one for one, _ in own]
 
 
@@ -112,7 +123,7 @@ def back_again(ctx: PluginContext) -> tuple[Sequence[tuple[str, Principal]], Seq
         found = [
             (one, Principal(profile=profile, person=person))
             for one, profile, person in connection.execute(wanted)
-            if one in gone
+            if one in gone or _digest(one) in gone  # older releases wrote it down as it is
         ]
         back = [one for one in connection.scalars(sa.select(owners.c.person)) if _digest(one) in people]
     return found, back
@@ -168,8 +179,8 @@ def _note(ctx: PluginContext, **what: str) -> None:
         os.fsync(file.fileno())
 
 
-def _digest(person: str) -> str:
-    return hashlib.sha256(person.encode()).hexdigest()
+def _digest(name: str) -> str:
+    return hashlib.sha256(name.encode()).hexdigest()
 
 
 def forget_memories(home: Path, person: str) -> None:

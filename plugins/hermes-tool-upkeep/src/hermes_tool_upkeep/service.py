@@ -11,7 +11,6 @@ from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError
 from hermes_core.kinds import Service
 from hermes_core.types import Check, Finding
-from hermes_tool_upkeep.erase import older_stores
 from hermes_tool_upkeep.look import Looked, look, opened
 
 __all__ = ["Upkeep", "checks", "mended"]
@@ -117,7 +116,28 @@ def checks(ctx: PluginContext) -> Sequence[Check]:
     async def full() -> Sequence[Finding]:
         return await asyncio.to_thread(_findings, ctx, deep=True)
 
-    return [Check(name="store", run=quick, full=full, cheap=True), Check(name="pages", run=full)]
+    def mend() -> str:
+        return _put_right(ctx)
+
+    return [Check(name="store", run=quick, full=full, cheap=True, mend=mend), Check(name="pages", run=full)]
+
+
+def _put_right(ctx: PluginContext) -> str:
+    """Make anew what is made from the rows, where nothing else is damaged and the settings allow it; what was done."""
+    path = ctx.paths.home / "state.db"
+    if not ctx.config.mend:
+        return ""
+    found = look(path)
+    if found.level != "derived":
+        ctx.log.error("%s is damaged: %s", path, "; ".join(found.lines[:3]))
+        return ""
+    try:
+        said = mended(path)
+    except HermesError as error:  # the pages of an index cannot be used again where they are
+        ctx.log.error("%s", error.text)
+        return ""
+    ctx.log.warning("%s: %s; %s", path, "; ".join(found.lines[:3]), said)
+    return f"The store was damaged, but no row of it: {said}."
 
 
 def _findings(ctx: PluginContext, *, deep: bool) -> Sequence[Finding]:
@@ -167,6 +187,8 @@ def _strangers(ctx: PluginContext, path: Path) -> Sequence[Finding]:
 
 def _aside(path: Path) -> Sequence[Finding]:
     """Say how much room older stores take that were put aside; nobody but a person deletes them."""
+    from hermes_tool_upkeep.erase import older_stores
+
     found = older_stores(path)
     size = sum(one.stat().st_size for one in found)
     text = f"older stores lie beside it: {', '.join(one.name for one in found)} ({size / 1e6:.1f} MB)"

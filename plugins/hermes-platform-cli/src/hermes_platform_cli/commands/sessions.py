@@ -173,27 +173,23 @@ def make_rename(ctx: PluginContext) -> click.Command:
 
 def make_archive(ctx: PluginContext) -> click.Command:
     """``sessions archive``."""
-
-    @click.command()
-    @click.argument("which")
-    async def command(which: str) -> None:
-        """Take a session out of the lists. It is found by `search` and by its name, and `-r` goes on with it."""
-        session = await ctx.sessions.find(ctx.owner, which)
-        await ctx.sessions.archive(ctx.owner, session.id)
-        click.echo(f"Archived {session.id}. Bring it back: {ctx.program} sessions unarchive {session.id}", err=True)
-
-    return command
+    told = "Take a session out of the lists. It is found by `search` and by its name, and `-r` goes on with it."
+    return _archiving(ctx, told, back=False)
 
 
 def make_unarchive(ctx: PluginContext) -> click.Command:
     """``sessions unarchive``."""
+    return _archiving(ctx, "Bring an archived session back into the lists.", back=True)
 
-    @click.command()
+
+def _archiving(ctx: PluginContext, told: str, *, back: bool) -> click.Command:
+    @click.command(help=told)
     @click.argument("which")
     async def command(which: str) -> None:
-        """Bring an archived session back into the lists."""
         session = await ctx.sessions.find(ctx.owner, which)
-        await ctx.sessions.archive(ctx.owner, session.id, back=True)
+        await ctx.sessions.archive(ctx.owner, session.id, back=back)
+        if not back:
+            click.echo(f"Archived {session.id}. Bring it back: {ctx.program} sessions unarchive {session.id}", err=True)
 
     return command
 

@@ -30,6 +30,7 @@ def chat_slash_commands(ctx: "PluginContext") -> Sequence[SlashCommand]:
             run=chats.sethome,
             usage="[TARGET]",
             who="everyone",
+            where=("terminal", "chat"),
         ),
         SlashCommand(
             name="handoff",
