@@ -475,7 +475,7 @@ def test_a_step_without_a_person_takes_what_is_said(station, monkeypatch):
     for more, said in (
         ((), "needs its place"),
         (("--set", "place=Oslo"), "export STATION_KEY"),
-        (("--set", "key=12345"), "has no key to set"),  # a secret is seen by everybody who lists processes
+        (("--set", "key=12345"), "key is a secret"),  # it is seen by everybody who lists processes
         (("--set", "place"), "says no value"),
         (("--set", "place=Oslo", "--set", "units=miles"), "One of: celsius, kelvin."),
     ):
