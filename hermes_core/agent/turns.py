@@ -184,7 +184,7 @@ class Turns(TurnsBroker):
             *([route.notice] if route and route.notice else []),
             *runtime.models.notices,
             *idle([*rules.deny, *rules.allow], runtime.index.tools),
-            *(f"Plugin {f.plugin} failed ({f.phase}): {f.error.rstrip('.')}. See `{program} doctor`." for f in failed.values()),
+            *(f"Plugin {f.plugin} failed ({f.phase}): {f.error}. See `{program} doctor`." for f in failed.values()),
         ]
 
     # --- how it is written down -----------------------------------------------------------------------------------

@@ -86,7 +86,7 @@ def _exit(status: int) -> NoReturn:
     while frame:
         culprit, process = _watched.get(str(frame.f_globals.get("__name__", "")).partition(".")[0], (None, 0))
         if culprit and process == os.getpid():  # one that the plugin forked may end as it likes
-            raise culprit.error(ContractError, f"called os._exit({status!r})", "Raise an error: a plugin never ends Hermes.")
+            raise culprit.error(ContractError, f"called os._exit({status!r})", "Let it raise an error instead.")
         frame = frame.f_back
     _really_exit(status)
 

@@ -36,7 +36,9 @@ def tried(path: Path) -> list[Finding]:
         except subprocess.TimeoutExpired:
             return [_fault(f"Its import or a register hook did not end within {PATIENCE} s.")]
     try:
-        return [Finding(level=level, text=text, fix=fix) for level, text, fix in json.loads(done.stdout.splitlines()[-1])]
+        return [
+            Finding(level=level, text=text, fix=fix) for level, text, fix in json.loads(done.stdout.splitlines()[-1])
+        ]
     except (ValueError, IndexError):
         how = f"by {signal.Signals(-done.returncode).name}" if done.returncode < 0 else f"with status {done.returncode}"
         return [_fault(f"Its import or a register hook ended the whole process, {how}.")]

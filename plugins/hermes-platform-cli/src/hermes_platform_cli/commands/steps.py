@@ -18,7 +18,7 @@ async def run_step(
     """Set one thing up: ask, test, write. What was written, without secrets. Raises HermesError, click.Abort."""
     if told := [one for one in step.fields if one.secret and one.name in said]:
         mend = f"hermes config set {told[0].key} asks for it; with - behind it, it reads standard input."
-        raise UserError(f"{told[0].name} is a secret: not in a command, where others of this machine see it.", hint=mend)
+        raise UserError(f"{told[0].name} is a secret: not in a command, where others see it.", hint=mend)
     if strange := said.keys() - {one.name for one in step.fields}:
         known = ", ".join(one.name for one in step.fields if not one.secret) or "nothing"
         raise UserError(f"{step.name} has no {', '.join(sorted(strange))} to set.", hint=f"It has: {known}.")
