@@ -93,7 +93,7 @@ def _far() -> bool:
 def _code(pasted: str) -> str:
     """The code in an address, or the code alone. Raises UserError."""
     text = pasted.strip()
-    code = parse_qs(urlsplit(text).query).get("code", [""])[0] if "?" in text else text
+    code = parse_qs(urlsplit(text).query).get("code", [""])[0] if "://" in text or "?" in text else text
     if not code or any(char.isspace() for char in code):
         raise UserError("There is no code in what was pasted.", hint="Paste the whole address of the page.")
     return code
