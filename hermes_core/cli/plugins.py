@@ -79,7 +79,7 @@ def enable(scope: Scope, name: str, yes: bool) -> int:
     CrashMarkers(scope.home.cache / "crash_markers").forgive(plugin)
     faults = [r for r in probed(scope, plugin) if r["level"] == "fault"]
     for fault in faults:
-        click.echo(f"It does not work: {fault['phase']}: {fault['text']}\n{fault['fix']}", err=True)
+        click.echo(f"It does not work: {fault['phase'] or 'trial'}: {fault['text']}\n{fault['fix']}", err=True)
     click.echo(f"Enabled {plugin.label}.", err=True)
     return 3 if faults else 0
 

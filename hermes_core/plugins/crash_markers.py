@@ -26,7 +26,10 @@ class CrashMarkers:
 
     @contextmanager
     def laid(self, installed: Installed) -> Iterator[None]:
-        """Import inside this. Raises LoadError instead when the last import ended the process."""
+        """Import inside this. Raises LoadError instead when the last import ended the process.
+
+        From now on an ``os._exit`` of the plugin raises ContractError, instead of ending the process.
+        """
         deaths, fresh, why = self._deaths(installed)
         if fresh:
             self._write(installed, deaths, importing=False)
@@ -36,17 +39,13 @@ class CrashMarkers:
             text = f"{why}, so it is not tried again" if why else f"its import ended the whole process, {rest}"
             raise installed.error(LoadError, text, f"Try again: {again}   Or: {off}")
         self._write(installed, deaths, importing=True)
+        _watched[installed.module.partition(".")[0]] = installed, os.getpid()
+        os._exit = _exit
         try:
             yield
         finally:
             with suppress(OSError):
                 self._path(installed).unlink()
-
-    def watch(self, installed: Installed) -> None:
-        """Let an ``os._exit`` of the plugin raise ContractError from now on, instead of ending the process."""
-        _watched[installed.module.partition(".")[0]] = installed, os.getpid()
-        if os._exit is not _exit:
-            os._exit = _exit
 
     def condemn(self, installed: Installed, why: str = "") -> None:
         """Do not try a plugin again, because a trial showed that its import ends the process; or say why else."""
@@ -87,7 +86,7 @@ def _exit(status: int) -> NoReturn:
     while frame:
         culprit, process = _watched.get(str(frame.f_globals.get("__name__", "")).partition(".")[0], (None, 0))
         if culprit and process == os.getpid():  # one that the plugin forked may end as it likes
-            raise culprit.error(ContractError, f"called os._exit({status!r})")
+            raise culprit.error(ContractError, f"called os._exit({status!r})", "Let it raise an error instead.")
         frame = frame.f_back
     _really_exit(status)
 

@@ -129,10 +129,10 @@ class Dispatch:
             error = raised
         taken = time.perf_counter() - began
         self._traced(one, taken, error)
-        if taken > self._deadlines["contribute"]:
-            self.held(one.label, one.hook, taken)
         if isinstance(error, Late) and one.on_hang:
             one.on_hang(f"{one.hook} did not end within {REGISTER_DEADLINE:g} s")
+        elif taken > self._deadlines["contribute"]:
+            self.held(one.label, one.hook, taken)
         if error:
             signature = f"Write: {expected(one.hook)}" if isinstance(error, ContractError) else ""
             self._failed(one, error, phase="register", hint=getattr(error, "hint", "") or signature)

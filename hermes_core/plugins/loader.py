@@ -13,10 +13,11 @@ from typing import Any
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import ConfigError, ContractError, HermesError, LoadError, PluginError, UserError
+from hermes_core.modes import REGISTER_DEADLINE
 from hermes_core.plugins.consent import Consent
 from hermes_core.plugins.crash_markers import CrashMarkers
 from hermes_core.plugins.dispatch import Dispatch
-from hermes_core.plugins.fence import log, one_line
+from hermes_core.plugins.fence import Late, finished, log, one_line
 from hermes_core.plugins.implementation import declared
 from hermes_core.plugins.index import Index, Installed, owners
 from hermes_core.types import Fault, Phase
@@ -86,22 +87,23 @@ class Loader:
     def _import(self, installed: Installed) -> HermesError | None:
         builtin = self._consent.builtin(installed)
         phase: Phase = "import"
+        hung = None if builtin else partial(self.crash_markers.condemn, installed)
+        bring = partial(own_builtins(installed)(import_plugin), installed)
         began = perf_counter()
         try:
             # Our own plugins leave no marker: it would cost them a file each at every start.
-            if not builtin:
-                self.crash_markers.watch(installed)
             marker = nullcontext() if builtin else self.crash_markers.laid(installed)
             aside = contextlib.redirect_stdout(sys.stderr)  # what it prints is no answer
-            with marker, _all_or_nothing(installed), _own_builtins(installed), aside:
-                module = import_plugin(installed)
+            with marker, _all_or_nothing(installed), aside:
+                module = finished(bring, REGISTER_DEADLINE) if hung else bring()
                 seconds = perf_counter() - began
                 phase = "register"
-                hung = None if builtin else partial(self.crash_markers.condemn, installed)
                 self._dispatch.register(installed, module, self._context(installed), on_hang=hung)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # sys.exit and assert at import too: it costs this plugin only
+            if hung and isinstance(error, Late):
+                hung(f"its import did not end within {REGISTER_DEADLINE:g} s")
             # First, as telling it may ask for maskers of secrets, and this may be the plugin of one.
             self._failed[installed.label] = installed.error(LoadError, type(error).__name__)
             failed = self._failed[installed.label] = self._explained(installed, phase, error)
@@ -129,7 +131,7 @@ class Loader:
 
 
 @contextmanager
-def _own_builtins(installed: Installed) -> Iterator[None]:
+def own_builtins(installed: Installed) -> Iterator[None]:
     """Put back what a plugin's import replaced among Python's own functions. Raises ContractError, naming it."""
     before = dict(vars(builtins))
     try:

@@ -184,7 +184,7 @@ def _key_problems(path: str, key: str, value: "JSON", known: "Mapping[str, type]
     choices = _CHOICES.get(path) or _CHOICES.get(key, ())
     pattern, complaint = _PATTERNS.get(key, ("", ""))
     if key not in known:
-        close = nearest(key, known)
+        close = next((one for one in known if key.startswith(one)), "") or nearest(key, known)
         yield f"{path}: no such key" + (f"; did you mean {close}?" if close else "")
     elif not isinstance(value, known[key]) or (
         known[key] is list and not all(isinstance(one, str) and one.strip() for one in values)

@@ -12,7 +12,7 @@ from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.plugins.fence import one_line
 from hermes_core.plugins.implementation import KINDS, aliases_of
 from hermes_core.plugins.index import GROUP, Installed, private_name
-from hermes_core.plugins.loader import import_plugin
+from hermes_core.plugins.loader import import_plugin, own_builtins
 from hermes_core.plugins.manifest import FILE, Manifest, read_manifest
 from hermes_core.types import Finding
 
@@ -96,7 +96,9 @@ def _imported(installed: Installed) -> list[Finding]:
 
 def _compared(installed: Installed, context: PluginContext) -> list[Finding]:
     dispatch = Dispatch()
-    dispatch.register(installed, inspect_plugin(installed), context)
+    with own_builtins(installed):
+        module = inspect_plugin(installed)
+    dispatch.register(installed, module, context)
     assert installed.manifest
     findings: list[Finding] = []
     for hook, (table, _) in KINDS.items():

@@ -1,13 +1,13 @@
 """What every setup step promises: it asks for what is its plugin's own, says what is wrong, and writes nothing."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
 
 from hermes_core.agent.settings import keep_to_own
 from hermes_core.errors import HermesError
-from hermes_core.kinds import SetupStep
+from hermes_core.kinds import LoginPrompt, SetupStep
 from hermes_core.plugins.index import Installed
 from hermes_core.testing.contract_base import PluginContract
 from hermes_core.testing.witness import Witness
@@ -21,6 +21,7 @@ class SetupContract(PluginContract):
     """Inherit once for each setup step whose test you can play; name your ``module``.
 
     ``good`` and ``wrong`` are values by the names of fields: such as work where the test runs, and such as do not.
+    ``elsewhere`` plays what a person does during a login: it gets a LoginPrompt, and gives what they bring back.
     """
 
     @pytest.fixture
@@ -38,6 +39,11 @@ class SetupContract(PluginContract):
     @pytest.fixture
     def wrong(self) -> Mapping[str, str] | None:
         """Values that do not work; None where nothing can be asked here."""
+        return None
+
+    @pytest.fixture
+    def elsewhere(self) -> Callable[[LoginPrompt], str] | None:
+        """What a person does elsewhere to log in; None where nobody can here, or there is no login."""
         return None
 
     def test_it_asks_for_what_is_its_own(self, contributed: Mapping[str, list[Any]]) -> None:
@@ -79,6 +85,34 @@ class SetupContract(PluginContract):
         with pytest.raises(HermesError) as caught:
             await step.test(_whole(step, wrong))
         assert not _shown(step, wrong, str(caught.value)), "a secret is shown"
+
+    async def test_a_login_gives_values_of_fields(
+        self, step: SetupStep, elsewhere: Callable[[LoginPrompt], str] | None
+    ) -> None:
+        """``login`` says what to do, gives values by the names of fields, and writes nothing.
+
+        If this fails: name the fields as ``fields`` does; what is kept is written by whoever asks, after the person's
+        yes. A step without a login leaves ``login_label`` empty.
+        """
+        if elsewhere is None:
+            pytest.skip("give `elsewhere`: what a person does to log in")
+        assert step.login_label, f"{step.name} is logged in to, and login_label does not say how"
+        shown: list[LoginPrompt] = []
+
+        async def show(prompt: LoginPrompt) -> str:
+            shown.append(prompt)
+            return elsewhere(prompt)
+
+        with Witness(strict=True) as witness:
+            given = await step.login(show)
+        assert shown, "the person was not told what to do"
+        assert all(prompt.text.strip() for prompt in shown), "a prompt says nothing"
+        assert given, "login gave nothing, and raised nothing"
+        strange = given.keys() - {one.name for one in step.fields}
+        assert not strange, f"there are no fields {', '.join(sorted(strange))}"
+        wrong = [one.name for one in step.fields if one.name in given and one.check and one.check(given[one.name])]
+        assert not wrong, f"its own check refuses what login gave for {', '.join(wrong)}"
+        assert not list(witness.written), f"login changed {list(witness.written)}"
 
 
 def _whole(step: SetupStep, values: Mapping[str, str]) -> dict[str, str]:

@@ -27,7 +27,6 @@ class Feature(Enum):
     # workspaces
     PERSISTENT_SHELL = "persistent_shell"  # cwd and environment last from one ("bash", "-c", …) to the next
     BACKGROUND = "background"
-    PTY = "pty"
     ISOLATED = "isolated"  # nothing done inside reaches the machine that Hermes runs on
     WALLED = "walled"  # the system bounds what is done inside, as ``Workspace.wall`` says
     OFFLINE = "offline"  # nothing done inside reaches the network

@@ -1,5 +1,10 @@
 """Which platform a conversation opens on."""
 
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -51,3 +56,18 @@ async def test_one_that_is_not_installed_is_named_with_its_package(hermes: Bench
     with pytest.raises(UnknownName) as raised:
         fitting(ctx, "telegraph")
     assert "pip install" not in raised.value.hint
+
+
+def test_a_platform_that_closes_standard_input_at_its_end_is_left_in_peace(tmp_path: Path) -> None:
+    lines = Path(__file__).parents[2] / "docs/hello/platform/src/hermes_platform_lines"
+    shutil.copytree(lines, tmp_path / "plugins" / "lines")
+    environment = {**os.environ, "HERMES_HOME": str(tmp_path)}
+
+    def hermes(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "hermes_core", *words]
+        more = {"capture_output": True, "text": True, "env": environment, "cwd": tmp_path}
+        return subprocess.run(command, input="hello\n", check=False, **more)  # type: ignore[call-overload, no-any-return]
+
+    assert hermes("plugins", "enable", "lines", "--yes").returncode == 0
+    done = hermes("--interface", "lines")
+    assert (done.returncode, "failed" in done.stderr, "Hello!" in done.stdout) == (0, False, True), done.stderr

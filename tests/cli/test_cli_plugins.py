@@ -243,6 +243,27 @@ def test_a_check_finds_what_is_wrong(cli):
     assert cli("plugins", "check", "nosuch").status == 2
 
 
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("import os\nos._exit(9)\n", "ended the whole process, with status 9"),
+        ("import os\nos.kill(os.getpid(), 11)\n", "ended the whole process, by SIGSEGV"),
+        ("import builtins\nbuiltins.len = None\n", "replaces Python's own len"),
+        ("import time\ntime.sleep(60)\n", "did not end within 2 s"),
+    ],
+)
+def test_a_check_outlives_what_the_code_does(cli, monkeypatch, code, said):
+    monkeypatch.setattr("hermes_tool_authoring.trial.PATIENCE", 2 if "sleep" in code else 60)
+    done = cli("plugins", "check", str(loud(cli, TOOL + code)), "--imports")
+    assert (done.status, said in done.out) == (1, True), done.out
+    assert "Traceback" not in done.err
+
+
+def test_a_key_named_like_its_hook_is_understood(cli):
+    path = cli.plugin("tool/loud", TOOL, contributes={"tools": ["shout"], "slash_commands": ["x"]})
+    assert "did you mean slash?" in cli("plugins", "check", str(path)).out
+
+
 def test_what_is_no_distribution_cannot_be_installed_or_removed(cli):
     assert cli("plugins", "install", "///").status == 2
     loud(cli)

@@ -124,6 +124,7 @@ def test_a_first_conversation_writes_what_was_said(talk, first):
         ("Who answers", "openrouterr\n"),
         ("Did you mean 'openrouter'?", ""),
         ("Who answers", "openrouter\n"),
+        ("Log in with a browser", "n\n"),
         ("Key of openrouter", "sk-or-very-secret\n"),
         ("Model (Enter", "some/model\n"),
         ("Where do commands run", "local\n"),
@@ -146,6 +147,7 @@ def test_a_first_conversation_writes_what_was_said(talk, first):
 
 STEPS = (
     ("Who answers", "openrouter\n"),
+    ("Log in with a browser", "n\n"),
     ("Key of openrouter", "sk-or-secret\n"),
     ("Model (Enter", "\n"),
     ("Where do commands run", "local\n"),
@@ -475,7 +477,7 @@ def test_a_step_without_a_person_takes_what_is_said(station, monkeypatch):
     for more, said in (
         ((), "needs its place"),
         (("--set", "place=Oslo"), "export STATION_KEY"),
-        (("--set", "key=12345"), "has no key to set"),  # a secret is seen by everybody who lists processes
+        (("--set", "key=12345"), "key is a secret"),  # it is seen by everybody who lists processes
         (("--set", "place"), "says no value"),
         (("--set", "place=Oslo", "--set", "units=miles"), "One of: celsius, kelvin."),
     ):
@@ -529,6 +531,7 @@ def test_a_key_that_the_person_keeps_elsewhere_stays_there(talk, first):
     (first.home / "config.yaml").write_text("providers: {openrouter: {key_env: MY_KEY}}\n")
     status, shown = talk(
         ("Who answers", "openrouter\n"),
+        ("Log in with a browser", "n\n"),
         ("Key of openrouter", "sk-or-1\n"),
         ("Model (Enter", "m\n"),
         ("Where do", "local\n"),
@@ -539,6 +542,17 @@ def test_a_key_that_the_person_keeps_elsewhere_stays_there(talk, first):
     )
     assert status == 0, shown
     assert (first.home / ".env").read_text() == "MY_KEY=sk-or-1\n"
+
+
+def test_a_login_that_fails_is_the_fault_of_its_plugin(talk, station):
+    (station.home / "plugins" / "station.py").write_text(
+        EXAMPLE.read_text().replace("code = await show(", "code = 1 / 0 * (")
+    )
+    assert station("plugins", "enable", "station", "--yes").status == 0
+    status, shown = talk(("Log in", "y\n"), command=("setup", "station"))
+    assert (status, config(station)) == (2, ""), shown
+    assert "The login of station failed: ZeroDivisionError" in shown
+    assert "platform/cli" not in shown
 
 
 def test_an_answer_that_a_step_cannot_check_is_not_kept(talk, station):

@@ -32,7 +32,7 @@ def behind() -> dict[Path, str]:
 def _made() -> Iterator[tuple[Path, str]]:
     root = (ROOT / "pyproject.toml").read_text("utf-8")
     known = tomllib.loads(root)
-    yield ROOT / "pyproject.toml", _with_sources(_with_extras(root))
+    yield ROOT / "pyproject.toml", _with_links(_with_sources(_with_extras(root)), known)
     yield ROOT / "hermes_core" / "own.py", _own()
     licence = (ROOT / "LICENSE").read_text("utf-8")
     for plugin in PLUGINS:
@@ -58,6 +58,13 @@ def _with_sources(root: str) -> str:
     names = ["hermes-core", *(plugin.name for plugin in PLUGINS)]
     lines = "".join(f"{name} = {{ workspace = true }}\n" for name in names)
     return re.sub(r"(?ms)^\[tool\.uv\.sources\]\n(?:hermes-.*?\n)+", f"[tool.uv.sources]\n{lines}", root, count=1)
+
+
+def _with_links(root: str, known: dict[str, dict[str, object]]) -> str:
+    """The README's links lead to where the source is: the one place that says so is ``[project.urls]``."""
+    urls = known["project"]["urls"]
+    source = str(urls.get("Source", "")) if isinstance(urls, dict) else ""
+    return re.sub(r"(?m)^replacement = .*$", lambda _: rf"replacement = ']({source}/\1)'", root)
 
 
 def _own() -> str:

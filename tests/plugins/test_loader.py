@@ -444,6 +444,21 @@ def test_a_hang_while_it_registers_costs_only_this_plugin_and_is_remembered(site
     assert Kernel(site).load(label), "enabled anew, it is tried again"
 
 
+def test_a_hang_at_import_costs_only_this_plugin_and_is_remembered(site, monkeypatch):
+    monkeypatch.setattr("hermes_core.plugins.loader.REGISTER_DEADLINE", 0.2)
+    code = "import time\ntime.sleep(60)\n"
+    site.package("tool/hangs", code, distribution="other-hangs", tables={"contributes": {"tools": ["x"]}})
+    tool_plugin(site, "good")
+    kernel = Kernel(site)
+    [label] = [p.label for p in kernel.index.plugins if p.label != "tool/good"]
+    kernel.consent.enable(kernel.index.get(label))
+    assert kernel.tools() == ["good"]
+    assert (kernel.faults[label].phase, kernel.faults[label].error) == ("import", "did not end within 0.2 s")
+    again = Kernel(site)
+    assert again.tools() == ["good"]
+    assert again.faults[label].error == "its import did not end within 0.2 s, so it is not tried again"
+
+
 @pytest.mark.parametrize(
     "mark", ["", "import pluggy\nhookimpl = pluggy.HookimplMarker('other')\n"], ids=["none", "foreign"]
 )

@@ -266,7 +266,7 @@ async def test_old_files_are_forgotten(opened, made, service):
 
 async def test_strangers_cannot_fill_the_disk(opened, service):
     async with opened() as (platform, listener):
-        platform._inbound.media._most = 250_000
+        platform._inbound.media._files._most = 250_000
         paths = []
         for number in range(4):
             service.write(document=service.keep(bytes(100_000)), sender=f"stranger{number}")

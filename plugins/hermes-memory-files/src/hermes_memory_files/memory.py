@@ -7,12 +7,14 @@ from pathlib import Path
 from hermes_core.context import PluginContext
 from hermes_core.errors import ToolError
 from hermes_core.kinds import Memory
-from hermes_core.types import Memo, Principal, Session, Source
+from hermes_core.types import Memo, Message, Principal, Session, Source
 from hermes_memory_files.config import Config
 from hermes_memory_files.entries import MARK, find_entry, fullness, join_entries, memo_id
 from hermes_memory_files.guard import invisible, objection
 from hermes_memory_files.store import FILES, MemoryStore
 
+_MOST = 8  # entries told with one message
+_SESSIONS = 1_000  # of which it is known in this process what they were told last
 _HEADERS = {"memory": "MEMORY: your own notes", "user": "USER: what you know about the person"}
 
 
@@ -26,6 +28,7 @@ class FilesMemory(Memory):
         self._folder = folder
         self._profile = profile
         self._limits = {"memory": config.memory_chars, "user": config.user_chars}
+        self._told: dict[str, float] = {}
 
     @classmethod
     def of(cls, ctx: PluginContext) -> "FilesMemory":
@@ -99,6 +102,30 @@ class FilesMemory(Memory):
                 shown = [_shown(n, text, target, known(text).source.trusted) for n, text in enumerate(entries, 1)]
                 blocks.append(f"{title} ({fullness(entries, store.limits[target])})\n" + f"\n{MARK}\n".join(shown))
         return "\n\n".join(blocks)
+
+    async def prefetch(self, session: Session, message: Message) -> Sequence[Memo]:
+        """What was kept elsewhere since this session began, or was told of it last: its brief cannot have it."""
+        store, since = self.store(session.owner), self._told.get(session.id, session.created)
+        if store.changed() <= since:
+            return ()
+        found = await asyncio.to_thread(_newer, store, since, session.id)
+        if found:
+            self._told.pop(session.id, None)
+            self._told[session.id] = found[-1][0]
+            if len(self._told) > _SESSIONS:
+                del self._told[next(iter(self._told))]
+        return [memo for _, memo in found]
+
+
+def _newer(store: MemoryStore, since: float, session_id: str) -> list[tuple[float, Memo]]:
+    """Entries that other sessions kept after a time, oldest first; none that no brief would show."""
+    known = store.sources()
+    found = []
+    for text in (*store.entries("user"), *store.entries("memory")):
+        record = known(text)
+        if record.time > since and record.source.session_id != session_id and not objection(text):
+            found.append((record.time, Memo(id=memo_id(text), text=text, source=record.source)))
+    return sorted(found, key=lambda one: one[0])[:_MOST]
 
 
 def clean_entry(text: str, *, trusted: bool = True) -> str:

@@ -46,6 +46,13 @@ class MemoryStore:
         """The file of a target, ``memory`` or ``user``."""
         return self.folder / FILES[target]
 
+    def changed(self) -> float:
+        """When something was last kept or forgotten here, by whichever process; 0 when nothing ever was."""
+        try:
+            return (self.folder / _SOURCES).stat().st_mtime
+        except OSError:
+            return 0.0
+
     def entries(self, target: str) -> tuple[str, ...]:
         """What a file holds now. Raises ToolError when it cannot be read."""
         path = self.path(target)

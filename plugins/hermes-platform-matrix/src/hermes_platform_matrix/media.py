@@ -4,13 +4,13 @@ import asyncio
 import hashlib
 import mimetypes
 import re
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from hermes_core.errors import Undeliverable
 from hermes_core.types import Blob
+from hermes_platform_kit.files import FileCache
 from hermes_platform_matrix.e2ee.attachments import opened, sealed
 from hermes_platform_matrix.homeserver import Cut, Homeserver, Refused, path
 from hermes_platform_matrix.markup import sound
@@ -31,7 +31,8 @@ class Media:
     """Files of one account. ``folder`` holds those that came in; ``limit`` is the largest, in bytes."""
 
     def __init__(self, server: Homeserver, folder: Path, limit: int, days: float) -> None:
-        self._server, self._folder, self._limit, self._days = server, folder, limit, days
+        self._server, self._limit = server, limit
+        self._files = FileCache(folder, most=_ALL, days=days)
 
     async def fetch(self, content: Mapping[str, Any]) -> Blob:
         """The file of a message, as a copy on this machine. Raises NoFile."""
@@ -54,6 +55,8 @@ class Media:
         kind = safe_type(info.get("mimetype"))
         name = safe_name(content.get("filename") or content.get("body"), kind)
         place = await asyncio.to_thread(self._write, found[0], name, data)
+        if place is None:
+            raise NoFile("it is gone again")
         return Blob(media_type=kind, path=str(place), name=name)
 
     async def _download(self, server: str, name: str) -> bytes:
@@ -83,24 +86,11 @@ class Media:
             raise NoFile(f"it is larger than {self._limit:,} bytes, which is the most")
         return data
 
-    def _write(self, address: str, name: str, data: bytes) -> Path:
-        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self._make_room(len(data))
-        mark = hashlib.sha256(address.encode()).hexdigest()[:16]
-        place, part = self._folder / f"{mark}-{name}", self._folder / f"{mark}.part"
-        part.touch(mode=0o600)
-        part.write_bytes(data)
-        part.replace(place)
-        return place
-
-    def _make_room(self, size: int) -> None:
-        """Remove what is old, and the oldest where there is too much."""
-        known = sorted((f.stat().st_mtime, f.stat().st_size, f) for f in self._folder.iterdir() if f.is_file())
-        total = size + sum(s for _, s, _ in known)
-        for when, length, file in known:
-            if when < time.time() - self._days * 86_400 or total > _ALL:
-                file.unlink(missing_ok=True)
-                total -= length
+    def _write(self, address: str, name: str, data: bytes) -> Path | None:
+        named = f"{hashlib.sha256(address.encode()).hexdigest()[:16]}-{name}"
+        with self._files.writing(named) as file:
+            file.write(data)
+        return self._files.find(named)
 
     async def put(self, blob: Blob, *, encrypted: bool) -> tuple[str, int, dict[str, Any]]:
         """Store a file on the homeserver; gives name, size and place. Raises Undeliverable, Refused, Cut."""

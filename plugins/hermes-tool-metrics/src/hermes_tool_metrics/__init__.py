@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from hermes_core.context import PluginContext
 from hermes_core.hooks import hookimpl
-from hermes_core.types import Command
+from hermes_core.types import Command, Routes
 from hermes_tool_metrics.hearing import (
     on_fault,
     on_gateway_start,
@@ -29,3 +29,11 @@ def register_cli_commands(ctx: PluginContext) -> Iterable[Command]:
             build=lambda: make_metrics(ctx.config or Config()),
         )
     ]
+
+
+@hookimpl
+def register_routes(ctx: PluginContext) -> Iterable[Routes]:
+    """The figures, for who has a key of the API."""
+    from hermes_tool_metrics.route import figures
+
+    return [figures(ctx)]

@@ -16,7 +16,10 @@ async def run_step(
     ctx: PluginContext, changes: Changes, step: SetupStep, *, said: Mapping[str, str], person: bool, attempt: bool
 ) -> list[str]:
     """Set one thing up: ask, test, write. What was written, without secrets. Raises HermesError, click.Abort."""
-    if strange := said.keys() - {one.name for one in step.fields if not one.secret}:
+    if told := [one for one in step.fields if one.secret and one.name in said]:
+        mend = f"hermes config set {told[0].key} asks for it; with - behind it, it reads standard input."
+        raise UserError(f"{told[0].name} is a secret: not in a command, where others see it.", hint=mend)
+    if strange := said.keys() - {one.name for one in step.fields}:
         known = ", ".join(one.name for one in step.fields if not one.secret) or "nothing"
         raise UserError(f"{step.name} has no {', '.join(sorted(strange))} to set.", hint=f"It has: {known}.")
     if person:
@@ -52,8 +55,10 @@ async def ask_fields(
     Raises UserError where nobody is there and something is missing.
     """
     values = {one.name: said[one.name] for one in step.fields if one.name in said}
-    if person and step.login_label and confirm(f"Log in {step.login_label}?", default=True):
-        values |= await step.login(_shown)
+    secrets = [one.key for one in step.fields if one.secret]
+    new = not any([await ctx.settings.has_secret(key) for key in secrets])
+    if person and step.login_label and confirm(f"Log in {step.login_label}?", default=new):
+        values |= await _logged_in(step)
     for one in step.fields:
         kept = await ctx.settings.has_secret(one.key) if one.secret else bool(changes.now(one.key))
         if one.name not in values and person:
@@ -69,6 +74,16 @@ async def ask_fields(
         elif value and (value != one.default or changes.now(one.key)):
             changes.want(one.key, changes.read(one.key, value))
     return values
+
+
+async def _logged_in(step: SetupStep) -> Mapping[str, str]:
+    """What a login gives. Raises UserError."""
+    try:
+        return await step.login(_shown)
+    except HermesError:
+        raise
+    except Exception as error:  # a plugin's: nothing came of it, and nothing is written
+        raise UserError(f"The login of {step.name} failed: {type(error).__name__}: {error}") from error
 
 
 def _answer(one: SetupField, changes: Changes, *, kept: bool) -> str:

@@ -28,7 +28,8 @@ class Terminal(ConsoleDriver):
         console = ConsoleSession(self._ctx, platform, session=session, require=require)
         async with Leaving(self._ctx) as leaving:
             await console.serve()
-        if leaving.caught or sys.stdin.isatty():  # a program that typed comes back by itself
+        typed = not sys.stdin.closed and sys.stdin.isatty()  # a platform that reads it by a pipe closes it at its end
+        if leaving.caught or typed:  # a program that typed comes back by itself
             back = way_back(self._ctx.program, await console.sessions(), cut=leaving.caught and console.cut)
             with contextlib.suppress(OSError):  # the terminal may be gone
                 click.echo(back, err=True, nl=bool(back))

@@ -1,0 +1,1 @@
+"""What platforms of chat services share; ``files`` keeps what came in with messages."""
