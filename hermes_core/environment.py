@@ -54,12 +54,13 @@ def without_secrets(environ: Mapping[str, str], passthrough: Iterable[str] = ())
 
 def for_commands() -> Mapping[str, str]:
     """Return the variables that a command of this machine begins with: those of this process without its secrets."""
-    return _for_commands(tuple(os.environ.items()), looks_secret)
+    stored = getattr(os.environ, "_data", os.environ)  # decoding all of it each time costs more than all else here
+    return _for_commands(tuple(stored.items()), looks_secret)
 
 
 @lru_cache(maxsize=1)  # every command asks, and hardly ever has anything changed
-def _for_commands(environ: tuple[tuple[str, str], ...], _judge: Callable[[str], bool] | None) -> Mapping[str, str]:
-    return without_secrets(dict(environ))
+def _for_commands(_stored: tuple[object, ...], _judge: Callable[[str], bool] | None) -> Mapping[str, str]:
+    return without_secrets(os.environ)
 
 
 @lru_cache(maxsize=1)

@@ -64,6 +64,9 @@ def wrapped(messages: Sequence[Message]) -> list[Message]:
     """Return the messages as the model wrote them, and results under the name it called."""
     shown, names = [], dict[str, str]()
     for message in messages:
+        if message.role != "assistant" and not names:  # most conversations call nothing so
+            shown.append(message)
+            continue
         parts: list[Part] = []
         for part in message.parts:
             if isinstance(part, ToolCall) and (outer := (part.meta.get("hermes") or {}).get("through")):

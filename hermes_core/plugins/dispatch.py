@@ -64,7 +64,8 @@ class Dispatch:
         self._order, self._strict, self._trace, self._clock = order, strict, trace, clock
         self._deadlines = {**DEADLINES, **(deadlines or {})}
         self._running: set[asyncio.Task[Any]] = set()
-        self._left_behind: set[asyncio.Task[Any]] = set()
+        self._left_behind: set[asyncio.Future[Any]] = set()
+        self._contributed: dict[str, list[tuple[str, Any]]] = {}
         self._tails: dict[str, asyncio.Task[Any]] = {}
         self._untold: deque[Fault] = deque()
         self._times: dict[tuple[str, str, str], deque[float]] = {}
@@ -86,6 +87,7 @@ class Dispatch:
             self._manager.register(module, name=installed.label)
         except ValueError as error:
             raise installed.error(ContractError, one_line(error, self.masked)) from error
+        self._contributed.clear()
         for one in found:
             one.on_hang = on_hang
             line = self._hooks[one.mode, one.hook]
@@ -98,6 +100,8 @@ class Dispatch:
 
     def contributions(self, hook: str) -> list[tuple[str, Any]]:
         """Return what plugins add through a ``register_*`` hook, with the owner's label. Each plugin is asked once."""
+        if hook in self._contributed:
+            return self._contributed[hook][:]
         line, table = self._hooks["contribute", hook], KINDS[hook][0]
         for one in line:
             if one.given is None:
@@ -110,11 +114,14 @@ class Dispatch:
             if fault not in self.faults:
                 self.record(fault)
         given = ((one, thing) for one in line for thing in one.given or ())
-        return [
+        found = [
             (one.label, thing)
             for one, thing in given
             if winners.get(getattr(thing, "name", ""), one.installed) is one.installed
         ]
+        if all(one.given is not None for one in line):  # none came while others were asked
+            self._contributed[hook] = found
+        return found[:]
 
     def _ask(self, one: Implementation) -> None:
         began = time.perf_counter()

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 from hermes_core.errors import HermesError, PluginError
 from hermes_core.masking import masked
 from hermes_core.masking.watched import Hung
+from hermes_core.plugins.eager import begun
 
 T = TypeVar("T")
 Call = Callable[[], Coroutine[Any, Any, Any]]
@@ -103,7 +104,7 @@ def finished(function: Callable[[], T], seconds: float) -> T:
 
 
 async def call_in_time(
-    function: Call, seconds: float, entered: Entered, left_behind: set[asyncio.Task[Any]]
+    function: Call, seconds: float, entered: Entered, left_behind: set[asyncio.Future[Any]]
 ) -> Outcome:
     """Run plugin code in a task of its own: its result, or why there is none.
 
@@ -134,13 +135,6 @@ def holder(thread: int) -> Entered | None:
     while frame and frame.f_code is not _stepped.__code__:
         frame = frame.f_back
     return frame.f_locals["entered"] if frame else None
-
-
-def begun(work: Coroutine[Any, Any, T]) -> "asyncio.Task[T]":
-    """Return a task that is done already, if its work waits for nothing: most of what plugins do is so little."""
-    if sys.version_info < (3, 12):
-        return asyncio.ensure_future(work)
-    return asyncio.Task(work, loop=asyncio.get_running_loop(), eager_start=True)
 
 
 async def fenced(function: Call, entered: Entered) -> Outcome:
