@@ -8,7 +8,7 @@ __all__ = ["LETTERS", "RUN", "is_own_id", "may_hold"]
 
 RUN = b"a" * 15  # the shortest word that may be a token, in a text whose letters, digits, _ and - are all written so
 LETTERS = bytes(97 if chr(i).isalnum() or chr(i) in "_-" else 32 for i in range(256))
-_LONG = 14
+_LONG, _KEY = 14, 32  # letters of a word that may be a token, and of keys that are written in small letters
 _HEX = "0123456789abcdef"
 _PATH = "abcdefghijklmnopqrstuvwxyz0123456789_-./:"
 _BLANKS = (" -", "\n-", "env ", "arg ", "set ", "setx ", "\x1b")
@@ -38,9 +38,16 @@ def _is_plain(word: str) -> bool:
     low = word.lower()
     if low.strip(_PATH) or ".eyj" in low or "value" in low:
         return False
-    if low == word and not any(map(str.isdigit, word)):  # in small letters alone few tokens are written
-        return not any(literal in word for literal in _literals())
-    return RUN not in word.encode("ascii", "replace").translate(LETTERS) or is_own_id(word)
+    parts = [word] if _is_small(word) else word.replace(":", "/").split("/")
+    long = [part for part in parts if len(parts) == 1 or RUN in part.encode("ascii", "replace").translate(LETTERS)]
+    if all(_is_small(part) and (len(part) < _KEY or len(parts) == 1) for part in long):
+        return not long or not any(literal in word for literal in _literals())
+    return is_own_id(word)
+
+
+def _is_small(word: str) -> bool:
+    """Whether it is written in small letters alone, as few tokens are."""
+    return word.islower() and not any(map(str.isdigit, word))
 
 
 def is_own_id(word: str) -> bool:
