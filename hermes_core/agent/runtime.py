@@ -147,7 +147,7 @@ class Runtime:
             mode=self.first_mode,
             deny=rules.deny,
             allow=rules.allow,
-            guarded=(*guarded_paths(settings), *read_only(settings.home)),
+            guarded=(*self.guarded, *read_only(settings.home)),
             readable=lambda session: readable(settings.home, session),
             own=own_code(self._code),
             trusted=rules.trusted_hosts,
@@ -211,6 +211,7 @@ class Runtime:
                 toolsets=(*self._toolsets, *(t.toolset for t in self._own_tools)) if self._toolsets else (),
                 disabled=self.settings.config.agent.disabled_tools,
                 off_on=self.settings.config.agent.disabled_on,
+                own=self.loader.is_own,
                 report=self.dispatch.failed,
             )
         return self._toolbox
@@ -224,15 +225,19 @@ class Runtime:
             if self.consent.state(one).usable
             for folder in one.manifest.contributes["skills"]
         ]
-        guarded = guarded_paths(self.settings)
         return make_context(
             installed,
             self.settings,
             brokers=partial(self.brokers, self),
             skills=skills,
-            guarded=guarded,
+            guarded=self.guarded,
             owner=self.owner,
         )
+
+    @cached_property
+    def guarded(self) -> list[Path]:
+        """What no tool is let at, as it was when this kernel began."""
+        return guarded_paths(self.settings)
 
     def _code(self) -> list[str]:
         """Say where the code lies that this process runs: its own package, its libraries, and those of the plugins."""

@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import logging
-import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from functools import cached_property
 from typing import Any
@@ -27,7 +26,7 @@ __all__ = ["ModelCalls"]
 log = logging.getLogger(__name__)
 _CLOSE = 1.5  # seconds to let go in, and for a router after an answer: a person waits for their prompt
 _THINKS = 60.0  # seconds that a router may take beyond the pauses that the settings allow
-_SAYS, _LISTED = 2.0, 60.0  # seconds for what a provider knows without asking anybody, and that it counts
+_SAYS = 2.0  # seconds for what a provider knows without asking anybody
 _LONG = 300.0  # seconds that a summary, a picture or a sound may take at least
 _ENTRY = ("provider", "model", "base_url", "api_key", "key_env", "effort")
 
@@ -42,7 +41,6 @@ class ModelCalls:
         self._loader, self._dispatch, self.private = loader, dispatch, settings.config.privacy.redact_pii
         self._fallbacks: dict[FallbackSettings, ModelRoute | None] = {}
         self._no_list = set[str]()  # whose providers failed to say a price
-        self._prices: dict[tuple[str, str], tuple[float, Price | None]] = {}  # by provider and model, with until when
 
     @cached_property
     def _routed(self) -> tuple[str, Router]:
@@ -99,14 +97,12 @@ class ModelCalls:
     def price(self, route: ModelRoute, model: str) -> Price | None:
         """Return what a model costs by its provider's list. One that fails to say is named, and not asked again."""
         label = self.entered(route).label
-        until, found = self._prices.get((route.label, model), (0.0, None))
-        if label in self._no_list or until > time.monotonic():
-            return found
+        if label in self._no_list:
+            return None
         try:
-            found = finished(lambda: route.provider.price(model), _SAYS)
+            found = finished(lambda: route.provider.price(model), _SAYS, own=self._loader.is_own(label))
             if not isinstance(found, Price | None):
                 raise TypeError(f"gave a {type(found).__name__}")
-            self._prices[route.label, model] = time.monotonic() + _LISTED, found
             return found
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a plugin's fault costs its own feature only
             self._no_list.add(label)
