@@ -54,8 +54,7 @@ def without_secrets(environ: Mapping[str, str], passthrough: Iterable[str] = ())
 
 def for_commands() -> Mapping[str, str]:
     """Return the variables that a command of this machine begins with: those of this process without its secrets."""
-    stored = getattr(os.environ, "_data", os.environ)  # decoding all of it each time costs more than all else here
-    return _for_commands(tuple(stored.items()), looks_secret)
+    return _for_commands(tuple(getattr(os.environ, "_data", os.environ).items()), looks_secret)  # undecoded: dear
 
 
 @lru_cache(maxsize=1)  # every command asks, and hardly ever has anything changed

@@ -147,7 +147,7 @@ class Runtime:
             mode=self.first_mode,
             deny=rules.deny,
             allow=rules.allow,
-            guarded=(*self.guarded, *read_only(settings.home)),
+            guarded=(*guarded_paths(settings), *read_only(settings.home)),
             readable=lambda session: readable(settings.home, session),
             own=own_code(self._code),
             trusted=rules.trusted_hosts,
@@ -230,14 +230,9 @@ class Runtime:
             self.settings,
             brokers=partial(self.brokers, self),
             skills=skills,
-            guarded=self.guarded,
+            guarded=guarded_paths(self.settings),
             owner=self.owner,
         )
-
-    @cached_property
-    def guarded(self) -> list[Path]:
-        """What no tool is let at, as it was when this kernel began."""
-        return guarded_paths(self.settings)
 
     def _code(self) -> list[str]:
         """Say where the code lies that this process runs: its own package, its libraries, and those of the plugins."""

@@ -37,8 +37,8 @@ class Toolbox:
     ) -> None:
         """``owned`` are tools with the labels of their plugins, ``sources`` those of tools that come and go.
 
-        ``off_on`` are those that sessions of an origin are not told of; one that knows them keeps them. ``own`` tells of
-        the label of a plugin whether it is one of ours.
+        ``off_on`` are those that sessions of an origin are not told of; one that knows them keeps them.
+        ``own`` tells whether a plugin, by its label, is one of ours.
 
         ``report`` is told once when a plugin fails to say what it has, or has what cannot be offered.
         """

@@ -64,7 +64,7 @@ class Dispatch:
         self._order, self._strict, self._trace, self._clock = order, strict, trace, clock
         self._deadlines = {**DEADLINES, **(deadlines or {})}
         self._running: set[asyncio.Task[Any]] = set()
-        self._left_behind: set[asyncio.Future[Any]] = set()
+        self._left_behind: set[asyncio.Task[Any]] = set()
         self._contributed: dict[str, list[tuple[str, Any]]] = {}
         self._tails: dict[str, asyncio.Task[Any]] = {}
         self._untold: deque[Fault] = deque()
@@ -103,9 +103,8 @@ class Dispatch:
         if hook in self._contributed:
             return self._contributed[hook][:]
         line, table = self._hooks["contribute", hook], KINDS[hook][0]
-        for one in line:
-            if one.given is None:
-                self._ask(one)
+        while waiting := [one for one in line if one.given is None]:  # others may come while one is asked
+            self._ask(waiting[0])
         claims = (
             (one.installed, [thing.name for thing in one.given or ()]) for one in line if table not in ("", *PRIVATE)
         )
@@ -114,13 +113,11 @@ class Dispatch:
             if fault not in self.faults:
                 self.record(fault)
         given = ((one, thing) for one in line for thing in one.given or ())
-        found = [
+        self._contributed[hook] = found = [
             (one.label, thing)
             for one, thing in given
             if winners.get(getattr(thing, "name", ""), one.installed) is one.installed
         ]
-        if all(one.given is not None for one in line):  # none came while others were asked
-            self._contributed[hook] = found
         return found[:]
 
     def _ask(self, one: Implementation) -> None:

@@ -16,12 +16,13 @@ from typing import Any, NamedTuple, TypeVar
 from hermes_core.errors import HermesError, PluginError
 from hermes_core.masking import masked
 from hermes_core.masking.watched import Hung
-from hermes_core.plugins.eager import begun
 
 T = TypeVar("T")
 Call = Callable[[], Coroutine[Any, Any, Any]]
 Outcome = tuple[Any, BaseException | None]
 BLOCKING = 0.2  # a step that holds the event loop longer than this is recorded
+# Most of what plugins do waits for nothing: it is done at once, and before Python 3.12 in the loop's next round.
+_EAGER: dict[str, Any] = {"eager_start": True} if sys.version_info >= (3, 12) else {}
 
 log = logging.getLogger("hermes.plugins")
 log.addHandler(logging.NullHandler())  # without it Python prints tracebacks to a person who set up no logging
@@ -106,7 +107,7 @@ def finished(function: Callable[[], T], seconds: float, *, own: bool = False) ->
 
 
 async def call_in_time(
-    function: Call, seconds: float, entered: Entered, left_behind: set[asyncio.Future[Any]]
+    function: Call, seconds: float, entered: Entered, left_behind: set[asyncio.Task[Any]]
 ) -> Outcome:
     """Run plugin code in a task of its own: its result, or why there is none.
 
@@ -114,8 +115,10 @@ async def call_in_time(
     is late is cancelled and ``left_behind``, where it is kept until it ends.
     """
     before = _held
-    task = begun(fenced(function, entered))
+    task = asyncio.Task(fenced(function, entered), loop=asyncio.get_running_loop(), **_EAGER)
     try:
+        if not task.done():
+            await asyncio.sleep(0)
         if not task.done():
             await asyncio.wait({task}, timeout=seconds)
         if not task.done() and _held > before:  # that was not its time; once, as it may be the one who held the loop
@@ -129,6 +132,14 @@ async def call_in_time(
         task.cancel()
         return None, Late(f"no answer within {seconds:g} s")
     return (None, asyncio.CancelledError()) if task.cancelled() else task.result()
+
+
+async def stopped(task: "asyncio.Task[Any]", seconds: float) -> bool:
+    """Cancel a task and wait for its end. False: it still runs after ``seconds``, and nobody waits for it any more."""
+    task.cancel()
+    task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())  # nobody else will look at it
+    await asyncio.wait({task}, timeout=seconds)
+    return task.done()
 
 
 def holder(thread: int) -> Entered | None:

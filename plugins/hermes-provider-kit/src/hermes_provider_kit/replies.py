@@ -90,8 +90,10 @@ def names_files(request: Request) -> bool:
     """Tell whether the body of a request holds files, which are read in a thread; all else is quicker than the hop."""
     for message in request.messages:  # written out, as each request goes through its whole conversation
         for part in message.parts:
-            if isinstance(part, Blob) or (isinstance(part, ToolResult) and any(isinstance(p, Blob) for p in part.parts)):
-                return True
+            inner = part.parts if isinstance(part, ToolResult) else (part,)
+            for one in inner:
+                if isinstance(one, Blob):
+                    return True
     return False
 
 
