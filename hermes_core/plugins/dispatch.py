@@ -175,7 +175,7 @@ class Dispatch:
         self.failed(self.slow or label, where, Late(f"held {label} up, which {what}" if self.slow else what))
 
     async def _in_turn(self, before: "asyncio.Task[Any] | None", one: Implementation, arguments: Any) -> None:
-        if before and before.get_loop() is asyncio.get_running_loop():
+        if before and not before.done() and before.get_loop() is asyncio.get_running_loop():
             await asyncio.wait({before})
         await asyncio.sleep(0)  # who told it goes on first: an answer is shown before code that may hold everything up
         await self._run(one, arguments)

@@ -19,11 +19,7 @@ def may_hold(text: str) -> bool:
     if len(text) > 4096:
         return True
     low = f"\n{text.lower()}"
-    if "+" in text or any(
-        sign in low for signs in (words("names"), words("foreign"), words("signs"), _BLANKS) for sign in signs
-    ):
-        return True
-    if any(literal.lstrip("=") in low for literal, _, _ in table("sayings", "\t")):
+    if "+" in text or any(map(low.__contains__, _signs())):
         return True
     return any(len(word) > _LONG and not _is_digest(word) and not _is_plain(word) for word in text.split())
 
@@ -38,16 +34,18 @@ def _is_plain(word: str) -> bool:
     low = word.lower()
     if low.strip(_PATH) or ".eyj" in low or "value" in low:
         return False
-    parts = [word] if _is_small(word) else word.replace(":", "/").split("/")
-    long = [part for part in parts if len(parts) == 1 or RUN in part.encode("ascii", "replace").translate(LETTERS)]
-    if all(_is_small(part) and (len(part) < _KEY or len(parts) == 1) for part in long):
+    if _is_small(word):
+        return not any(literal in word for literal in _literals())
+    places = word.replace(":", "/").split("/")
+    long = [place for place in places if RUN in place.encode("ascii", "replace").translate(LETTERS)]
+    if all(_is_small(place) and len(place) < _KEY for place in long):
         return not long or not any(literal in word for literal in _literals())
     return is_own_id(word)
 
 
 def _is_small(word: str) -> bool:
     """Whether it is written in small letters alone, as few tokens are."""
-    return word.islower() and not any(map(str.isdigit, word))
+    return word == word.lower() and not any(map(str.isdigit, word))
 
 
 def is_own_id(word: str) -> bool:
@@ -59,6 +57,13 @@ def is_own_id(word: str) -> bool:
     time, _, mark = rest.partition("_")
     made = len(day) == 8 and len(time) == 6 and 6 <= len(mark) <= 8
     return made and (day + time).isdigit() and word.isascii() and not mark.strip(_HEX)
+
+
+@cache
+def _signs() -> tuple[str, ...]:
+    """What stands in a text that names a secret, in small letters."""
+    sayings = (literal.lstrip("=") for literal, _, _ in table("sayings", "\t"))
+    return (*words("names"), *words("foreign"), *words("signs"), *_BLANKS, *sayings)
 
 
 @cache
