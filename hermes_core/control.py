@@ -41,6 +41,7 @@ from hermes_core.types import (
 if TYPE_CHECKING:
     from hermes_core.context import PluginContext
     from hermes_core.kinds import SetupStep
+    from hermes_core.records import Record
 
 __all__ = ["ApprovalsBroker", "ModelsBroker", "Package", "PluginsBroker", "SessionsBroker", "SettingsBroker"]
 
@@ -309,10 +310,11 @@ class SettingsBroker(ABC):
         """
         raise _not_here()
 
-    async def steps(self, name: str = "") -> Sequence["SetupStep"]:
-        """Return the setup steps of enabled plugins, or the one of a name.
+    async def step(self, name: str) -> "SetupStep":
+        """Return a setup step of an enabled plugin, for a person; ``ctx.plugins.records("setup")`` says which there are.
 
-        Raises UnknownName, PluginError when the plugin that has it cannot be used, or asks for what is not its own.
+        Raises UnknownName, PluginError when the plugin that has it cannot be used, or asks for what is not its own,
+        UserError where a tool of Hermes started this.
         """
         raise _not_here()
 
@@ -351,6 +353,10 @@ class PluginsBroker(ABC):
     @abstractmethod
     def offered(self, table: str) -> Sequence[str]:
         """Return the names that installed plugins declare in a table of their manifests, such as ``providers``."""
+
+    def records(self, table: str) -> Sequence["Record"]:
+        """Return what enabled plugins say of ``commands``, ``slash``, ``setup`` or ``config``; none is imported."""
+        return ()
 
     def find(self, words: str) -> PluginRow:
         """Return the plugin that a person means. Raises UnknownName, UserError when unclear."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hermes_core.plugins.dispatch import Dispatch
     from hermes_core.plugins.index import Index
     from hermes_core.plugins.loader import Loader
-    from hermes_core.plugins.records import CommandRecord
+    from hermes_core.records import Record
     from hermes_core.product import Product
 
 __all__ = ["Scope"]
@@ -147,20 +147,20 @@ class Scope:
         """The Hermes of this command, the same each time."""
         return self._hermes or self.hermes()
 
-    def plugin_commands(self, wanted: "Callable[[CommandRecord], bool] | None" = None) -> "list[CommandRecord]":
+    def plugin_commands(self, wanted: "Callable[[Record], bool] | None" = None) -> "list[Record]":
         """Return what enabled plugins add, or what of it is ``wanted``: nothing is imported; a broken home has none."""
         try:
             consent, plugins = self.consent(), self.index.plugins
         except HermesError:
             return []  # help must work there too
         told = (
-            (p, list(filter(wanted, p.manifest.commands.values()))) for p in plugins if p.manifest and not p.problem
+            (p, list(filter(wanted, p.manifest.records("commands").values()))) for p in plugins if p.manifest and not p.problem
         )
         return [one for p, found in told if found and consent.state(p).usable for one in found]
 
     def default_command(self) -> str:
         """Return the command that runs where none is named, of the preferred plugin; empty where there is none."""
-        found = self.plugin_commands(lambda one: one.default)
+        found = self.plugin_commands(lambda one: bool(one.told.get("default")))
         return min((self.index.resolve(one.owner).priority, one.words) for one in found)[1] if found else ""
 
     def loading(self, owners: set[str]) -> "tuple[Loader, Dispatch]":

@@ -18,7 +18,7 @@ from hermes_core.plugins.crash_markers import CrashMarkers
 from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.plugins.fence import log, one_line
 from hermes_core.plugins.implementation import declared
-from hermes_core.plugins.index import Index, Installed, owners
+from hermes_core.plugins.index import Index, Installed, owners, precedence
 from hermes_core.types import Fault, Phase
 
 
@@ -59,6 +59,11 @@ class Loader:
                 continue
             if wanted is None or any(manifest.declares(table, name) for name in wanted):
                 self.load(installed)
+
+    def contributing(self, table: str) -> list[Installed]:
+        """Return the enabled plugins that declare something in a table, who wins a clash first; none is imported."""
+        found = (one for one in self._index.plugins if one.manifest and one.manifest.contributes[table])
+        return sorted((one for one in found if not self._unusable(one)), key=precedence)
 
     def load_hooks(self, *hooks: str) -> None:
         """Load enabled plugins that declare one of these run-time hooks."""

@@ -67,8 +67,8 @@ def test_what_runs_without_a_command_is_one_word():
     found = parse_manifest(
         {**GOOD, "commands": {"talk": {"summary": "Talk.", "default": True}, "be": {"summary": "Be."}}}, where="x"
     )
-    assert found.commands["talk"].default
-    assert not any(one.default for words, one in found.commands.items() if words != "talk")
+    told = {words: bool(one.told.get("default")) for words, one in found.records("commands").items()}
+    assert told == {"talk": True, "be": False, "echo login": False}
     for words, value in (("talk now", True), ("talk", "yes"), ("talk", 1)):
         with pytest.raises(ManifestError, match="default"):
             parse_manifest({**GOOD, "commands": {words: {"summary": "Talk.", "default": value}}}, where="x")

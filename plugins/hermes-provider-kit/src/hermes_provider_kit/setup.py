@@ -30,8 +30,7 @@ class ServiceStep(SetupStep):
         base_url: str = "",
         said: Endpoint | None = None,
     ) -> None:
-        self.name, self.summary = name, f"How {name} is reached."
-        self._models, self._said = models, said or Endpoint(name=name)
+        self.name, self._models, self._said = name, models, said or Endpoint(name=name)
         fields = []
         if local:
             needed = not (base_url or self._said.base_url)

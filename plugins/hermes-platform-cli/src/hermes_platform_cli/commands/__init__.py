@@ -24,6 +24,7 @@ _MADE = {
     "sessions unarchive": "sessions:make_unarchive",
     "sessions delete": "sessions:make_delete",
     "sessions prune": "sessions:make_prune",
+    "help": "help:make_help",
     "insights": "usage:make_insights",
     "logs": "logs:make_logs",
     "approvals": "approvals:make_approvals",
