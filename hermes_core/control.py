@@ -311,7 +311,7 @@ class SettingsBroker(ABC):
         raise _not_here()
 
     async def step(self, name: str) -> "SetupStep":
-        """Return a setup step of an enabled plugin, for a person; ``ctx.plugins.records("setup")`` says which there are.
+        """Return a setup step of an enabled plugin; ``ctx.plugins.records("setup")`` says which there are.
 
         Raises UnknownName, PluginError when the plugin that has it cannot be used, or asks for what is not its own,
         UserError where a tool of Hermes started this.

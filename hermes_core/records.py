@@ -1,7 +1,7 @@
 """What is known of a command, a slash command, a setup step or a page of settings before anybody imports it.
 
-The kernel's own commands stand here, the records of a plugin in its manifest. Help, the policy and what is shown of each
-follow them; ``ctx.plugins.records`` gives those of enabled plugins.
+The kernel's own commands stand here, what a plugin has in its manifest. Help, menus and the policy follow them;
+``ctx.plugins.records`` gives those of enabled plugins.
 """
 
 TYPE_CHECKING = False
@@ -49,7 +49,7 @@ class Record:
     @property
     def examples(self) -> "Sequence[str]":
         """What one may type, each a whole line."""
-        return self.told.get("examples", ())
+        return tuple(self.told.get("examples", ()))
 
     @property
     def first(self) -> str:

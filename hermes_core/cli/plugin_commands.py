@@ -62,9 +62,7 @@ def find_command(scope: Scope, name: str) -> click.Command | None:
     return command
 
 
-def _built(
-    name: str, records: Iterable[Record], labels: set[str], dispatch: "Dispatch", run: Run
-) -> click.Command:
+def _built(name: str, records: Iterable[Record], labels: set[str], dispatch: "Dispatch", run: Run) -> click.Command:
     told = {one.words: one for one in records}
     group = click.Group(name, help=told[name].summary if name in told else None)
     alone: click.Command | None = None  # what runs when no word follows

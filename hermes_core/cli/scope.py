@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from hermes_core.plugins.dispatch import Dispatch
     from hermes_core.plugins.index import Index
     from hermes_core.plugins.loader import Loader
-    from hermes_core.records import Record
     from hermes_core.product import Product
+    from hermes_core.records import Record
 
 __all__ = ["Scope"]
 
@@ -154,7 +154,9 @@ class Scope:
         except HermesError:
             return []  # help must work there too
         told = (
-            (p, list(filter(wanted, p.manifest.records("commands").values()))) for p in plugins if p.manifest and not p.problem
+            (p, list(filter(wanted, p.manifest.records("commands").values())))
+            for p in plugins
+            if p.manifest and not p.problem
         )
         return [one for p, found in told if found and consent.state(p).usable for one in found]
 

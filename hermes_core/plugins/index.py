@@ -73,7 +73,11 @@ class Installed:
         from hermes_core.errors import NotPermitted
 
         if not (self.manifest and self.manifest.declares(key, name, table)):
-            told = f'Write [{key}."{name}"] with a summary into' if key in RECORDS else f'Add "{name}" to [{table}] {key} in'
+            told = (
+                f'Write [{key}."{name}"] with a summary into'
+                if key in RECORDS
+                else f'Add "{name}" to [{table}] {key} in'
+            )
             hint = f"{told} {FILE}."
             raise self.error(NotPermitted, f"{did} without declaring it", hint)
 

@@ -45,7 +45,10 @@ _CHOICES: "dict[str, tuple[str, ...]]" = {
 }  # fmt: skip
 _WORD = (r"[a-z0-9][a-z0-9_-]{0,31}", "must be one word of a-z, 0-9, - and _, 32 letters at most")
 _NAMES = {
-    "commands": (r"[a-z0-9][a-z0-9-]*( [a-z0-9][a-z0-9-]*){0,2}", "must be up to three words of lower-case letters, digits and -"),
+    "commands": (
+        r"[a-z0-9][a-z0-9-]*( [a-z0-9][a-z0-9-]*){0,2}",
+        "must be up to three words of lower-case letters, digits and -",
+    ),
     "slash": _WORD,
     "setup": (r"\S+", "must be one word"),
 }
@@ -84,9 +87,9 @@ class Manifest:
     def _names(self, table: str, told: "Mapping[str, JSON]") -> "Iterator[str]":
         """Yield what is contributed to a table of records: what is listed, what is told, and other names of that."""
         listed = self.contributes[table]
-        for words in dict.fromkeys((*listed, *told)):
-            heads = table == "commands" and any(other.startswith(f"{words} ") for other in told)
-            if words in listed or not (heads or words.count(" ") > 1):  # what lies deeper comes with what it is below
+        found = [words for words in dict.fromkeys((*listed, *told)) if words.count(" ") < 2]  # what lies deeper comes
+        for words in found:  # with what it is below
+            if words in listed or table != "commands" or not any(one.startswith(f"{words} ") for one in found):
                 yield words
                 yield from told.get(words, {}).get("aliases", ())
 
@@ -100,7 +103,8 @@ class Manifest:
             if table == "config":
                 told = {self.config_section: told} if told else {}
             aliases = {name for row in told.values() for name in row.get("aliases", ())}
-            for words in dict.fromkeys((*(n for n in self.contributes.get(table, ()) if n not in aliases), *told)):
+            listed = (name for name in self.contributes.get(table, ()) if name not in aliases)
+            for words in dict.fromkeys((*told, *listed)):
                 row, heading = told.get(words, {}), told.get(words.partition(" ")[0], {})
                 group, who = row.get("group") or heading.get("group", ""), row.get("who", WHO[table][0])
                 summary = row.get("summary", self.summary)

@@ -207,7 +207,9 @@ def _declared(name: str, things: tuple[object, ...]) -> dict[str, JSON]:
         "name": name,
         "kind": kinds[0],
         "summary": "Made up for a test.",
-        "contributes": {t: [n for one in given for n in (one.name, *getattr(one, "aliases", ()))] for t, given in tables.items()},
+        "contributes": {
+            t: [n for one in given for n in (one.name, *getattr(one, "aliases", ()))] for t, given in tables.items()
+        },
         "hooks": {"use": [h.__name__ for h in _hooks(things) if not h.__name__.startswith("register_")]},
     }
 

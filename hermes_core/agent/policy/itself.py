@@ -21,7 +21,9 @@ def widens(words: Sequence[str], records: Iterable[Record] = KERNEL) -> bool:
 def only_by_a_person(program: str, kept: bool = True) -> None:
     """Leave to people what is ``kept`` for them. Raises UserError where a tool of this program runs it."""
     if kept and run_by_tool():
-        text = f"This was started by a tool of {program}, and may not change what {program} may do or answer for a person."
+        text = (
+            f"This was started by a tool of {program}, and may not change what {program} may do or answer for a person."
+        )
         raise UserError(text, hint="Run it yourself, in a terminal of your own.")
 
 

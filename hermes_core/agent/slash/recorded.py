@@ -48,11 +48,15 @@ class _Recorded:
             name=one.words,
             summary=one.summary,
             group=one.group,
-            who=one.who,  # type: ignore[arg-type] - the manifest was checked
+            who=one.who,  # type: ignore[arg-type]
             run=self._run,
             options=self._options,
             confirm=self._confirm if told.get("confirm") else None,
-            **{name: told[name] for name in ("usage", "where", "aliases", "at_once", "each", "examples") if name in told},
+            **{
+                name: told[name]
+                for name in ("usage", "where", "aliases", "at_once", "each", "examples")
+                if name in told
+            },
         )
 
     @cached_property
