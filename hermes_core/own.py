@@ -61,7 +61,7 @@ COMMANDS = {  # their first words; of those below a heading of the kernel all
     "hermes-platform-gateway": ("gateway",),
     "hermes-platform-tui": ("web",),
     "hermes-tool-authoring": ("plugins audit", "plugins check", "plugins new"),
-    "hermes-tool-backup": ("backup", "profile alias", "profile clone", "profile export", "profile import", "profile rename"),
+    "hermes-tool-backup": ("backup", "profile"),
     "hermes-tool-checkpoints": ("checkpoints",),
     "hermes-tool-commands": ("why",),
     "hermes-tool-guard": ("guard",),

@@ -114,15 +114,13 @@ def grouped(records: "Iterable[Record]") -> "Mapping[str, list[Record]]":
 def _kernel() -> "Iterator[Record]":
     for words, module, group, summary in (
         ("config", "config", "Set up", "Show, read, change and check settings."),
-        ("profile", "profile", "Set up", "Separate settings, keys, memory and sessions."),
         ("completion", "main", "Set up", "Shell completion for bash, zsh and fish."),
         ("plugins", "plugins", "Extend", "Install, enable, check and write plugins."),
         ("doctor", "doctor", "Check", "Check everything and say how to mend it."),
     ):
         yield Record(words, summary, group, module=module)
     for words in (
-        "config edit", "config set", "config unset",
-        "plugins disable", "plugins enable", "profile create", "profile delete", "profile use",
+        "config edit", "config set", "config unset", "plugins disable", "plugins enable",
     ):  # fmt: skip
         yield Record(words, who="person")
 

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from hermes_core.environment import switched_on
-from hermes_core.errors import HermesError
+from hermes_core.errors import ConfigError, HermesError
 from hermes_core.product import OURS
 
 TYPE_CHECKING = False
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hermes_core.masking.watched import Watched
     from hermes_core.plugins.consent import Consent
     from hermes_core.plugins.dispatch import Dispatch
-    from hermes_core.plugins.index import Index
+    from hermes_core.plugins.index import Index, Installed
     from hermes_core.plugins.loader import Loader
     from hermes_core.product import Product
     from hermes_core.records import Record
@@ -70,7 +70,10 @@ class Scope:
         """What loads maskers where no kernel is, or none can be."""
         from hermes_core.plugins.maskers import loader_alone
 
-        return loader_alone(self._settings_at_all, self.index, self.consent())
+        def broker(name: str, installed: "Installed") -> object:
+            return (runtime := self.kernel.runtime).brokers(runtime, name, installed)
+
+        return loader_alone(self._settings_at_all, self.index, self.consent(), broker)
 
     def _maskers(self) -> "Sequence[Watched]":
         from hermes_core.plugins.maskers import find_maskers
@@ -171,5 +174,8 @@ class Scope:
 
         if owners <= {one.label for one in owners_of_maskers(self.index, self.consent())}:
             return self._alone
-        runtime = self.kernel.runtime
+        try:
+            runtime = self.kernel.runtime
+        except ConfigError:
+            return self._alone  # a command that needs no kernel may be the one that mends it
         return runtime.loader, runtime.dispatch
