@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Literal
 
-from hermes_core.contents import Package
 from hermes_core.errors import UnknownName, UserError
+from hermes_core.package import Package
 from hermes_core.permissions import free, needs
 from hermes_core.types import (
     JSON,

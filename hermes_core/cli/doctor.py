@@ -20,7 +20,6 @@ from hermes_core.cli.scope import Scope
 from hermes_core.cli.trial import PATIENCE, cheap, in_full, probed, working
 from hermes_core.config.layers import THEIRS
 from hermes_core.config.schema import PLUGIN_SPACES
-from hermes_core.contents import installed_contents
 from hermes_core.errors import HermesError, UnknownName
 from hermes_core.own import MOST
 from hermes_core.plugins.index import Installed
@@ -211,20 +210,8 @@ def _plugins(scope: Scope, *, deep: bool, only: str) -> list[Row]:
             trial = consent.builtin(plugin) and not deep
             rows += [row("ok", who, str(state))] if trial else probed(scope, plugin)
             rows += (row("fault", who, f.error, f.hint, f.phase) for f in clashes if f.plugin == plugin.label)
-            rows += _changed(scope, plugin)
             rows += _lately(scope, plugin)
     return rows
-
-
-def _changed(scope: Scope, plugin: Installed) -> Iterable[Row]:
-    """Yield whether files of a plugin are other ones than when it was installed."""
-    pinned = scope.consent().pinned(plugin.distribution)
-    if pinned is None or not pinned.digest:
-        return
-    there = installed_contents(plugin.distribution)
-    if there is not None and there.version == pinned.version and there.digest != pinned.digest:
-        text = "its files changed since it was installed"
-        yield row("fault", named(plugin), text, f"hermes plugins remove {plugin.label}, then install it again")
 
 
 def _lately(scope: Scope, plugin: Installed) -> Iterable[Row]:

@@ -6,8 +6,8 @@ The file keeps the granted permissions and names whole, not as a hash, so that g
 import json
 from contextlib import contextmanager
 
-from hermes_core.contents import Package
 from hermes_core.own import TABLES
+from hermes_core.package import Package
 from hermes_core.plugins.index import Index, Installed, matches
 from hermes_core.plugins.manifest import Manifest
 
@@ -147,10 +147,6 @@ class Consent:
         """Return what was asked to be installed, by distribution."""
         rows = sorted(self._lock["wanted"].items())
         return [Package(name, **{"requirement": name, "only_binary": True, **_known(row)}) for name, row in rows]
-
-    def pinned(self, distribution: str) -> Package | None:
-        """Return what the lock says of one distribution."""
-        return next((wanted for wanted in self.wanted() if wanted.distribution == distribution), None)
 
     def faults(self, index: Index) -> "list[Fault]":
         """Return what asks for the person: a broken lock file; enabled plugins that are gone, grew or changed hands."""

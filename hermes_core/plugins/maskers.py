@@ -66,9 +66,7 @@ def _in_time(label: str, dispatch: Dispatch) -> Callable[[Callable[[], T]], T]:
     return ask
 
 
-def loader_alone(
-    settings: "Settings", index: Index, consent: Consent, brokers: MakeBroker
-) -> tuple[Loader, Dispatch]:
+def loader_alone(settings: "Settings", index: Index, consent: Consent, brokers: MakeBroker) -> tuple[Loader, Dispatch]:
     """Return what loads plugins where there is no kernel; ``brokers`` makes one, or says why there is none."""
     dispatch = Dispatch(masked=settings.masks.always)
     context = partial(make_context, settings=settings, brokers=brokers)

@@ -80,11 +80,11 @@ layers =
     closed
     platforms
     masking
-    kinds | options | tables | database | contents | search
+    kinds | options | tables | database | search
     codec | trace | notices
     types | errors
     environment
-    values | modes | patterns | permissions | own | records
+    values | modes | patterns | permissions | own | records | package
 
 [importlinter:contract:independence]
 name = No plugin knows another plugin

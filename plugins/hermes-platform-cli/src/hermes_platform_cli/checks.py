@@ -1,4 +1,4 @@
-"""What doctor says of the terminal, of what opens in it, and of code that runs at every start of Python."""
+"""What doctor says of the terminal, what opens in it, what was installed, and code that runs whenever Python starts."""
 
 import locale
 import os
@@ -9,10 +9,10 @@ from functools import partial
 from pathlib import Path
 from shutil import get_terminal_size
 
-from hermes_core.contents import RUN_AT_START
 from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError, UnknownName
 from hermes_core.types import Check, Finding
+from hermes_platform_cli.commands.contents import RUN_AT_START, installed_contents
 from hermes_platform_cli.commands.interfaces import fitting
 
 __all__ = ["checks"]
@@ -26,6 +26,7 @@ def checks(ctx: PluginContext) -> list[Check]:
         Check(name="terminal", run=_terminal, cheap=True),
         Check(name="interface", run=partial(_opens, ctx), cheap=True),
         Check(name="environment", run=_environment, cheap=True),
+        Check(name="installed", run=partial(_changed, ctx), cheap=True),
     ]
 
 
@@ -66,6 +67,21 @@ async def _environment() -> Sequence[Finding]:
         Finding(level="warning", text=f"{file} {does} at every start of Python", fix="look into it")
         for folder in {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
         for file, does in _at_start(Path(folder))
+    ]
+
+
+async def _changed(ctx: PluginContext) -> Sequence[Finding]:
+    """Whether files of what was installed by `plugins install` are other ones than they were then."""
+    pinned = [one for one in ctx.plugins.wanted() if one.digest]
+    there = [(one, installed_contents(one.distribution)) for one in pinned]
+    return [
+        Finding(
+            level="fault",
+            text=f"the files of {one.distribution} changed since it was installed",
+            fix=f"hermes plugins remove {one.distribution}, then install it again",
+        )
+        for one, now in there
+        if now and now.version == one.version and now.digest != one.digest
     ]
 
 

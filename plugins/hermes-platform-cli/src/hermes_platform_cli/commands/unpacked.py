@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
-from hermes_core.contents import Contents, digested
 from hermes_core.errors import UserError
+from hermes_platform_cli.commands.contents import Contents, digested
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

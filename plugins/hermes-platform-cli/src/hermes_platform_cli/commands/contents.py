@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["RUN_AT_START", "Contents", "Package", "digested", "installed_contents"]
+__all__ = ["RUN_AT_START", "Contents", "digested", "installed_contents"]
 
 # Written by installers, different on every machine.
 _LOCAL = ("RECORD", "INSTALLER", "REQUESTED", "direct_url.json", "uv_cache.json", "uv_build.json")
@@ -19,16 +19,6 @@ class Contents(NamedTuple):
     needs: tuple[str, ...]
     digest: str
     run_at_start: tuple[str, ...]
-
-
-class Package(NamedTuple):
-    """A distribution that was asked for: in which words, and what came. ``digest`` is as ``Contents`` has it."""
-
-    distribution: str
-    requirement: str
-    only_binary: bool
-    version: str = ""
-    digest: str = ""
 
 
 def installed_contents(distribution: str) -> Contents | None:
