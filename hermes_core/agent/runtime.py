@@ -201,7 +201,7 @@ class Runtime:
             from hermes_core.agent.toolbox import Toolbox
 
             self.loader.load_contributing("tools")
-            self.loader.load_contributing("tool_sources", but="platform")  # a platform's are where it serves
+            self.loader.load_contributing("tool_sources")
             self._toolbox = Toolbox(
                 (
                     *self.memory.tools(self.dispatch.contributions("register_tools")),

@@ -50,14 +50,17 @@ class Loader:
             raise error
         return error is None
 
-    def load_contributing(self, table: str, names: Iterable[str] | None = None, *, but: str = "") -> None:
-        """Load enabled plugins that declare something, or one of the names, in a table; none of the kind ``but``."""
+    def load_contributing(self, table: str, names: Iterable[str] | None = None) -> None:
+        """Load enabled plugins that declare something, or one of the names, in a table.
+
+        One that is alive only where it serves is loaded by its names alone.
+        """
         wanted = None if names is None else tuple(names)
         for installed in self._index.plugins:
             manifest = installed.manifest
-            if not manifest or not manifest.contributes[table] or manifest.kind == but:
+            if not manifest or not manifest.contributes[table]:
                 continue
-            if wanted is None or any(manifest.declares(table, name) for name in wanted):
+            if manifest.alive == "always" if wanted is None else any(manifest.declares(table, one) for one in wanted):
                 self.load(installed)
 
     def contributing(self, table: str) -> list[Installed]:
@@ -66,9 +69,10 @@ class Loader:
         return sorted((one for one in found if not self._unusable(one)), key=precedence)
 
     def load_hooks(self, *hooks: str) -> None:
-        """Load enabled plugins that declare one of these run-time hooks."""
+        """Load enabled plugins that declare one of these run-time hooks, but for those alive only where they serve."""
         for installed in self._index.plugins:
-            if installed.manifest and not set(hooks).isdisjoint(installed.manifest.hooks):
+            manifest = installed.manifest
+            if manifest and manifest.alive == "always" and not set(hooks).isdisjoint(manifest.hooks):
                 self.load(installed)
 
     def is_own(self, label: str) -> bool:

@@ -21,7 +21,7 @@ PERMISSIONS = ("secrets", "kernel", "public", "network", "processes", "files")
 
 _SHAPE: "dict[str, dict[str, type]]" = {
     "": {
-        "api": int, "name": str, "kind": str, "summary": str, "homepage": str,
+        "api": int, "name": str, "kind": str, "summary": str, "homepage": str, "alive": str,
         "contributes": dict, "hooks": dict, "config": dict, "permissions": dict,
         "commands": dict, "slash": dict, "setup": dict,
     },
@@ -40,7 +40,7 @@ RECORDS: "dict[str, dict[str, type]]" = {
 }  # fmt: skip
 _TYPES = {int: "a whole number", bool: "true or false", str: "a text", list: "a list of texts", dict: "a table"}
 _CHOICES: "dict[str, tuple[str, ...]]" = {
-    "kind": KINDS, "hooks.use": HOOKS, "permissions.kernel": KERNEL, "where": ("terminal", "chat", "api"),
+    "kind": KINDS, "alive": ("always", "serving"), "hooks.use": HOOKS, "permissions.kernel": KERNEL, "where": ("terminal", "chat", "api"),
     **{f"{table}.who": who for table, who in WHO.items()},
 }  # fmt: skip
 _WORD = (r"[a-z0-9][a-z0-9_-]{0,31}", "must be one word of a-z, 0-9, - and _, 32 letters at most")
@@ -74,6 +74,7 @@ class Manifest:
         self.kind: str = data["kind"]
         self.summary: str = data["summary"]
         self.homepage: str = data.get("homepage", "")
+        self.alive: str = data.get("alive", "always")
         self.contributes: dict[str, tuple[str, ...]] = {t: tuple(contributes.get(t, ())) for t in TABLES}
         self._records: dict[str, Mapping[str, Record]] = {}
         for table in RECORDS:
