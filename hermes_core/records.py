@@ -120,7 +120,7 @@ def _kernel() -> "Iterator[Record]":
     ):
         yield Record(words, summary, group, module=module)
     for words in (
-        "config edit", "config set", "config unset", "plugins disable", "plugins enable",
+        "config set", "config unset", "plugins disable", "plugins enable",
     ):  # fmt: skip
         yield Record(words, who="person")
 

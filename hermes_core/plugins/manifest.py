@@ -40,15 +40,12 @@ RECORDS: "dict[str, dict[str, type]]" = {
 }  # fmt: skip
 _TYPES = {int: "a whole number", bool: "true or false", str: "a text", list: "a list of texts", dict: "a table"}
 _CHOICES: "dict[str, tuple[str, ...]]" = {
-    "kind": KINDS, "alive": ("always", "serving"), "hooks.use": HOOKS, "permissions.kernel": KERNEL, "where": ("terminal", "chat", "api"),
-    **{f"{table}.who": who for table, who in WHO.items()},
+    "kind": KINDS, "alive": ("always", "serving"), "hooks.use": HOOKS, "permissions.kernel": KERNEL,
+    "where": ("terminal", "chat", "api"), **{f"{table}.who": who for table, who in WHO.items()},
 }  # fmt: skip
 _WORD = (r"[a-z0-9][a-z0-9_-]{0,31}", "must be one word of a-z, 0-9, - and _, 32 letters at most")
 _NAMES = {
-    "commands": (
-        r"[a-z0-9][a-z0-9-]*( [a-z0-9][a-z0-9-]*){0,2}",
-        "must be up to three words of lower-case letters, digits and -",
-    ),
+    "commands": (r"[a-z0-9][a-z0-9-]*( [a-z0-9][a-z0-9-]*){0,2}", "must be up to three words of a-z, 0-9 and -"),
     "slash": _WORD,
     "setup": (r"\S+", "must be one word"),
 }

@@ -233,13 +233,13 @@ def register_cli_commands(ctx):
     @click.command()
     async def plans():
         click.echo("theirs")
-    return [Command(name=f"config {name}", build=lambda: plans) for name in ("plans", "path", "keep")]
+    return [Command(name=f"config {name}", build=lambda: plans) for name in ("plans", "get", "keep")]
 """
 
 
 def test_a_plugin_adds_commands_below_a_heading_of_the_kernel(cli, monkeypatch):
     """The kernel's own are the kernel's; nothing is imported for its help, or for another command of it."""
-    commands = {f"config {name}": {"summary": f"Theirs: {name}."} for name in ("plans", "path", "keep")}
+    commands = {f"config {name}": {"summary": f"Theirs: {name}."} for name in ("plans", "get", "keep")}
     path = cli.plugin("tool/plans", BESIDE, contributes={"commands": list(commands)})
     done = cli("config", "plans")
     assert (done.status, "hermes plugins enable tool/plans" in done.err) == (2, True)
@@ -252,8 +252,8 @@ def test_a_plugin_adds_commands_below_a_heading_of_the_kernel(cli, monkeypatch):
     monkeypatch.setattr("hermes_core.cli.plugin_commands.find_command", lambda *_: pytest.fail("it was imported"))
     shown = cli("config", "--help").out
     assert "Theirs: plans." in shown
-    assert "Theirs: path." not in shown
-    assert "theirs" not in cli("config", "path").out
+    assert "Theirs: get." not in shown
+    assert "theirs" not in cli("config", "get", "agent.max_calls").out
     monkeypatch.setenv("HERMES_RUN", "1")
     done = cli("config", "keep")
     assert (done.status, "started by a tool" in done.err) == (2, True)

@@ -12,8 +12,7 @@ MEANINGS = {
     "kind": "What the plugin is.",
     "summary": "One sentence for `hermes plugins list`.",
     "homepage": "Where to read more.",
-    "alive": "With `serving`, its hooks, tool sources, services and the like are there only where it serves, or where a "
-    "person named it; else always.",
+    "alive": "With `serving`, its hooks, tool sources, services and the like live only where it serves; else always.",
     "contributes.providers": "Providers that `register_providers` gives.",
     "contributes.routers": "Who has model calls answered, that `register_routers` gives.",
     "contributes.tools": "Tools that `register_tools` gives.",
