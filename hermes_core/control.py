@@ -10,8 +10,8 @@ from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from hermes_core.brokers import LlmBroker
-from hermes_core.contents import Package
 from hermes_core.errors import UnknownName, UserError
+from hermes_core.package import Package
 from hermes_core.permissions import free, needs
 from hermes_core.types import (
     JSON,
@@ -42,6 +42,7 @@ from hermes_core.types import (
 
 if TYPE_CHECKING:
     from hermes_core.kinds import SetupStep
+    from hermes_core.records import Record
 
 __all__ = ["ApprovalsBroker", "ModelsBroker", "Package", "PluginsBroker", "SessionsBroker", "SettingsBroker", "Trial"]
 
@@ -320,10 +321,11 @@ class SettingsBroker(ABC):
         """
         raise _not_here()
 
-    async def steps(self, name: str = "") -> Sequence["SetupStep"]:
-        """Return the setup steps of enabled plugins, or the one of a name.
+    async def step(self, name: str) -> "SetupStep":
+        """Return a setup step of an enabled plugin; ``ctx.plugins.records("setup")`` says which there are.
 
-        Raises UnknownName, PluginError when the plugin that has it cannot be used, or asks for what is not its own.
+        Raises UnknownName, PluginError when the plugin that has it cannot be used, or asks for what is not its own,
+        UserError where a tool of Hermes started this.
         """
         raise _not_here()
 
@@ -362,6 +364,10 @@ class PluginsBroker(ABC):
     @abstractmethod
     def offered(self, table: str) -> Sequence[str]:
         """Return the names that installed plugins declare in a table of their manifests, such as ``providers``."""
+
+    def records(self, table: str) -> Sequence["Record"]:
+        """Return what enabled plugins say of ``commands``, ``slash``, ``setup`` or ``config``; none is imported."""
+        return ()
 
     def find(self, words: str) -> PluginRow:
         """Return the plugin that a person means. Raises UnknownName, UserError when unclear."""

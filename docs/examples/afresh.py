@@ -5,8 +5,11 @@
 # name = "afresh"
 # kind = "tool"
 # summary = "Asks the last question again, elsewhere."
-# [contributes]
-# slash = ["afresh"]
+# [slash.afresh]
+# summary = "ask the last question again, in a copy of this session"
+# usage = "[TITLE]"
+# who = "everyone"
+# examples = ["/afresh Another try"]
 #
 # [permissions]
 # kernel = ["conversation.change"]
@@ -27,5 +30,4 @@ def register_slash_commands(ctx):
         await here.branch(rest)
         return asked  # a message of the person's: the model answers it, in the copy
 
-    summary = "ask the last question again, in a copy of this session"
-    return [SlashCommand(name="afresh", summary=summary, usage="[TITLE]", run=run, who="everyone")]
+    return [SlashCommand(name="afresh", run=run)]

@@ -5,8 +5,9 @@
 # name = "station"
 # kind = "tool"
 # summary = "Knows a weather station."
-# [contributes]
-# setup = ["station"]
+# [setup.station]
+# summary = "A weather station; its key stands on the back."
+# examples = ["hermes setup station"]
 #
 # [config]
 # section = "tools.station"
@@ -31,7 +32,6 @@ class Config:
 
 class Station(SetupStep):
     name = "station"
-    summary = "A weather station; its key stands on the back."
     login_label = "with the code on its display"
     fields = (
         SetupField("place", "Where it stands", "tools.station.place"),

@@ -19,10 +19,13 @@ async def shout(ctx, session, rest):
 
 @hookimpl
 def register_slash_commands(ctx):
-    return [SlashCommand(name="shout", summary="name this session loudly", run=lambda s, rest: shout(ctx, s, rest))]
+    return [SlashCommand(name="shout", run=lambda s, rest: shout(ctx, s, rest))]
 
 
-MANIFEST = {"contributes": {"slash": ["shout"]}, "permissions": {"kernel": ["conversation.change"]}}
+MANIFEST = {
+    "slash": {"shout": {"summary": "name this session loudly"}},
+    "permissions": {"kernel": ["conversation.change"]},
+}
 
 
 async def test_by_itself(tmp_path):

@@ -12,6 +12,7 @@ from hermes_core.errors import ContractError, HermesError, PluginError, UnknownN
 from hermes_core.kinds import Backend
 from hermes_core.plugins.fence import fenced
 from hermes_core.plugins.index import Installed, load_index
+from hermes_core.records import Record
 from hermes_core.types import (
     ASGIApp,
     BackendRow,
@@ -148,6 +149,10 @@ class Plugins(PluginsBroker):
 
     def offered(self, table: str) -> Sequence[str]:
         return sorted(self._runtime.index.offered(table))
+
+    def records(self, table: str) -> Sequence[Record]:
+        enabled = (one.manifest for one in self._runtime.index.plugins if self._runtime.consent.state(one).usable)
+        return [record for one in enabled if one for record in one.records(table).values()]
 
     def routes(self) -> Sequence[RouteRow]:
         self._runtime.loader.load_contributing("routes")

@@ -195,7 +195,7 @@ class Runtime:
             from hermes_core.agent.toolbox import Toolbox
 
             self.loader.load_contributing("tools")
-            self.loader.load_contributing("tool_sources", but="platform")  # a platform's are where it serves
+            self.loader.load_contributing("tool_sources")
             self._toolbox = Toolbox(
                 (
                     *self.memory.tools(self.dispatch.contributions("register_tools")),
@@ -222,11 +222,15 @@ class Runtime:
         return make_context(
             installed,
             self.settings,
-            brokers=partial(self._broker, self),
+            brokers=self.broker,
             skills=skills,
             guarded=guarded_paths(self.settings),
             owner=self.owner,
         )
+
+    def broker(self, name: str, installed: Installed) -> object:
+        """Make a broker of a plugin's context, by its name there."""
+        return self._broker(self, name, installed)
 
     def _code(self) -> list[str]:
         """Say where the code lies that this process runs: its own package, its libraries, and those of the plugins."""

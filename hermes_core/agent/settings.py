@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from hermes_core.agent.kernel import Kernel
+from hermes_core.agent.policy.itself import only_by_a_person
 from hermes_core.config.describe import plain
 from hermes_core.config.edit import Edits, overlap, refuse_locked, set_text, unset_value
 from hermes_core.config.schema import Config
@@ -85,11 +86,11 @@ class HomeSettings(SettingsBroker):
         finally:
             await beside.close()
 
-    async def steps(self, name: str = "") -> Sequence[SetupStep]:
-        return [step for _, step in self._steps(name)]
+    async def step(self, name: str) -> SetupStep:
+        return self._step(name)[1]
 
     async def test(self, name: str, values: Mapping[str, str]) -> str:
-        ((owner, step),) = self._steps(name)
+        owner, step = self._step(name)
         whole = {one.name: values.get(one.name) or self._now(one.key, secret=one.secret) for one in step.fields}
         try:
             async with asyncio.timeout(_PATIENCE):
@@ -102,21 +103,23 @@ class HomeSettings(SettingsBroker):
             text = f"its test of {name} failed: {one_line(error, self._runtime.dispatch.masked)}"
             raise PluginError(owner, text) from error
 
-    def _steps(self, name: str) -> Sequence[tuple[str, SetupStep]]:
+    def _step(self, name: str) -> tuple[str, SetupStep]:
         index, loader = self._runtime.index, self._runtime.loader
-        if not name:
-            loader.load_contributing("setup")
-        elif owners := index.contributing("setup", name):
-            loader.load(owners[0], named=True)
-        else:
+        if not (owners := index.contributing("setup", name)):
             raise UnknownName("setup step", name, index.offered("setup"))
+        manifest = owners[0].manifest
+        assert manifest, "who declares something has a manifest"
+        record = manifest.records("setup")[name]
+        only_by_a_person(self._runtime.home.brand, record.who == "person")
+        loader.load(owners[0], named=True)
         found = self._runtime.dispatch.contributions("register_setup")
-        chosen = [(owner, step) for owner, step in found if name in ("", step.name)]
-        if name and not chosen:
+        step = next((one for by, one in found if (by, one.name) == (owners[0].label, name)), None)
+        if step is None:
             raise PluginError(owners[0].label, f"it adds no setup step {name}")
-        for owner, step in chosen:
-            keep_to_own(index.resolve(owner), step)
-        return chosen
+        if record.told:
+            step.summary = record.summary
+        keep_to_own(owners[0], step)
+        return owners[0].label, step
 
     def _now(self, key: str, *, secret: bool) -> str:
         settings = self._runtime.settings

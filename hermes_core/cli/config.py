@@ -2,8 +2,6 @@
 
 import json
 import os
-import shlex
-import subprocess
 import sys
 
 import click
@@ -23,13 +21,6 @@ from hermes_core.tables import json_option
 @click.group()
 def config() -> None:
     """Settings live in config.yaml, secrets in .env beside it."""
-
-
-@config.command()
-@click.pass_obj
-def path(scope: Scope) -> None:
-    """Print where config.yaml is."""
-    click.echo(scope.home.config_file)
 
 
 @config.command()
@@ -130,24 +121,3 @@ def schema(scope: Scope) -> None:
     from hermes_core.config.describe import full_schema
 
     click.echo(json.dumps(full_schema(sections(scope)), indent=2))
-
-
-@config.command()
-@click.pass_obj
-def edit(scope: Scope) -> None:
-    """Open config.yaml in $VISUAL or $EDITOR, then check it."""
-    home = scope.home
-    if not sys.stdin.isatty():
-        hint = f"{scope.name} config set KEY VALUE, or edit {home.config_file} yourself."
-        raise UserError("An editor needs a terminal, and there is none.", hint=hint)
-    home.create()
-    if not home.config_file.exists():
-        home.config_file.write_text("# Settings of Hermes. `hermes config show --all` lists them.\n", encoding="utf-8")
-    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
-    try:
-        subprocess.run([*shlex.split(editor), str(home.config_file)], check=True)
-    except (OSError, subprocess.CalledProcessError) as error:
-        hint = "Set EDITOR to one that is installed."
-        raise UserError(f"The editor {editor!r} failed: {error}", hint=hint) from error
-    if problems := config_problems(scope):
-        raise ConfigError(problems, hint="Saved, but these must be mended: `hermes config edit`.")

@@ -11,12 +11,12 @@ from typing import Any
 
 import click
 
-from hermes_core.agent.policy.itself import run_by_tool, widens
+from hermes_core.agent.policy.itself import only_by_a_person, run_by_tool, widens
 from hermes_core.cli.flags import kernel_options
 from hermes_core.cli.scope import Scope
 from hermes_core.environment import switched_on
 from hermes_core.errors import HermesError, PluginError, UnknownName, UserError
-from hermes_core.plugins.records import KERNEL, CommandRecord, grouped
+from hermes_core.records import KERNEL, Record, grouped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,13 +80,11 @@ def _status(distribution: "Product | None", arguments: list[str]) -> int:
     return result if isinstance(result, int) else 0
 
 
-def _refuse_tools(name: str, arguments: Sequence[str], records: Iterable[CommandRecord]) -> None:
+def _refuse_tools(name: str, arguments: Sequence[str], records: Iterable[Record]) -> None:
     """Leave to people what only a person may do. Raises UserError when a tool of this program runs it."""
     if "HERMES_TRUST" in os.environ and run_by_tool():
         del os.environ["HERMES_TRUST"]  # inherited, or made up: it is a person's word
-    if (switched_on("HERMES_YOLO") or widens(arguments, records)) and run_by_tool():
-        text = f"This was started by a tool of {name}, and may not change what {name} may do or answer for a person."
-        raise UserError(text, hint="Run it yourself, in a terminal of your own.")
+    only_by_a_person(name, switched_on("HERMES_YOLO") or widens(arguments, records))
 
 
 def _say(scope: Scope, text: str, status: int, more: str = "") -> int:

@@ -19,7 +19,7 @@ from hermes_core.cli.scope import Scope
 from hermes_core.errors import ContractError, HermesError, PluginError, UserError
 from hermes_core.own import COMMANDS, DEFAULT
 from hermes_core.plugins.fence import log, one_line
-from hermes_core.plugins.records import CommandRecord
+from hermes_core.records import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,16 +57,14 @@ def find_command(scope: Scope, name: str) -> click.Command | None:
     for label in sorted(labels):
         loader.load(scope.index.resolve(label), named=True)
     command = _built(name, records, labels, dispatch, partial(_in_kernel, scope))
-    if any(one.default for one in records):
+    if any(one.told.get("default") for one in records):
         command.params = [*command.params, *kernel_options()]
     return command
 
 
-def _built(
-    name: str, records: Iterable[CommandRecord], labels: set[str], dispatch: "Dispatch", run: Run
-) -> click.Command:
-    told = {one.words: one.summary for one in records}
-    group = click.Group(name, help=told.get(name))
+def _built(name: str, records: Iterable[Record], labels: set[str], dispatch: "Dispatch", run: Run) -> click.Command:
+    told = {one.words: one for one in records}
+    group = click.Group(name, help=told[name].summary if name in told else None)
     alone: click.Command | None = None  # what runs when no word follows
     for owner, command in dispatch.contributions("register_cli_commands"):
         first, _, second = command.name.partition(" ")
@@ -79,7 +77,9 @@ def _built(
             if not isinstance(built, click.Command):
                 raise ContractError(owner, f"its command {command.name} is built as a {type(built).__name__}")
             made = awaited(built, run, owner)
-            made.short_help = told.get(command.name, "")
+            if record := told.get(command.name):
+                made.short_help = record.summary
+                made.epilog = "\n  ".join(["\b\nExamples:", *record.examples]) if record.examples else made.epilog
             if second:
                 group.add_command(made, second)
             else:
@@ -174,7 +174,7 @@ def why_not(scope: Scope, name: str) -> None:
     """Say where a command is that cannot be used, by its words. Raises UserError; nothing where nobody has it."""
     consent = scope.consent()
     for installed in scope.index.plugins:
-        records, label = installed.manifest.commands if installed.manifest else {}, installed.label
+        records, label = installed.manifest.records("commands") if installed.manifest else {}, installed.label
         if any(name in (one.first, one.words) for one in records.values()) and not consent.state(installed).usable:
             hint = "" if scope.safe_mode else f"{scope.name} plugins enable {label}"
             why = f"which is not enabled: {consent.state(installed).reason}."

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from hermes_core.environment import switched_on
-from hermes_core.errors import HermesError
+from hermes_core.errors import ConfigError, HermesError
 from hermes_core.product import OURS
 
 TYPE_CHECKING = False
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from hermes_core.masking.watched import Watched
     from hermes_core.plugins.consent import Consent
     from hermes_core.plugins.dispatch import Dispatch
-    from hermes_core.plugins.index import Index
+    from hermes_core.plugins.index import Index, Installed
     from hermes_core.plugins.loader import Loader
-    from hermes_core.plugins.records import CommandRecord
     from hermes_core.product import Product
+    from hermes_core.records import Record
 
 __all__ = ["Scope"]
 
@@ -70,7 +70,10 @@ class Scope:
         """What loads maskers where no kernel is, or none can be."""
         from hermes_core.plugins.maskers import loader_alone
 
-        return loader_alone(self._settings_at_all, self.index, self.consent())
+        def broker(name: str, installed: "Installed") -> object:
+            return self.kernel.runtime.broker(name, installed)
+
+        return loader_alone(self._settings_at_all, self.index, self.consent(), broker)
 
     def _maskers(self) -> "Sequence[Watched]":
         from hermes_core.plugins.maskers import find_maskers
@@ -147,20 +150,22 @@ class Scope:
         """The Hermes of this command, the same each time."""
         return self._hermes or self.hermes()
 
-    def plugin_commands(self, wanted: "Callable[[CommandRecord], bool] | None" = None) -> "list[CommandRecord]":
+    def plugin_commands(self, wanted: "Callable[[Record], bool] | None" = None) -> "list[Record]":
         """Return what enabled plugins add, or what of it is ``wanted``: nothing is imported; a broken home has none."""
         try:
             consent, plugins = self.consent(), self.index.plugins
         except HermesError:
             return []  # help must work there too
         told = (
-            (p, list(filter(wanted, p.manifest.commands.values()))) for p in plugins if p.manifest and not p.problem
+            (p, list(filter(wanted, p.manifest.records("commands").values())))
+            for p in plugins
+            if p.manifest and not p.problem
         )
         return [one for p, found in told if found and consent.state(p).usable for one in found]
 
     def default_command(self) -> str:
         """Return the command that runs where none is named, of the preferred plugin; empty where there is none."""
-        found = self.plugin_commands(lambda one: one.default)
+        found = self.plugin_commands(lambda one: bool(one.told.get("default")))
         return min((self.index.resolve(one.owner).priority, one.words) for one in found)[1] if found else ""
 
     def loading(self, owners: set[str]) -> "tuple[Loader, Dispatch]":
@@ -169,5 +174,8 @@ class Scope:
 
         if owners <= {one.label for one in owners_of_maskers(self.index, self.consent())}:
             return self._alone
-        runtime = self.kernel.runtime
+        try:
+            runtime = self.kernel.runtime
+        except ConfigError:
+            return self._alone  # a command that needs no kernel may be the one that mends it
         return runtime.loader, runtime.dispatch

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -13,7 +13,20 @@ from hermes_core.types.views import SecretOrigin
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hermes_core.plugins.secret_sources import SecretSources
+    from typing import Protocol
+
+    class Sources(Protocol):
+        """What plugins read elsewhere; ``hermes_core.plugins.secret_sources`` has those that there are."""
+
+        def get(self, name: str, kept: str) -> str:
+            """Return a secret of which the file has ``kept``; empty where who should have it cannot say it."""
+
+        def renew(self) -> bool:
+            """Ask again for what was given; whether any of it is another one now."""
+
+        def origins(self, *, ask: bool) -> Iterator[SecretOrigin]:
+            """Yield who has which secret; ``ask`` asks them."""
+
 
 # Patterns are compiled when first used: most starts need none of them.
 _LINE = r"""(?msx)^[ \t]*(?:export[ \t]+)?(?P<name>[A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*
@@ -49,7 +62,7 @@ class Secrets:
         self._file = env_file
         self._environ = os.environ if environ is None else environ
         self._cache: dict[str, str] | None = None
-        self.sources: SecretSources | None = None  # of a kernel, where settings name any
+        self.sources: Sources | None = None  # of a kernel, where settings name any
         self.learned: list[str] = []  # every value that those gave; it only grows
 
     def get(self, name: str) -> str:

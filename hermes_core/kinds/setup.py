@@ -13,12 +13,14 @@ __all__ = ["SetupStep"]
 class SetupStep(ABC):
     """What a person is asked to set one thing up. Whoever shows it asks for the fields, tests, and writes.
 
+    ``summary`` is what its record in the manifest says.
+
     Nothing is written before the end, so ``test`` and ``login`` work with the values they are given and make no change.
     ``login_label`` says how to log in ("in a browser"); without one there is no login.
     """
 
     name: str
-    summary: str
+    summary: str = ""
     fields: "Sequence[SetupField]" = ()
     login_label: str = ""
 

@@ -12,16 +12,26 @@ from hermes_core import environment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hermes_core.config.masks import Masks
+    from typing import Protocol
+
+    class Masking(Protocol):
+        """What a kernel masks with; ``hermes_core.config.masks`` has the one there is."""
+
+        def always(self, text: str) -> str:
+            """Return the text with its secrets masked, whatever the settings say."""
+
+        def is_token(self, value: str) -> bool:
+            """Tell whether a value is a secret by its look."""
+
 
 __all__ = ["MASKED", "masked", "might_be_secret", "put_to_use"]
 
 MASKED = "⟦secret"  # how the mask begins that models are shown
 _CODE = re.compile(r"[\w.=+~:-]{16,}").fullmatch
-_in_use: "weakref.ref[Masks] | None" = None
+_in_use: "weakref.ref[Masking] | None" = None
 
 
-def put_to_use(masks: "Masks") -> None:
+def put_to_use(masks: "Masking") -> None:
     """Mask with what this kernel knows, wherever there is no context. Of several in a process the last one counts."""
     global _in_use
     _in_use = weakref.ref(masks)

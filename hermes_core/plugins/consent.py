@@ -6,8 +6,8 @@ The file keeps the granted permissions and names whole, not as a hash, so that g
 import json
 from contextlib import contextmanager
 
-from hermes_core.contents import Package
 from hermes_core.own import TABLES
+from hermes_core.package import Package
 from hermes_core.plugins.index import Index, Installed, matches
 from hermes_core.plugins.manifest import Manifest
 

@@ -16,7 +16,6 @@ from hermes_core import hooks
 from hermes_core.context import PluginContext
 from hermes_core.errors import ContractError, nearest
 from hermes_core.plugins.index import Installed
-from hermes_core.types import SlashCommand
 
 # Where the table of a manifest is called otherwise than the hook; an empty one declares nothing.
 _TABLES = {"cli_commands": "commands", "slash_commands": "slash", "checks": "", "migrations": ""}
@@ -68,15 +67,10 @@ class Implementation:
             if table and (not isinstance(name, str) or not name or name in names):
                 text = f"{self.hook}: each {kind.__name__} needs a name of its own, got {name!r}"
                 raise self.installed.error(ContractError, text)
-            for said in (name, *aliases_of(thing)) if table else ():
-                self.installed.require("contributes", table, said, f"{self.hook} adds {said!r}")
+            if table:
+                self.installed.require("contributes", table, name, f"{self.hook} adds {name!r}")
             names.append(name)
         return things
-
-
-def aliases_of(thing: Any) -> Sequence[str]:
-    """Say what the manifest declares of a contributed thing beside its name: the other names of a slash command."""
-    return thing.aliases if isinstance(thing, SlashCommand) else ()
 
 
 def implementations(

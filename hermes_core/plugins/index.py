@@ -11,8 +11,8 @@ import sys
 
 from hermes_core import __version__
 from hermes_core.own import TABLES
-from hermes_core.plugins.manifest import FILE, PRIVATE, Manifest
-from hermes_core.plugins.records import KERNEL
+from hermes_core.plugins.manifest import FILE, PRIVATE, RECORDS, Manifest
+from hermes_core.records import KERNEL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from hermes_core.errors import PluginError
-    from hermes_core.plugins.records import CommandRecord
+    from hermes_core.records import Record
     from hermes_core.types import JSON, Fault, Phase
 
     E = TypeVar("E", bound=PluginError)
@@ -73,7 +73,12 @@ class Installed:
         from hermes_core.errors import NotPermitted
 
         if not (self.manifest and self.manifest.declares(key, name, table)):
-            hint = f'Add "{name}" to [{table}] {key} in {FILE}.'
+            told = (
+                f'Write [{key}."{name}"] with a summary into'
+                if key in RECORDS
+                else f'Add "{name}" to [{table}] {key} in'
+            )
+            hint = f"{told} {FILE}."
             raise self.error(NotPermitted, f"{did} without declaring it", hint)
 
     def may(self, permission: str) -> bool:
@@ -96,7 +101,7 @@ class Index:
         for one in given:
             one.priority = _place(one.distribution, patterns)
         self._by_label: dict[str, Installed] = {}
-        for place, one in enumerate(given := sorted(given, key=_precedence)):
+        for place, one in enumerate(given := sorted(given, key=precedence)):
             winner = self._by_label.setdefault(one.label, one)
             if winner is not one:
                 error = f"{one.owner} and {winner.owner} both call themselves {one.label}; {winner.owner} is used"
@@ -111,7 +116,7 @@ class Index:
     def contributing(self, table: str, name: str) -> list[Installed]:
         """Return the plugins that declare a name, the winner first."""
         usable = [p for p in self._by_label.values() if p.manifest and p.manifest.declares(table, name)]
-        return sorted(usable, key=lambda p: (not p.overrides(table), _precedence(p)))
+        return sorted(usable, key=lambda p: (not p.overrides(table), precedence(p)))
 
     def offered(self, table: str) -> set[str]:
         """Return the names that installed plugins declare in a table of their manifests."""
@@ -128,9 +133,9 @@ class Index:
         return {*self.offered("tools"), *(f"{name}_*" for name in self.offered("tool_sources"))}
 
     @property
-    def commands(self) -> "tuple[CommandRecord, ...]":
+    def commands(self) -> "tuple[Record, ...]":
         """All that is known of commands: the kernel's, then those of every plugin, enabled or not."""
-        theirs = (one for p in self.plugins if p.manifest for one in p.manifest.commands.values())
+        theirs = (one for p in self.plugins if p.manifest for one in p.manifest.records("commands").values())
         return (*KERNEL, *theirs)
 
     def resolve(self, words: str) -> Installed:
@@ -164,7 +169,7 @@ def owners(
     """Say who owns each name of a table, and a fault for each plugin that claims one in vain."""
     winners: dict[str, Installed] = {}
     clashes: list[Fault] = []
-    for one, names in sorted(claims, key=lambda claim: (not claim[0].overrides(table), _precedence(claim[0]))):
+    for one, names in sorted(claims, key=lambda claim: (not claim[0].overrides(table), precedence(claim[0]))):
         for name in names:
             winner = winners.setdefault(name, one)
             if winner is not one and not winner.overrides(table):
@@ -173,7 +178,8 @@ def owners(
     return winners, clashes
 
 
-def _precedence(one: Installed) -> tuple[int, bool, str]:
+def precedence(one: Installed) -> tuple[int, bool, str]:
+    """Return a plugin's place among those that claim one name: the lowest wins."""
     return one.priority, not one.distribution, one.owner
 
 

@@ -19,7 +19,7 @@ from hermes_core.plugins.crash_markers import CrashMarkers
 from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.plugins.fence import Late, finished, log, one_line
 from hermes_core.plugins.implementation import declared
-from hermes_core.plugins.index import Index, Installed, owners
+from hermes_core.plugins.index import Index, Installed, owners, precedence
 from hermes_core.types import Fault, Phase
 
 
@@ -51,20 +51,29 @@ class Loader:
             raise error
         return error is None
 
-    def load_contributing(self, table: str, names: Iterable[str] | None = None, *, but: str = "") -> None:
-        """Load enabled plugins that declare something, or one of the names, in a table; none of the kind ``but``."""
+    def load_contributing(self, table: str, names: Iterable[str] | None = None) -> None:
+        """Load enabled plugins that declare something, or one of the names, in a table.
+
+        One that is alive only where it serves is loaded by its names alone.
+        """
         wanted = None if names is None else tuple(names)
         for installed in self._index.plugins:
             manifest = installed.manifest
-            if not manifest or not manifest.contributes[table] or manifest.kind == but:
+            if not manifest or not manifest.contributes[table]:
                 continue
-            if wanted is None or any(manifest.declares(table, name) for name in wanted):
+            if manifest.alive == "always" if wanted is None else any(manifest.declares(table, one) for one in wanted):
                 self.load(installed)
 
+    def contributing(self, table: str) -> list[Installed]:
+        """Return the enabled plugins that declare something in a table, who wins a clash first; none is imported."""
+        found = (one for one in self._index.plugins if one.manifest and one.manifest.contributes[table])
+        return sorted((one for one in found if not self._unusable(one)), key=precedence)
+
     def load_hooks(self, *hooks: str) -> None:
-        """Load enabled plugins that declare one of these run-time hooks."""
+        """Load enabled plugins that declare one of these run-time hooks, but for those alive only where they serve."""
         for installed in self._index.plugins:
-            if installed.manifest and not set(hooks).isdisjoint(installed.manifest.hooks):
+            manifest = installed.manifest
+            if manifest and manifest.alive == "always" and not set(hooks).isdisjoint(manifest.hooks):
                 self.load(installed)
 
     def is_own(self, label: str) -> bool:

@@ -4,7 +4,7 @@ Reading one imports only the standard library: ``hermes plugins list`` must not 
 """
 
 from hermes_core.own import HOOKS, KERNEL, TABLES
-from hermes_core.plugins.records import WHO, CommandRecord
+from hermes_core.records import WHO, Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,20 +21,38 @@ PERMISSIONS = ("secrets", "kernel", "public", "network", "processes", "files")
 
 _SHAPE: "dict[str, dict[str, type]]" = {
     "": {
-        "api": int, "name": str, "kind": str, "summary": str, "homepage": str,
-        "contributes": dict, "commands": dict, "hooks": dict, "config": dict, "permissions": dict,
+        "api": int, "name": str, "kind": str, "summary": str, "homepage": str, "alive": str,
+        "contributes": dict, "hooks": dict, "config": dict, "permissions": dict,
+        "commands": dict, "slash": dict, "setup": dict,
     },
     "contributes": dict.fromkeys(TABLES, list),
     "hooks": {"use": list},
-    "config": {"section": str, "class": str},
+    "config": {"section": str, "class": str, "summary": str, "group": str, "examples": list},
     "permissions": dict.fromkeys(PERMISSIONS, list),
 }  # fmt: skip
-_COMMAND: "dict[str, type]" = {"summary": str, "group": str, "who": str, "default": bool}  # each table in [commands]
+_TOLD: "dict[str, type]" = {"summary": str, "group": str, "who": str, "examples": list}  # of each record
+RECORDS: "dict[str, dict[str, type]]" = {
+    "commands": {**_TOLD, "default": bool},
+    "slash": {
+        **_TOLD, "usage": str, "where": list, "aliases": list, "at_once": bool, "each": bool, "confirm": bool,
+    },
+    "setup": _TOLD,
+}  # fmt: skip
 _TYPES = {int: "a whole number", bool: "true or false", str: "a text", list: "a list of texts", dict: "a table"}
-_CHOICES: "dict[str, tuple[str, ...]]" = {"kind": KINDS, "hooks.use": HOOKS, "permissions.kernel": KERNEL, "who": WHO}
+_CHOICES: "dict[str, tuple[str, ...]]" = {
+    "kind": KINDS, "alive": ("always", "serving"), "hooks.use": HOOKS, "permissions.kernel": KERNEL,
+    "where": ("terminal", "chat", "api"), **{f"{table}.who": who for table, who in WHO.items()},
+}  # fmt: skip
+_WORD = (r"[a-z0-9][a-z0-9_-]{0,31}", "must be one word of a-z, 0-9, - and _, 32 letters at most")
+_NAMES = {
+    "commands": (r"[a-z0-9][a-z0-9-]*( [a-z0-9][a-z0-9-]*){0,2}", "must be up to three words of a-z, 0-9 and -"),
+    "slash": _WORD,
+    "setup": (r"\S+", "must be one word"),
+}
 _PATTERNS = {
     "name": (r"[a-z0-9][a-z0-9_-]*", "must be lower-case letters, digits, - and _"),
-    "summary": (r".*\S.*", "is missing: one sentence that says what the plugin does"),
+    "summary": (r".*\S.*", "is missing: one sentence that says what it does"),
+    "aliases": _WORD,
     "class": (r"[\w.]*:\w+", "must look like package.module:Class"),
     "secrets": (r"[A-Za-z_]\w*\*?", "must be the name of an environment variable"),
     "routes": (r"[A-Za-z0-9_][A-Za-z0-9_.-]*", "must be the last word of a path: letters, digits, ., - and _"),
@@ -53,27 +71,44 @@ class Manifest:
         self.kind: str = data["kind"]
         self.summary: str = data["summary"]
         self.homepage: str = data.get("homepage", "")
+        self.alive: str = data.get("alive", "always")
         self.contributes: dict[str, tuple[str, ...]] = {t: tuple(contributes.get(t, ())) for t in TABLES}
-        self.commands: Mapping[str, CommandRecord] = self._records(data.get("commands", {}))
-        listed, every = self.contributes["commands"], self.commands.values()
-        two = [one for one in every if one.words.count(" ") < 2]  # what lies deeper comes with the command it is below
-        names = (one.words for one in two if one.words in listed or not any(map(one.heads, two)))
-        self.contributes["commands"] = tuple(names)
+        self._records: dict[str, Mapping[str, Record]] = {}
+        for table in RECORDS:
+            self.contributes[table] = tuple(self._names(table, data.get(table, {})))
         self.hooks: tuple[str, ...] = tuple(data.get("hooks", {}).get("use", ()))
         self.config_section: str = config.get("section", "")
         self.config_class: str = config.get("class", "")
         wanted = (tuple(asked.get(table, ())) for table in PERMISSIONS)
         self.secrets, self.kernel, self.public, self.network, self.processes, self.files = wanted
 
-    def _records(self, told: "Mapping[str, JSON]") -> "dict[str, CommandRecord]":
-        """Return its commands by their words, headings too; one whose table names no group stands in its heading's."""
-        found = {}
-        for words in (*self.contributes["commands"], *told):
-            row, heading = told.get(words, {}), told.get(words.partition(" ")[0], {})
-            group = row.get("group") or heading.get("group", "")
-            more = {"who": row.get("who", "everyone"), "default": row.get("default", False), "owner": self.label}
-            found[words] = CommandRecord(words, row.get("summary", self.summary), group, **more)
-        return found
+    def _names(self, table: str, told: "Mapping[str, JSON]") -> "Iterator[str]":
+        """Yield what is contributed to a table of records: what is listed, what is told, and other names of that."""
+        listed = self.contributes[table]
+        found = [words for words in dict.fromkeys((*listed, *told)) if words.count(" ") < 2]  # what lies deeper comes
+        for words in found:  # with what it is below
+            if words in listed or table != "commands" or not any(one.startswith(f"{words} ") for one in found):
+                yield words
+                yield from told.get(words, {}).get("aliases", ())
+
+    def records(self, table: str) -> "Mapping[str, Record]":
+        """Return its records of a table by their names: ``commands`` with headings, ``slash``, ``setup``, ``config``.
+
+        One whose table names no group stands in its heading's; what is only listed is described as the plugin is.
+        """
+        if table not in self._records:
+            told, found = self.data.get(table, {}), {}
+            if table == "config":
+                told = {self.config_section: told} if told else {}
+            aliases = {name for row in told.values() for name in row.get("aliases", ())}
+            listed = (name for name in self.contributes.get(table, ()) if name not in aliases)
+            for words in dict.fromkeys((*told, *listed)):
+                row, heading = told.get(words, {}), told.get(words.partition(" ")[0], {})
+                group, who = row.get("group") or heading.get("group", ""), row.get("who", WHO[table][0])
+                summary = row.get("summary", self.summary)
+                found[words] = Record(words, summary, group, who=who, owner=self.label, told=row)
+            self._records[table] = found
+        return self._records[table]
 
     @property
     def label(self) -> str:
@@ -149,39 +184,43 @@ def _problems(data: "Mapping[str, JSON]") -> "Iterator[str]":
             for key, value in found.items():
                 if table or not key.startswith("x-"):
                     yield from _key_problems(f"{table}.{key}" if table else key, key, value, known)
-    commands = data.get("commands", {})
-    for words, row in commands.items() if isinstance(commands, dict) else ():
-        yield from _command_problems(words, row)
+    for table in RECORDS:
+        rows = data.get(table, {})
+        for words, row in rows.items() if isinstance(rows, dict) else ():
+            yield from _record_problems(table, words, row)
     config = data.get("config", {})
     if isinstance(config, dict) and len(config) == 1:
         yield "config needs both section and class"
 
 
-def _command_problems(words: str, row: "JSON") -> "Iterator[str]":
-    """Yield what is wrong with one table of [commands]."""
+def _record_problems(table: str, words: str, row: "JSON") -> "Iterator[str]":
+    """Yield what is wrong with one record in a table of them."""
     import re
 
-    path = f'commands."{words}"'
-    if not re.fullmatch(r"[a-z0-9][a-z0-9-]*( [a-z0-9][a-z0-9-]*){0,2}", words):
-        yield f"{path} must be up to three words of lower-case letters, digits and -"
+    path = f'{table}."{words}"'
+    pattern, complaint = _NAMES[table]
+    if not re.fullmatch(pattern, words):
+        yield f"{path} {complaint}"
     if not isinstance(row, dict):
         yield f"{path} must be a table"
         return
     if "summary" not in row:
-        yield f"{path}.summary is missing: one sentence that says what the command does"
+        yield f"{path}.summary is missing: one sentence that says what it does"
     if row.get("default") and " " in words:
         yield f"{path}.default is for a command of one word"
     for key, value in row.items():
-        yield from _key_problems(f"{path}.{key}", key, value, _COMMAND)
+        yield from _key_problems(f"{path}.{key}", key, value, RECORDS[table], _CHOICES.get(f"{table}.{key}", ()))
 
 
-def _key_problems(path: str, key: str, value: "JSON", known: "Mapping[str, type]") -> "Iterator[str]":
+def _key_problems(
+    path: str, key: str, value: "JSON", known: "Mapping[str, type]", choices: tuple[str, ...] = ()
+) -> "Iterator[str]":
     import re
 
     from hermes_core.errors import nearest
 
     values = value if isinstance(value, list) else [value]
-    choices = _CHOICES.get(path) or _CHOICES.get(key, ())
+    choices = choices or _CHOICES.get(path) or _CHOICES.get(key, ())
     pattern, complaint = _PATTERNS.get(key, ("", ""))
     if key not in known:
         close = next((one for one in known if key.startswith(one)), "") or nearest(key, known)

@@ -6,7 +6,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, TypeVar
 
 from hermes_core.masking.watched import SLOW, Hung, Watched
-from hermes_core.plugins.brokers import make_context
+from hermes_core.plugins.brokers import MakeBroker, make_context
 from hermes_core.plugins.consent import Consent
 from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.plugins.fence import Late, finished
@@ -66,8 +66,9 @@ def _in_time(label: str, dispatch: Dispatch) -> Callable[[Callable[[], T]], T]:
     return ask
 
 
-def loader_alone(settings: "Settings", index: Index, consent: Consent) -> tuple[Loader, Dispatch]:
-    """Return what loads plugins where there is no kernel: they reach neither the store nor a model there."""
+def loader_alone(settings: "Settings", index: Index, consent: Consent, brokers: MakeBroker) -> tuple[Loader, Dispatch]:
+    """Return what loads plugins where there is no kernel; ``brokers`` makes one, or says why there is none."""
     dispatch = Dispatch(masked=settings.masks.always)
-    context, markers = partial(make_context, settings=settings), settings.home.cache / "crash_markers"
+    context = partial(make_context, settings=settings, brokers=brokers)
+    markers = settings.home.cache / "crash_markers"
     return Loader(index, consent, dispatch, context=context, markers=markers), dispatch

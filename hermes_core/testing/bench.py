@@ -35,7 +35,6 @@ from hermes_core.kinds import (
     ToolSource,
     TurnQueue,
 )
-from hermes_core.plugins.implementation import aliases_of
 from hermes_core.plugins.index import Index, Installed
 from hermes_core.plugins.manifest import Manifest, parse_manifest, read_manifest
 from hermes_core.slash import Place, SlashCommands
@@ -210,7 +209,9 @@ def _declared(name: str, things: tuple[object, ...]) -> dict[str, JSON]:
         "name": name,
         "kind": kinds[0],
         "summary": "Made up for a test.",
-        "contributes": {t: [n for one in given for n in (one.name, *aliases_of(one))] for t, given in tables.items()},
+        "contributes": {
+            t: [n for one in given for n in (one.name, *getattr(one, "aliases", ()))] for t, given in tables.items()
+        },
         "hooks": {"use": [h.__name__ for h in _hooks(things) if not h.__name__.startswith("register_")]},
     }
 

@@ -10,10 +10,11 @@ from hermes_core.errors import ConfigError, ContractError, PluginError
 from hermes_core.plugins.brokers import make_context
 from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.plugins.fence import one_line
-from hermes_core.plugins.implementation import KINDS, aliases_of
+from hermes_core.plugins.implementation import KINDS
 from hermes_core.plugins.index import GROUP, Installed, private_name
 from hermes_core.plugins.loader import import_plugin, own_builtins
-from hermes_core.plugins.manifest import FILE, Manifest, read_manifest
+from hermes_core.plugins.manifest import FILE, RECORDS, Manifest, read_manifest
+from hermes_core.testing.registered import declared_names, record_problems
 from hermes_core.types import Finding
 
 _PLACES = (
@@ -47,6 +48,11 @@ def check_plugin(path: Path, *, imports: bool = False) -> list[Finding]:
             _fault(f"contributes.skills: there is no folder {folder}", "Make it.")
             for folder in skills
             if not (found.parent / folder).is_dir()
+        ),
+        *(
+            _fault(one, "People see it before its code is imported: write the table.")
+            for table in RECORDS
+            for one in record_problems(manifest, table)
         ),
         *(_imported(_installed(found, manifest)) if imports else ()),
     ]
@@ -103,11 +109,15 @@ def _compared(installed: Installed, context: PluginContext) -> list[Finding]:
     findings: list[Finding] = []
     for hook, (table, _) in KINDS.items():
         contributed = [thing for _, thing in dispatch.contributions(hook)]
-        given = {name for one in contributed for name in (getattr(one, "name", ""), *aliases_of(one))}
-        missing = {n for n in installed.manifest.contributes.get(table, ()) if not n.endswith("*")} - given
+        given = {getattr(one, "name", "") for one in contributed}
+        missing = {n for n in declared_names(installed.manifest, table) if not n.endswith("*")} - given
         if missing:
             text = f"[contributes] {table} declares {', '.join(sorted(missing))}, and no hook gives it"
             findings.append(_fault(text, "Register it, or take it out of the manifest."))
+        if table in RECORDS:
+            known = set(record_problems(installed.manifest, table))  # told by now, without its code
+            differ = (one for one in record_problems(installed.manifest, table, contributed) if one not in known)
+            findings += [_fault(one, "Let both say the same.") for one in differ]
     for hook in installed.manifest.hooks:
         if not dispatch.implementations(hook):
             text = f"[hooks] use declares {hook}, and the code has no @hookimpl of that name"

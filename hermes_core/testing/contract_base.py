@@ -20,18 +20,21 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pytest
 
 from hermes_core.errors import PluginError
-from hermes_core.plugins.implementation import KINDS, aliases_of
+from hermes_core.plugins.implementation import KINDS
+from hermes_core.plugins.manifest import RECORDS
 from hermes_core.testing.fake_context import plugin_context
 from hermes_core.testing.leftovers import Traces
 from hermes_core.testing.project import manifest_path, plugins_imported, project_folder, project_of
 from hermes_core.testing.registered import (
     TABLES,
     contributions,
+    declared_names,
     hook_problems,
     implementations,
     migrations_of,
     name_of,
     plugin_of,
+    record_problems,
 )
 from hermes_core.testing.witness import Witness, off_the_record
 from hermes_core.types import JSON
@@ -147,9 +150,8 @@ class PluginContract:
         """
 
         for table, hook in TABLES.items():
-            declared = manifest.contributes.get(table, ())
-            things = contributed.get(table, [])
-            given = [name for one in things for name in (name_of(one, table), *aliases_of(one))]
+            declared = declared_names(manifest, table)
+            given = [name_of(one, table) for one in contributed.get(table, [])]
             twice = {name for name in given if given.count(name) > 1}
             assert not twice, f"{hook} gives {', '.join(sorted(twice))} more than once"
             astray = [name for name in given if not manifest.declares(table, name)]
@@ -182,6 +184,15 @@ class PluginContract:
             assert not mute, f"{command.name} is the default, and has no option --oneshot: `-z TEXT` is given to it so"
             waits = isinstance(made, click.Group) and inspect.iscoroutinefunction(made.callback)
             assert not waits, f"the group {command.name} is an 'async def'; only its commands may be"
+
+    def test_what_people_see_has_records(self, manifest: "Manifest", contributed: Mapping[str, list[Any]]) -> None:
+        """Each command, slash command and setup step has a table in the manifest, which says the same as the code.
+
+        If this fails: write the table that is named, [slash.NAME] or [setup.NAME], with a summary. Help, menus and the
+        policy read it there, before the plugin is imported.
+        """
+        wrong = [one for table in RECORDS for one in record_problems(manifest, table, contributed.get(table, []))]
+        assert not wrong, "; ".join(wrong)
 
     def test_importing_it_is_light(self) -> None:
         """Importing the plugin's module imports no third-party module and no private room of the kernel.

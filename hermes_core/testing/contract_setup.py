@@ -57,7 +57,6 @@ class SetupContract(PluginContract):
         for step in steps:
             names = [one.name for one in step.fields]
             assert len(set(names)) == len(names), f"{step.name}: two fields share a name"
-            assert step.summary.strip(), f"{step.name} has no summary"
             keep_to_own(installed, step)
             for one in step.fields:
                 assert not (one.default and one.check and one.check(one.default)), f"{one.name}: its default is wrong"

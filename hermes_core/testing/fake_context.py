@@ -21,6 +21,7 @@ from hermes_core.database import WRITE, Begin, Notifier, Prepared, StoreBroker, 
 from hermes_core.errors import NotPermitted, ToolError, UnknownName, UserError
 from hermes_core.host import HostBroker
 from hermes_core.kinds import Conversation, Resource, ToolContext, Workspace
+from hermes_core.records import Record
 from hermes_core.slash import SlashBroker
 from hermes_core.testing.fake_approvals import FakeApprovals
 from hermes_core.testing.fake_documents import FakeDocuments
@@ -113,7 +114,7 @@ def plugin_context(
         turns=turns or FakeTurns(manifest),
         models=models or ModelsBroker(),
         settings=settings or FakeSettings(manifest=manifest),
-        plugins=_Plugins(tools),
+        plugins=_Plugins(tools, manifest),
         host=host or cast("HostBroker", None),
         slash=slash or FakeSlash(manifest=manifest),
         documents=documents or FakeDocuments(),
@@ -289,8 +290,11 @@ class _Store(StoreBroker):
 
 
 class _Plugins(PluginsBroker):
-    def __init__(self, tools: Sequence[ToolRow]) -> None:
-        self._tools = tools
+    def __init__(self, tools: Sequence[ToolRow], manifest: "Manifest") -> None:
+        self._tools, self._manifest = tools, manifest
+
+    def records(self, table: str) -> Sequence[Record]:
+        return list(self._manifest.records(table).values())
 
     def list(self) -> Sequence[PluginRow]:
         return ()

@@ -75,16 +75,16 @@ class FakeSettings(SettingsBroker):
             await self.get(key)
         yield None
 
-    async def steps(self, name: str = "") -> Sequence[SetupStep]:
-        """Those it was made with. Raises UnknownName."""
+    async def step(self, name: str) -> SetupStep:
+        """One of those it was made with. Raises UnknownName."""
         self._require()
-        if name and name not in self._steps:
+        if name not in self._steps:
             raise UnknownName("setup step", name, self._steps)
-        return [self._steps[name]] if name else list(self._steps.values())
+        return self._steps[name]
 
     async def test(self, name: str, values: Mapping[str, str]) -> str:
         """What a step finds, of what was said and what is kept."""
-        (step,) = await self.steps(name)
+        step = await self.step(name)
         kept = {one.name: self.secrets.get(one.key, "") for one in step.fields}
         return await step.test({**kept, **values})
 

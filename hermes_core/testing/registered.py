@@ -5,11 +5,23 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from hermes_core.plugins.implementation import KINDS
+from hermes_core.plugins.manifest import RECORDS
 
 if TYPE_CHECKING:
     from hermes_core.context import PluginContext
+    from hermes_core.plugins.manifest import Manifest
 
-__all__ = ["TABLES", "contributions", "hook_problems", "implementations", "migrations_of", "name_of", "plugin_of"]
+__all__ = [
+    "TABLES",
+    "contributions",
+    "declared_names",
+    "hook_problems",
+    "implementations",
+    "migrations_of",
+    "name_of",
+    "plugin_of",
+    "record_problems",
+]
 
 TABLES = {table: hook for hook, (table, _) in KINDS.items() if table}  # of the manifest, each with its hook
 
@@ -46,6 +58,28 @@ def contributions(module: str, context: "PluginContext") -> dict[str, list[Any]]
             arguments = {"ctx": context} if "ctx" in inspect.signature(function).parameters else {}
             given[table] = list(function(**arguments))
     return given
+
+
+def declared_names(manifest: "Manifest", table: str) -> list[str]:
+    """What the code must give: the names of a table without other names of a record, which the manifest alone says."""
+    records = manifest.records(table).values() if table in RECORDS else ()
+    aliases = {name for one in records for name in one.told.get("aliases", ())}
+    return [name for name in manifest.contributes.get(table, ()) if name not in aliases]
+
+
+def record_problems(manifest: "Manifest", table: str, things: Iterable[Any] | None = None) -> list[str]:
+    """What is wrong with the records of a table; with ``things``, what its code gives, also what differs from that."""
+    problems = [
+        f'{name} has no table [{table}."{name}"] with a summary in the manifest'
+        for name in declared_names(manifest, table)
+        if not manifest.records(table)[name].told
+    ]
+    for one in things or ():
+        told = manifest.records(table)[one.name].told if one.name in manifest.records(table) else {}
+        if table == "slash" and told and (one.confirm is not None) is not told.get("confirm", False):
+            asks = "asks before a loss" if one.confirm else "asks nothing before a loss"
+            problems.append(f"/{one.name} {asks}, and its record says confirm = {str(not one.confirm).lower()}")
+    return problems
 
 
 def name_of(thing: Any, table: str) -> str:

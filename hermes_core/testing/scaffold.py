@@ -25,8 +25,9 @@ KINDS = tuple(sorted(path.name for path in TEMPLATES.iterdir() if path.name != "
 def new_plugin(kind: str, name: str, into: Path) -> list[Path]:
     """Write the package ``hermes-KIND-NAME`` into a folder; the written files, sorted.
 
-    What is no kind of its own is a tool that adds no tool: ``hooks`` only take part in what Hermes does, ``routes``
-    serve HTTP, a ``service`` works in the background, ``setup`` asks a person.
+    What is no kind of its own is a tool that adds no tool: ``command`` and ``slash`` are typed by people, ``hooks``
+    only take part in what Hermes does, ``routes`` serve HTTP, a ``service`` works in the background, ``setup`` asks a
+    person.
 
     The package is written as a whole or not at all, and never over something that is there. Raises UnknownName for a
     kind that does not exist, UserError for a bad name or a place that cannot be written.

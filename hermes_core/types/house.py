@@ -35,19 +35,25 @@ class SlashCommand:
     Or it returns a Message: one of the user's is what the person said, and the model answers it; one of the assistant's
     is shown as it is, with its buttons.
     One that is ``at_once`` does not wait for the end of a running turn: it changes nothing that a turn works with.
-    ``who`` may use it and ``where``: only what stays within one's own conversations is for everyone.
+    ``who`` may use it and ``where``: only what stays within one's own conversations is for everyone; what is for a
+    ``person`` is for admins, and for no tool.
     ``aliases`` are other names for it. ``confirm`` is a question that is put before it takes something away; it gets
     the rest of the line, and no question is put when it says nothing. ``options`` gives what may follow the name; with
     ``each`` every one of them is a command as well, where no other has its name: ``/NAME`` for ``/skill NAME``.
+
+    Of one that a plugin registers the manifest says all but ``run``, ``confirm`` and ``options``: its record is what
+    people see before the plugin is imported, and it holds afterwards.
     """
 
     name: str
-    summary: str
+    summary: str = ""
     run: Callable[[Session, str], Awaitable[str | Message]]
     usage: str = ""
     at_once: bool = False
-    who: Literal["everyone", "admin"] = "admin"
+    who: Literal["everyone", "admin", "person"] = "admin"
     where: Sequence[Literal["terminal", "chat", "api"]] = ("terminal", "chat", "api")
+    examples: Sequence[str] = ()
+    group: str = ""
     aliases: Sequence[str] = ()
     confirm: Callable[[str], str] | None = None
     options: Callable[[Session, str], Awaitable[Sequence[Choice]]] | None = None

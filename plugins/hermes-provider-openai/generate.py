@@ -55,12 +55,19 @@ def manifest_source(catalogue: list[Entry]) -> str:
     return (
         'api = 1\nname = "openai"\nkind = "provider"\n'
         'summary = "Every service that speaks the OpenAI chat-completions or responses protocol."\n\n'
-        f"[contributes]\nproviders = {_list(names)}\nsetup = {_list([entry.name for entry in catalogue])}\n\n"
+        f"[contributes]\nproviders = {_list(names)}\n\n"
+        f"[setup]\n{''.join(map(_record, catalogue))}\n"
         "[permissions]\n"
         f"secrets = {_list(sorted(secrets))}\n"
         "# and whatever address you set yourself\n"
         f"network = {_list([*sorted(hosts), '*'])}\n"
     )
+
+
+def _record(entry: Entry) -> str:
+    """What people see of a service before it is set up."""
+    summary = json.dumps(f"{entry.title}: {entry.summary}", ensure_ascii=False)
+    return f'{entry.name} = {{ summary = {summary}, group = "Who answers" }}\n'
 
 
 def _list(items: list[str]) -> str:

@@ -331,20 +331,6 @@ def register_slash_commands():
     assert re.search(rf"Plugin tool/bad failed \(discover\): {lost}\. See `hermes doctor`\.", done.err)
 
 
-def test_another_name_of_a_slash_command_is_declared_like_the_name(cli):
-    code = """
-from hermes_core.types import SlashCommand
-@hookimpl
-def register_slash_commands():
-    async def run(session, rest): return "mine"
-    return [SlashCommand(name="zzz", summary="Mine.", run=run, who="everyone", aliases=("yyy",))]
-"""
-    cli.plugin("tool/bad", HEAD + code, contributes={"slash": ["zzz"]})
-    cli("plugins", "enable", "bad", "--yes")
-    done = cli("doctor", "--plugin", "bad")
-    assert "register_slash_commands adds 'yyy' without declaring it" in " ".join(done.out.split())
-
-
 def test_a_command_that_cannot_be_built_names_its_plugin(cli):
     code = """
 from hermes_core.types import Command

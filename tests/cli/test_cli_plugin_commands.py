@@ -233,29 +233,29 @@ def register_cli_commands(ctx):
     @click.command()
     async def plans():
         click.echo("theirs")
-    return [Command(name=f"profile {name}", build=lambda: plans) for name in ("plans", "use", "keep")]
+    return [Command(name=f"config {name}", build=lambda: plans) for name in ("plans", "get", "keep")]
 """
 
 
 def test_a_plugin_adds_commands_below_a_heading_of_the_kernel(cli, monkeypatch):
     """The kernel's own are the kernel's; nothing is imported for its help, or for another command of it."""
-    commands = {f"profile {name}": {"summary": f"Theirs: {name}."} for name in ("plans", "use", "keep")}
+    commands = {f"config {name}": {"summary": f"Theirs: {name}."} for name in ("plans", "get", "keep")}
     path = cli.plugin("tool/plans", BESIDE, contributes={"commands": list(commands)})
-    done = cli("profile", "plans")
+    done = cli("config", "plans")
     assert (done.status, "hermes plugins enable tool/plans" in done.err) == (2, True)
     about = "".join(f"# [commands.\"{words}\"]\n# summary = '{row['summary']}'\n" for words, row in commands.items())
     about += "# who = 'person'\n"
     path.write_text(path.read_text().replace("# ///\n", f"{about}# ///\n", 1))
     cli("plugins", "enable", "plans", "--yes")
-    assert cli("profile", "plans").out == "theirs\n"
-    assert cli("profile", "nosuch").status == 2
+    assert cli("config", "plans").out == "theirs\n"
+    assert cli("config", "nosuch").status == 2
     monkeypatch.setattr("hermes_core.cli.plugin_commands.find_command", lambda *_: pytest.fail("it was imported"))
-    shown = cli("profile", "--help").out
+    shown = cli("config", "--help").out
     assert "Theirs: plans." in shown
-    assert "Theirs: use." not in shown
-    assert "theirs" not in cli("profile", "use", "default").out
+    assert "Theirs: get." not in shown
+    assert "theirs" not in cli("config", "get", "agent.max_calls").out
     monkeypatch.setenv("HERMES_RUN", "1")
-    done = cli("profile", "keep")
+    done = cli("config", "keep")
     assert (done.status, "started by a tool" in done.err) == (2, True)
 
 

@@ -340,9 +340,9 @@ def test_a_product_has_its_own_name_and_home(acme, monkeypatch, tmp_path):
     assert "_ACME_BOT_COMPLETE" in acme("completion", "bash")[1]
     monkeypatch.setenv("ACME_BOT_HOME", str(tmp_path / "else"))
     assert acme("config", "path")[1] == f"{tmp_path}/else/config.yaml\n"
-    acme("profile", "create", "work")
+    (tmp_path / "else" / "profiles" / "work").mkdir(parents=True)
     monkeypatch.setenv("ACME_BOT_PROFILE", "work")
-    assert acme("profile", "show")[1] == f"work  {tmp_path}/else/profiles/work\n"
+    assert acme("config", "path")[1] == f"{tmp_path}/else/profiles/work/config.yaml\n"
 
 
 def test_a_product_uses_only_what_it_allows(acme):

@@ -78,11 +78,11 @@ layers =
     brokers | control | slash
     platforms
     masking
-    kinds | options | tables | database | contents | search
+    kinds | options | tables | database | search
     codec | trace | notices
     types | errors
     environment
-    values | modes | patterns | permissions | own
+    values | modes | patterns | permissions | own | records | package
 
 [importlinter:contract:independence]
 name = No plugin knows another plugin

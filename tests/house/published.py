@@ -17,7 +17,7 @@ from pathlib import Path
 from hermes_core import hooks
 from hermes_core.plugins.consent import ENFORCED
 from hermes_core.plugins.implementation import KINDS
-from hermes_core.plugins.records import KERNEL
+from hermes_core.records import KERNEL
 
 ROOT = Path(__file__).parents[2]
 PLUGINS = sorted(path.parent for path in ROOT.glob("plugins/*/pyproject.toml"))

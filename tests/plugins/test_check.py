@@ -51,6 +51,51 @@ def test_an_undeclared_name_is_named(site):
     assert ("fault", "register_tools adds 'now' without declaring it") in said(path)
 
 
+SPOKEN = """
+from hermes_core import hookimpl
+from hermes_core.kinds import SetupStep
+from hermes_core.types import Command, SlashCommand
+async def run(session, rest): return rest
+class Step(SetupStep):
+    name = "now"
+@hookimpl
+def register_slash_commands(): return [SlashCommand(name="now", run=run, confirm=lambda rest: "Sure?")]
+@hookimpl
+def register_setup(): return [Step()]
+@hookimpl
+def register_cli_commands(): return [Command(name="now", build=None)]
+"""
+
+
+def test_records_and_code_say_the_same(site):
+    told = {"summary": "Says when."}
+    right = {"slash.now": {**told, "confirm": True, "aliases": ["when"]}, "setup.now": told, "commands.now": told}
+    assert [level for level, _ in said(site.folder("tool/now", SPOKEN, tables=right))] == ["ok", "ok"]
+    more = {"slash.now": told, "slash.then": told, "setup.then": told, "setup.now": told, "commands.then": told,
+            "commands.now": told}  # fmt: skip
+    assert {text for level, text in said(site.folder("tool/then", SPOKEN, tables=more)) if level == "fault"} == {
+        "[contributes] commands declares then, and no hook gives it",
+        "[contributes] slash declares then, and no hook gives it",
+        "[contributes] setup declares then, and no hook gives it",
+        "/now asks before a loss, and its record says confirm = false",
+    }
+
+
+def test_a_thing_that_people_see_needs_a_record(site):
+    listed = {"contributes": {"slash": ["now"], "setup": ["now"], "commands": ["now"]}}
+    path = site.folder("tool/now", SPOKEN, tables=listed)
+    faults = [f.text for f in check_plugin(path) if f.level == "fault"]
+    assert faults == [
+        f'now has no table [{t}."now"] with a summary in the manifest' for t in ("commands", "slash", "setup")
+    ]
+    bare = site.folder("tool/bare", SPOKEN, tables={"slash.now": {"summary": "Says when.", "confirm": True}})
+    texts = [text for level, text in said(bare) if level == "fault"]
+    assert "register_setup adds 'now' without declaring it" in texts
+    assert "register_cli_commands adds 'now' without declaring it" in texts
+    hints = {f.fix for f in check_plugin(bare, imports=True)}
+    assert 'Write [setup."now"] with a summary into hermes-plugin.toml.' in hints
+
+
 def test_tables_have_no_name_to_declare(site):
     code = (
         "from pathlib import Path\nfrom hermes_core import hookimpl\nfrom hermes_core.types import Migration\n"

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from hermes_core.contents import Package
 from hermes_core.errors import UserError
+from hermes_core.package import Package
 from hermes_core.plugins.consent import Consent, asked
 from hermes_core.plugins.index import Index, Installed
 from hermes_core.plugins.manifest import parse_manifest

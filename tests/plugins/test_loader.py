@@ -296,6 +296,33 @@ def test_only_what_is_asked_for_is_loaded(site):
     assert list(kernel.loader.loaded) == ["tool/two"]
 
 
+SERVES = """
+from hermes_core import hookimpl
+@hookimpl
+async def on_turn_end(session, end): pass
+"""
+
+
+def test_what_is_alive_only_where_it_serves_is_loaded_by_its_names_alone(site):
+    path = site.package(
+        "platform/pager",
+        SERVES,
+        tables={"contributes": {"platforms": ["pager"], "services": ["tick"]}, "hooks": {"use": ["on_turn_end"]}},
+    )
+    manifest = path / "hermes-plugin.toml"
+    text = manifest.read_text()
+    for alive, loaded in (("always", ["platform/pager"]), ("serving", [])):
+        manifest.write_text(f'alive = "{alive}"\n{text}')
+        kernel = Kernel(site)
+        kernel.loader.load_hooks("on_turn_end")
+        assert list(kernel.loader.loaded) == loaded
+        kernel = Kernel(site)
+        kernel.loader.load_contributing("services")
+        assert list(kernel.loader.loaded) == loaded
+    kernel.loader.load_contributing("platforms", ["pager"])
+    assert kernel.dispatch.implementations("on_turn_end") == ["platform/pager"]
+
+
 def test_control_c_during_an_import_is_not_a_plugins_fault(site):
     site.package("tool/slow", "raise KeyboardInterrupt", distribution="slow")
     kernel = Kernel(site)

@@ -8,6 +8,7 @@ from hermes_core import context, hooks
 from hermes_core.errors import Incompatible, ManifestError, PluginError
 from hermes_core.plugins import manifest as subject
 from hermes_core.plugins.manifest import parse_manifest, read_manifest
+from hermes_core.records import WHO
 
 GOOD = {"api": 1, "name": "echo", "kind": "provider", "summary": "Repeats."}
 
@@ -67,8 +68,8 @@ def test_what_runs_without_a_command_is_one_word():
     found = parse_manifest(
         {**GOOD, "commands": {"talk": {"summary": "Talk.", "default": True}, "be": {"summary": "Be."}}}, where="x"
     )
-    assert found.commands["talk"].default
-    assert not any(one.default for words, one in found.commands.items() if words != "talk")
+    told = {words: bool(one.told.get("default")) for words, one in found.records("commands").items()}
+    assert told == {"talk": True, "be": False}
     for words, value in (("talk now", True), ("talk", "yes"), ("talk", 1)):
         with pytest.raises(ManifestError, match="default"):
             parse_manifest({**GOOD, "commands": {words: {"summary": "Talk.", "default": value}}}, where="x")
@@ -144,3 +145,54 @@ def test_any_manifest_is_read_or_refused_in_words(data):
     except PluginError as error:
         said = error.cause
     assert said
+
+
+WRONG = [
+    ("slash", "roll", {}, 'slash."roll".summary is missing'),
+    ("slash", "Roll", {"summary": "Rolls."}, 'slash."Roll" must be one word'),
+    ("slash", "roll dice", {"summary": "Rolls."}, 'slash."roll dice" must be one word'),
+    ("slash", "roll", {"summary": "Rolls.", "who": "root"}, "there is no 'root'; use admin, everyone, person"),
+    ("slash", "roll", {"summary": "Rolls.", "where": ["chat", "everywhere"]}, "there is no 'everywhere'"),
+    ("slash", "roll", {"summary": "Rolls.", "aliases": ["/dice"]}, "aliases must be one word"),
+    ("slash", "roll", {"summary": "Rolls.", "default": True}, "default: no such key"),
+    ("slash", "roll", {"summary": "Rolls.", "usege": "N"}, "did you mean usage?"),
+    ("setup", "two words", {"summary": "Sets up."}, "must be one word"),
+    ("setup", "dice", {"summary": "Sets up.", "who": "admin"}, "there is no 'admin'"),
+    ("commands", "roll", {"summary": "Rolls.", "who": "admin"}, "there is no 'admin'"),
+    ("commands", "roll", {"summary": "Rolls.", "examples": "hermes roll"}, "must be a list of texts"),
+    ("commands", "roll", "Rolls.", "must be a table"),
+]
+
+
+@pytest.mark.parametrize(("table", "name", "row", "text"), WRONG)
+def test_what_is_wrong_with_a_record_is_told(table, name, row, text):
+    with pytest.raises(ManifestError) as caught:
+        parse_manifest({**GOOD, table: {name: row}}, where="x")
+    assert text in caught.value.cause
+
+
+def test_records_say_what_people_see_of_everything():
+    found = parse_manifest(
+        {
+            **GOOD,
+            "commands": {
+                "dice": {"summary": "Dice.", "group": "Play"},
+                "dice roll": {"summary": "Roll.", "who": "person"},
+            },
+            "slash": {"roll": {"summary": "roll", "aliases": ["dice"], "examples": ["/roll 6"]}},
+            "setup": {"dice": {"summary": "How many.", "who": "everyone"}},
+            "config": {"section": "tools.dice", "class": "dice:Config", "summary": "Sides.", "group": "Play"},
+        },
+        where="x",
+    )
+    seen = {t: [(r.words, r.summary, r.group, r.who, r.owner) for r in found.records(t).values()] for t in WHO}
+    label = found.label
+    assert seen == {
+        "commands": [("dice", "Dice.", "Play", "everyone", label), ("dice roll", "Roll.", "Play", "person", label)],
+        "slash": [("roll", "roll", "", "admin", label)],
+        "setup": [("dice", "How many.", "", "everyone", label)],
+        "config": [("tools.dice", "Sides.", "Play", "person", label)],
+    }
+    assert found.contributes["slash"] == ("roll", "dice")
+    assert found.contributes["commands"] == ("dice roll",)
+    assert found.records("slash")["roll"].examples == ("/roll 6",)

@@ -491,8 +491,8 @@ async def test_a_person_who_is_a_tool_is_none(tmp_path, monkeypatch) -> None:
         monkeypatch.setenv("HERMES_RUN", "1")
         typist = Typist(hermes.runtime)
         here = Registry(hermes.runtime).conversation(typist, await typist.take_up())
-        with pytest.raises(Exception, match="Only a person"):
+        with pytest.raises(Exception, match="started by a tool"):
             here.need_person()
-        with pytest.raises(Exception, match="Only a person"):
+        with pytest.raises(Exception, match="started by a tool"):
             here.mode("off")
         assert here.mode() == "ask"

@@ -13,11 +13,11 @@ from hermes_core.testing import new_plugin
 
 # An author of plugins has none of the plugins of pytest that are left out; to load them takes longer than the tests.
 LEFT_OUT = ("cacheprovider", "schemathesis", "hypothesispytest", "textual-snapshot", "syrupy", "xdist")
-KINDS = ("provider", "tool", "backend", "platform", "memory", "hooks", "routes", "service", "setup")
+KINDS = ("provider", "tool", "backend", "platform", "memory", "hooks", "routes", "service", "setup", "command", "slash")
 
 
 def _named(kind):
-    return "tool" if kind in ("hooks", "routes", "service", "setup") else kind
+    return kind if kind in KINDS[:5] else "tool"
 
 
 @pytest.mark.long

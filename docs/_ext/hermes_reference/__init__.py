@@ -27,6 +27,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "providers": config.providers_page,
     "cli": cli.page,
     "slash": cli.slash_page,
+    "setup": cli.setup_page,
     "events": events.page,
     "errors": errors.page,
     "environment": environment.page,

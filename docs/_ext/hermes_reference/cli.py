@@ -6,12 +6,10 @@ from pathlib import Path
 
 import click
 
-from hermes_core.agent.slash.registry import Registry
 from hermes_core.cli.main import root
 from hermes_core.cli.scope import Scope
-from hermes_core.plugins.records import KERNEL
+from hermes_core.records import KERNEL, Record
 from hermes_core.testing import Bench
-from hermes_core.types import SlashCommand
 from hermes_reference.config import manifests
 from hermes_reference.markdown import block, code, joined, table
 
@@ -35,7 +33,7 @@ def theirs() -> Iterator[tuple[tuple[str, ...], click.Command]]:
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(Path(folder) / "home")
         for one in manifests():
-            if one.commands:
+            if one.records("commands"):
                 bench.tmp_plugin(f"hermes_{one.kind}_{one.name}".replace("-", "_"))
         bench.runtime.loader.load_contributing("commands")
         found = bench.runtime.dispatch.contributions("register_cli_commands")
@@ -48,8 +46,8 @@ def page() -> str:
     plugins = [
         (
             code(f"hermes {words}"),
-            m.commands[words].summary,
-            "persons" if m.commands[words].who == "person" else "",
+            m.records("commands")[words].summary,
+            "persons" if m.records("commands")[words].who == "person" else "",
             m.label,
         )
         for m in manifests()
@@ -90,32 +88,47 @@ def _option(option: click.Option) -> tuple[str, str]:
     ) + more
 
 
-def slashes() -> dict[str, SlashCommand]:
-    """The slash commands of the kernel, and those of its plugin of them."""
-    with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(Path(folder) / "home")
-        bench.tmp_plugin("hermes_tool_commands")
-        return Registry(bench.runtime).table
+def slashes() -> dict[str, Record]:
+    """The slash commands of the plugins of this repository, as their manifests tell them, most of them first."""
+    found = sorted(manifests(), key=lambda m: m.label != "tool/commands")
+    return {name: record for m in found for name, record in m.records("slash").items()}
 
 
 def slash_page() -> str:
     """Every slash command, with its other names and where it works."""
-    rows = [
-        (
-            code(f"/{c.name} {c.usage}".strip()),
-            c.summary + (f" (also {', '.join(code(f'/{name}') for name in c.aliases)})" if c.aliases else ""),
-            ", ".join(place for place in c.where if place != "api"),
-            "admins" if c.who == "admin" else "everyone",
-        )
-        for c in slashes().values()
-    ]
-    known = {command.name for command in slashes().values()}
-    theirs = [f"- `/{n}` from {m.label}" for m in manifests() for n in m.contributes["slash"] if n not in known]
     return joined(
         "# Slash commands",
-        "Typed into a conversation, on every platform. Most are of the plugin tool/commands; any plugin adds its own "
-        "with `register_slash_commands`. A message that starts with two slashes is not a command.",
-        "In a terminal whoever types is an admin. {doc}`../how-to/commands` shows how they are used.",
-        table(("command", "meaning", "where", "for"), rows),
-        "\n".join(theirs),
+        "Typed into a conversation, on every platform. Most are of the plugin tool/commands; any plugin adds its own: "
+        "{doc}`../how-to/own-slash-commands`. A message that starts with two slashes is not a command.",
+        "In a terminal whoever types is an admin. What is for persons is for admins, and refused to every tool. "
+        "{doc}`../how-to/commands` shows how they are used.",
+        table(("command", "meaning", "where", "for", "from"), [_slash_row(one) for one in slashes().values()]),
+    )
+
+
+def _slash_row(one: Record) -> tuple[str, ...]:
+    also = ", ".join(code(f"/{name}") for name in one.told.get("aliases", ()))
+    examples = "; ".join(code(line) for line in one.examples)
+    more = f"{f' (also {also})' if also else ''}{f'; for example {examples}' if examples else ''}"
+    return (
+        code(f"/{one.words} {one.told.get('usage', '')}".strip()),
+        one.summary + more,
+        ", ".join(place for place in one.told.get("where", ("terminal", "chat", "api")) if place != "api"),
+        {"admin": "admins", "person": "persons"}.get(one.who, "everyone"),
+        one.owner,
+    )
+
+
+def setup_page() -> str:
+    """Every setup step, and every page of settings that a plugin has."""
+    steps = [one for m in manifests() for one in m.records("setup").values()]
+    pages = [one for m in manifests() for one in m.records("config").values()]
+    return joined(
+        "# Setup steps",
+        "`hermes setup NAME` asks for what one of them needs, tests it, and writes it: {doc}`../how-to/setup-steps`. "
+        "No tool of Hermes runs one.",
+        table(("step", "what it sets up", "from"), [(code(one.words), one.summary, one.owner) for one in steps]),
+        "## Pages of settings",
+        "Each is a section of `config.yaml`: {doc}`config`.",
+        table(("section", "of", "from"), [(code(one.words), one.summary, one.owner) for one in pages]),
     )

@@ -1,5 +1,7 @@
 """The page of the manifest's keys."""
 
+import re
+
 from hermes_core.plugins import manifest
 from hermes_reference.markdown import block, code, joined, table
 from hermes_reference.source import REPOSITORY
@@ -10,6 +12,7 @@ MEANINGS = {
     "kind": "What the plugin is.",
     "summary": "One sentence for `hermes plugins list`.",
     "homepage": "Where to read more.",
+    "alive": "With `serving`, its hooks, tool sources, services and the like live only where it serves; else always.",
     "contributes.providers": "Providers that `register_providers` gives.",
     "contributes.routers": "Who has model calls answered, that `register_routers` gives.",
     "contributes.tools": "Tools that `register_tools` gives.",
@@ -31,17 +34,35 @@ MEANINGS = {
     "contributes.consoles": "What drives the console of a terminal, that `register_consoles` gives.",
     "contributes.maskers": "What finds secrets in texts, that `register_maskers` gives.",
     "contributes.secret_sources": "Where secrets are read that lie elsewhere, that `register_secret_sources` gives.",
-    "contributes.setup": "What `hermes setup NAME` asks, that `register_setup` gives.",
-    "contributes.commands": "`hermes` commands, by their words, where nothing is said of them.",
+    "contributes.setup": "Setup steps without a table of their own: only for older plugins.",
+    "contributes.commands": "`hermes` commands that are headings, too; others need their table alone.",
     "commands.WORDS.summary": 'What the `hermes` command of these words does: `[commands."telegram login"]`.',
     "commands.WORDS.group": "Under which heading of `hermes --help` it stands.",
     "commands.WORDS.who": "Who may run it; `person`: no tool of Hermes.",
+    "commands.WORDS.examples": "What one may type, each a whole line; shown by `--help`.",
     "commands.WORDS.default": "Whether `hermes` without a command runs it, and `hermes -z TEXT`.",
-    "contributes.slash": "Slash commands, without the slash.",
+    "contributes.slash": "Slash commands without a table of their own: only for older plugins.",
+    "slash.NAME.summary": "What the slash command of this name does: `[slash.rollback]`.",
+    "slash.NAME.group": "Under which heading it stands.",
+    "slash.NAME.who": "Who may use it; `person`: admins, and no tool of Hermes. Usually `admin`.",
+    "slash.NAME.examples": "What one may type, each a whole line; `/help NAME` shows it.",
+    "slash.NAME.usage": "What may follow its name, as help shows it.",
+    "slash.NAME.where": "Where it works; usually everywhere.",
+    "slash.NAME.aliases": "Other names of it.",
+    "slash.NAME.at_once": "It does not wait for the end of a running turn.",
+    "slash.NAME.each": "Every one of its options is a command as well: `/NAME` for `/skill NAME`.",
+    "slash.NAME.confirm": "It asks before it takes something away.",
+    "setup.NAME.summary": "What `hermes setup NAME` sets up.",
+    "setup.NAME.group": "Under which heading it stands.",
+    "setup.NAME.who": "Who may run it; `person`: no tool of Hermes, as it is unless you say so.",
+    "setup.NAME.examples": "What one may type, each a whole line.",
     "contributes.skills": "Folders beside the manifest.",
     "hooks.use": "Hooks that need the plugin during a session: every hook that is not `register_*`.",
     "config.section": "Where its settings stand in `config.yaml`: `platforms.telegram`.",
     "config.class": "The settings class: `package.module:Class`.",
+    "config.summary": "What these settings are for, where the summary of the plugin does not say it.",
+    "config.group": "Under which heading they stand.",
+    "config.examples": "What one may write, each a whole line: `hermes config set …`.",
     "permissions.secrets": "**Enforced.** Secrets it may read, by the names of environment variables.",
     "permissions.kernel": "**Enforced.** What it may ask of the kernel.",
     "permissions.public": "**Enforced.** Its routes that anybody is answered at, without a key.",
@@ -56,7 +77,8 @@ def keys() -> dict[str, type]:
     """Every key a manifest may hold, dotted, with its type."""
     shape = manifest._SHAPE
     top = {key: kind for key, kind in shape[""].items() if kind is not dict}
-    top |= {f"commands.WORDS.{key}": kind for key, kind in manifest._COMMAND.items()}
+    for table_, known in manifest.RECORDS.items():
+        top |= {f"{table_}.{'WORDS' if table_ == 'commands' else 'NAME'}.{key}": kind for key, kind in known.items()}
     return top | {f"{t}.{key}": kind for t, inner in shape.items() if t for key, kind in inner.items()}
 
 
@@ -82,11 +104,11 @@ def page() -> str:
 
 
 def _must(key: str) -> str:
-    return "required" if key in ("api", "name", "kind", "summary", "commands.WORDS.summary") else ""
+    return "required" if key in ("api", "name", "kind", "summary") or re.fullmatch(r"\w+\.[A-Z]+\.summary", key) else ""
 
 
 def _choices(key: str) -> str:
     if key == "hooks.use":
         return " See {doc}`hooks`."
-    found = manifest._CHOICES.get(key) or manifest._CHOICES.get(key.rpartition(".")[2], ())
+    found = manifest._CHOICES.get(re.sub(r"\.[A-Z]+\.", ".", key)) or manifest._CHOICES.get(key.rpartition(".")[2], ())
     return f" One of: {', '.join(code(c) for c in found)}." if found else ""

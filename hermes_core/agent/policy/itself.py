@@ -7,14 +7,24 @@ from contextlib import suppress
 from pathlib import Path
 
 from hermes_core.environment import LOCKS, MARK
-from hermes_core.plugins.records import KERNEL, CommandRecord, for_a_person
+from hermes_core.errors import UserError
+from hermes_core.records import KERNEL, Record, for_a_person
 
-__all__ = ["run_by_tool", "widens"]
+__all__ = ["only_by_a_person", "run_by_tool", "widens"]
 
 
-def widens(words: Sequence[str], records: Iterable[CommandRecord] = KERNEL) -> bool:
+def widens(words: Sequence[str], records: Iterable[Record] = KERNEL) -> bool:
     """Tell whether the words behind the program's name change what it may do, or answer for a person."""
     return "--yolo" in words or "--trust" in words or for_a_person(words, records)
+
+
+def only_by_a_person(program: str, kept: bool = True) -> None:
+    """Leave to people what is ``kept`` for them. Raises UserError where a tool of this program runs it."""
+    if kept and run_by_tool():
+        text = (
+            f"This was started by a tool of {program}, and may not change what {program} may do or answer for a person."
+        )
+        raise UserError(text, hint="Run it yourself, in a terminal of your own.")
 
 
 def run_by_tool() -> bool:

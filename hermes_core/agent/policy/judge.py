@@ -25,7 +25,7 @@ from hermes_core.agent.policy.taint import Seen, concern
 from hermes_core.errors import OutOfReach, UserError
 from hermes_core.kinds import Tool, Workspace
 from hermes_core.plugins.dispatch import Dispatch, stricter
-from hermes_core.plugins.records import KERNEL, CommandRecord
+from hermes_core.records import KERNEL, Record
 from hermes_core.types import Effect, Feature, Limits, Principal, Protected, Question, Session, ToolCall, Verdict
 
 TYPE_CHECKING = False
@@ -60,7 +60,7 @@ class Policy:
         guarded: Sequence[Path],
         trusted: Sequence[str] = (),
         brand: str = "hermes",
-        records: Iterable[CommandRecord] = KERNEL,
+        records: Iterable[Record] = KERNEL,
         machine: str = "local",
         store: "Callable[[], Awaitable[Store]] | None" = None,
         fixed: bool = False,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 from hermes_core.agent.kernel import Kernel
-from hermes_core.agent.policy.itself import run_by_tool
+from hermes_core.agent.policy.itself import only_by_a_person
 from hermes_core.agent.slash.jobs import JobsBeside
 from hermes_core.agent.slash.model import ModelAtHand
 from hermes_core.config.schema import PLUGIN_SPACES
@@ -61,8 +61,7 @@ class AtHand(Conversation):
         self.jobs = JobsBeside(runtime, session)
 
     def need_person(self, *, admin: bool = False) -> None:
-        if run_by_tool():
-            raise UserError("Only a person changes this, and a tool started this conversation.")
+        only_by_a_person(self._runtime.home.brand)
         if admin and self._side.role != "admin":
             raise UserError("This holds for everybody, so only an admin changes it.")
 
@@ -99,8 +98,7 @@ class AtHand(Conversation):
         return next((message for message in reversed(rows) if by_person(message)), None)
 
     def mode(self, wanted: str = "") -> str:
-        if wanted and run_by_tool():
-            raise UserError("Only a person changes what may be done, and a tool started this conversation.")
+        only_by_a_person(self._runtime.home.brand, bool(wanted))
         if wanted and self._runtime.guests.is_guest(self.session.owner):
             raise UserError("Only the owner of this Hermes changes what needs a yes, and in their own sessions.")
         if wanted:

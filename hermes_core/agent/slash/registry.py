@@ -7,7 +7,9 @@ from functools import partial
 from attrs import evolve
 
 from hermes_core.agent.kernel import Kernel
+from hermes_core.agent.policy.itself import only_by_a_person
 from hermes_core.agent.slash.at_hand import AtHand
+from hermes_core.agent.slash.recorded import slash_commands
 from hermes_core.errors import HermesError, PluginError, UserError, nearest
 from hermes_core.kinds import Completer
 from hermes_core.kinds.console import AskPerson
@@ -51,9 +53,7 @@ class Registry(SlashCommands):
         return self._table
 
     def _fill(self) -> None:
-        runtime = self.runtime
-        runtime.loader.load_contributing("slash")
-        given = runtime.dispatch.contributions("register_slash_commands")
+        runtime, given = self.runtime, [*slash_commands(self.runtime)]
         ours = [(label, command) for label, command in given if runtime.loader.is_own(label)]
         theirs = [(label, command) for label, command in given if not runtime.loader.is_own(label)]
         for label, command in (*ours, *(("", command) for command in self._more), *theirs):
@@ -87,6 +87,7 @@ class Registry(SlashCommands):
         here = self.conversation(side, await side.take_up())
         with typed_into(here):
             command = await self._find(here, name)
+            only_by_a_person(self.runtime.home.brand, command.who == "person")
             return await self._carried_out(here, command, rest, ask)
 
     def conversation(self, side: HostSide, session: Session) -> AtHand:
@@ -198,9 +199,8 @@ class Registry(SlashCommands):
     def _missing(self, name: str) -> str:
         """Say how to get a command whose plugin is not enabled, or where the one with most of them is missing."""
         index, brand = self.runtime.index, self.runtime.home.brand
-        if off := [
-            one.label for one in index.contributing("slash", name) if one.label not in self.runtime.loader.loaded
-        ]:
+        there = self.runtime.loader.contributing("slash")
+        if off := [one.label for one in index.contributing("slash", name) if one not in there]:
             return f"{off[0]} adds it: {brand} plugins enable {off[0]}"
         return "" if index.get(_MOST) else f"Most commands come with a plugin: pip install {_MOST_FROM}"
 

@@ -14,6 +14,7 @@ from textual.widgets import Static
 from hermes_core.control import ModelsBroker
 from hermes_core.errors import AuthError, UserError
 from hermes_core.kinds import LoginPrompt, SetupField, SetupStep
+from hermes_core.records import Record
 from hermes_core.testing import FakeConsole, FakeSessions
 from hermes_core.testing.fake_settings import FakeSettings
 from hermes_core.types import (
@@ -205,6 +206,16 @@ def station_rows() -> Sequence[Setting]:
     ]
 
 
+class Recorded:
+    """What manifests say of setup steps."""
+
+    def __init__(self) -> None:
+        self.steps: Sequence[Record] = ()
+
+    def records(self, table: str) -> Sequence[Record]:
+        return self.steps if table == "setup" else ()
+
+
 class Given(FakeConsole):
     """A console that is a context too, as far as screens use one. The models of ``acme`` cannot be asked."""
 
@@ -213,8 +224,14 @@ class Given(FakeConsole):
         self.owner, self.models = Principal(), Models(self)
         self.sessions: Any = FakeSessions()
         self.settings: Any = FakeSettings()
+        self.plugins = Recorded()
         self.provider_rows: Sequence[ProviderRow] = (ProviderRow(name="scripted", ready=True, kind="hosted"),)
         self.model_rows: Sequence[ModelRow] = ()
+
+    def set_up(self, settings: Any, *steps: SetupStep) -> None:
+        """Settings with these steps, and what a manifest would say of each."""
+        self.settings = settings
+        self.plugins.steps = [Record(one.name, one.summary) for one in steps]
 
     async def known_providers(self) -> Sequence[ProviderRow]:
         return self.provider_rows
@@ -228,7 +245,7 @@ class Given(FakeConsole):
 def given_all() -> Given:
     made = Given(commands())
     made.sessions = Sessions(made.sessions, session_rows())
-    made.settings = Settings(settings_rows(), steps=[Station()])
+    made.set_up(Settings(settings_rows(), steps=[Station()]), Station())
     made.provider_rows = (
         ProviderRow(name="echo", ready=True, kind="rules"),
         ProviderRow(name="anthropic", ready=False, kind="hosted"),

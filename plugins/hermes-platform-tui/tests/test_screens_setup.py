@@ -25,7 +25,7 @@ GOOD = {"place": "Oslo", "port": "5", "key": "12345"}
 
 def a_station(step: Station | None = None) -> tuple[Given, Station]:
     given, step = Given(), step or Station()
-    given.settings = FakeSettings(station_rows(), steps=[step])
+    given.set_up(FakeSettings(station_rows(), steps=[step]), step)
     return given, step
 
 
@@ -62,7 +62,7 @@ async def test_what_there_is_to_set_up_is_chosen() -> None:
         await settled(pilot)
         assert "A weather station" in drawn(app)
         await pressed(pilot, "enter")
-    assert app.result is step
+    assert app.result == step.name
 
 
 async def test_it_is_tested_and_written_at_once() -> None:

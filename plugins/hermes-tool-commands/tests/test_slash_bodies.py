@@ -193,10 +193,10 @@ async def test_effort_busy_and_yolo(hermes, scripted) -> None:
 
 async def test_a_tool_started_conversation_changes_nothing_for_good(hermes, scripted, monkeypatch) -> None:
     hermes.tmp_plugin(scripted())
-    monkeypatch.setattr("hermes_core.agent.slash.at_hand.run_by_tool", lambda: True)
+    monkeypatch.setenv("HERMES_RUN", "1")
     lines = ("/yolo", "/config agent.busy steer", "/model x --global", "/reload", "/save", "/permission off")
     said = await Typist().types(hermes, *lines)
-    assert all("tool started this conversation" in text for text in said), said
+    assert all("started by a tool of hermes" in text for text in said), said
     assert not (hermes.runtime.home.root / "config.yaml").exists()
 
 

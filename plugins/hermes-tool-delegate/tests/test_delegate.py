@@ -213,4 +213,3 @@ def test_the_tool_costs_little_and_says_what_it_is(rig: Rig) -> None:
     assert rig.tool.idempotent
     assert rig.tool.untrusted
     assert rig.tool.effects == {Effect.DELEGATE}
-    assert rig.command.at_once

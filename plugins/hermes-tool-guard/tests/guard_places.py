@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from hermes_core.agent.policy.itself import widens
-from hermes_core.plugins.records import KERNEL, CommandRecord
+from hermes_core.records import KERNEL, Record
 from hermes_core.types import Protected
 from hermes_tool_guard.guard import check, guarded_paths
 from hermes_tool_guard.hardblocks import blocked_command
@@ -16,7 +16,7 @@ CORPUS = Path(__file__).with_name("corpus")
 
 
 # The kernel's own commands, and one of a plugin's that its manifest keeps for a person.
-_RECORDS = (*KERNEL, CommandRecord("skills enable", who="person", owner="tool/skills"))
+_RECORDS = (*KERNEL, Record("skills enable", who="person", owner="tool/skills"))
 
 
 def reserved(words: Sequence[str]) -> bool:

@@ -24,20 +24,8 @@ def slash_commands(ctx: PluginContext, compressor: "Callable[[], Compressor]") -
     """The commands; ``compressor`` gives the one of this kernel when it is needed."""
     commands = _Commands(ctx, compressor)
     return [
-        SlashCommand(
-            name="compress",
-            summary="compact this conversation now",
-            run=commands.compress,
-            usage="[preview|TOPIC]",
-            who="everyone",
-        ),
-        SlashCommand(
-            name="pin",
-            summary="keep a fact through every compaction",
-            run=commands.pin,
-            usage="[TEXT|drop N]",
-            who="everyone",
-        ),
+        SlashCommand(name="compress", run=commands.compress),
+        SlashCommand(name="pin", run=commands.pin),
     ]
 
 

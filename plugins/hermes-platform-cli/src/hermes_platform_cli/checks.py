@@ -1,4 +1,4 @@
-"""What doctor says of the terminal, of what opens in it, and of code that runs at every start of Python."""
+"""What doctor says of the terminal, what opens in it, what was installed, and code that runs whenever Python starts."""
 
 import locale
 import os
@@ -12,12 +12,11 @@ from shutil import get_terminal_size
 from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError, UnknownName
 from hermes_core.types import Check, Finding
+from hermes_platform_cli.commands.contents import RUN_AT_START, installed_contents
 from hermes_platform_cli.commands.interfaces import fitting
-from hermes_platform_cli.contents import RUN_AT_START, installed_contents
 
 __all__ = ["checks"]
 
-_AGAIN = "hermes plugins remove NAME, then install it again"
 _USUAL = ("_virtualenv", "distutils-precedence", "__editable__", "a1_coverage")
 
 
@@ -72,12 +71,17 @@ async def _environment() -> Sequence[Finding]:
 
 
 async def _changed(ctx: PluginContext) -> Sequence[Finding]:
-    """What was installed by Hermes, whether its files are other ones than then."""
-    found = ((one, installed_contents(one.distribution)) for one in ctx.plugins.wanted() if one.digest)
+    """Whether files of what was installed by `plugins install` are other ones than they were then."""
+    pinned = [one for one in ctx.plugins.wanted() if one.digest]
+    there = [(one, installed_contents(one.distribution)) for one in pinned]
     return [
-        Finding(level="fault", text=f"files of {one.distribution} changed since it was installed", fix=_AGAIN)
-        for one, there in found
-        if there is not None and there.version == one.version and there.digest != one.digest
+        Finding(
+            level="fault",
+            text=f"the files of {one.distribution} changed since it was installed",
+            fix=f"hermes plugins remove {one.distribution}, then install it again",
+        )
+        for one, now in there
+        if now and now.version == one.version and now.digest != one.digest
     ]
 
 

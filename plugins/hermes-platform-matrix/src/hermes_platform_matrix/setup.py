@@ -19,7 +19,6 @@ class AccountStep(SetupStep):
     """An account of its own on a homeserver, by a password or an access token."""
 
     name = "matrix"
-    summary = "A Matrix account for the bot: with its password, or an access token and no password."
     fields = (
         SetupField("homeserver", "Homeserver (example.org, or its URL)", "platforms.matrix.homeserver"),
         SetupField("user", "User id, needed with a password", "platforms.matrix.user", required=False, check=_user),

@@ -25,7 +25,6 @@ class BotStep(SetupStep):
     """The token of a bot. Made at @BotFather with /newbot."""
 
     name = "telegram"
-    summary = "A Telegram bot: write /newbot to @BotFather, and it gives you a token."
     fields = (SetupField("token", "Token of the bot", "TELEGRAM_BOT_TOKEN", secret=True, check=_token),)
 
     def __init__(self, config: Config, broker: "SecretsBroker") -> None:

@@ -101,13 +101,15 @@ class Overlays:
         """Set something up, by its name or as it is chosen."""
         from hermes_platform_tui.screens.setup import SetupDialog, SetupPicker
 
+        chosen = name or await self._app.push_screen_wait(SetupPicker(self._app.ctx))
+        if not chosen:
+            return
         try:
-            named = await self._app.ctx.settings.steps(name) if name else ()
+            step = await self._app.ctx.settings.step(chosen)
         except HermesError as error:
             self._app.notify(str(error), severity="error", markup=False)
             return
-        step = named[0] if named else await self._app.push_screen_wait(SetupPicker(self._app.ctx))
-        if step is not None and await self._app.push_screen_wait(SetupDialog(self._app.ctx, step)):
+        if await self._app.push_screen_wait(SetupDialog(self._app.ctx, step)):
             self._app.notify(f"{step.name} is written; it holds from the next start.", markup=False)
 
     async def _work(self) -> None:

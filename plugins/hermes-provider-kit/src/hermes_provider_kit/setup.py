@@ -36,8 +36,7 @@ class ServiceStep(SetupStep):
         page: str = "",
         exchange: Exchange | None = None,
     ) -> None:
-        self.name, self.summary = name, f"How {name} is reached."
-        self._models, self._said = models, said or Endpoint(name=name)
+        self.name, self._models, self._said = name, models, said or Endpoint(name=name)
         self._page, self._exchange = page, exchange
         self.login_label = "with a browser, instead of pasting a key" if page and exchange else ""
         fields = []

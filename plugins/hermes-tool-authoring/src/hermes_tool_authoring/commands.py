@@ -17,8 +17,8 @@ def make_new() -> click.Command:
     def new(kind: str, name: str, into: Path) -> None:
         """Write a new plugin package with a contract test that passes.
 
-        KIND is provider, tool, backend, platform or memory, or what a plugin adds instead: hooks, routes, service or
-        setup.
+        KIND is provider, tool, backend, platform or memory, or what a plugin adds instead: command, slash, hooks,
+        routes, service or setup.
 
         \b
         Example:

@@ -10,7 +10,7 @@ from hermes_core.types import Check, Command
 
 @hookimpl
 def register_cli_commands(ctx: PluginContext) -> Iterable[Command]:
-    """``hermes backup create|list|verify|restore``, and ``hermes profile export|import|clone|rename|alias``."""
+    """``hermes backup create|list|verify|restore``, and ``hermes profile …``: list, create, use, export and more."""
     from hermes_tool_backup.commands import commands
     from hermes_tool_backup.profiles import profile_commands
 

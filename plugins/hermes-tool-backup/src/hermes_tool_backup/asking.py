@@ -13,12 +13,12 @@ _VARIABLE = "HERMES_BACKUP_PASSPHRASE"
 
 
 @contextmanager
-def tidy() -> Iterator[None]:
-    """Say what the system refuses in plain words."""
+def tidy(what: str = "It cannot be brought back") -> Iterator[None]:
+    """Say ``what`` the system refuses, in plain words."""
     try:
         yield
     except OSError as error:
-        raise UserError(f"It cannot be brought back: {error.strerror or error} ({error.filename or ''}).") from None
+        raise UserError(f"{what}: {error.strerror or error} ({error.filename or ''}).") from None
 
 
 def asked_for() -> str:

@@ -1,7 +1,6 @@
 """``hermes profile export|import|clone|rename|alias``: whole profiles, carried about as copies are."""
 
 import os
-import re
 import secrets
 import shlex
 import shutil
@@ -14,25 +13,30 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hermes_core.context import PluginContext
-from hermes_core.errors import UnknownName, UserError
+from hermes_core.errors import UserError
 from hermes_core.patterns import pattern
 from hermes_core.types import Command
 from hermes_tool_backup.asking import asked_for, tidy, wished
+from hermes_tool_backup.folders import NAME, base, choose, chosen, free, there, write
+from hermes_tool_backup.several import make_create, make_delete, make_list, make_show, make_use
 
 if TYPE_CHECKING:
     import click
 
 __all__ = ["profile_commands"]
 
-_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
-_DEFAULT = "default"
 _SERVER = pattern(r"(?m)^store\s*:[^#\n]*(\n\s+[^\n]*)*\burl\s*:")
 _OURS = "# Made by hermes profile alias."  # no other file of that name is touched
 
 
 def profile_commands(ctx: PluginContext) -> Iterable[Command]:
-    """The five commands."""
+    """All of them."""
     made: tuple[tuple[str, Callable[[PluginContext], click.Command]], ...] = (
+        ("list", make_list),
+        ("show", make_show),
+        ("create", make_create),
+        ("use", make_use),
+        ("delete", make_delete),
         ("export", _export),
         ("import", _import),
         ("clone", _clone),
@@ -40,35 +44,6 @@ def profile_commands(ctx: PluginContext) -> Iterable[Command]:
         ("alias", _alias),
     )
     return [Command(name=f"profile {name}", build=partial(build, ctx)) for name, build in made]
-
-
-def _base(ctx: PluginContext) -> Path:
-    """The home in which those of all profiles lie."""
-    home = ctx.paths.home
-    return home.parent.parent if home.parent.name == "profiles" else home
-
-
-def _there(ctx: PluginContext, name: str) -> Path:
-    """The folder of a profile with a name. Raises UserError for the default one, UnknownName."""
-    if name == _DEFAULT:
-        hint = f"Copy it whole with: {ctx.program} backup create"
-        raise UserError("The default profile is the home itself, with all others in it.", hint=hint)
-    folder = _base(ctx) / "profiles"
-    known = sorted(path.name for path in folder.glob("*") if path.is_dir() and _NAME.fullmatch(path.name))
-    if name not in known:
-        raise UnknownName("profile", name, known)
-    return folder / name
-
-
-def _new(ctx: PluginContext, name: str) -> Path:
-    """Where a new profile goes. Raises UserError for a name that is bad or taken."""
-    if not _NAME.fullmatch(name) or name == _DEFAULT:
-        hint = "Use up to 64 lower-case letters, digits, - and _, starting with a letter or digit."
-        raise UserError(f"{name!r} cannot be a profile's name.", hint=hint)
-    folder = _base(ctx) / "profiles" / name
-    if folder.exists():
-        raise UserError(f"The profile {name!r} is there already.", hint="Choose another name.")
-    return folder
 
 
 def _appear(copy: Path, target: Path, passphrase: str) -> None:
@@ -116,7 +91,7 @@ def _export(ctx: PluginContext) -> "click.Command":
         """
         from hermes_tool_backup.create import create
 
-        home = _there(ctx, name)
+        home = there(ctx, name)
         passphrase = wished() if with_secrets else ""
         target = Path(folder).expanduser().absolute()
         made = create(home, target, label=name.replace("_", "-"), passphrase=passphrase, hides=ctx.masks.text)
@@ -138,7 +113,7 @@ def _import(ctx: PluginContext) -> "click.Command":
         from hermes_tool_backup.archive import copy_at
 
         copy = copy_at(Path(file).expanduser().absolute())
-        target = _new(ctx, name or copy.label)
+        target = free(ctx, name or copy.label)
         with tidy():
             _appear(copy.path, target, asked_for() if copy.sealed else "")
         click.echo(f"Made profile {target.name}. Use it: {ctx.program} -p {target.name}", err=True)
@@ -160,7 +135,7 @@ def _clone(ctx: PluginContext) -> "click.Command":
         """
         from hermes_tool_backup.create import create
 
-        home, target = _there(ctx, name), _new(ctx, new)
+        home, target = there(ctx, name), free(ctx, new)
         passphrase = "" if no_keys else secrets.token_hex(16)  # what carries keys is sealed, for this moment too
         with tempfile.TemporaryDirectory(prefix=".clone-", dir=home.parent) as work, tidy():
             made = create(home, Path(work), passphrase=passphrase, hides=ctx.masks.text)
@@ -180,7 +155,7 @@ def _rename(ctx: PluginContext) -> "click.Command":
         """Give a profile another name. Nobody may use it meanwhile."""
         from hermes_tool_backup.restore import users_of
 
-        home, target = _there(ctx, name), _new(ctx, new)
+        home, target = there(ctx, name), free(ctx, new)
         if home == ctx.paths.home:
             raise UserError(f"This runs in {name}.", hint=f"{ctx.program} -p default profile rename {name} {new}")
         if busy := users_of(home):
@@ -191,9 +166,8 @@ def _rename(ctx: PluginContext) -> "click.Command":
         with tidy():
             _own(home, new)  # first: cut off after it, the same command goes on
             home.rename(target)
-            chosen = _base(ctx) / "active_profile"
-            if chosen.is_file() and chosen.read_text("utf-8").strip() == name:
-                _write(chosen, f"{new}\n", 0o644)
+            if chosen(ctx) == name:
+                choose(ctx, new)
         click.echo(f"{name} is called {new} now. Services and aliases that name it have to be made again.", err=True)
 
     return command
@@ -210,7 +184,7 @@ def _alias(ctx: PluginContext) -> "click.Command":
     def command(name: str, word: str, folder: str, remove: bool) -> None:
         """Make a command WORD (NAME, where you say no other) that starts Hermes in the profile NAME."""
         path = Path(folder).expanduser() / (word or name)
-        if not _NAME.fullmatch(path.name):
+        if not NAME.fullmatch(path.name):
             raise UserError(
                 f"{path.name!r} cannot be a command's name.", hint="Use lower-case letters, digits, - and _."
             )
@@ -225,13 +199,13 @@ def _alias(ctx: PluginContext) -> "click.Command":
             raise UserError(f"{path} is there already, and something else.", hint="Choose another word.")
         if (other := shutil.which(path.name)) and Path(other) != path:
             raise UserError(f"{path.name} is a command already: {other}.", hint="Choose another word.")
-        _there(ctx, name)
+        there(ctx, name)
         program = shlex.quote(shutil.which(ctx.program) or ctx.program)
         variable = f"{ctx.program.upper().replace('-', '_')}_HOME"
-        start = f"{variable}={shlex.quote(str(_base(ctx)))} exec {program} -p {name}"
+        start = f"{variable}={shlex.quote(str(base(ctx)))} exec {program} -p {name}"
         with tidy():
             path.parent.mkdir(parents=True, exist_ok=True)
-            _write(path, f'#!/bin/sh\n{_OURS}\n{start} "$@"\n', 0o755)
+            write(path, f'#!/bin/sh\n{_OURS}\n{start} "$@"\n', 0o755)
         click.echo(f"{path} starts {ctx.program} in {name}.", err=True)
 
     return command
@@ -240,13 +214,3 @@ def _alias(ctx: PluginContext) -> "click.Command":
 def _settings_of(home: Path) -> str:
     path = home / "config.yaml"
     return path.read_text("utf-8", "replace") if path.is_file() else ""
-
-
-def _write(path: Path, text: str, mode: int) -> None:
-    draft = path.with_name(f".{path.name}.{os.getpid()}.new")
-    try:
-        draft.write_text(text, "utf-8")
-        draft.chmod(mode)
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)

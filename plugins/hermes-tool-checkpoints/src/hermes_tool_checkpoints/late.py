@@ -40,8 +40,7 @@ def rollback_for(ctx: PluginContext) -> SlashCommand:
 
         return await rollback(snapshots_for(ctx).store, snapshots_for(ctx).notes, session, rest)
 
-    summary = "bring files back to how they were"
-    return SlashCommand(name="rollback", summary=summary, run=run, usage="[N [FILE]|diff N]", who="everyone")
+    return SlashCommand(name="rollback", run=run)
 
 
 def commands_for(ctx: PluginContext) -> Sequence[Command]:

@@ -53,12 +53,13 @@ def _lines(some: Sequence[SlashCommand]) -> str:
 
 def _explained(command: SlashCommand) -> str:
     also = ", ".join(f"/{name}" for name in command.aliases)
-    who = "everyone" if command.who == "everyone" else "admins"
+    who = {"everyone": "everyone", "person": "admins, and for no tool"}.get(command.who, "admins")
     lines = (
         command.summary,
         also and f"also: {also}",
         f"for {who}, {', '.join(_PLACES[place] for place in command.where)}",
         "works while a turn runs" if command.at_once else "",
         "asks before it takes something away; --once after it is the yes" if command.confirm else "",
+        *(f"for example: {one}" for one in command.examples),
     )
     return "\n    ".join([f"/{command.name} {command.usage}".strip(), *filter(None, lines)])

@@ -106,14 +106,7 @@ def agents_command(roster: Roster) -> SlashCommand:
         stopped = ", ".join(str(w.number) for w in chosen)
         return f"Stopped: {stopped}." if chosen else f"No child agent here has the number {which.strip()!r}."
 
-    return SlashCommand(
-        name="agents",
-        summary="show child agents at work, or stop one",
-        run=run,
-        usage="[stop NUMBER|all]",
-        at_once=True,
-        who="everyone",
-    )
+    return SlashCommand(name="agents", run=run)
 
 
 def _line(worker: Worker) -> str:

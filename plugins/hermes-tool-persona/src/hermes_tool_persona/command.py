@@ -35,15 +35,7 @@ def personality_command(ctx: PluginContext) -> SlashCommand:
         known = {name: one.description for name, one in sorted(personalities(ctx.config).items())}
         return [Choice(name, what) for name, what in (known | {"off": "plainly"}).items() if name.startswith(wanted)]
 
-    return SlashCommand(
-        name="personality",
-        summary="show or change how the agent speaks here",
-        run=run,
-        usage="[NAME|off]",
-        at_once=True,
-        who="everyone",
-        options=options,
-    )
+    return SlashCommand(name="personality", run=run, options=options)
 
 
 async def _current(ctx: PluginContext, overlays: Overlays, session: Session) -> str:

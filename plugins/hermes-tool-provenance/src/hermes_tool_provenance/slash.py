@@ -11,10 +11,4 @@ def trust_command(ledger: Ledger) -> SlashCommand:
     async def run(session: Session, rest: str) -> str:
         return trusted(ledger, rest.strip() or session.cwd)
 
-    return SlashCommand(
-        name="trust",
-        summary="Say that this folder, or a file, is your own.",
-        usage="[PATH]",
-        run=run,
-        where=("terminal",),
-    )
+    return SlashCommand(name="trust", run=run)

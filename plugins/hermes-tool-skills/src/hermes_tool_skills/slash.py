@@ -62,18 +62,8 @@ def slash_commands(ctx: PluginContext) -> Sequence[SlashCommand]:
         return [Choice(name, text[:80], len(rest)) for name, text in ready.items() if name.startswith(rest)]
 
     return [
-        SlashCommand(
-            name="skills", summary="list the skills", run=skills, usage="[pending]", at_once=True, who="everyone"
-        ),
-        SlashCommand(
-            name="skill",
-            summary="do something the way a skill says; several with /NAME /NAME TASK",
-            run=skill,
-            usage="NAME [TASK]",
-            who="everyone",
-            options=options,
-            each=True,
-        ),
+        SlashCommand(name="skills", run=skills),
+        SlashCommand(name="skill", run=skill, options=options),
     ]
 
 

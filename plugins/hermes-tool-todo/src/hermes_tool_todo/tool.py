@@ -43,4 +43,4 @@ def todo_command(plans: Plans) -> SlashCommand:
     async def show(session: Session, _rest: str) -> str:
         return for_person(await plans.read(session))
 
-    return SlashCommand(name="todo", summary="show the plan of this session", run=show, who="everyone")
+    return SlashCommand(name="todo", run=show)

@@ -8,10 +8,10 @@ from pathlib import Path
 from hermes_core.control import Package, PluginsBroker
 from hermes_core.errors import UserError
 from hermes_core.types import PluginRow
+from hermes_platform_cli.commands.contents import Contents, installed_contents
 from hermes_platform_cli.commands.names import refuse_imitation, refuse_stranger
 from hermes_platform_cli.commands.programs import run_program
 from hermes_platform_cli.commands.unpacked import contents_of, fields_of, normalized, refuse_no_plugin, taken_over
-from hermes_platform_cli.contents import Contents, installed_contents
 
 __all__ = ["INDEX", "OSV", "install", "remove", "sync"]
 

@@ -70,7 +70,7 @@ class ProviderSetup:
             changes.want(f"providers.{name}.key_env", variable)
 
     async def _by_its_step(self) -> None:
-        (step,) = await self._ctx.settings.steps(self.name)
+        step = await self._ctx.settings.step(self.name)
         before = set(self.changes.secrets)
         self._values = await ask_fields(self._ctx, self.changes, step, said={}, person=True)
         if named := str(self.changes.now(f"providers.{self.name}.key_env") or ""):

@@ -1,13 +1,18 @@
-"""``hermes config show`` and ``env-path``: the settings that are in force, and where secrets are."""
+"""``hermes config show``, ``edit`` and the paths: the settings that are in force, their file, and that of secrets."""
 
 import json
+import os
+import shlex
+import subprocess
+import sys
 
 import click
 
 from hermes_core.context import PluginContext
+from hermes_core.errors import UserError
 from hermes_core.tables import emit, json_option
 
-__all__ = ["make_env_path", "make_show"]
+__all__ = ["make_edit", "make_env_path", "make_path", "make_show"]
 
 
 def make_show(ctx: PluginContext) -> click.Command:
@@ -39,5 +44,45 @@ def make_env_path(ctx: PluginContext) -> click.Command:
     def command() -> None:
         """Print where the file with the secrets is."""
         click.echo(ctx.paths.home / ".env")
+
+    return command
+
+
+def make_path(ctx: PluginContext) -> click.Command:
+    """``config path``."""
+
+    @click.command()
+    def command() -> None:
+        """Print where config.yaml is."""
+        click.echo(ctx.paths.home / "config.yaml")
+
+    return command
+
+
+def make_edit(ctx: PluginContext) -> click.Command:
+    """``config edit``: there where the file is broken, too, so it has no kernel."""
+
+    @click.command()
+    @click.pass_context
+    def command(context: click.Context) -> None:
+        """Open config.yaml in $VISUAL or $EDITOR, then check it."""
+        file = ctx.paths.home / "config.yaml"
+        if not sys.stdin.isatty():
+            hint = f"{ctx.program} config set KEY VALUE, or edit {file} yourself."
+            raise UserError("An editor needs a terminal, and there is none.", hint=hint)
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not file.exists():
+            file.write_text("# Settings of Hermes. `hermes config show --all` lists them.\n", encoding="utf-8")
+        editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+        try:
+            subprocess.run([*shlex.split(editor), str(file)], check=True)
+        except (OSError, subprocess.CalledProcessError) as error:
+            hint = "Set EDITOR to one that is installed."
+            raise UserError(f"The editor {editor!r} failed: {error}", hint=hint) from error
+        root = context.find_root()
+        config = root.command.get_command(root, "config") if isinstance(root.command, click.Group) else None
+        check = config.get_command(root, "check") if isinstance(config, click.Group) else None
+        if check:
+            context.invoke(check)
 
     return command

@@ -12,6 +12,7 @@ from hermes_core.context import PluginContext
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.tables import emit
 from hermes_core.types import BackendRow, Feature, Wall
+from hermes_platform_cli.commands.help import names_of
 from hermes_platform_cli.commands.provider import ProviderSetup
 from hermes_platform_cli.commands.questions import (
     Changes,
@@ -35,7 +36,7 @@ def make_setup(ctx: PluginContext) -> click.Command:
     """``setup``."""
 
     @click.command()
-    @click.argument("what", default="")
+    @click.argument("what", default="", shell_complete=lambda _context, _what, begun: names_of(ctx, "setup", begun))
     @click.option("--non-interactive", is_flag=True, help="Ask nothing: change what the options say and nothing else.")
     @click.option("--provider", default="", help="Who answers.")
     @click.option("--model", default=None, help="The model; empty: the provider's own choice.")
@@ -59,7 +60,7 @@ def make_setup(ctx: PluginContext) -> click.Command:
     ) -> None:
         """Choose who answers and where commands run. Run again, it shows what is set and changes what you change.
 
-        With WHAT, such as telegram or openrouter, only that is set up, and tested.
+        With WHAT, such as telegram or openrouter, only that is set up, and tested; `hermes help setup` lists them.
 
         With --non-interactive, HERMES_PROVIDER, HERMES_MODEL, HERMES_BASE_URL, HERMES_KEY_ENV, HERMES_BACKEND,
         HERMES_WORKSPACE and HERMES_INTERFACE say what no option says, and secrets are taken from where they are set.
@@ -75,7 +76,7 @@ def make_setup(ctx: PluginContext) -> click.Command:
             options = f"{what} --non-interactive" if what else "--non-interactive --provider NAME --backend NAME"
             raise nobody(f"Say what to set: {ctx.program} setup {options}")
         if what:
-            (step,) = await ctx.settings.steps(what)
+            step = await ctx.settings.step(what)
             changes = await begin(ctx)
             told = await run_step(ctx, changes, step, said=_pairs(said), person=person, attempt=attempt)
             _done({"changed": told}, as_json, "Written." if told else "")

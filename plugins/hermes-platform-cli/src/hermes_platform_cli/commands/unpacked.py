@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from hermes_core.errors import UserError
-from hermes_platform_cli.contents import Contents, digested
+from hermes_platform_cli.commands.contents import Contents, digested
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

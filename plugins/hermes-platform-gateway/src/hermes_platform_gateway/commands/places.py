@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Sequence
-from functools import partial
 
 from hermes_core.errors import UserError
 from hermes_core.types import Principal, Session, SlashCommand
@@ -19,30 +18,15 @@ _RECAP = 1500  # characters of the last answer that are said again in the chat
 
 
 def chat_slash_commands(ctx: "PluginContext") -> Sequence[SlashCommand]:
-    """They are there in a terminal, too, but for those that answer questions and strangers."""
+    """What each does; the manifest says where. Who answers questions is known to the chat alone."""
     chats = _Chats(ctx)
-    answer = partial(SlashCommand, run=chats.elsewhere, at_once=True, who="everyone", where=("chat",))
     return (
-        SlashCommand(name="platforms", summary="which chat services are served", run=chats.platforms, at_once=True),
-        SlashCommand(
-            name="sethome",
-            summary="make a chat home on its platform: what has no other place goes there",
-            run=chats.sethome,
-            usage="[TARGET]",
-            who="everyone",
-            where=("terminal", "chat"),
-        ),
-        SlashCommand(
-            name="handoff",
-            summary="go on with this conversation in another chat",
-            run=chats.handoff,
-            usage="PLATFORM|TARGET",
-            who="everyone",
-            where=("terminal", "chat"),
-        ),
-        answer(name="approve", summary="say yes to a question", usage="[ID] [once|session|always]"),
-        answer(name="deny", summary="say no to a question, and what you want instead", usage="[ID] [INSTEAD]"),
-        SlashCommand(name="pair", summary="let somebody in", run=chats.pair, usage="CODE", where=("chat",)),
+        SlashCommand(name="platforms", run=chats.platforms),
+        SlashCommand(name="sethome", run=chats.sethome),
+        SlashCommand(name="handoff", run=chats.handoff),
+        SlashCommand(name="approve", run=chats.elsewhere),
+        SlashCommand(name="deny", run=chats.elsewhere),
+        SlashCommand(name="pair", run=chats.pair),
     )
 
 

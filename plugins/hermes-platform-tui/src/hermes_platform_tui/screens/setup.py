@@ -15,6 +15,7 @@ from textual.widgets import Input, Static
 from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError, UserError
 from hermes_core.kinds import LoginPrompt, SetupField, SetupStep
+from hermes_core.records import Record
 from hermes_core.types import JSON, Setting
 from hermes_platform_tui.screens.dialog import Dialog, Hint, begin
 from hermes_platform_tui.screens.line import Line
@@ -27,8 +28,8 @@ from hermes_platform_tui.screens.value import read_line, text_of
 __all__ = ["SetupDialog", "SetupPicker"]
 
 
-class SetupPicker(Picker[SetupStep]):
-    """What can be set up. Ends with the step that was chosen."""
+class SetupPicker(Picker[str]):
+    """What can be set up, as the manifests tell it. Ends with the name of the step that was chosen."""
 
     TITLE_TEXT = "Set up"
     PLACEHOLDER = "Type to find a service"
@@ -36,36 +37,27 @@ class SetupPicker(Picker[SetupStep]):
 
     def __init__(self, ctx: PluginContext) -> None:
         super().__init__()
-        self._ctx = ctx
-        self._steps: dict[str, SetupStep] = {}
+        self._records = sorted(ctx.plugins.records("setup"), key=lambda one: one.words)
 
     def on_mount(self) -> None:
-        """Read them: the plugins that have some are imported for it."""
-        self.say_empty("Reading …")
-        begin(self, "read", self._read)
-
-    async def _read(self) -> None:
-        try:
-            self._steps = {one.name: one for one in sorted(await self._ctx.settings.steps(), key=lambda s: s.name)}
-        except HermesError as error:
-            self.notice(fault(error), error=True)
-        self.say_empty(self.EMPTY if self._steps else "No plugin that is enabled has anything to set up.")
+        """Show them: no plugin is imported for it."""
+        self.say_empty(self.EMPTY if self._records else "No plugin that is enabled has anything to set up.")
         self.narrow()
 
     def narrow(self) -> None:
         """Those that fit."""
-        fitting = (one for one in self._steps.values() if matches(self.words, one.name, one.summary))
-        self.rows.show([Row(one.name, partial(_draw, one)) for one in fitting])
+        fitting = (one for one in self._records if matches(self.words, one.words, one.summary))
+        self.rows.show([Row(one.words, partial(_draw, one)) for one in fitting])
 
     @on(Rows.Chosen, "#rows")
     def action_choose(self) -> None:
         """Take the current one."""
         if self.rows.current:
-            self.finish(self._steps[self.rows.current.id])
+            self.finish(self.rows.current.id)
 
 
-def _draw(step: SetupStep, width: int) -> Content:
-    return columns(width, (one_line(step.name, 30), 22), (one_line(step.summary, 200), 0), least=10)
+def _draw(record: Record, width: int) -> Content:
+    return columns(width, (one_line(record.words, 30), 22), (one_line(record.summary, 200), 0), least=10)
 
 
 class SetupDialog(Dialog[bool]):

@@ -1,26 +1,35 @@
-"""What is known of a command before anybody imports it: what it does, where help shows it, and who may run it.
+"""What is known of a command, a slash command, a setup step or a page of settings before anybody imports it.
 
-The kernel's own stand here, a plugin's in its manifest. Help, the policy and the commands themselves follow them.
+The kernel's own commands stand here, what a plugin has in its manifest. Help, menus and the policy follow them;
+``ctx.plugins.records`` gives those of enabled plugins.
 """
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-__all__ = ["GROUPS", "KERNEL", "WHO", "CommandRecord", "for_a_person", "grouped"]
+    from hermes_core.types import JSON
 
-WHO = ("everyone", "person")
+__all__ = ["GROUPS", "KERNEL", "WHO", "Record", "for_a_person", "grouped"]
+
+# The tables of a manifest that hold records, and whom one may be for; the first, where it says nothing.
+WHO = {
+    "commands": ("everyone", "person"),
+    "slash": ("admin", "everyone", "person"),
+    "setup": ("person", "everyone"),
+    "config": ("person",),
+}
 # In this order; groups of plugins that are not among them follow, then what names none.
 GROUPS = ("Talk", "Serve", "Look back", "Decide", "Set up", "Extend", "Check")
 REST = "More"
 
 
-class CommandRecord:
-    """One command, or the heading of several that begin with the same word.
+class Record:
+    """What one command is, or the heading of several that begin with the same word; and so of the other tables.
 
-    ``words`` are what a person types behind the program's name, ``owner`` is the label of its plugin, empty for the
-    kernel's own, and ``module`` where the kernel has it. ``who`` is ``person`` for what no tool may run: what changes
-    what may be done, or answers for a person. One that is ``default`` runs where no command is named.
+    ``words`` are what a person types, or the name, ``owner`` is the label of its plugin, empty for the kernel's own,
+    and ``module`` where the kernel has it. ``who`` is ``person`` for what no tool may run: what changes what may be
+    done, or answers for a person. ``told`` is its whole table in the manifest; empty where it is only listed.
     """
 
     def __init__(
@@ -32,22 +41,27 @@ class CommandRecord:
         who: str = "everyone",
         owner: str = "",
         module: str = "",
-        default: bool = False,
+        told: "Mapping[str, JSON] | None" = None,
     ) -> None:
         self.words, self.summary, self.group = words, summary, group
-        self.who, self.owner, self.module, self.default = who, owner, module, default
+        self.who, self.owner, self.module, self.told = who, owner, module, told or {}
+
+    @property
+    def examples(self) -> "Sequence[str]":
+        """What one may type, each a whole line."""
+        return tuple(self.told.get("examples", ()))
 
     @property
     def first(self) -> str:
         """The first of its words."""
         return self.words.partition(" ")[0]
 
-    def heads(self, other: "CommandRecord") -> bool:
+    def heads(self, other: "Record") -> bool:
         """Tell whether the other one is a command below this."""
         return other.words.startswith(f"{self.words} ")
 
 
-def for_a_person(words: "Sequence[str]", records: "Iterable[CommandRecord]") -> bool:
+def for_a_person(words: "Sequence[str]", records: "Iterable[Record]") -> bool:
     """Tell whether words that follow the program's name run a command that only a person may run.
 
     An option may take the word behind it as its value or not: both are thought of. So are values between the words.
@@ -79,9 +93,9 @@ def _said(wanted: "Sequence[str]", words: "Sequence[str]") -> bool:
     return bool(words) and words[0] == wanted[0] and all(word in rest for word in wanted)
 
 
-def grouped(records: "Iterable[CommandRecord]") -> "Mapping[str, list[CommandRecord]]":
+def grouped(records: "Iterable[Record]") -> "Mapping[str, list[Record]]":
     """Return one record for each first word, by group, as in help. A command without a heading stands for its like."""
-    first: dict[str, CommandRecord] = {}
+    first: dict[str, Record] = {}
     below: dict[str, list[str]] = {}
     for one in records:
         known = first.setdefault(one.first, one)
@@ -89,28 +103,26 @@ def grouped(records: "Iterable[CommandRecord]") -> "Mapping[str, list[CommandRec
             first[one.first] = one
         if one.words != one.first:
             below.setdefault(one.first, []).append(one.words.partition(" ")[2])
-    found: dict[str, list[CommandRecord]] = {group: [] for group in GROUPS}
+    found: dict[str, list[Record]] = {group: [] for group in GROUPS}
     for name, one in first.items():
         summary = one.summary if one.words == name else f"{', '.join(below[name])}."
-        found.setdefault(one.group or REST, []).append(CommandRecord(name, summary, one.group, owner=one.owner))
+        found.setdefault(one.group or REST, []).append(Record(name, summary, one.group, owner=one.owner))
     more = found.pop(REST, [])
     return {group: rows for group, rows in {**found, REST: more}.items() if rows}
 
 
-def _kernel() -> "Iterator[CommandRecord]":
+def _kernel() -> "Iterator[Record]":
     for words, module, group, summary in (
         ("config", "config", "Set up", "Show, read, change and check settings."),
-        ("profile", "profile", "Set up", "Separate settings, keys, memory and sessions."),
         ("completion", "main", "Set up", "Shell completion for bash, zsh and fish."),
         ("plugins", "plugins", "Extend", "Install, enable, check and write plugins."),
         ("doctor", "doctor", "Check", "Check everything and say how to mend it."),
     ):
-        yield CommandRecord(words, summary, group, module=module)
+        yield Record(words, summary, group, module=module)
     for words in (
-        "config edit", "config set", "config unset",
-        "plugins disable", "plugins enable", "profile create", "profile delete", "profile use",
+        "config set", "config unset", "plugins disable", "plugins enable",
     ):  # fmt: skip
-        yield CommandRecord(words, who="person")
+        yield Record(words, who="person")
 
 
 KERNEL = tuple(_kernel())

@@ -1,4 +1,4 @@
-"""What was asked to be installed."""
+"""A distribution as it was asked for."""
 
 from typing import NamedTuple
 

@@ -1,0 +1,33 @@
+"""What doctor asks of the terminal plugin beside the terminal."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+from hermes_core.package import Package
+from hermes_platform_cli.checks import checks
+from hermes_platform_cli.commands.contents import installed_contents
+
+
+async def test_files_that_changed_since_they_were_installed_are_named(tmp_path: Path, monkeypatch) -> None:
+    folder = tmp_path / "site"
+    info = folder / "acme-1.0.dist-info"
+    info.mkdir(parents=True)
+    (folder / "acme.py").write_text("one = 1\n")
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: acme\nVersion: 1.0\n")
+    (info / "RECORD").write_text("acme.py,,\nacme-1.0.dist-info/METADATA,,\nacme-1.0.dist-info/RECORD,,\n")
+    monkeypatch.syspath_prepend(str(folder))
+    there = installed_contents("acme")
+    assert there is not None
+    wanted = [
+        Package("acme", "acme", True, "1.0", there.digest),
+        Package("acme", "acme", True, "0.9", "of another version"),
+        Package("gone", "gone", True, "1.0", "of what is not there"),
+        Package("acme", "acme", True, "1.0", ""),
+    ]
+    ctx = SimpleNamespace(plugins=SimpleNamespace(wanted=lambda: wanted), program="hermes")
+    (check,) = [one for one in checks(ctx) if one.name == "installed"]
+    assert check.cheap
+    assert await check.run() == []
+    (folder / "acme.py").write_text("one = 2\n")
+    (finding,) = await check.run()
+    assert (finding.level, finding.text) == ("fault", "the files of acme changed since it was installed")
