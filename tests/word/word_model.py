@@ -37,6 +37,7 @@ class Model:
         self.refused: list[str] = []
         self.asked: list[str] = []
         self.repeated: list[str] = []
+        self.unheard: list[str] = []
         self.requests, self.url = 0, ""
         self._slow, self._dice, self._ready = slow, random.Random(str(seed)), threading.Event()
         self._loop = asyncio.new_event_loop()
@@ -114,6 +115,9 @@ class Model:
             self.asked.append(name)
         calls = {call["id"]: call["function"] for m in messages[at:] for call in m.get("tool_calls") or ()}
         results = [(calls[m["tool_call_id"]], _text(m)) for m in messages[at:] if m["role"] == "tool"]
+        if any("terminal was not run" in told for _, told in results):
+            self.unheard.append(name)  # somebody has to say yes, and nobody is there
+            steps = 0
         for number in range(steps):
             if command := self._next(f"{name}.{number}", seconds, results):
                 arguments = json.dumps({"command": command})

@@ -688,6 +688,33 @@ async def test_a_message_that_breaks_something_is_acknowledged_and_told(hermes, 
     assert room.acked == ["e1", "e2"]
 
 
+async def test_what_its_service_could_not_be_told_was_heard_all_the_same(hermes, scripted, monkeypatch):
+    hermes.configure(OPEN)
+    hermes.tmp_plugin(scripted("Hello."))
+    room = Room()
+    told = room.ack
+
+    async def lost(envelope):
+        if envelope not in cut:
+            cut.append(envelope)
+            raise TimeoutError
+        await told(envelope)
+
+    cut: list[Envelope] = []
+    monkeypatch.setattr(room, "ack", lost)
+    async with serving(hermes, room):
+        room.write("Hi.", chat="c2")
+        assert await room.until("Hello.") == ["Hello."]
+        room.write("/whoami")
+        await room.until("Hello.", "You are anna on fake")
+        for envelope in list(cut):  # as services do that were not told
+            room.service.bring(envelope)
+        async with asyncio.timeout(20):
+            while len(room.acked) < 2:
+                await asyncio.sleep(0.01)
+    assert len(await room.service.seen()) == 2
+
+
 def _away_once(call, error=None):
     faults = [error or StoreError("The disk is full.")]
 
