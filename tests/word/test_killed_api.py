@@ -170,8 +170,9 @@ def one_round(api: Api, number: str, dice: random.Random, tally: Counter[str]) -
 def all_idle(api: Api) -> None:
     """Wait until what was cut has gone on by itself."""
     deadline = time.monotonic() + PATIENCE
-    while rows := [r for r in api.home.lines("sessions", "list", "--json", "--all", "-n", "1000") if r["state"] != "idle"]:
-        assert time.monotonic() < deadline, rows
+    words = ("sessions", "list", "--json", "--all", "-n", "1000")
+    while busy := [row for row in api.home.lines(*words) if row["state"] != "idle"]:
+        assert time.monotonic() < deadline, busy
         time.sleep(0.1)
 
 

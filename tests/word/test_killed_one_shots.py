@@ -62,8 +62,8 @@ class Person:
 
     def _go_on(self, name: str) -> None:
         """Finish what was cut, as the documentation says: with a command of its own, or by going on."""
-        words = self._way(name)
-        if "-z" in words and any(row["state"] == "interrupted" for row in self.home.lines("sessions", "list", "--json")[1:]):
+        words, rows = self._way(name), self.home.lines("sessions", "list", "--json")
+        if "-z" in words and any(row["state"] == "interrupted" for row in rows[1:]):
             words = ["resume"]  # `-c` finishes the newest only
         if "-z" in words:
             self.said.append(name)

@@ -1,4 +1,4 @@
-"""Everybody reads their answers in order and once, on services that fail, from a gateway that is killed again and again.
+"""Everybody reads their answers in order and once, on services that fail, from a gateway that is killed often.
 
 The gateway is a real one, with a platform that was written from the documentation alone. The long run:
 ``pytest -m long tests/word/test_street.py --messages 2000 -s``.
@@ -12,6 +12,7 @@ import pytest
 from word_model import Model
 from word_service import KINDS, Service
 from word_street import Street
+from word_telegram import TOKEN, Telegram, number_of
 
 pytestmark = pytest.mark.long
 
@@ -36,3 +37,19 @@ def test_everybody_reads_their_answers_in_order_and_once(tmp_path, server, pytes
             assert not tally["marked as repeated"] + tally["given up, and listed"], tally
         left -= most
     print(f"\nstreet {kind}: {dict(tally)}")
+
+
+@pytest.mark.timeout(7200)
+def test_everybody_reads_their_answers_on_telegram(tmp_path, server, pytestconfig):
+    left, tally, number = pytestconfig.getoption("--messages"), Counter[str](), 0
+    chats = [f"person{number}" for number in range(20)]
+    while left > 0:
+        number += 1
+        with Model(slow=0.01, seed=number) as model, Telegram(chats, f"telegram {number}") as service:
+            street = Street(service, chats, random.Random(f"street telegram {number}"), tally)
+            platform = f"telegram: {{base_url: '{service.url}', seconds: 1, album_seconds: 0.2, poll_seconds: 5}}"
+            senders, env = [f"telegram:{number_of(chat)}" for chat in chats], {"TELEGRAM_BOT_TOKEN": TOKEN}
+            street.play(tmp_path / str(number), server, model, platform, senders, min(250, left), env)
+        assert not tally["marked as repeated"] + tally["given up, and listed"], tally
+        left -= 250
+    print(f"\nstreet telegram: {dict(tally)}")

@@ -60,7 +60,7 @@ class Far(Platform):
     async def receive(self):
         seen = 0
         while not self.closed.is_set():
-            told = await self.ask(5.0, op="news", seen=seen)
+            told = await self.ask(20.0, op="news", seen=seen)
             seen = told["seen"]
             for event in told["events"]:
                 said = Message(role="user", parts=(Text(text=event["text"]),))
@@ -79,10 +79,10 @@ class Far(Platform):
 
     async def edit(self, sent, message):
         text = "".join(part.text for part in message.parts if isinstance(part, Text))
-        await self.ask(0.0, op="edit", id=sent.message_id, text=text)
+        await self.ask(0.0, op="edit", message=sent.message_id, text=text)
 
     async def delete(self, sent):
-        await self.ask(0.0, op="delete", id=sent.message_id)
+        await self.ask(0.0, op="delete", message=sent.message_id)
 
 
 @hookimpl

@@ -109,6 +109,7 @@ class Home:
         self.home, self.work, self._said = folder / "home", folder / "work", folder / "said"
         for made in (self.home, self.work, self._said):
             made.mkdir(parents=True)
+        self.work.joinpath("effects").touch()
         self.home.joinpath("config.yaml").write_text(config.replace("WORK", str(self.work)))
         keep = {k: v for k, v in os.environ.items() if not k.startswith("HERMES_") and not k.endswith("_BASE_URL")}
         self.env = {**keep, "HERMES_HOME": str(self.home), "HOME": str(folder), "TMPDIR": str(folder), **(extra or {})}
@@ -135,8 +136,7 @@ class Home:
 
     def effects(self) -> Counter[str]:
         """The lines that commands wrote outside."""
-        file = self.work / "effects"
-        return Counter(file.read_text().splitlines()) if file.exists() else Counter()
+        return Counter(self.work.joinpath("effects").read_text().splitlines())
 
     def alive(self) -> dict[int, str]:
         """Processes that belong to this home, or work in its folder."""

@@ -1,13 +1,16 @@
 """What must be true of a home after everything in it was killed and went on."""
 
 from collections import Counter
+from typing import Any
 
 from word_home import Home, orphans, valid
 from word_model import Model, answer
 
 
-def judge(home: Home, model: Model, said: list[str], kept: set[str], tally: Counter[str], *, again: bool) -> Counter[str]:
-    """Judge jobs: each that was heard is done once and answered once; those of ``kept`` were heard. Gives who was.
+def judge(
+    home: Home, model: Model, said: list[str], kept: set[str], tally: Counter[str], *, again: bool
+) -> Counter[str]:
+    """Judge jobs: each that was heard is done once and answered once; those of ``kept`` were heard. Gives which were.
 
     ``again``: a command dies with its Hermes, and may be begun again, but never done again.
     """
@@ -15,10 +18,11 @@ def judge(home: Home, model: Model, said: list[str], kept: set[str], tally: Coun
     assert orphans(home) == {}
     rows = home.lines("sessions", "list", "--json", "--all", "-n", "1000")
     assert {row["state"] for row in rows} <= {"idle"}, rows
-    heard, answered = Counter[str](), Counter[str]()
+    heard, answered, given_up = Counter[str](), Counter[str](), set[str]()
     for row in rows:
         messages = home.lines("sessions", "export", row["id"])
         assert not valid(messages), (valid(messages), messages)
+        given_up |= {name for name in said if _given_up(name, messages)}
         for name in said:
             heard[name] += sum(f"job {name}:" in m["content"] for m in messages if m["role"] == "user")
             answered[name] += sum(answer(name) in (m["content"] or "") for m in messages if m["role"] == "assistant")
@@ -28,14 +32,27 @@ def judge(home: Home, model: Model, said: list[str], kept: set[str], tally: Coun
     for name in said:
         steps = {line.split()[0] for line in effects if line.startswith(f"{name}.")}
         assert heard[name] <= 1, (name, "is there twice")
-        assert answered[name] == heard[name], (name, heard[name], answered[name])
+        assert answered[name] + (name in given_up) == heard[name], (name, heard[name], answered[name])
+        tally["given up after four deaths"] += name in given_up
         assert heard[name] or name not in kept, (name, "was lost")
         assert heard[name] or not steps, (name, "had effects and is not there")
         tally["turns"] += heard[name]
         tally["cut before they were heard"] += not heard[name]
         for step in steps:
             tally["effects"] += 1
-            assert effects[f"{step} end"] == 1, (step, effects)
+            assert effects[f"{step} end"] == 1 or name in given_up, (step, effects)
+            assert effects[f"{step} end"] <= 1, (step, effects)
             assert effects[f"{step} begin"] == 1 or again, (step, "was begun again")
-            tally["begun again behind a wall"] += effects[f"{step} begin"] - 1
+            tally["begun again after they were ended"] += effects[f"{step} begin"] - 1
     return heard
+
+
+def _given_up(name: str, messages: list[dict[str, Any]]) -> bool:
+    """Whether a job was given up, as one is whose process died again and again while it was done."""
+    mine = False
+    for message in messages:
+        if message["role"] == "user":
+            mine = f"job {name}:" in message["content"]
+        elif mine and str(message["content"]).startswith("(This turn was interrupted before an answer"):
+            return True
+    return False

@@ -31,11 +31,10 @@ def answer(name: str) -> str:
 
 
 class Model:
-    """Serves on loopback from a thread of its own; ``refused`` is what a service would have minded, ``asked`` its jobs."""
+    """Serves on loopback from a thread of its own; ``refused`` is what a service would have minded."""
 
     def __init__(self, *, slow: float = 0.0, seed: object = 0) -> None:
         self.refused: list[str] = []
-        self.asked: list[str] = []
         self.repeated: list[str] = []
         self.unheard: list[str] = []
         self.requests, self.url = 0, ""
@@ -111,8 +110,6 @@ class Model:
         found = JOB.search(_text(messages[at]))
         assert found
         name, steps, seconds = found[1], int(found[2]), found[3]
-        if at == len(messages) - 1:
-            self.asked.append(name)
         calls = {call["id"]: call["function"] for m in messages[at:] for call in m.get("tool_calls") or ()}
         results = [(calls[m["tool_call_id"]], _text(m)) for m in messages[at:] if m["role"] == "tool"]
         if any("terminal was not run" in told for _, told in results):
@@ -134,7 +131,7 @@ class Model:
         looked = command.startswith("grep")
         if f"finished {step}" in told or (looked and f"{step} end" in told):
             return ""
-        if looked:
+        if looked and ("exit 1" in told or f"{step} begin" in told):  # else that was cut, too: it looks again
             self.repeated.append(step)
             return EFFECT.format(step=step, seconds=seconds)
         return f"grep '^{step} ' {EFFECTS} # {len(mine)}"

@@ -31,7 +31,8 @@ class Service:
         self.events: list[dict[str, str]] = []
         self.faults: dict[str, int] = defaultdict(int)
         self._keys: dict[str, str] = {}
-        self._dice, self._waits, self._floods = random.Random(str(seed)), (0.05, 0.3, 1.0), dict[str, tuple[float, float]]()
+        self._dice, self._waits = random.Random(str(seed)), (0.05, 0.3, 1.0)
+        self._floods: dict[str, tuple[float, float]] = {}
         self.impatient = 0
         self._number, self._ready, self._loop = 0, threading.Event(), asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._serve, daemon=True)
@@ -92,7 +93,7 @@ class Service:
             self.acked.add(what["id"])
             return {}
         fault = self._fault()
-        chat = what.get("chat") or self.messages[what["id"]]["chat"]
+        chat = what.get("chat") or self.messages[what["message"]]["chat"]
         told, until = self._floods.get(chat, (0.0, 0.0))
         if told + 0.2 < self._loop.time() < until:  # what was under way when it was told is no offence
             self.impatient += 1
@@ -139,12 +140,12 @@ class Service:
         self.messages[name] = {"chat": chat, "text": text}
         return {"id": name}
 
-    def _edit(self, id: str, text: str) -> dict[str, Any]:
-        if self.messages[id]["text"] is None:
+    def _edit(self, message: str, text: str) -> dict[str, Any]:
+        if self.messages[message]["text"] is None:
             return {"never": "the message is gone"}
-        self.messages[id]["text"] = text
+        self.messages[message]["text"] = text
         return {}
 
-    def _delete(self, id: str) -> dict[str, Any]:
-        self.messages[id]["text"] = None
+    def _delete(self, message: str) -> dict[str, Any]:
+        self.messages[message]["text"] = None
         return {}

@@ -253,6 +253,23 @@ async def test_a_question_is_answered_in_the_chat(hermes, scripted, said, ran):
     assert bool(done) is ran
 
 
+async def test_a_stop_while_a_question_is_open_is_no_fault(hermes, scripted, caplog):
+    hermes.configure({**OPEN, "gateway.drain_seconds": 0.05})
+    room = Room()
+
+    @tool(effects={Effect.SEND})
+    async def post(_: Nothing) -> str:
+        """Post."""
+        return "posted"
+
+    hermes.tmp_plugin(scripted([Call("post")]))
+    hermes.tmp_plugin(post)
+    async with serving(hermes, room):
+        room.write("Post it.")
+        await room.until("May I do this?")
+    assert not [record for record in caplog.records if record.levelname == "ERROR"]
+
+
 @pytest.mark.parametrize("said", ["/deny add it to the draft", "/deny {id} add it to the draft"])
 async def test_a_no_in_the_chat_says_what_to_do_instead(hermes, scripted, said):
     hermes.configure(OPEN)
