@@ -1,4 +1,7 @@
-"""``hermes api`` killed at any moment under its clients: runs go on by themselves, a repeated request is done once."""
+"""``hermes api`` killed at any moment under its clients: runs go on by themselves, a repeated request is done once.
+
+The long run: ``pytest -m long -o faulthandler_timeout=0 tests/word/test_killed_api.py --kills 300 -s``.
+"""
 
 import http.client
 import json

@@ -1,4 +1,7 @@
-"""One-shots killed at any moment: what was heard is done once, and a person who goes on is told of all of it."""
+"""One-shots killed at any moment: what was heard is done once, and a person who goes on is told of all of it.
+
+The long run: ``pytest -m long -o faulthandler_timeout=0 tests/word/test_killed_one_shots.py --kills 300 -s``.
+"""
 
 import random
 from collections import Counter

@@ -1,7 +1,7 @@
 """Everybody reads their answers in order and once, on services that fail, from a gateway that is killed often.
 
 The gateway is a real one, with a platform that was written from the documentation alone. The long run:
-``pytest -m long tests/word/test_street.py --messages 2000 -s``.
+``pytest -m long -o faulthandler_timeout=0 tests/word/test_street.py --messages 2000 -s``.
 """
 
 import random
@@ -20,10 +20,23 @@ MOST = {"plain": 2000}  # messages on one street: there, a try without a receipt
 CHATS = {"plain": 100}
 
 
+def pytest_generate_tests(metafunc) -> None:
+    """Play some kinds of services, or all where many messages are wanted."""
+    if "kind" in metafunc.fixturenames:
+        few = metafunc.config.getoption("messages") < 100
+        metafunc.parametrize("kind", ("deletes", "keyed_only") if few else list(KINDS))
+
+
+@pytest.fixture
+def messages(pytestconfig) -> int:
+    """How many are written on one kind of service."""
+    wanted = int(pytestconfig.getoption("--messages"))
+    return wanted if wanted >= 100 else wanted // 3
+
+
 @pytest.mark.timeout(7200)
-@pytest.mark.parametrize("kind", list(KINDS))
-def test_everybody_reads_their_answers_in_order_and_once(tmp_path, server, pytestconfig, kind):
-    left, tally, number = pytestconfig.getoption("--messages"), Counter[str](), 0
+def test_everybody_reads_their_answers_in_order_and_once(tmp_path, server, messages, kind):
+    left, tally, number = messages, Counter[str](), 0
     chats, most = [f"chat{number}" for number in range(CHATS.get(kind, 20))], MOST.get(kind, 250)
     while left > 0:
         number += 1
@@ -40,8 +53,8 @@ def test_everybody_reads_their_answers_in_order_and_once(tmp_path, server, pytes
 
 
 @pytest.mark.timeout(7200)
-def test_everybody_reads_their_answers_on_telegram(tmp_path, server, pytestconfig):
-    left, tally, number = pytestconfig.getoption("--messages"), Counter[str](), 0
+def test_everybody_reads_their_answers_on_telegram(tmp_path, server, messages):
+    left, tally, number = messages, Counter[str](), 0
     chats = [f"person{number}" for number in range(20)]
     while left > 0:
         number += 1
