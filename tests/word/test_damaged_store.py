@@ -45,7 +45,9 @@ def told(number: int) -> list[dict[str, Any]]:
     lines: list[dict[str, Any]] = [{"session": {"id": f"20260101_0000{number:02}_aaaaaaaa", "title": f"talk {number}"}}]
     for at in range(SAID):
         dice = random.Random(f"{number} {at}")
-        words = " ".join(dice.choice(("word", "river", "Straße", "서울", "42")) for _ in range(dice.choice((5, 60, 1500))))
+        words = " ".join(
+            dice.choice(("word", "river", "Straße", "서울", "42")) for _ in range(dice.choice((5, 60, 1500)))
+        )
         text = f"talk{number} line{at} word {words}"
         lines.append({"role": "assistant" if at % 2 else "user", "content": text})
     return lines

@@ -144,15 +144,22 @@ class Home:
         for process in Path("/proc").glob("[0-9]*"):
             with suppress(OSError):
                 near = (process / "cwd").readlink().is_relative_to(self.work)
-                if near or mark in (process / "environ").read_bytes().split(b"\0"):
-                    if (process / "stat").read_text().rpartition(")")[2].split()[0] != "Z":
-                        found[int(process.name)] = (process / "cmdline").read_text().replace("\0", " ")[:120]
+                mine = near or mark in (process / "environ").read_bytes().split(b"\0")
+                if mine and (process / "stat").read_text().rpartition(")")[2].split()[0] != "Z":
+                    found[int(process.name)] = (process / "cmdline").read_text().replace("\0", " ")[:120]
         return found
 
     def end_all(self) -> None:
         if sys.exc_info()[0] and os.environ.get("WORD_KEEP"):  # XXX
-            import shutil, tempfile
-            shutil.copytree(self.home.parent, tempfile.mkdtemp(prefix="kept-", dir=os.environ["WORD_KEEP"]), dirs_exist_ok=True, symlinks=True)
+            import shutil
+            import tempfile
+
+            shutil.copytree(
+                self.home.parent,
+                tempfile.mkdtemp(prefix="kept-", dir=os.environ["WORD_KEEP"]),
+                dirs_exist_ok=True,
+                symlinks=True,
+            )
         for pid in self.alive():
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)

@@ -16,7 +16,8 @@ from telegram_service import number as number_of
 
 __all__ = ["TOKEN", "Telegram", "number_of"]
 
-ODDS = {"flood": 0.04, "broken": 0.04, "cut": 0.03, "hang": 0.01, "garbage": 0.02, "taken_cut": 0.04, "taken_hang": 0.01}
+ODDS = {"flood": 0.04, "broken": 0.04, "cut": 0.03, "hang": 0.01, "garbage": 0.02}
+ODDS |= {"taken_cut": 0.04, "taken_hang": 0.01}
 FAULTS: dict[str, Callable[[], Fault]] = {
     "flood": lambda: refused(429, "Too Many Requests: retry after 1", retry_after=1),
     "broken": lambda: Fault(status=502, body=b"<html>Bad Gateway</html>"),

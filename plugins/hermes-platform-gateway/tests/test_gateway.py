@@ -724,7 +724,7 @@ async def test_what_its_service_could_not_be_told_was_heard_all_the_same(hermes,
         assert await room.until("Hello.") == ["Hello."]
         room.write("/whoami")
         await room.until("Hello.", "You are anna on fake")
-        for envelope in list(cut):  # as services do that were not told
+        for envelope in cut:  # as services do that were not told
             room.service.bring(envelope)
         async with asyncio.timeout(20):
             while len(room.acked) < 2:

@@ -189,7 +189,6 @@ class _Filling:
         self.rows[table] = self.rows.get(table, 0) + done.rowcount
         return bool(done.rowcount)
 
-
     def _said(self, column: str, value: Value) -> Value:
         """The body of a message; that it was there, where it cannot be read."""
         if column != "body" or not isinstance(value, str) or readable(value):
