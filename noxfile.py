@@ -72,7 +72,7 @@ def word(session: nox.Session) -> None:
     """
     _sync(session)
     told = session.posargs or ["--kills", "60", "--messages", "200", "--flips", "120"]
-    session.run("pytest", "tests/word", "-n", "2", "-m", "not real", "-o", "faulthandler_timeout=0", "-s", *told)
+    session.run("pytest", "tests/word", "-m", "not real", "-o", "faulthandler_timeout=0", "-s", *told)
 
 
 @nox.session(python=PYTHONS[0])

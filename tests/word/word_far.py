@@ -19,7 +19,7 @@ from hermes_core import Platform, hookimpl
 from hermes_core.errors import NotSent, Undeliverable
 from hermes_core.types import Envelope, Feature, Message, Sent, Text
 
-PATIENCE = 0.4  # seconds that the service has to answer
+PATIENCE = 1.0  # seconds that the service has to answer
 
 
 class Far(Platform):

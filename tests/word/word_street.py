@@ -53,7 +53,8 @@ class Street:
         self.service, self.chats, self.dice, self.tally = service, chats, dice, tally
         self.said: dict[str, list[str]] = {chat: [] for chat in chats}
         self.jobs: list[str] = []
-        self._asked, self._answered = 0.0, set[str]()
+        self._looked = 0.0
+        self._asked, self._answered = 0.0, set[tuple[str, int]]()
 
     def play(self, folder: Path, server: Server, model: Model, platform: str, senders: list[str], messages: int,
              env: dict[str, str], plugin: Path | None = None) -> None:  # fmt: skip
@@ -115,12 +116,11 @@ class Street:
             return
         self._asked = time.monotonic()
         for chat, texts in self.service.seen().items():
-            for text in texts:
-                for question in re.findall(r"/approve (\w+) once", text):
-                    if question not in self._answered:
-                        self._answered.add(question)
-                        self.tally["questions answered"] += 1
-                        self.service.write(f"yes {question}", chat, f"/approve {question} once")
+            for number in range(sum("May I do this?" in text for text in texts)):
+                if (chat, number) not in self._answered:
+                    self._answered.add((chat, number))
+                    self.tally["questions answered"] += 1
+                    self.service.write(f"yes {chat} {number}", chat, "/approve once")
 
     def _open(self) -> list[str]:
         """The messages without an answer so far."""
@@ -129,10 +129,9 @@ class Street:
 
     def _settled(self, home: Home) -> bool:
         """Whether everybody was answered, or it was given up to; then nothing waits to be sent any more either."""
-        if self._open():
-            time.sleep(0.1)
-        if len(self._open()) > len(self.jobs) // 20:
+        if self._open() and time.monotonic() - self._looked < 5:
             return False
+        self._looked = time.monotonic()
         status = home.run("gateway", "status", status=(0, 1)).out
         return "something waits: 0. To be sent: 0." in status
 
