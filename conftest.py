@@ -61,6 +61,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--messages", type=int, default=60, help="How many messages people write to a service that fails.")
     parser.addoption("--commits", type=int, default=100, help="How often each of many processes writes.")
     parser.addoption("--flips", type=int, default=30, help="How often pages of a store are damaged.")
+    parser.addoption("--kills", type=int, default=6, help="How many processes of a kind are killed at random moments.")
     parser.addoption("--restores", type=int, default=3, help="How many copies are made while others write, and tried.")
 
 

@@ -65,6 +65,17 @@ def delivery(session: nox.Session) -> None:
 
 
 @nox.session(python=PYTHONS[0])
+def word(session: nox.Session) -> None:
+    """What is promised, tried from outside; `nox -s word -- --kills 300 --messages 2000 --flips 720` is the long run.
+
+    It takes an hour. Kills are those of one kind of interface, messages those on one kind of service.
+    """
+    _sync(session)
+    told = session.posargs or ["--kills", "60", "--messages", "200", "--flips", "120"]
+    session.run("pytest", "tests/word", "-m", "not real", "-o", "faulthandler_timeout=0", "-s", *told)
+
+
+@nox.session(python=PYTHONS[0])
 def hostile(session: nox.Session) -> None:
     """Spoiled replies, odd text, secrets, soaking; `nox -s hostile -- --cases 10000` is the long run."""
     _sync(session)

@@ -253,6 +253,23 @@ async def test_a_question_is_answered_in_the_chat(hermes, scripted, said, ran):
     assert bool(done) is ran
 
 
+async def test_a_stop_while_a_question_is_open_is_no_fault(hermes, scripted, caplog):
+    hermes.configure({**OPEN, "gateway.drain_seconds": 0.05})
+    room = Room()
+
+    @tool(effects={Effect.SEND})
+    async def post(_: Nothing) -> str:
+        """Post."""
+        return "posted"
+
+    hermes.tmp_plugin(scripted([Call("post")]))
+    hermes.tmp_plugin(post)
+    async with serving(hermes, room):
+        room.write("Post it.")
+        await room.until("May I do this?")
+    assert not [record for record in caplog.records if record.levelname == "ERROR"]
+
+
 @pytest.mark.parametrize("said", ["/deny add it to the draft", "/deny {id} add it to the draft"])
 async def test_a_no_in_the_chat_says_what_to_do_instead(hermes, scripted, said):
     hermes.configure(OPEN)
@@ -686,6 +703,33 @@ async def test_a_message_that_breaks_something_is_acknowledged_and_told(hermes, 
         room.write("Hi.")
         await room.until("", "Hello.")
     assert room.acked == ["e1", "e2"]
+
+
+async def test_what_its_service_could_not_be_told_was_heard_all_the_same(hermes, scripted, monkeypatch):
+    hermes.configure(OPEN)
+    hermes.tmp_plugin(scripted("Hello."))
+    room = Room()
+    told = room.ack
+
+    async def lost(envelope):
+        if envelope not in cut:
+            cut.append(envelope)
+            raise TimeoutError
+        await told(envelope)
+
+    cut: list[Envelope] = []
+    monkeypatch.setattr(room, "ack", lost)
+    async with serving(hermes, room):
+        room.write("Hi.", chat="c2")
+        assert await room.until("Hello.") == ["Hello."]
+        room.write("/whoami")
+        await room.until("Hello.", "You are anna on fake")
+        for envelope in cut:  # as services do that were not told
+            room.service.bring(envelope)
+        async with asyncio.timeout(20):
+            while len(room.acked) < 2:
+                await asyncio.sleep(0.01)
+    assert len(await room.service.seen()) == 2
 
 
 def _away_once(call, error=None):

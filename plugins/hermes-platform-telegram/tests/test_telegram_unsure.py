@@ -3,10 +3,11 @@
 import asyncio
 
 import pytest
-from telegram_service import Fault
+from telegram_service import Fault, refused
 
 from hermes_core.errors import DeliveryError
 from hermes_core.types import Chat, Message, Text
+from hermes_platform_telegram import unsure
 from hermes_platform_telegram.unsure import REACH
 
 LOST = Fault(cut=True, after=True)
@@ -95,3 +96,32 @@ async def test_only_so_many_numbers_are_looked_at(talk, service):
     service.message_id += 10 * REACH
     await talk.say("…")
     assert len(service.made("forwardMessage")) == REACH
+
+
+async def test_faults_while_it_is_looked_for_leave_nothing(talk, service, monkeypatch):
+    monkeypatch.setattr(unsure, "PAUSE", 0)
+    await talk.lose("…")
+    service.script("forwardMessage", refused(429, "Too Many Requests", retry_after=0), Fault(status=502), LOST, LOST)
+    service.script("deleteMessage", LOST, Fault(status=502), LOST)
+    await talk.say("…")
+    assert talk.seen() == ["…"]
+
+
+async def test_what_is_known_of_other_chats_is_not_looked_at(talk, service):
+    await talk.lose("…")
+    for number in range(2 * REACH):
+        await talk.platform.send(Chat("77"), said(f"number {number}"), "k")
+    await talk.say("…")
+    assert talk.seen() == ["…"]
+    assert len(service.made("forwardMessage")) == 1
+
+
+async def test_a_supergroup_counts_for_itself(talk, service):
+    group = Talk(talk.platform, service, Chat("-1001234567"))
+    await group.say("One.")
+    await group.lose("…")
+    lost = service.message_id
+    service.message_id = lost - 1  # the same number, elsewhere
+    await talk.say("Two.")
+    await group.say("…")
+    assert group.seen() == ["One.", "…"]

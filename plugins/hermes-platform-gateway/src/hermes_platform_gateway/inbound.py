@@ -108,7 +108,7 @@ class Inbound:
             log.exception("message %s of %s could not be taken", envelope.event_id, platform.name)
             await self._tell(envelope, "This message could not be taken. The log of the gateway says why.")
         if not acked:
-            await platform.ack(envelope)
+            await _ack(platform, envelope)
         self._wake(envelope)
 
     async def _take(self, platform: Platform, envelope: Envelope, access: Access) -> bool:
@@ -119,7 +119,7 @@ class Inbound:
         await rows_of(self._ctx).chats.remember_chat(owner, envelope, access.principal)
         if self._commands.is_command(envelope):
             row = await records.hear(owner, envelope)
-            await platform.ack(envelope)
+            await _ack(platform, envelope)
             await self._command(platform, envelope, conversation, access, row)
             return True
         text = plain_text(envelope.message.parts).strip()
@@ -145,7 +145,7 @@ class Inbound:
             await self._ctx.turns.steer(session.id, whole, owner=session.owner)
         elif not await self._ctx.turns.queue(whole, owner=session.owner, order=TurnOrder(session=session.id)):
             raise Duplicate("This message was received before.")
-        await platform.ack(envelope)
+        await _ack(platform, envelope)
         if busy and mode == "interrupt":
             await self._turns.interrupt(session.id, session.owner)
         await self._queue.put(session.id)
@@ -231,3 +231,12 @@ class Inbound:
 def _shared(envelope: Envelope) -> bool:
     """Whether others may speak in the same conversation."""
     return envelope.kind != "dm"
+
+
+async def _ack(platform: Platform, envelope: Envelope) -> None:
+    """Tell the service that a message has its row. Where that is lost the message comes again, and is known."""
+    try:
+        await platform.ack(envelope)
+    except Exception as error:  # noqa: BLE001 - of a platform; what was heard is seen to all the same
+        said = str(error) or type(error).__name__
+        log.warning("%s was not told that message %s arrived: %s", platform.name, envelope.event_id, said)

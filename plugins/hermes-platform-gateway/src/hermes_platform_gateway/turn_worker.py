@@ -139,6 +139,7 @@ class TurnWorker:
                 event = await coming
             finally:
                 coming.cancel()
+                await asyncio.wait({coming})  # the turn cannot be closed before
             if event is None:
                 return
             yield event

@@ -6,11 +6,13 @@ knows is passed on within the chat, silently: that tells what it is, and changes
 what says the very same, is deleted, and what was passed on.
 """
 
+import asyncio
 import logging
 import time
 from collections import OrderedDict, deque
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import islice
 
 from hermes_core.errors import HermesError, NotSent, Undeliverable
 from hermes_core.types import JSON, Chat, Sent
@@ -19,6 +21,10 @@ from hermes_platform_telegram.failures import Lost, Refused
 __all__ = ["Unsure"]
 
 REACH = 20  # numbers before the second message that are looked at
+PAUSE = 1.0  # seconds after a fault
+_FAR = 1_000  # numbers before it beyond which nothing is looked for
+_TRIES = 4  # after the first one
+_SUPERGROUP = "-100"  # the first digits of their ids, and of channels'
 _CHATS = 500  # that are remembered
 _KNOWN = 100  # numbers of a chat that are remembered
 _LIFE = 900.0  # seconds in which what is said again is the same message
@@ -64,21 +70,22 @@ class Unsure:
         finally:
             place.flying -= 1
 
-    def doubtful(self, sent: Sent, text: str) -> range:
-        """The numbers among which the same text may be for a second time, now that it was sent surely."""
+    def doubtful(self, sent: Sent, text: str) -> Sequence[int]:
+        """The numbers that the same text may have for a second time, now that it was sent surely: the latest first."""
         place, last = self._at(sent.chat), int(sent.message_id) if sent.message_id.isdecimal() else 0
         when, before = place.lost.pop(text, (0.0, 0))
         if not before or self._clock() - when > _LIFE or place.flying:
-            return range(0)
-        return range(max(before + 1, last - REACH), last)
+            return ()
+        known = self._known(sent.chat)
+        between = (number for number in range(last - 1, max(before, last - _FAR), -1) if number not in known)
+        return tuple(islice(between, REACH))
 
-    async def clear(self, chat: Chat, text: str, numbers: range) -> None:
-        """Take away what is among these numbers and says the same. A fault leaves it there."""
-        known = set(self._at(chat.id).known)
+    async def clear(self, chat: Chat, text: str, numbers: Sequence[int]) -> None:
+        """Take away what has these numbers and says the same. A fault that lasts leaves it there."""
         try:
             for number in numbers:
-                if number not in known and await self._says(chat, number, text):
-                    await self._call("deleteMessage", chat, {"message_id": number})
+                if number not in self._known(chat.id) and await self._says(chat, number, text):
+                    await self._delete(chat, number)
                     self._log.info("Message %d in %s was there twice, and is taken away.", number, chat.id)
         except (Refused, Lost, HermesError, KeyError, TypeError, ValueError) as error:
             self._log.info("What may be twice in %s stays: %s", chat.id, error)
@@ -88,15 +95,51 @@ class Unsure:
         where = {"from_chat_id": chat.id, "message_id": number, "disable_notification": True}
         thread = {"message_thread_id": int(chat.thread)} if chat.thread.isdecimal() else {}
         try:
-            passed_on = await self._call("forwardMessage", chat, {**where, **thread})
+            passed_on, strays = await self._patiently("forwardMessage", chat, {**where, **thread})
         except Refused as refusal:
             if refusal.status != 400:
                 raise
             return False  # there is none of this number here
-        await self._call("deleteMessage", chat, {"message_id": int(passed_on["message_id"])})
+        copy = int(passed_on["message_id"])
+        await self._delete(chat, copy)
         origin = passed_on.get("forward_origin") or {}
         mine = str((origin.get("sender_user") or {}).get("id")) == self._me
-        return mine and bool(passed_on.get("text") == text)
+        same = mine and bool(passed_on.get("text") == text)
+        # What was passed on without a receipt is there, too. Nothing that is being sent has a lower number then.
+        if strays and same and not self._at(chat.id).flying:
+            await self.clear(chat, text, range(copy - 1, max(number, copy - REACH), -1))
+        return same
+
+    async def _delete(self, chat: Chat, number: int) -> None:
+        """Delete a message, which may be gone already. Raises Refused, Lost."""
+        try:
+            await self._patiently("deleteMessage", chat, {"message_id": number})
+        except Refused as refusal:
+            if not refusal.says("not found"):
+                raise
+
+    async def _patiently(self, method: str, chat: Chat, given: Mapping[str, JSON]) -> tuple[JSON, bool]:
+        """Call it again after faults that pass; whether it may have been done before, too. Raises Refused, Lost."""
+        before = False
+        for left in range(_TRIES, -1, -1):
+            try:
+                return await self._call(method, chat, given), before
+            except Lost as lost:
+                if not left:
+                    raise
+                before, pause = before or lost.maybe, PAUSE
+            except Refused as refusal:
+                if not left or (refusal.status < 500 and refusal.status != 429):
+                    raise
+                pause = PAUSE if refusal.retry_after is None else refusal.retry_after
+            await asyncio.sleep(pause)
+        raise AssertionError
+
+    def _known(self, chat: str) -> set[int]:
+        """The numbers in use as far as is known. But for supergroups all chats of a bot count together."""
+        if chat.startswith(_SUPERGROUP):
+            return set(self._at(chat).known)
+        return {n for name, place in self._places.items() if not name.startswith(_SUPERGROUP) for n in place.known}
 
     def _at(self, chat: str) -> _Place:
         place = self._places.setdefault(chat, _Place())

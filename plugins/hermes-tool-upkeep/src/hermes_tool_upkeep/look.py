@@ -1,5 +1,6 @@
 """What is true of the file of a store: whether it is one, and whole."""
 
+import json
 import os
 import sqlite3
 import time
@@ -8,15 +9,18 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from hermes_core.codec import message_from_json
 from hermes_core.errors import UserError
+from hermes_tool_upkeep import log
 from hermes_tool_upkeep.index import derived, unfound
 
-__all__ = ["NO_TEXT", "Looked", "look", "opened", "users_of"]
+__all__ = ["NO_TEXT", "Looked", "look", "opened", "readable", "users_of"]
 
 Level = Literal["ok", "derived", "damaged", "foreign", "gone"]
 _BUSY = 30.0  # seconds
 _STEPS = 20_000  # of SQLite's machine between two looks at the clock
 _MOST = 100
+_FEW = 20  # messages that are named
 _HEAD = 100  # bytes that every database begins with
 NO_TEXT = "its schema holds what is no text"  # SQLite's own word of it is none either: Python cannot read it
 
@@ -55,12 +59,16 @@ def look(path: Path, *, seconds: float = 0.0, deep: bool = True) -> Looked:
     if (size := path.stat().st_size) < _HEAD:
         return Looked("gone", [f"{path} was emptied: it has {size} bytes"])
     until = time.monotonic() + seconds
+    unread = log.unread(path)  # first: who writes next writes over it
     try:
         with closing(sqlite3.connect(_address(path), uri=True, timeout=_BUSY)) as connection:
             connection.isolation_level = None
             if seconds:
                 connection.set_progress_handler(lambda: time.monotonic() > until, _STEPS)
-            return _look(connection, path, deep=deep)
+            found = _look(connection, path, deep=deep)
+        if unread and found.level in ("ok", "derived"):
+            return Looked("damaged", [unread, *found.lines])
+        return found
     except sqlite3.DatabaseError as error:
         if _said(error) == "SQLITE_INTERRUPT":
             return Looked("ok", whole=False)
@@ -81,6 +89,8 @@ def _look(connection: sqlite3.Connection, path: Path, *, deep: bool) -> Looked:
     found = [str(row[0]) for row in connection.execute(f"PRAGMA {check}({_MOST})")]
     lines = [] if found == ["ok"] else [line for text in found for line in text.splitlines() if line[:3] != "***"]
     lost = [line for table in sorted(tables) if (lines or deep) and (line := _unread(connection, table))]
+    if deep and "messages" in tables and not lost:
+        lost = _garbled(connection)
     if lines or lost:
         return Looked("damaged" if lost or _of_pages(lines) else "derived", [*lost, *lines])
     if "messages" in tables:
@@ -91,6 +101,23 @@ def _look(connection: sqlite3.Connection, path: Path, *, deep: bool) -> Looked:
             wrong = unfound(connection)
         return Looked("derived" if wrong else "ok", [wrong] if wrong else [])
     return Looked("ok")
+
+
+def _garbled(connection: sqlite3.Connection) -> list[str]:
+    """Say which messages cannot be read although their rows can."""
+    rows = connection.execute("SELECT id, session_id, body FROM messages")
+    found = [(number, session) for number, session, body in rows if not readable(body)]
+    more = [f"and {len(found) - _FEW} more"] if len(found) > _FEW else []
+    return [f"message {number} of session {session} cannot be read" for number, session in found[:_FEW]] + more
+
+
+def readable(body: str) -> bool:
+    """Tell whether the row of a message says it."""
+    try:
+        message_from_json(json.loads(body))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return False
+    return True
 
 
 def _of_pages(lines: Sequence[str]) -> bool:
