@@ -56,7 +56,7 @@ async def hear(scene: Scene, *envelopes: Envelope) -> None:
     try:
         for envelope in envelopes:
             room.service.bring(envelope)
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(50):
                 while "I did all" not in await room.answers.get():
                     pass
     finally:

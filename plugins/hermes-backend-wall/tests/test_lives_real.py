@@ -176,6 +176,15 @@ async def test_a_word_that_no_system_can_take_ends_nothing_else(here, bash):
     await process.kill()
 
 
+async def test_a_wall_that_is_not_there_in_time_says_that_and_no_other_reason(here, monkeypatch):
+    monkeypatch.setattr("hermes_backend_wall.sandbox.START", 0.0)
+    with pytest.raises(ToolError, match=r"did not stand within 0 seconds: this machine is very busy") as caught:
+        await here.run(ExecRequest(argv=("true",)))
+    assert caught.value.hint == "Run it again when less is going on."
+    monkeypatch.undo()
+    assert (await here.run(ExecRequest(argv=("true",)))).status == 0
+
+
 async def test_a_sandbox_that_is_closed_again_ends_nobody_elses_processes(folder, plan, monkeypatch):
     """Once it is buried its number may be that of another's sandbox."""
     walled = Walled(str(folder), plan)

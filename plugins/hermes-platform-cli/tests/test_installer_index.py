@@ -154,6 +154,42 @@ def test_a_name_of_somebody_else_is_never_built(index, place):
 
 
 @pytest.mark.few(1)
+def test_our_name_is_never_built_whoever_says_so(index, place):
+    index.sdist("hermes-tool-metrics")
+    with pytest.raises(UserError, match="could not install"):
+        install("hermes-tool-metrics", Ledger(), binary_only=False, index=index.url, say=print, osv=NOBODY)
+    assert not index.mark.exists()
+    assert there(place) == set()
+
+
+@pytest.mark.parametrize("requirement", ["hermes-core", "Hermes_Core==0.5.1", "hermes-core @ https://x.example/a.whl"])
+def test_hermes_itself_is_no_plugin(requirement):
+    with pytest.raises(UserError, match="hermes-core is Hermes itself"):
+        install(requirement, Ledger(), binary_only=False, say=print, osv=NOBODY)
+
+
+@pytest.mark.few(1)
+def test_no_plugin_brings_another_hermes(index, place):
+    """Somebody else has our name on the index, and a newer version."""
+    index.wheel("hermes-core", version="99.0", fields="Author: Mallory\n")
+    index.wheel("acme-board", entry_points="", fields="Requires-Dist: hermes-core>=9\n")
+    index.wheel("hermes-tool-acme", fields="Requires-Dist: acme-board\n")
+    with pytest.raises(UserError, match="could not install"):
+        install("hermes-tool-acme", Ledger(), index=index.url, say=print, osv=NOBODY)
+    assert there(place) == set()
+
+
+@pytest.mark.few(1)
+def test_one_of_ours_that_it_needs_is_looked_at_by_itself(index, place, monkeypatch):
+    index.wheel("hermes-tool-metrics", fields="Author: Mallory\n")
+    index.wheel("hermes-tool-acme", fields="Requires-Dist: Hermes_Tool.metrics>=1\n")
+    monkeypatch.setattr("hermes_platform_cli.commands.installer.installed_own", dict)
+    with pytest.raises(UserError, match="needs hermes-tool-metrics of ours, which is not here"):
+        install("hermes-tool-acme", Ledger(), index=index.url, say=print, osv=NOBODY)
+    assert there(place) == set()
+
+
+@pytest.mark.few(1)
 def test_what_is_no_plugin_is_refused_with_what_it_is(index, place):
     index.wheel("requests-board", entry_points="[console_scripts]\nx = y:z\n")
     with pytest.raises(UserError, match=r"requests-board 1\.0 is no plugin of Hermes: A board\."):

@@ -101,9 +101,13 @@ class Sandbox:
         try:
             async with asyncio.timeout(START):
                 await self._ready
-        except (TimeoutError, ConnectionError):
+        except (TimeoutError, ConnectionError) as error:
             await self.close()
-            problem = self._recipe.explain(self._complaint())
+            said = self._complaint()
+            if isinstance(error, TimeoutError) and not said.strip():
+                text = f"The wall did not stand within {START:.0f} seconds: this machine is very busy."
+                raise ToolError(text, hint="Run it again when less is going on.", retry=False) from None
+            problem = self._recipe.explain(said)
             raise ToolError(problem.text, hint=problem.hint, retry=False) from None
         except BaseException:
             await self.close()

@@ -66,12 +66,14 @@ class Run:
         self.stdin = stdin
         self.output = DERIVED
         self.noted = self.asked = False  # whether anything was said of it; whether it may run what it is given
+        self.did, self.looked = set[Class](), set[str]()  # what was said of it; the words that were taken for paths
 
     # --- saying what it does --------------------------------------------------------------------------------------
 
     def note(self, what: Class, *effects: Effect) -> None:
         """It does something that needs no yes. ``effects`` says more exactly what that is to the world."""
         self.noted = True
+        self.did.add(what)
         self.scene.note(what, effects)
 
     def ask(self, what: Class, reason: str, *, lost: bool = False) -> None:
@@ -98,6 +100,11 @@ class Run:
     # --- files ----------------------------------------------------------------------------------------------------
 
     def _zones(self, word: str, *, whole: bool = False) -> list[tuple[str, Zone]]:
+        self.looked.add(word)
+        return self.zones(word, whole=whole)
+
+    def zones(self, word: str, *, whole: bool = False) -> list[tuple[str, Zone]]:
+        """The paths that a word may stand for, and what kind of place each is."""
         self.scene.step()
         paths = self.scene.places.absolute(word, self.folders)
         return [(path, self.scene.places.zone(path, whole=whole)) for path in paths]
@@ -333,9 +340,13 @@ def _judged(one: Run, word: str) -> None:
             return
         one.ask(Class.CODE, f"runs {shown(one.name)}, which the guard does not know")
         return
+    one.looked.clear()  # by ``mentions``
     judge(one)
     if not one.noted:
         scene.note(Class.CODE)  # nobody said what it does, so it may do anything
+    from hermes_tool_guard.strays import strays
+
+    strays(one)
 
 
 def _like_a_tool(one: Run) -> bool:

@@ -2,14 +2,21 @@
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from hermes_core.control import Package, PluginsBroker
 from hermes_core.errors import UserError
 from hermes_core.types import PluginRow
 from hermes_platform_cli.commands.contents import Contents, installed_contents
-from hermes_platform_cli.commands.names import refuse_imitation, refuse_stranger
+from hermes_platform_cli.commands.names import (
+    installed_own,
+    own_names,
+    refuse_imitation,
+    refuse_kernel,
+    refuse_stranger,
+)
 from hermes_platform_cli.commands.programs import run_program
 from hermes_platform_cli.commands.unpacked import contents_of, fields_of, normalized, refuse_no_plugin, taken_over
 
@@ -31,12 +38,15 @@ def install(
 
     It is unpacked and looked at first, from ``index`` and no other. Building from source runs the author's code, so
     only wheels are taken unless ``binary_only`` is off. Raises UserError when an advisory calls it malware, when it is
-    no plugin, when its name imitates one of ours or is ours without being from us, when it would run at every start
-    of Python, when it is not what the lock says of this version, or when the installer fails; then nothing is noted.
+    no plugin, when its name imitates one of ours or is ours without being from us, when it needs another Hermes than
+    this one, when it would run at every start of Python, when it is not what the lock says of this version, or when
+    the installer fails; then nothing is noted.
     """
     name, version, remote = _understood(requirement.strip())
     _refuse_index(index)
     refuse_imitation(name)
+    refuse_kernel(name)
+    binary_only = binary_only or (remote and name in own_names())  # there is a wheel of each; who has none is not us
     if binary_only and not remote:
         _refuse_unbuilt(requirement.strip())
     if remote:
@@ -49,7 +59,9 @@ def install(
     _compare(name, before, found, say)
     extras = re.search(r"\[[^\]]*\]", requirement)
     exactly = f"{name}{extras[0] if extras else ''}=={found.version}"
-    run_program("install", [*wheels, exactly if remote and not version else requirement], index=index, say=say)
+    with _held() as held:
+        words = [*wheels, exactly if remote and not version else requirement]
+        run_program("install", words, index=index, held=held, say=say)
     there = installed_contents(name)
     if there is not None and there.digest != found.digest:
         run_program("uninstall", [name])
@@ -119,6 +131,17 @@ def _looked_at(name: str, arguments: Sequence[str], index: str) -> Contents:
         return found
 
 
+@contextmanager
+def _held() -> Iterator[str]:
+    """A file that says which version of ours is here: no plugin brings another, whoever has our name on its index."""
+    from tempfile import NamedTemporaryFile
+
+    with NamedTemporaryFile("w", prefix="hermes-held-", suffix=".txt") as file:
+        file.writelines(f"{name}=={version}\n" for name, version in installed_own().items())
+        file.flush()
+        yield file.name
+
+
 def _refuse_startup(name: str, found: Contents) -> None:
     if found.run_at_start:
         text = f"{name} {found.version} brings {', '.join(found.run_at_start)}, which Python runs at every start."
@@ -132,6 +155,12 @@ def _refuse_needs(name: str, found: Contents) -> None:
     if needs := [need for need in found.needs if re.match(r"[\w.-]+\s*(?:\[[^\]]*\])?\s*@", need)]:
         text = f"{name} {found.version} needs {', '.join(needs)}, which is not from the package index."
         raise UserError(f"{text} It was not installed.", hint="Tell its author: dependencies come from the index.")
+    ours = {
+        normalized(one[0]) for need in found.needs if "extra ==" not in need and (one := re.match(r"[\w.-]+", need))
+    }
+    if missing := sorted(ours & own_names() - set(installed_own())):
+        text = f"{name} {found.version} needs {', '.join(missing)} of ours, which is not here. It was not installed."
+        raise UserError(text, hint=f"hermes plugins install {missing[0]}   first; it is looked at by itself.")
 
 
 def _refuse_unbuilt(requirement: str) -> None:

@@ -1,6 +1,7 @@
 """Whose name a distribution carries: our own, somebody else's, or one that is made to be taken for ours."""
 
 import re
+from contextlib import suppress
 from functools import cache
 
 from hermes_core.errors import UserError
@@ -9,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from importlib.metadata import PackageMetadata
 
-__all__ = ["own_names", "refuse_imitation", "refuse_stranger"]
+__all__ = ["installed_own", "own_names", "refuse_imitation", "refuse_kernel", "refuse_stranger"]
 
 _CORE = "hermes-core"
 _SIGNS = ("Author", "Project-URL")
@@ -22,6 +23,25 @@ def own_names() -> frozenset[str]:
 
     found = (re.match(r"[\w.-]+", need) for need in requires(_CORE) or ())
     return frozenset({_CORE, *(one[0] for one in found if one and one[0].startswith("hermes-"))})
+
+
+def installed_own() -> dict[str, str]:
+    """Those of ``own_names`` that stand in this Python, with their versions."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    found = {}
+    for name in sorted(own_names()):
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found
+
+
+def refuse_kernel(name: str) -> None:
+    """Raises UserError for the name of Hermes itself: on an index of everybody's it may be somebody else's."""
+    if name == _CORE:
+        raise UserError(
+            f"{name} is Hermes itself, and no plugin. It was not installed.", hint="To renew it: hermes update"
+        )
 
 
 def refuse_imitation(name: str) -> None:

@@ -20,8 +20,13 @@ _NOT_KEPT = {
 Say = Callable[[str], None]
 
 
-def run_program(action: str, arguments: Sequence[str], *, index: str = "", say: Say = lambda _text: None) -> None:
-    """Install or uninstall, with packages from ``index`` only. Raises UserError when that failed."""
+def run_program(
+    action: str, arguments: Sequence[str], *, index: str = "", held: str = "", say: Say = lambda _text: None
+) -> None:
+    """Install or uninstall, with packages from ``index`` only. Raises UserError when that failed.
+
+    ``held`` is a file of versions that nothing may change.
+    """
     by, command = _program()
     yes = ["-y"] if action == "uninstall" and by != "uv" else []
     place = ["--python", sys.executable, "--no-config"] if by == "uv" else []
@@ -30,6 +35,8 @@ def run_program(action: str, arguments: Sequence[str], *, index: str = "", say: 
     # The installer's own words go to stderr as they come: stdout is for answers.
     words = [*command, action, *place, *where, *yes, *arguments]
     environ = _environment(os.environ)
+    if held:
+        environ |= {"UV_CONSTRAINT": held, "PIP_CONSTRAINT": held}
     status = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=2, env=environ, check=False).returncode
     if status:
         hint = "What it said stands above." + (" --allow-sdist also builds." if "--only-binary" in arguments else "")

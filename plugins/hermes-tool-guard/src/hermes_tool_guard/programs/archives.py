@@ -3,7 +3,7 @@
 from hermes_core.types import Effect
 from hermes_tool_guard.judgement import Class
 from hermes_tool_guard.programs.files import deletes
-from hermes_tool_guard.run import Program, Run, each, names
+from hermes_tool_guard.run import Options, Program, Run, each, names
 
 _TAR_RUNS = names(
     "--checkpoint-action --to-command --use-compress-program --info-script --new-volume-script --rsh-command "
@@ -17,13 +17,8 @@ def unpacks(run: Run, folder: str) -> None:
     run.note(Class.WRITE, Effect.WRITE_FILES, Effect.EXECUTE)
 
 
-def _tar(run: Run) -> None:
-    args = list(run.args)
-    if args and args[0][:1] not in ("-", "\0", "\1"):
-        args[0] = f"-{args[0]}"  # tar xzf
-    plain = Run(run.scene, [run.argv[0], *args], run.folders, run.stdin)
-    valued = names("-f -C -T -X -I -F -b -g -H -K -N -V --file --directory --exclude --transform")
-    options = plain.options(valued)
+def _tar_runs(run: Run, options: Options) -> None:
+    """Other programs that tar is told to run."""
     for name in _TAR_RUNS:
         if options.has(name) and not options.value(name).startswith(
             ("exec=echo", "echo", "dot", "gzip", "pigz", "zstd", "xz", "bzip2", "lz4", "pbzip2")
@@ -35,6 +30,16 @@ def _tar(run: Run) -> None:
         and options.value("-I").split(" ")[0] not in ("gzip", "pigz", "zstd", "xz", "bzip2", "lz4", "pbzip2")
     ):
         run.ask(Class.CODE, "runs another program")
+
+
+def _tar(run: Run) -> None:
+    args = list(run.args)
+    if args and args[0][:1] not in ("-", "\0", "\1"):
+        args[0] = f"-{args[0]}"  # tar xzf
+    plain = Run(run.scene, [run.argv[0], *args], run.folders, run.stdin)
+    valued = names("-f -C -T -X -I -F -b -g -H -K -N -V --file --directory --exclude --transform")
+    options = plain.options(valued)
+    _tar_runs(run, options)
     archive = options.value("-f", "--file")
     if ":" in archive and not archive.startswith(("/", ".")):
         run.ask(Class.SEND, "uses an archive on another machine")
@@ -53,16 +58,21 @@ def _tar(run: Run) -> None:
             run.ask(Class.WRITE_OUTSIDE, "unpacks files to wherever their names say")
     else:
         run.read(archive or ".")
+    for word in options.values("--index-file", "-g", "--listed-incremental"):
+        run.write(word)
     if options.has("--remove-files"):
         deletes(run, options.rest, True)
 
 
+_FLAGS = {"cpio": {"-d"}, "ar": {"-x", "-d", "-o", "-P", "-O"}}  # take no value there
+
+
 def _unpack(run: Run) -> None:
-    options = run.options(
-        {"-d", "-o", "-x", "-P", "-O", "-D", "--directory", "-F", "-I"} - ({"-d"} if run.name == "cpio" else set())
-    )
+    options = run.options(names("-d -o -x -P -O -D --directory -F -I --output") - _FLAGS.get(run.name, set()))
     if run.name == "cpio" and options.has("-D", "--directory"):
         run.write(options.value("-D", "--directory"))
+    if run.name == "ar" and options.has("--output"):
+        run.write(options.value("--output"))
     if run.name in ("unzip", "bsdtar"):
         if options.has("-l", "-v", "-t", "-p", "-Z"):
             run.note(Class.READ)
@@ -110,15 +120,21 @@ def _compress(run: Run) -> None:
             run.write(word)
     for word in options.values("-o"):
         run.write(word)
+    if options.has("--files", "--files0"):
+        run.ask(Class.UNCLEAR, "changes the files that another file names")
     run.note(Class.READ)
 
 
 def _split(run: Run) -> None:
-    options = run.options({"-b", "-l", "-n", "-a", "-C", "-t", "--bytes", "--lines", "--number", "-f", "-k"})
+    options = run.options(names("-b -l -n -a -C -t --bytes --lines --number -f --prefix --suffix-format"))
     if options.has("--filter"):
         run.code(options.value("--filter"))
         run.ask(Class.CODE, "runs another program on every part")
-    run.write(options.rest[1] if len(options.rest) > 1 and run.name == "split" else "xaa")
+    if run.name == "csplit":
+        run.looked.update(options.rest[1:])  # patterns
+        run.write(options.value("-f", "--prefix") or "xx00")
+    else:
+        run.write(options.rest[1] if len(options.rest) > 1 else "xaa")
 
 
 PROGRAMS: dict[str, Program] = {

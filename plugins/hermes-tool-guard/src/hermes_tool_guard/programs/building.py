@@ -24,7 +24,7 @@ def _of_the_folder(run: Run, path: str) -> None:
 
 def _make(run: Run) -> None:
     options = run.options(
-        {"-C", "-f", "-I", "-j", "-l", "-o", "-W", "--directory", "--file", "--makefile", "--eval", "-E"}
+        names("-C -f -I -j -l -o -W --directory --file --makefile --include-dir --eval -E"),
     )
     for code in options.values("--eval", "-E"):
         for inner in re.findall(r"\$\(shell ([^)]*)\)", code):
@@ -39,7 +39,7 @@ def _make(run: Run) -> None:
             "install uninstall deploy publish release push upload destroy"
         ):
             run.ask(Class.INSTALL, f"runs make {word}, which reaches beyond the folder")
-    for folder in options.values("-C", "--directory", "-I"):
+    for folder in options.values("-C", "--directory", "-I", "--include-dir"):
         _of_the_folder(run, folder)
     for file in options.values("-f", "--file", "--makefile"):
         (run.ask(Class.CODE, "runs rules it is given as input") if file == "-" else run.script(file))

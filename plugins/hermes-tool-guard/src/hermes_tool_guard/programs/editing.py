@@ -30,6 +30,8 @@ def _sed(run: Run) -> None:
             run.ask(Class.UNCLEAR, "runs a sed script that is only known when it runs")
         _sed_script(run, script)
     in_place = options.has("-i", "--in-place") or any(re.match(r"-[nErsuz]*i", a) for a in run.args)
+    if any("/" in a for a in run.args if re.match(r"-[nErsuz]*i|--in", a)):
+        run.ask(Class.WRITE_OUTSIDE, "keeps what a file was in another folder")
     for word in rest:
         run.read(word)
         if in_place:
@@ -120,6 +122,15 @@ def _awk_script(run: Run, script: str) -> None:
         run.ask(Class.WRITE_OUTSIDE, "writes from an awk script to a file that is only known when it runs")
 
 
+def _awk_writes(run: Run) -> None:
+    """What awk writes by its options, whose values are glued to them."""
+    for word in run.args:
+        if re.match(r"-[dop].|--(?:dump|prof|pretty)[\w-]*=", word):
+            run.write(word.partition("=")[2] or word[2:])
+        elif re.search(r"inplace::suffix=.*/", word):
+            run.ask(Class.WRITE_OUTSIDE, "keeps what a file was in another folder")
+
+
 def _awk(run: Run) -> None:
     options = run.options(names("-F -v -f -i -e -l --file --assign --field-separator --source --include --load"))
     rest = list(options.rest)
@@ -129,6 +140,7 @@ def _awk(run: Run) -> None:
             run.script(file)
     if options.has("-l", "--load"):
         run.ask(Class.CODE, "loads a library into awk")
+    _awk_writes(run)
     if not scripts and not options.has("-f", "--file") and rest:
         scripts = [rest.pop(0)]
     for script in scripts:

@@ -165,7 +165,10 @@ def _wget(run: Run) -> None:
         run.ask(Class.CODE, "gives wget settings that may run anything")
     folder = options.value("-P", "--directory-prefix")
     outputs = options.values("-O", "--output-document")
-    _saves(run, [*outputs, *options.values("-o", "--output-file", "-a", "--append-output", "--save-cookies")])
+    aside = names(
+        "-o --output-file -a --append-output --save-cookies --hsts-file --warc-file --warc-tempdir --rejected-log"
+    )
+    _saves(run, [*outputs, *options.values(*aside)])
     if not outputs and not options.has("--spider"):
         _saves(run, [u.partition("?")[0].rpartition("/")[2] or "index.html" for u in urls], folder)
     run.unknown(w for w in run.args if w[:1] in UNKNOWN and w not in urls)

@@ -215,6 +215,8 @@ def _loads(run: Run) -> None:
     """Shows what a program loads, by loading it."""
     for word in run.args:
         run.read(word)
+        if word[:1] != "-" and not word.startswith(("/usr/", "/bin/", "/sbin/", "/lib", "/opt/")):
+            run.script(word)
     run.note(Class.PROJECT)
 
 

@@ -34,8 +34,12 @@ _REBUILDS = names("update-in with-profile with-profiles change")  # of lein: the
 _BEFORE = names("ccache distcc sccache nyc c8")  # before the line of another program
 _RUNNERS = names("stack cabal nx lerna")  # whose ``exec`` runs any program
 _LABELLED = names("bazel bazelisk buck2")  # a target of theirs begins with two slashes
+_INTO = names("qpdf pdftotext pdfimages pdfseparate pdfunite objcopy strip lipo install_name_tool")  # the last is made
+_SIDE = names("-MF -dumpdir -dumpbase -aux-info -foutput -dir -out -vstats_file -passlogfile -write +write -dump")
 MEDIA = names("ffmpeg sox convert magick mogrify composite montage gm gs inkscape")
-_PROTOCOL = re.compile(r"(?:msl|ephemeral|https?|ftp|rtmp|tcp|udp|concat|subfile|data|file|gopher|label:@|text:|\|)")
+_PROTOCOL = re.compile(
+    r"(?:msl|ephemeral|https?|ftp|rtmp|tcp|udp|concat|subfile|data|file|gopher|label:@|text:|\[f=|\|)"
+)
 _SCRIPTED = names(
     "-script batch -filter_script -filter_complex_script --actions --actions-file --extension-directory -dNOSAFER "
     "-c -f --shell"
@@ -72,6 +76,8 @@ def tool(run: Run) -> None:
     _arguments(run, row)
     if run.name in MEDIA:
         _media(run)
+    elif run.name in _INTO and len(operands := [a for a in run.args if a[:1] != "-"]) > 1:
+        run.write(operands[-1])
     if run.name in _COMPILERS:
         _compiled(run)
     carried(run, asks=True)
@@ -176,8 +182,10 @@ def like_code(word: str) -> bool:
 def files_given(run: Run) -> None:
     """What a tool writes to."""
     for word, after in pairwise([*run.args, ""]):
-        if word in OUTPUTS and after:
+        if (word in OUTPUTS or word in _SIDE) and after and not (word == "-o" and "=" in after):
             run.write(after)
+        elif word.startswith(("-sOutputFile=", "--emit=")) and "=" in word:
+            run.write(word.rpartition("=")[2])
         elif word.startswith(_OUTPUT_IS):
             run.write(word.partition("=")[2])
 

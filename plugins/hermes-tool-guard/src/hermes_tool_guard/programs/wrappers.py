@@ -118,8 +118,8 @@ def _transparent(run: Run) -> None:
     traced = run.name == "perf" and words[:1] in (["record"], ["stat"])  # its options stand behind that
     options = words[traced : len(words) - len(_after_options(words[traced:], frozenset(valued.split())))]
     for word, after in zip(options, [*options[1:], ""], strict=False):
-        if word in ("-o", "--output") and run.name in ("time", "perf"):
-            run.write(after)
+        if run.name in ("time", "perf") and word.startswith(("-o", "--output")):
+            run.write(word.partition("=")[2] or word[2:] if word not in ("-o", "--output") else after)
         if (run.name == "gdb" and not _gdb_calm(word)) or (
             run.name == "hyperfine" and word in ("-p", "--prepare", "-c", "--cleanup", "-s", "--setup")
         ):

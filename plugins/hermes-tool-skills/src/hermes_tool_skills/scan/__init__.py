@@ -19,7 +19,7 @@ _MOST_TEXT = 3_000_000  # characters of a whole skill that rules look at
 _PIECE, _OVERLAP = 150_000, 2_000  # characters that are looked at in one go, and again with the next
 _PROSE = (".md", ".mdx", ".txt", ".rst", ".html")
 _MOST_FINDINGS = 200
-VERSION = 5  # of the rules; part of the key under which verdicts are cached
+VERSION = 6  # of the rules; part of the key under which verdicts are cached
 
 
 @frozen(kw_only=True)
