@@ -40,6 +40,7 @@ OWN = (
     "hermes-tool-migrate",
     "hermes-tool-persona",
     "hermes-tool-provenance",
+    "hermes-tool-python",
     "hermes-tool-recall",
     "hermes-tool-redaction",
     "hermes-tool-references",
