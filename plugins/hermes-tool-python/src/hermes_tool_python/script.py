@@ -1,7 +1,6 @@
 """A script, and what it came to."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from hermes_core.types import Blob
 from hermes_core.values import define, frozen
@@ -33,7 +32,8 @@ class Printed:
 class Ended:
     """How a script ended. ``value`` is what its last line gave, ``error`` its own, with the lines it came through.
 
-    ``trouble`` is what became of its process where that is gone, ``early`` that it failed before it called a tool.
+    ``trouble`` is what became of its process where that is gone; ``early``: it asks for what this Python does not know,
+    and had done nothing yet.
     ``outside``: what it gives may come from outside. ``said`` is what its place said besides.
     """
 
@@ -50,8 +50,3 @@ class Ended:
     def failed(self) -> bool:
         """Whether it did not come to its end."""
         return bool(self.error or self.trouble)
-
-
-def plain(value: Any) -> str:
-    """A value of JSON as a line for people."""
-    return value if isinstance(value, str) else repr(value)

@@ -99,12 +99,17 @@ async def _played(
     keep: bool,
 ) -> "Ended":
     """What a script came to, in the small Python where that will do, else in the whole one. Raises ToolError."""
-    if config.mode == "fast" or (config.mode == "auto" and not keep and _suits(script.code)):
-        async with _interpreter(ctx, context, config, fast=True, keep=keep) as python:
-            with note.kept(python.mark):
-                ended = await python.run(script, calls.make, context.progress)
-        if config.mode == "fast" or not ended.early:
-            return ended
+    if config.mode == "fast" or (config.mode == "auto" and not keep and _suits(ctx, script.code)):
+        try:
+            async with _interpreter(ctx, context, config, fast=True, keep=keep) as python:
+                with note.kept(python.mark):
+                    ended = await python.run(script, calls.make, context.progress)
+            if config.mode == "fast" or not ended.early:
+                return ended
+        except ToolError as error:
+            if config.mode == "fast":
+                raise
+            ctx.state["no small Python"] = error.text
     async with _interpreter(ctx, context, config, fast=False, keep=keep) as python:
         with note.kept(python.mark):
             ended = await python.run(script, calls.make, context.progress)
@@ -113,10 +118,13 @@ async def _played(
     return ended
 
 
-def _suits(code: str) -> bool:
-    from hermes_tool_python import fast
+def _suits(ctx: PluginContext, code: str) -> bool:
+    """Whether the small Python may try a script: what it does not know ends before anything was done."""
+    if "no small Python" in ctx.state:
+        return False
+    from hermes_tool_python.choice import suits, why_not
 
-    return fast.installed() and fast.suits(code)
+    return not why_not() and suits(code)
 
 
 @contextlib.asynccontextmanager
