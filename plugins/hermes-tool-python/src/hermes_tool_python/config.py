@@ -18,7 +18,7 @@ class Config:
     seconds: int = option(
         "The longest a script may take, beside its calls of tools.", default=300, validator=[ge(1), le(3600)]
     )
-    memory_mb: int = option("Memory of one script, in megabytes.", default=4096, validator=[ge(64), le(65_536)])
+    memory_mb: int = option("Memory of one script, in megabytes.", default=2048, validator=[ge(64), le(65_536)])
     output_kb: int = option("Output of one script that is kept, in kilobytes.", default=50, validator=[ge(1), le(1000)])
     idle: int = option(
         "Seconds after which kept variables are forgotten when no script used them.",
