@@ -1,6 +1,6 @@
 """The tool over a real folder of this machine, without a kernel."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,8 @@ class Bench:
         manifest = read_manifest(Path(hermes_tool_python.__file__).with_name("hermes-plugin.toml"))
         self.ctx = plugin_context(manifest, folder / "home", config=Config(**settings))
         (self.tool,) = hermes_tool_python.register_tools(self.ctx)
+        self.images: Sequence[Any] = ()
+        self.failed = False
         self.answers: dict[str, ToolResult | str | ToolError] = {"read_file": "text of it"}
         self.context = FakeToolContext(
             workspace,
@@ -38,10 +40,11 @@ class Bench:
 
     async def call(self, code: str, *, keep: bool = False) -> str:
         """The text of a call, whether it failed or not."""
-        self.images = ()
+        self.images, self.failed = (), False
         try:
             output = await self.tool.run(self.context, parse_arguments(self.tool, {"code": code, "keep": keep}))
         except ToolError as error:
+            self.failed = True
             return error.text
         text, *self.images = output
         return text.text

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from hermes_tool_python.lines import LARGEST, LINE, Lines, Unreadable
 
-values = st.dictionaries(st.text(max_size=9), st.text(max_size=9_000) | st.integers() | st.none(), max_size=4)
+values = st.dictionaries(st.text(max_size=9), st.text(max_size=90) | st.integers() | st.none(), max_size=4)
 
 
-def written(who, message, size=4_000):
+def written(who, message, size=40):
     """A message as the two processes write it: ``say`` of both, without a pipe."""
     text = json.dumps(message)
     pieces = [text[at : at + size] for at in range(0, len(text), size)]
@@ -27,7 +27,7 @@ def test_messages_of_two_writers_come_whole(messages, data):
         stream += queues[who].pop(0)
     lines, found, at = Lines(), [], 0
     while at < len(stream):
-        size = data.draw(st.integers(1, 9_000))
+        size = data.draw(st.integers(1, 200))
         found += lines.feed(stream[at : at + size])
         at += size
     for who in "pw":

@@ -2,8 +2,6 @@
 
 import asyncio
 
-import pytest
-
 from hermes_core.errors import ToolError
 from hermes_core.types import Blob, Text, ToolResult
 
@@ -36,21 +34,24 @@ async def test_an_error_of_a_tool_can_be_caught_and_else_ends_the_script(bench):
     assert said.endswith("It made 1 call of tools before; what they did stays done.")
 
 
-async def test_the_call_above_the_limit_is_refused(make, bench):
+async def test_the_call_above_the_limit_is_refused(bench):
     code = "from hermes_tools import read_file\nfor i in range(99):\n    read_file(str(i))"
     said = await bench.call(code)
     assert "50 calls are the most of one script" in said
     assert len(bench.context.called) == 50
 
 
-async def test_what_a_call_brings_from_outside_marks_the_result(bench):
+async def test_what_a_call_brings_from_outside_is_no_failure_that_goes_unfenced(bench):
     part = Text(text="a page")
     bench.answers["web_fetch"] = ToolResult(call_id="", name="", parts=(part,), untrusted=True)
-    with pytest.raises(AssertionError):
-        assert bench.context.untrusted
-    said = await bench.call("from hermes_tools import web_fetch\nprint(web_fetch('u'))\n1 / 0")
+    code = "from hermes_tools import web_fetch\nprint(web_fetch('u'))\n1 / 0"
+    said = await bench.call(code)
     assert said.startswith("a page\n")
     assert "ZeroDivisionError" in said
+    assert not bench.failed, "a failure is told without the fence that goes around what comes from outside"
+    bench.answers["web_fetch"] = "words of our own"
+    assert "ZeroDivisionError" in await bench.call(code)
+    assert bench.failed
 
 
 async def test_there_is_no_script_in_a_script(bench):
@@ -115,7 +116,6 @@ async def test_of_much_output_the_beginning_and_the_end_are_kept(bench):
 
 
 async def test_a_script_without_need_of_files_runs_in_the_small_python_and_others_in_the_whole(make):
-    bench = make(mode="fast", seconds=20)
     bench = make(mode="auto", seconds=20)
     assert "AttributeError" in await make(mode="fast").call("import os\nos.getppid()")
     assert await bench.call("import os\nos.getppid() > 0") == "→ True"

@@ -31,10 +31,14 @@ while pids=$(there "$1"); [ -n "$pids" ] && [ $tries -lt 50 ]; do kill -KILL $pi
 
 @frozen
 class Known:
-    """What a note says: the mark of the process, and the calls of tools that were begun, each with how it ended."""
+    """What a note says: the mark of the process, the calls of tools that were begun, each with how it ended.
+
+    ``over``: the script had come to its end, and only what it gave was lost.
+    """
 
     mark: str
     calls: Sequence[tuple[str, str]]
+    over: bool
 
 
 class Note:
@@ -44,24 +48,27 @@ class Note:
     """
 
     def __init__(self, data: Path, session: Session, call_id: str) -> None:
-        name = hashlib.sha256(f"{session.id}\0{session.turn}\0{call_id}".encode("utf-8", "replace")).hexdigest()[:32]
-        self._path = data / _FOLDER / f"{name}.jsonl"
+        self._folder, self._whose = data / _FOLDER, _digest(session.id)
+        which = _digest(f"{session.turn}\0{call_id}")
+        self._path = self._folder / f"{self._whose}-{which}.jsonl"
         self._file: Any = None
 
     @contextlib.contextmanager
     def kept(self, mark: str) -> Iterator[None]:
-        """Have it for as long as the script runs."""
+        """Have it while the script runs, and until the next one of the session: what it gave may be lost till then."""
         with contextlib.suppress(OSError):
-            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            for earlier in self._folder.glob(f"{self._whose}-*"):
+                earlier.unlink(missing_ok=True)
             self._file = self._path.open("w", buffering=1)
         try:
             self._add({"mark": mark})
             yield
+            self._add({"end": ""})
         finally:
             with contextlib.suppress(OSError):
                 if self._file:
                     self._file.close()
-                self._path.unlink(missing_ok=True)
             self._file = None
 
     def begun(self, name: str, arguments: Mapping[str, Any]) -> None:
@@ -81,12 +88,14 @@ class Note:
 
     def read(self) -> Known | None:
         """What it says; None where there is none."""
-        mark, calls = "", list[tuple[str, str]]()
+        mark, calls, over = "", list[tuple[str, str]](), False
         try:
             for line in self._path.read_text().splitlines():
                 said = json.loads(line)
                 if "mark" in said:
                     mark = str(said["mark"])
+                elif "end" in said:
+                    over = True
                 elif "call" in said:
                     calls.append((str(said["call"]), ""))
                 elif calls:
@@ -94,12 +103,16 @@ class Note:
         except (OSError, ValueError, KeyError, TypeError):
             if not mark:
                 return None
-        return Known(mark, calls) if mark else None
+        return Known(mark, calls, over) if mark else None
 
     def remove(self) -> None:
         """Forget it: what came of the script is told."""
         with contextlib.suppress(OSError):
             self._path.unlink(missing_ok=True)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 async def ended(workspace: Workspace, mark: str) -> bool:

@@ -47,8 +47,10 @@ def parts_of(text: str, images: Sequence[Blob]) -> Sequence[Part]:
 def cut_off(known: Known | None, living: bool) -> str:
     """What is known of a script whose Hermes died."""
     if known is None:
-        return f"Hermes was ended while this script ran, and nothing is known of it. {_ONCE}"
+        return f"Hermes was ended as this script was to run; whether it had begun is not known. {_ONCE}"
     became = "it may still run: its processes cannot be looked at" if living else "nothing of it runs any more"
+    if known.over and not living:
+        became = "it had come to its end, and what it gave is lost"
     lines = [f"Hermes was ended while this script ran; {became}. {_ONCE}"]
     if known.calls:
         lines.append("Its calls of tools:")

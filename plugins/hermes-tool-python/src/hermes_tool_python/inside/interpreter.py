@@ -294,11 +294,14 @@ class Interpreter:
         except BaseException as error:  # noqa: BLE001 - whatever it is, it is told
             end["error"] = told(error, name)
         signal.setitimer(signal.ITIMER_REAL, 0)
-        if os.getpid() != self.channel.pid:
-            os._exit(0)  # a copy that the script forked off, and forgot to end
+        copy = os.getpid() != self.channel.pid  # that the script forked off, and forgot to end
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(OSError, ValueError, AttributeError):
+                if copy and stream is sys.stderr and "error" in end:
+                    stream.write(f"{end['error']}\n")
                 stream.flush()
+        if copy:
+            os._exit(1 if "error" in end else 0)
         return end
 
 
