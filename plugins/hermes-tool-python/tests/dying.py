@@ -2,8 +2,6 @@
 
 import asyncio
 import json
-import os
-import time
 from pathlib import Path
 
 from attrs import frozen
@@ -12,13 +10,6 @@ from hermes_core.kinds import Provider, tool
 from hermes_core.testing.bench import Bench
 from hermes_core.testing.forks import serve
 from hermes_core.types import CallDelta, Done, Model, Returned, TextDelta
-
-LOOP = """
-from hermes_tools import mark
-for i in range({many}):
-    mark(text=str(i))
-print('all of them')
-"""
 
 
 @frozen

@@ -48,7 +48,10 @@ CASES = {
     ),
     "no repr": ("class A:\n    def __repr__(self): return 7\nA()", "TypeError"),
     "no error text": ("class E(Exception):\n    def __str__(self): raise E\nraise E", "E"),
-    "deep values": ("x = []\nfor _ in range(100_000): x = [x]\nfrom hermes_tools import read_file\nread_file(x)", "RecursionError"),
+    "deep values": (
+        "x = []\nfor _ in range(100_000): x = [x]\nfrom hermes_tools import read_file\nread_file(x)",
+        "RecursionError",
+    ),
 }  # fmt: skip
 
 
@@ -69,7 +72,17 @@ async def test_what_it_left_behind_ends_with_it(full):
     code = "import subprocess, os\np = subprocess.Popen(['sleep', '300'], start_new_session=True)\nprint(p.pid)"
     pid = int(await full.call(code))
     assert not await alive(pid)
-    code = "import os, time\nif not os.fork():\n    os.setsid()\n    if not os.fork():\n        print(os.getpid(), flush=True)\n        time.sleep(300)\n    os._exit(0)\nos.wait()\ntime.sleep(1)"  # fmt: skip
+    code = """
+import os, time
+if not os.fork():
+    os.setsid()
+    if not os.fork():
+        print(os.getpid(), flush=True)
+        time.sleep(300)
+    os._exit(0)
+os.wait()
+time.sleep(1)
+"""
     assert not await alive(int((await full.call(code)).split()[0]))
 
 

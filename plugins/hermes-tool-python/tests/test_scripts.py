@@ -26,7 +26,9 @@ async def test_many_calls_in_one_go_give_texts_and_errors(bench):
 
 async def test_an_error_of_a_tool_can_be_caught_and_else_ends_the_script(bench):
     bench.answers["read_file"] = ToolError("there is no such file")
-    caught = "from hermes_tools import read_file\ntry:\n    read_file('x')\nexcept Exception as e:\n    print('caught', e)"
+    caught = (
+        "from hermes_tools import read_file\ntry:\n    read_file('x')\nexcept Exception as e:\n    print('caught', e)"
+    )
     assert await bench.call(caught) == "caught there is no such file"
     said = await bench.call("from hermes_tools import read_file\nread_file('x')\nprint('not reached')")
     assert "there is no such file" in said
@@ -121,7 +123,9 @@ async def test_a_script_without_need_of_files_runs_in_the_small_python_and_other
     assert await bench.call("import os\nos.getppid() > 0") == "→ True"
     assert await bench.call("class A:\n    pass\nclass B(A):\n    pass\nB.__name__") == "→ B"
     # What it does not know shows only when it runs; nothing was done by then.
-    assert await bench.call("import math\nmath.nextafter(1.0, 2.0) > 1 and 'x'.isidentifier() and int.__name__") == "→ int"
+    assert (
+        await bench.call("import math\nmath.nextafter(1.0, 2.0) > 1 and 'x'.isidentifier() and int.__name__") == "→ int"
+    )
 
 
 async def test_images_that_are_shown_come_as_blobs(full):

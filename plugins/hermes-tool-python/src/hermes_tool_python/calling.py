@@ -21,7 +21,10 @@ def tools_of(context: ToolContext) -> dict[str, list[str]]:
     for spec in (*offer.tools, *offer.behind):
         if spec.name not in _CLOSED and spec.name.isidentifier():
             properties, required = spec.schema.get("properties", {}), spec.schema.get("required", ())
-            found[spec.name] = sorted(properties, key=lambda name, must=required: name not in must)
+            found[spec.name] = [
+                *(n for n in properties if n in required),
+                *(n for n in properties if n not in required),
+            ]
     return found
 
 
@@ -72,5 +75,3 @@ def text_of(result: ToolResult) -> str:
         elif isinstance(part, Blob):
             said.append(f"[{part.media_type}{f': {part.path}' if part.path else ''}]")
     return "\n".join(said)
-
-

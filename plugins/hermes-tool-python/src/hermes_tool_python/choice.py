@@ -9,13 +9,15 @@ from pathlib import Path
 __all__ = ["program", "suits", "why_not"]
 
 # What it knows of the standard library and what needs nothing of a machine.
-_MODULES = frozenset(
-    "asyncio base64 binascii bisect collections copy csv dataclasses datetime decimal functools hashlib hermes_tools "
-    "itertools json math random re time tomllib typing".split()
-)
-_NAMES = frozenset(
-    "open input exec eval compile __import__ globals locals vars breakpoint memoryview help exit quit super".split()
-)
+_MODULES = {
+    "asyncio", "base64", "binascii", "bisect", "collections", "copy", "csv", "dataclasses", "datetime", "decimal",
+    "functools", "hashlib", "hermes_tools", "itertools", "json", "math", "random", "re", "time", "tomllib",
+    "typing",
+}  # fmt: skip
+_NAMES = {
+    "open", "input", "exec", "eval", "compile", "__import__", "globals", "locals", "vars", "breakpoint",
+    "memoryview", "help", "exit", "quit", "super",
+}  # fmt: skip
 
 
 @cache

@@ -11,7 +11,7 @@ import shlex
 import signal
 import threading
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 from pathlib import Path
 from queue import SimpleQueue
@@ -22,7 +22,7 @@ from hermes_core.errors import ToolError
 from hermes_core.types import ExecRequest
 from hermes_tool_python.choice import program, why_not
 from hermes_tool_python.config import Config
-from hermes_tool_python.script import NAME, Ended, Script
+from hermes_tool_python.script import NAME, Ended, Interpreter, Make, Script
 from hermes_tool_python.smalltools import Printing, Tools, told, words
 
 __all__ = ["Fast"]
@@ -40,7 +40,7 @@ exec env -i {mark} {bwrap} --unshare-all --die-with-parent --new-session --clear
 """
 
 
-class Fast:
+class Fast(Interpreter):
     """One small Python. All of it is done in one thread of its own, as the system ends it with that thread."""
 
     def __init__(self, data: Path, config: Config) -> None:
@@ -53,8 +53,6 @@ class Fast:
         self._tools = Tools()
         self._wrapper: Path | None = None
         self._pid = 0
-        self.mark, self.alive = "", False
-        self.scripts = 0
 
     def _serve(self) -> None:
         while (job := self._work.get()) is not None:
@@ -84,7 +82,7 @@ class Fast:
             self._wrapper = self._wrap()
             self._thread.start()
             opened: asyncio.Future[BaseException | None] = asyncio.get_running_loop().create_future()
-            self._begin(self._open, lambda _, error: opened.done() or opened.set_result(error))
+            self._begin(self._open, lambda _, error: None if opened.done() else opened.set_result(error))
             if error := await opened:
                 raise error
         except asyncio.CancelledError:
@@ -139,12 +137,7 @@ class Fast:
         self._session = session.__enter__()
         self._pid = self._session.worker_pid or 0
 
-    async def run(
-        self,
-        script: Script,
-        make: Callable[[Sequence[Any]], Awaitable[list[tuple[str, bool]]]],
-        show: Callable[[str], None],
-    ) -> Ended:
+    async def run(self, script: Script, make: Make, show: Callable[[str], None]) -> Ended:
         """Run a script to its end; ``make`` makes its calls of tools, ``show`` gets what it prints as it comes.
 
         When it is cancelled, the interpreter is ended.
@@ -163,9 +156,7 @@ class Fast:
         self._tools.names, self._tools.ask = script.tools, ask
         self._tools.say = lambda text: printing.take("stdout", text)
         try:
-            self._begin(
-                lambda: self._fed(script, printing), lambda ended, error: inbox.put_nowait(error if error else ended)
-            )
+            self._begin(lambda: self._fed(script, printing), lambda ended, error: inbox.put_nowait(error or ended))
             while isinstance(came := await inbox.get(), list):
                 called = True
                 self._replies.put(await make(came))

@@ -7,7 +7,7 @@ import contextlib
 import json
 import signal
 import sys
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,11 +18,9 @@ from hermes_core.kinds import Process, Workspace
 from hermes_core.types import Blob, ExecRequest, Feature
 from hermes_tool_python.config import Config
 from hermes_tool_python.lines import Lines, Unreadable
-from hermes_tool_python.script import NAME, Ended, Printed, Script
+from hermes_tool_python.script import NAME, Ended, Interpreter, Make, Printed, Script
 
-__all__ = ["Make", "Python"]
-
-Make = Callable[[Sequence[Any]], Awaitable[list[tuple[str, bool]]]]
+__all__ = ["Python"]
 
 _START = 30.0  # seconds until it answers
 _GRACE = 2.0  # seconds that a script has to end by itself when its time is over
@@ -32,8 +30,8 @@ _KINDS = ("image/png", "image/jpeg", "image/gif", "image/webp")
 _LONG = 1e9
 # The Python of the working folder, that of the place, that of Hermes: the first there is.
 _FIND = (
-    'run=$1 job=$2; shift 2; for python do command -v "$python" >/dev/null 2>&1 && exec "$python" -I -B -c "$run" "$job"'
-    '; done; echo "there is no Python"; exit 127'
+    'run=$1 job=$2; shift 2; for python do command -v "$python" >/dev/null 2>&1 && '
+    'exec "$python" -I -B -c "$run" "$job"; done; echo "there is no Python"; exit 127'
 )
 _PYTHONS = (".venv/bin/python3", "venv/bin/python3", "python3", "python")
 
@@ -52,7 +50,7 @@ def _filter(workspace: Workspace) -> str:
     return base64.b64encode(offline()).decode()
 
 
-class Python:
+class Python(Interpreter):
     """One interpreter. It runs one script at a time, and is of no use any more when one ended it."""
 
     def __init__(self, workspace: Workspace, config: Config) -> None:
@@ -60,8 +58,7 @@ class Python:
         self._lines, self._inbox = Lines(), asyncio.Queue[tuple[str, Mapping[str, Any]]]()
         self._process: Process | None = None
         self._looking: asyncio.Task[None] | None = None
-        self.mark, self.alive, self.shut = "", False, False
-        self.scripts = 0
+        self._shut = False
 
     async def start(self) -> None:
         """Start it. Raises ToolError where the place has no Python or nothing runs in the background there."""
@@ -86,9 +83,9 @@ class Python:
         self._looking = asyncio.ensure_future(self._look())
         try:
             async with asyncio.timeout(_START):
-                who, message = await self._inbox.get()
+                _, message = await self._inbox.get()
         except TimeoutError:
-            who, message = "", {}
+            message = {}
         except BaseException:
             await asyncio.shield(self.close())
             raise
@@ -99,7 +96,7 @@ class Python:
                 f"No Python could be started where commands run: {str(why)[-500:]}",
                 hint="Scripts need Python 3.8 or newer there. Tell the person: install python3.",
             )
-        self.shut = bool(message.get("sealed"))
+        self._shut = bool(message.get("sealed"))
 
     def _heard(self, data: bytes) -> None:
         try:
@@ -125,17 +122,15 @@ class Python:
         self.scripts += 1
         job = {"code": script.code, "tools": script.tools, "seconds": script.seconds, "name": NAME}
         try:
-            try:
+            with contextlib.suppress(ToolError):  # it ended meanwhile: that comes in
                 await self._tell(job)
-            except ToolError:
-                pass  # it ended meanwhile: that comes in
             ended = await self._until_end(script, make, show)
         except BaseException:
             await asyncio.shield(self.close())
             raise
         if ended.trouble:
             await self.close()
-        ended.outside = Feature.WALLED in self._workspace.features and not self.shut
+        ended.outside = Feature.WALLED in self._workspace.features and not self._shut
         return ended
 
     async def _until_end(self, script: Script, make: Make, show: Callable[[str], None]) -> Ended:

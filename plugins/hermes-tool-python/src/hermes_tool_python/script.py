@@ -1,13 +1,16 @@
-"""A script, and what it came to."""
+"""A script, what runs it, and what it came to."""
 
-from collections.abc import Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 from hermes_core.types import Blob
 from hermes_core.values import define, frozen
 
-__all__ = ["NAME", "Ended", "Printed", "Script"]
+__all__ = ["NAME", "Ended", "Interpreter", "Make", "Printed", "Script"]
 
 NAME = "script.py"  # what tracebacks call it
+Make: TypeAlias = Callable[[Sequence[Any]], Awaitable[list[tuple[str, bool]]]]  # makes calls: texts, and who failed
 
 
 @frozen(kw_only=True)
@@ -50,3 +53,26 @@ class Ended:
     def failed(self) -> bool:
         """Whether it did not come to its end."""
         return bool(self.error or self.trouble)
+
+
+class Interpreter(ABC):
+    """Runs scripts, one at a time, over the same variables. ``mark`` is that of its processes."""
+
+    mark: str = ""
+    alive: bool = False
+    scripts: int = 0
+
+    @abstractmethod
+    async def start(self) -> None:
+        """Start it. Raises ToolError; nothing is left then."""
+
+    @abstractmethod
+    async def run(self, script: Script, make: Make, show: Callable[[str], None]) -> Ended:
+        """Run a script to its end; ``make`` makes its calls of tools, ``show`` gets what it prints as it comes.
+
+        When it is cancelled, the interpreter is ended. Raises ToolError.
+        """
+
+    @abstractmethod
+    async def close(self) -> str:
+        """End it and everything it started; what its place says of that."""

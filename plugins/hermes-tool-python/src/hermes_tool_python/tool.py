@@ -16,8 +16,7 @@ from hermes_tool_python.config import Config
 if TYPE_CHECKING:
     from hermes_tool_python.calling import Calls
     from hermes_tool_python.notes import Note
-    from hermes_tool_python.process import Python
-    from hermes_tool_python.script import Ended, Script
+    from hermes_tool_python.script import Ended, Interpreter, Script
 
 __all__ = ["Arguments", "make_tool"]
 
@@ -130,18 +129,18 @@ def _suits(ctx: PluginContext, code: str) -> bool:
 @contextlib.asynccontextmanager
 async def _interpreter(
     ctx: PluginContext, context: ToolContext, config: Config, *, fast: bool, keep: bool
-) -> "AsyncIterator[Python]":
+) -> "AsyncIterator[Interpreter]":
     """One for this script alone, or that of the session. Raises ToolError."""
     if keep:
         yield await context.resource("interpreter")
         return
-    from hermes_tool_python.process import Python
-
     if fast:
         from hermes_tool_python.fast import Fast
 
-        python: Python = Fast(ctx.paths.data, config)
+        python: Interpreter = Fast(ctx.paths.data, config)
     else:
+        from hermes_tool_python.process import Python
+
         python = Python(context.workspace, config)
     await python.start()
     try:

@@ -54,7 +54,6 @@ def sealed(program: str, call: Any) -> bool:
     return not call(22, ctypes.c_ulong(2), ctypes.byref(whole))
 
 
-
 class ToolError(Exception):
     """A tool said no."""
 
@@ -104,26 +103,27 @@ class Channel:
                     signal.setitimer(signal.ITIMER_REAL, left, 0.5)
 
 
-def tools_module(channel: Channel) -> Any:
-    """The module ``hermes_tools``: each tool of the conversation is a function that gives text."""
-    module: Any = types.ModuleType("hermes_tools", "The tools of this conversation, as functions that give text.")
-    names: dict[str, Any] = {}
+class Tools:
+    """What the module ``hermes_tools`` has: each tool of the conversation is a function that gives text."""
 
-    def given(name: str, args: Any, kwargs: Any) -> Any:
-        known = names[name]
-        if len(args) > len(known):
-            raise TypeError(f"{name} takes {len(known)} arguments: {', '.join(known)}")
-        return [name, {**dict(zip(known, args)), **kwargs}]  # noqa: B905 - 3.8
+    def __init__(self, channel: Channel) -> None:
+        self.channel = channel
+        self.names: Any = {}
 
-    def asked(calls: Any) -> Any:
-        try:
-            return channel.ask({"calls": calls})["results"]
-        except (TypeError, ValueError) as error:
-            raise TypeError(f"arguments of tools are JSON: {error}") from None
+    def find(self, name: str) -> Any:
+        """An attribute of the module."""
+        if name == "__all__":
+            return [*self.names, "call_many", "show", "ToolError"]
+        if name.startswith("__"):
+            raise AttributeError(name)
+        self.known(name)
 
-    def made(name: str) -> Any:
         def call(*args: Any, **kwargs: Any) -> Any:
-            ((text, failed),) = asked([given(name, args, kwargs)])
+            known = self.known(name)
+            if len(args) > len(known):
+                raise TypeError(f"{name} takes {len(known)} arguments: {', '.join(known)}")
+            given = {**dict(zip(known, args)), **kwargs}  # noqa: B905 - 3.8
+            ((text, failed),) = self.ask([[name, given]])
             if failed:
                 raise ToolError(text)
             return text
@@ -131,34 +131,29 @@ def tools_module(channel: Channel) -> Any:
         call.__name__ = call.__qualname__ = name
         return call
 
-    def call_many(calls: Any) -> Any:
+    def call_many(self, calls: Any) -> Any:
         """Call tools one after another: ``[(name, {…}), …]``. Texts, or a ToolError in place of one."""
-        wanted = []
-        for name, arguments in calls:
-            known(name)
-            wanted.append([name, dict(arguments)])
-        return [ToolError(text) if failed else text for text, failed in asked(wanted)] if wanted else []
+        wanted = [[name, dict(arguments)] for name, arguments in calls]
+        for name, _ in wanted:
+            self.known(name)
+        return [ToolError(text) if failed else text for text, failed in self.ask(wanted)] if wanted else []
 
-    def known(name: Any) -> Any:
-        if name not in names:
+    def ask(self, calls: Any) -> Any:
+        """The text that each call gave, and whether it failed."""
+        try:
+            return self.channel.ask({"calls": calls})["results"]
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"arguments of tools are JSON: {error}") from None
+
+    def known(self, name: Any) -> Any:
+        """The arguments of a tool. Raises ToolError where there is none of that name."""
+        if name not in self.names:
             import difflib
 
-            close = difflib.get_close_matches(str(name), names, 1)
-            there = f"Did you mean {close[0]}?" if close else f"There is: {', '.join(sorted(names))[:500]}."
+            close = difflib.get_close_matches(str(name), self.names, 1)
+            there = f"Did you mean {close[0]}?" if close else f"There is: {', '.join(sorted(self.names))[:500]}."
             raise ToolError(f"there is no tool named {str(name)[:100]!r}. {there}")
-        return names[name]
-
-    def find(name: str) -> Any:
-        if name == "__all__":
-            return [*names, "call_many", "show", "ToolError"]
-        if name.startswith("__"):
-            raise AttributeError(name)
-        known(name)
-        return made(name)
-
-    module.__getattr__ = find
-    module.call_many, module.ToolError, module.names = call_many, ToolError, names
-    return module
+        return self.names[name]
 
 
 class Shown:
@@ -172,7 +167,7 @@ class Shown:
         for thing in things:
             data = self.image(thing)
             if data is None:
-                print(self.text(thing))
+                sys.stdout.write(f"{self.text(thing)}\n")
                 continue
             kind = next((kind for start, kind in KINDS if data.startswith(start)), "")
             if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
@@ -196,7 +191,7 @@ class Shown:
                 return file.read(LARGEST + 1)
         kept = io.BytesIO()
         figure = thing if hasattr(thing, "savefig") else getattr(thing, "figure", None)
-        if hasattr(figure, "savefig"):
+        if figure is not None and hasattr(figure, "savefig"):
             figure.savefig(kept, format="png", bbox_inches="tight")
             return kept.getvalue()
         if hasattr(thing, "save") and hasattr(thing, "mode") and hasattr(thing, "size"):
@@ -243,9 +238,11 @@ class Interpreter:
 
     def __init__(self, channel: Channel, keeper: socket.socket, out: int) -> None:
         self.channel, self.keeper, self.out = channel, keeper, out
-        self.tools = sys.modules["hermes_tools"] = tools_module(channel)
-        self.shown = Shown(channel)
-        self.tools.show = builtins.show = self.shown.show  # type: ignore[attr-defined]
+        self.tools, self.shown = Tools(channel), Shown(channel)
+        module: Any = types.ModuleType("hermes_tools", "The tools of this conversation, as functions that give text.")
+        module.__getattr__, module.call_many, module.ToolError = self.tools.find, self.tools.call_many, ToolError
+        module.show = builtins.show = self.shown.show  # type: ignore[attr-defined]
+        sys.modules["hermes_tools"] = module
         self.main: Any = types.ModuleType("__main__")
         sys.modules["__main__"] = self.main
         signal.signal(signal.SIGALRM, self.late)
@@ -257,8 +254,7 @@ class Interpreter:
         """Play what comes until nothing comes any more."""
         while True:
             job = self.channel.hear()
-            self.tools.names.clear()
-            self.tools.names.update(job["tools"])
+            self.tools.names = job["tools"]
             self.shown.count = 0
             end = self.play(job["code"], job["seconds"], job["name"])
             self.keeper.sendall(json.dumps({"end": end}).encode() + b"\n")
@@ -277,7 +273,10 @@ class Interpreter:
             import linecache
 
             linecache.cache[name] = (len(code), None, code.splitlines(True), name)
-            last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+            end_of_it = tree.body[-1] if tree.body else None
+            last = end_of_it if isinstance(end_of_it, ast.Expr) else None
+            if last is not None:
+                tree.body.pop()
             signal.setitimer(signal.ITIMER_REAL, seconds, 0.5)
             exec(compile(tree, name, "exec"), self.main.__dict__)  # noqa: S102 - this is what the process is for
             if last is not None:
@@ -311,7 +310,9 @@ def told(error: BaseException, name: str) -> str:
         if isinstance(error, SyntaxError) and error.filename == name:
             return "".join(traceback.format_exception_only(type(error), error)).strip()[:4000]
         made = traceback.TracebackException.from_exception(error, limit=-12)
-        made.stack = traceback.StackSummary.from_list([f for f in made.stack if f.filename not in ("<interpreter>", "<string>")])
+        made.stack = traceback.StackSummary.from_list(
+            [f for f in made.stack if f.filename not in ("<interpreter>", "<string>")]
+        )
         lines = list(made.format(chain=False))
     except BaseException:  # noqa: BLE001 - an error that cannot even be shown
         lines = [type(error).__name__]
@@ -336,7 +337,7 @@ def interpret(job: Any, keeper: socket.socket, out: int, call: Any) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     os.environ["MPLBACKEND"] = "Agg"  # there is no screen; what was drawn is shown in the end
-    sys.argv, sys.path = ["script"], [os.getcwd(), *sys.path]
+    sys.argv, sys.path = ["script"], [os.getcwd(), *sys.path]  # noqa: PTH109
     channel = Channel(reading, writing)
     shut = sealed(job["seal"], call)
     channel.tell({"ready": list(sys.version_info[:3]), "sealed": shut})

@@ -42,7 +42,6 @@ def prctl() -> Any:
         return None
 
 
-
 class Kept:
     """The beginning and the end of what was printed."""
 
