@@ -208,6 +208,8 @@ def _died(how: str, number: int) -> str:
         name = signal.Signals(number).name if number in signal.valid_signals() else str(number)
         more = {"SIGKILL": "; perhaps it used up its memory", "SIGSEGV": "; perhaps it went too deep into itself"}
         return f"its process was ended by {name}{more.get(name, '')}"
+    if how == "processes":
+        return f"it started more than {number} processes, and was ended with all of them"
     if number == 70:
         return "it closed the pipes by which it speaks with Hermes, and was ended"
     return f"its process ended itself with status {number}"

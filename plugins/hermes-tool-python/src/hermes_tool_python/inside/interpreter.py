@@ -332,9 +332,9 @@ def interpret(job: Any, keeper: socket.socket, out: int, call: Any) -> None:
         import resource
 
         most = job["memory"]
-        hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+        hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
         most = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     os.environ["MPLBACKEND"] = "Agg"  # there is no screen; what was drawn is shown in the end
     sys.argv, sys.path = ["script"], [os.getcwd(), *sys.path]  # noqa: PTH109

@@ -20,6 +20,8 @@ from typing import Any
 
 PIECE = 4000  # characters of a message in one line
 LIVE = 16_000  # bytes of output that are shown while a script runs
+LOOK = 250  # milliseconds between looks at how many processes there are
+MANY = 512  # processes and threads that the scripts of one interpreter may have
 
 
 def say(fd: int, who: str, message: Any) -> None:
@@ -84,6 +86,15 @@ def parents() -> dict[int, int]:
     return found
 
 
+def everything() -> int:
+    """How many processes and threads the system has; 0 where it does not tell."""
+    try:
+        with open("/proc/loadavg", "rb") as file:  # noqa: PTH123
+            return int(file.read().split()[3].partition(b"/")[2])
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
 def end_all(child: int) -> None:
     """End the interpreter and all it started: whatever lost its parent became a child of ours."""
     me = os.getpid()
@@ -114,6 +125,7 @@ class Keeper:
         self.child, self.control, self.out, self.alarm = child, control, out, alarm
         self.most, self.heard = job["output"], b""
         self.kept, self.live = Kept(self.most), 0
+        self.before = everything()
         for fd in (out, alarm):
             os.set_blocking(fd, False)
         control.setblocking(False)
@@ -125,7 +137,7 @@ class Keeper:
         for fd in (self.out, self.control.fileno(), self.alarm):
             poll.register(fd, select.POLLIN)
         while True:
-            for fd, event in poll.poll():
+            for fd, event in poll.poll(LOOK):
                 if fd == 0 and event:
                     return
                 if fd == self.out:
@@ -133,12 +145,28 @@ class Keeper:
                 elif fd == self.control.fileno() and not self.listen():
                     poll.unregister(fd)
             status = self.status()
+            if self.multiplies():
+                end_all(self.child)
+                self.drain()
+                say(1, "w", {"died": ["processes", MANY], **self.kept.told()})
+                return
             if status is not None:
                 end_all(self.child)
                 self.drain()
                 how = ["signal", os.WTERMSIG(status)] if os.WIFSIGNALED(status) else ["exit", os.WEXITSTATUS(status)]
                 say(1, "w", {"died": how, **self.kept.told()})
                 return
+
+    def multiplies(self) -> bool:
+        """Whether it started more processes than it may have. The system is asked first, as that costs nothing."""
+        if everything() - self.before <= MANY:
+            return False
+        over, grown, tree = parents(), True, {os.getpid()}
+        while grown:
+            more = {pid for pid, parent in over.items() if parent in tree} - tree
+            tree |= more
+            grown = bool(more)
+        return len(tree) > MANY
 
     def status(self) -> Any:
         """How the interpreter ended, or nothing; what it left behind and lost is taken in, too."""
