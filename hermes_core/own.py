@@ -40,7 +40,6 @@ OWN = (
     "hermes-tool-migrate",
     "hermes-tool-persona",
     "hermes-tool-provenance",
-    "hermes-tool-python",
     "hermes-tool-recall",
     "hermes-tool-redaction",
     "hermes-tool-references",

@@ -54,7 +54,7 @@ async def turn(home: str, session: str, mode: str, said: str, wall: str, rest: f
     kernel.tmp_plugin("hermes_backend_local")
     work = Path(home).with_name("work")
     settings = {"terminal.backend": "local", "terminal.cwd": str(work), "backends.local.wall": wall}
-    kernel.configure({**settings, "tools.python.mode": mode, "policy.mode": "off"})
+    kernel.configure({**settings, "tools.python.mode": mode, "tools.python.seconds": 2, "policy.mode": "off"})
     async with kernel:
         resumed = not said
         turn = kernel.resume(session) if resumed else kernel.runtime.turns.run(said, session=session)
