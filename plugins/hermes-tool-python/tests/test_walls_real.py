@@ -54,7 +54,11 @@ SHUT = {
         found[0]
         """,
     "the network": "import socket\nsocket.create_connection(('127.0.0.1', PORT), 5)",
-    "the network by a program": "import subprocess, sys\nsubprocess.run([sys.executable, '-c', \"import socket; socket.create_connection(('127.0.0.1', PORT), 5)\"], check=True)",
+    "the network by a program": """
+        import subprocess, sys
+        code = "import socket; socket.create_connection(('127.0.0.1', PORT), 5)"
+        subprocess.run([sys.executable, '-c', code], check=True)
+        """,
     "a datagram": "import socket\nsocket.socket(socket.AF_INET, socket.SOCK_DGRAM)",
     "a file outside": "open('OUT/escaped', 'w').write('x')",
     "what runs by itself": "import os\nos.makedirs('.git/hooks')\nopen('.git/hooks/pre-commit', 'w').write('x')\n1 / 0",

@@ -7,6 +7,7 @@ import contextlib
 import json
 import signal
 import sys
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -50,12 +51,52 @@ def _filter(workspace: Workspace) -> str:
     return base64.b64encode(offline()).decode()
 
 
+class _Clock:
+    """Calls something once when its time is over. It stands still while a script waits for its calls of tools.
+
+    The timer stays where it is meanwhile, and finds out when it rings: a new one for each call would cost too much.
+    """
+
+    def __init__(self, seconds: float, ring: Callable[[], None]) -> None:
+        self._loop, self._ring = asyncio.get_running_loop(), ring
+        self._left, self._since = seconds, 0.0
+        self._timer: asyncio.TimerHandle | None = None
+        self.go_on()
+
+    def go_on(self) -> None:
+        """Let it run."""
+        self._since = self._loop.time()
+        if self._timer is None:
+            self._timer = self._loop.call_later(self._left, self._look)
+
+    def stop(self) -> None:
+        """Let it stand still."""
+        if self._since:
+            self._left, self._since = self._left - (self._loop.time() - self._since), 0.0
+
+    def end(self) -> None:
+        """Have done with it."""
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _look(self) -> None:
+        self._timer = None
+        if not self._since:
+            return  # ``go_on`` sets the next one
+        left = self._left - (self._loop.time() - self._since)
+        if left > 0:
+            self._timer = self._loop.call_later(left, self._look)
+        else:
+            self._ring()
+
+
 class Python(Interpreter):
     """One interpreter. It runs one script at a time, and is of no use any more when one ended it."""
 
     def __init__(self, workspace: Workspace, config: Config) -> None:
         self._workspace, self._config = workspace, config
-        self._lines, self._inbox = Lines(), asyncio.Queue[tuple[str, Mapping[str, Any]]]()
+        self._lines, self._inbox = Lines(), deque[tuple[str, Mapping[str, Any]]]()
+        self._awaited: asyncio.Future[None] | None = None
         self._process: Process | None = None
         self._looking: asyncio.Task[None] | None = None
         self._shut = False
@@ -83,7 +124,7 @@ class Python(Interpreter):
         self._looking = asyncio.ensure_future(self._look())
         try:
             async with asyncio.timeout(_START):
-                _, message = await self._inbox.get()
+                _, message = await self._next()
         except TimeoutError:
             message = {}
         except BaseException:
@@ -100,17 +141,29 @@ class Python(Interpreter):
 
     def _heard(self, data: bytes) -> None:
         try:
-            for one in self._lines.feed(data):
-                self._inbox.put_nowait(one)
+            self._inbox.extend(self._lines.feed(data))
         except Unreadable as error:
-            self._inbox.put_nowait(("", {"broken": str(error)}))
+            self._inbox.append(("", {"broken": str(error)}))
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._awaited is not None and not self._awaited.done():
+            self._awaited.set_result(None)
+
+    async def _next(self) -> tuple[str, Mapping[str, Any]]:
+        """The next message. A queue and a time-out of asyncio would cost more than all else that a call does."""
+        while not self._inbox:
+            self._awaited = asyncio.get_running_loop().create_future()
+            await self._awaited
+        return self._inbox.popleft()
 
     async def _look(self) -> None:
         """Notice an end that nobody tells of."""
         while self._process is not None:
             status = await self._process.poll()
             if status is not None:
-                self._inbox.put_nowait(("", {"gone": status}))
+                self._inbox.append(("", {"gone": status}))
+                self._wake()
                 return
             await asyncio.sleep(_LOOK)
 
@@ -134,38 +187,40 @@ class Python(Interpreter):
         return ended
 
     async def _until_end(self, script: Script, make: Make, show: Callable[[str], None]) -> Ended:
-        loop = asyncio.get_running_loop()
-        left, images = script.seconds + _GRACE, list[Blob]()
-        while True:
-            began = loop.time()
-            try:
-                # No timer for what is there already: calls of tools come one after another.
-                if self._inbox.empty():
-                    async with asyncio.timeout(left):
-                        who, message = await self._inbox.get()
-                else:
-                    who, message = self._inbox.get_nowait()
-            except TimeoutError:
-                return Ended(trouble=_late(script), images=images)
-            left -= loop.time() - began
-            if "live" in message:
-                show(str(message["live"]))
-            elif "calls" in message and who == "p":
-                try:
-                    await self._tell({"results": await make(list(message["calls"]))})
-                except TypeError:
-                    return Ended(trouble=_FOREIGN, images=images)
-                except ToolError:
-                    continue  # it has ended meanwhile: that comes in, too
-            elif "image" in message:
-                if blob := _image(message, len(images)):
-                    images.append(blob)
-            elif "end" in message or "died" in message:
-                return _ended(script, message, images)
-            elif "gone" in message or "broken" in message:
-                said = f": {self._lines.noise[-300:]}" if self._lines.noise else ""
-                why = _FOREIGN if "broken" in message else f"its process was ended from outside{said}"
-                return Ended(trouble=why, images=images)
+        images = list[Blob]()
+        clock = _Clock(script.seconds + _GRACE, self._late)
+        try:
+            while True:
+                who, message = await self._next()
+                if "live" in message:
+                    show(str(message["live"]))
+                elif "calls" in message and who == "p":
+                    try:
+                        clock.stop()
+                        results = await make(list(message["calls"]))
+                        clock.go_on()
+                        await self._tell({"results": results})
+                    except TypeError:
+                        return Ended(trouble=_FOREIGN, images=images)
+                    except ToolError:
+                        continue  # it has ended meanwhile: that comes in, too
+                elif "image" in message:
+                    if blob := _image(message, len(images)):
+                        images.append(blob)
+                elif "end" in message or "died" in message:
+                    return _ended(script, message, images)
+                elif "late" in message:
+                    return Ended(trouble=_late(script), images=images)
+                elif "gone" in message or "broken" in message:
+                    said = f": {self._lines.noise[-300:]}" if self._lines.noise else ""
+                    why = _FOREIGN if "broken" in message else f"its process was ended from outside{said}"
+                    return Ended(trouble=why, images=images)
+        finally:
+            clock.end()
+
+    def _late(self) -> None:
+        self._inbox.append(("", {"late": True}))
+        self._wake()
 
     async def _tell(self, message: Mapping[str, Any]) -> None:
         if self._process is None:

@@ -18,6 +18,7 @@ import signal
 import socket
 import sys
 import threading
+import time
 import traceback
 import types
 from typing import Any
@@ -70,6 +71,7 @@ class Channel:
     def __init__(self, reading: int, writing: int) -> None:
         self.reader, self.writing, self.lock = os.fdopen(reading, "rb"), writing, threading.RLock()
         self.pid = os.getpid()
+        self.waited, self.since = 0.0, 0.0  # seconds for answers of Hermes; since when for the one that is asked now
 
     def hear(self) -> Any:
         """The next message; ends the process where none comes any more."""
@@ -93,14 +95,12 @@ class Channel:
     def ask(self, message: Any) -> Any:
         """Say something and wait for the answer."""
         with self.lock:
-            main = threading.current_thread() is threading.main_thread()
-            left = signal.setitimer(signal.ITIMER_REAL, 0)[0] if main else 0.0
+            self.since = time.monotonic()
             try:
                 self.tell(message)
                 return self.hear()
             finally:
-                if left:
-                    signal.setitimer(signal.ITIMER_REAL, left, 0.5)
+                self.waited, self.since = self.waited + time.monotonic() - self.since, 0.0
 
 
 class Tools:
@@ -245,10 +245,18 @@ class Interpreter:
         sys.modules["hermes_tools"] = module
         self.main: Any = types.ModuleType("__main__")
         sys.modules["__main__"] = self.main
+        self.until = 0.0
         signal.signal(signal.SIGALRM, self.late)
 
     def late(self, _number: int, _frame: Any) -> None:
-        raise Late
+        """End the script when its time is over; what it waited for tools does not count, which shows only now."""
+        channel, now = self.channel, time.monotonic()
+        waited = channel.waited + (now - channel.since if channel.since else 0.0)
+        left = self.until + waited - now
+        if left <= 0 and not channel.since:
+            signal.setitimer(signal.ITIMER_REAL, 0.5)
+            raise Late
+        signal.setitimer(signal.ITIMER_REAL, max(left, 0.05))
 
     def serve(self) -> None:
         """Play what comes until nothing comes any more."""
@@ -277,7 +285,8 @@ class Interpreter:
             last = end_of_it if isinstance(end_of_it, ast.Expr) else None
             if last is not None:
                 tree.body.pop()
-            signal.setitimer(signal.ITIMER_REAL, seconds, 0.5)
+            self.channel.waited, self.until = 0.0, time.monotonic() + seconds
+            signal.setitimer(signal.ITIMER_REAL, seconds)
             exec(compile(tree, name, "exec"), self.main.__dict__)  # noqa: S102 - this is what the process is for
             if last is not None:
                 value = eval(compile(ast.Expression(last.value), name, "eval"), self.main.__dict__)  # noqa: S307
