@@ -44,10 +44,10 @@ class Stage:
         self.said = folder / "said"
         self.marks = folder / "marks"
 
-    def order(self, session: str, code: str, **env: str) -> dict[str, object]:
+    def order(self, session: str, code: str, *, keep: bool = False, **env: str) -> dict[str, object]:
         self.said.unlink(missing_ok=True)
         env = {"HERMES_HOME": str(self.home), "HERMES_TESTING": "1", **env}
-        said = json.dumps({"code": code}) if code else ""
+        said = json.dumps({"code": code, "keep": keep}) if code else ""
         order = {"home": str(self.home), "session": session, "mode": self.mode, "said": said, "wall": self.wall}
         return {"env": env, "output": self.said, **order, "rest": 0.04 if code == LOOP else 0.0}
 
@@ -87,7 +87,7 @@ def test_after_random_kills_nothing_lives_and_nothing_is_done_twice(stage):
     dice = random.Random(int(os.environ.get("HERMES_SEED", "16")))
     for number in range(KILLS):
         session, code = f"s{number}", BUSY if number % 3 == 2 else LOOP
-        pid = stage.forks.start(**stage.order(session, code))
+        pid = stage.forks.start(**stage.order(session, code, keep=number % 2 == 1))
         time.sleep(dice.uniform(0.05, 0.9))
         family = descendants(pid)
         with contextlib.suppress(ProcessLookupError):  # it may be over

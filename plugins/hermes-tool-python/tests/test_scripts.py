@@ -82,6 +82,17 @@ async def test_an_endless_loop_ends_with_its_time(make, bench):
     assert "did not end within 1 s" in said
 
 
+async def test_what_tools_take_is_not_the_time_of_the_script(make, bench):
+    short = make(mode=bench.ctx.config.mode, seconds=1)
+
+    async def slow(name, arguments):
+        await asyncio.sleep(1.2)
+        return ToolResult(call_id="", name=name, parts=(Text(text="at last"),))
+
+    short.context.call = slow
+    assert await short.call("from hermes_tools import read_file\nread_file('x')") == "→ at last"
+
+
 async def test_a_cancelled_script_is_over_and_so_are_its_calls(bench):
     asked = asyncio.Event()
 
