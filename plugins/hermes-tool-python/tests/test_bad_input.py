@@ -86,6 +86,13 @@ time.sleep(1)
     assert not await alive(int((await full.call(code)).split()[0]))
 
 
+async def test_what_becomes_too_many_is_ended(full):
+    code = "import os, time\nfor _ in range(600):\n    if not os.fork(): time.sleep(60)\ntime.sleep(15)"
+    before = Traces.now()
+    assert "it started more than 512 processes, and was ended with all of them" in await full.call(code)
+    assert not await before.left()
+
+
 async def test_output_without_an_end_is_bounded(make):
     bench = make(mode="full", seconds=2)
     said = await bench.call("import os\nwhile True: os.write(1, b'x' * 100_000)")
@@ -104,6 +111,13 @@ async def test_kept_variables_stay_where_a_script_ran_late(make):
     await bench.call("x = 1", keep=True)
     assert "was stopped" in await bench.call("while True: pass", keep=True)
     assert await bench.call("x", keep=True) == "→ 1"
+
+
+async def test_what_a_late_script_started_ends_and_its_variables_stay(make):
+    bench = make(mode="full", seconds=1)
+    code = "import subprocess\np = subprocess.Popen(['sleep', '300'], start_new_session=True)\nwhile True: pass"
+    assert "was stopped" in await bench.call(code, keep=True)
+    assert not await alive(int((await bench.call("p.pid", keep=True)).removeprefix("→ ")))
 
 
 async def alive(pid: int) -> bool:

@@ -24,6 +24,16 @@ def left(full):
 
 
 @pytest.fixture
+def outlived():
+    """A process that outlived its Hermes."""
+    env = {**os.environ, MARK: "a-mark-of-this-test"}
+    process = subprocess.Popen(["sleep", "300"], env=env, start_new_session=True)
+    yield process
+    process.kill()
+    process.wait()
+
+
+@pytest.fixture
 def note(full):
     return Note(full.ctx.paths.data, full.context.session, full.context.call_id)
 
@@ -66,16 +76,10 @@ async def test_one_that_had_ended_lost_only_what_it_gave(left, note):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are looked at in /proc")
-async def test_what_still_lives_of_it_is_ended(left, note):
-    env = {**os.environ, MARK: "a-mark-of-this-test"}
-    process = subprocess.Popen(["sleep", "300"], env=env, start_new_session=True)
-    try:
-        cut(note, "a-mark-of-this-test")
-        assert "nothing of it runs any more" in await left()
-        assert await asyncio.to_thread(process.wait, 5) == -9
-    finally:
-        process.kill()
-        process.wait()
+async def test_what_still_lives_of_it_is_ended(left, note, outlived):
+    cut(note, "a-mark-of-this-test")
+    assert "nothing of it runs any more" in await left()
+    assert await asyncio.to_thread(outlived.wait, 5) == -9
 
 
 def test_a_note_that_was_cut_off_says_what_it_has(note, full):

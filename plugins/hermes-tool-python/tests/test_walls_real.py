@@ -90,7 +90,7 @@ async def test_a_fork_bomb_ends_and_the_next_script_works(walled):
     before = Traces.now()
     code = "import os\nwhile True:\n    try: os.fork()\n    except OSError: pass"
     said = await walled.call(code)
-    assert "came to no end" in said
+    assert "came to no end" in said or "was stopped" in said
     assert await walled.call("1 + 1") == "→ 2"
     assert not await before.left()
 

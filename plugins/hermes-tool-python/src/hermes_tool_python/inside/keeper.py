@@ -95,25 +95,47 @@ def everything() -> int:
         return 0
 
 
+def family() -> set[int]:
+    """This process and all that descend from it."""
+    over, grown, tree = parents(), True, {os.getpid()}
+    while grown:
+        more = {pid for pid, parent in over.items() if parent in tree} - tree
+        tree |= more
+        grown = bool(more)
+    return tree
+
+
+def signalled(pids: set[int], number: int) -> None:
+    """Send a signal to processes, some of which may be gone."""
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            os.kill(pid, number)
+
+
+def end_others(child: int) -> None:
+    """End what the interpreter started, and not itself. All are stopped first, so that none can start another."""
+    known: set[int] = set()
+    for _ in range(400):
+        others = family() - {os.getpid(), child}
+        if others <= known:
+            break
+        signalled(others, signal.SIGSTOP)
+        known |= others
+    signalled(known, signal.SIGKILL)
+
+
 def end_all(child: int) -> None:
     """End the interpreter and all it started: whatever lost its parent became a child of ours."""
-    me = os.getpid()
     for attempt in range(400):
         with contextlib.suppress(OSError):
             os.killpg(child, signal.SIGKILL)
-        over, grown, tree = parents(), True, {me}
-        while grown:
-            more = {pid for pid, parent in over.items() if parent in tree} - tree
-            tree |= more
-            grown = bool(more)
-        for pid in tree - {me}:
-            with contextlib.suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
+        others = family() - {os.getpid()}
+        signalled(others, signal.SIGKILL)
         try:
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
         except ChildProcessError:
-            if tree == {me}:
+            if not others:
                 return
         time.sleep(min(0.05, 0.002 * (attempt + 1)))
 
@@ -161,12 +183,7 @@ class Keeper:
         """Whether it started more processes than it may have. The system is asked first, as that costs nothing."""
         if everything() - self.before <= MANY:
             return False
-        over, grown, tree = parents(), True, {os.getpid()}
-        while grown:
-            more = {pid for pid, parent in over.items() if parent in tree} - tree
-            tree |= more
-            grown = bool(more)
-        return len(tree) > MANY
+        return len(family()) > MANY
 
     def status(self) -> Any:
         """How the interpreter ended, or nothing; what it left behind and lost is taken in, too."""
@@ -208,8 +225,11 @@ class Keeper:
         if not data or len(self.heard) > 1_000_000:
             return False
         for line in lines:
+            message = json.loads(line)
+            if message["end"].get("late"):
+                end_others(self.child)
             self.drain()
-            say(1, "w", {**json.loads(line), **self.kept.told()})
+            say(1, "w", {**message, **self.kept.told()})
             self.kept, self.live = Kept(self.most), 0
         return True
 
