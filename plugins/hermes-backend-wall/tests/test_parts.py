@@ -173,3 +173,13 @@ def test_after_any_changes_what_runs_by_itself_is_as_it_was(tmp_path_factory, na
     assert (folder / "AGENTS.md").read_text() == "mine"
     there = [str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()]
     assert [name for name in there if runs_by_itself(f"/x/{name}")] == ["AGENTS.md"]
+
+
+def test_who_gives_up_the_network_keeps_sockets_of_unix_alone():
+    program = seccomp.offline("x86_64")
+    for number in (41, 53):
+        assert judged(program, number, 1, 1) == ALLOW
+        assert [judged(program, number, family, 1) for family in (2, 10, 16, 40)] == [0x0005000D] * 4
+    assert judged(program, 59) == ALLOW
+    assert judged(program, 425) == EPERM
+    assert seccomp.offline("another") == b""

@@ -185,6 +185,22 @@ def sealed(machine: str = "", *, network: bool) -> bytes:
     return b"".join((*lines, _answer(_ALLOW)))
 
 
+def offline(machine: str = "") -> bytes:
+    """A filter that a process takes upon itself and all that it starts: no socket but those of Unix.
+
+    For a machine, by default this one; empty where the numbers of its system calls are not known.
+    """
+    known = _MACHINES.get(machine or platform.machine())
+    if known is None:
+        return b""
+    lines = _begun(known)
+    for number in known.sockets:
+        lines += _when(number, [_load(_FIRST), *_if_any((1,), _ALLOW), _answer(_ERRNO | _EACCES)])
+    for number in (425, 426, 427):  # io_uring goes around filters
+        lines += _when(number, [_answer(_ERRNO | _EPERM)])
+    return b"".join((*lines, _answer(_ALLOW)))
+
+
 def _begun(known: _Machine) -> list[bytes]:
     """Have the number of the call at hand; a program of another architecture, which has other numbers, is ended."""
     lines = [_load(_ARCHITECTURE), *_unless_any([known.audit], _KILL), _load(_NUMBER)]

@@ -1,0 +1,1 @@
+"""What runs in the place of commands, given there as text."""
