@@ -2,7 +2,6 @@
 
 import json
 import random
-import re
 import signal
 import time
 from collections import Counter, defaultdict
