@@ -65,7 +65,11 @@ def context(site, store, monkeypatch):
             pass
 
         settings = load_settings(home)
-        none = SimpleNamespace(holds=lambda session_id: False, delete=store.sessions.delete)
+
+        async def delete(session_id, owner, *, erased=False):
+            await store.sessions.delete(session_id, owner)
+
+        none = SimpleNamespace(holds=lambda session_id: False, delete=delete)
         kernel = SimpleNamespace(
             store=opened, settings=settings, owner=OWNER, sessions=none, mailbox=nobody_sends, routes=Routes(),
             memory=SimpleNamespace(compacting=compacting),
