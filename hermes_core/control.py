@@ -315,10 +315,7 @@ class SettingsBroker(ABC):
         raise _not_here()
 
     def trial(self, settings: Mapping[str, JSON], secrets: Mapping[str, str]) -> AbstractAsyncContextManager[Trial]:
-        """Open a kernel beside this one, as if these were written. Raises ConfigError, and as ``change``.
-
-        Nothing is written.
-        """
+        """Open a kernel beside this one, as if these were written: none is. Raises ConfigError, and as ``change``."""
         raise _not_here()
 
     async def step(self, name: str) -> "SetupStep":

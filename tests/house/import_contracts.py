@@ -75,7 +75,8 @@ layers =
     hooks
     context
     host
-    brokers | control | slash
+    control
+    brokers | slash
     platforms
     masking
     kinds | options | tables | database | search

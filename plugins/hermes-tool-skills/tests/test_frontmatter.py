@@ -62,10 +62,14 @@ def test_every_field_is_read() -> None:
     assert from_plain(to_plain(head)) == head
 
 
+BOMB = "\n".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 9))
+
+
 @pytest.mark.parametrize(
     ("head", "problem"),
     [
-        ("", "is not a list of fields"),
+        ("", "name is missing; description is missing"),
+        ("a word", "SKILL.md:2: must hold"),
         ("name: a", "description is missing"),
         ("description: d", "name is missing"),
         ("name: A\ndescription: d", "lower-case"),
@@ -80,11 +84,12 @@ def test_every_field_is_read() -> None:
         ("name: a\ndescription: d\nmetadata: [x]", "must be a table"),
         ("name: a\ndescription: d\nmetadata: {hermes: {tags: [1]}}", "metadata.hermes.tags must be"),
         ("name: a\ndescription: use: it", "put a text that holds a colon into quotes"),
-        ("name: &x a\ndescription: *x", "anchors"),
-        ("name: a\ndescription: d\nx: !!python/object/apply:os.system ['id']", "not YAML"),
-        (f"name: a\ndescription: d\nx: {'[' * 15_000}", "nested too deeply"),
-        (f"name: a\ndescription: d\nx:\n{'- ' * 7_000}", "nested too deeply"),
-        (f"name: a\ndescription: d\n{'? ' * 7_000}", "nested too deeply"),
+        ("name: a\nname: b\ndescription: d", "SKILL.md:3 name: is given twice, first in line 2"),
+        (f"a0: &a0 [x]\n{BOMB}", "stands for too much"),
+        ("name: a\ndescription: d\nx: !!python/object/apply:os.system ['id']", "has no meaning here"),
+        (f"name: a\ndescription: d\nx: {'[' * 15_000}", "too deeply nested"),
+        (f"name: a\ndescription: d\nx:\n{'- ' * 7_000}", "too deeply nested"),
+        (f"name: a\ndescription: d\n{'? ' * 7_000}", "too deeply nested"),
         (f"name: a\ndescription: d\nx: {'y' * 17000}", "16,000 is the most"),
         ('name: a\ndescription: "a\\u200bb"', "cannot be seen"),
     ],

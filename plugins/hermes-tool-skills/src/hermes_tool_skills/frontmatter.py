@@ -22,7 +22,6 @@ MOST_MAIN = 100_000  # characters of SKILL.md
 PLATFORMS = {"macos": "darwin", "linux": "linux", "windows": "win32"}
 ENVIRONMENTS = ("kanban", "docker", "s6")
 _MOST_HEAD = 16_000  # characters of frontmatter
-_DEEPEST = 50  # lists and tables in one another; the time that YAML takes grows with the square of it
 _FENCE = pattern(r"\A\ufeff?---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 _VARIABLE = pattern(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 _HERMES_LISTS = (
@@ -106,30 +105,15 @@ def name_problem(name: str) -> str:
 
 
 def _load(text: str) -> Mapping[str, Any]:
-    import yaml
+    from hermes_yaml_edit.document import Document, Unreadable
 
     if len(text) > _MOST_HEAD:
         raise BadSkill([f"the frontmatter has {len(text):,} characters; {_MOST_HEAD:,} is the most"])
     try:
-        depth = 0
-        for event in yaml.parse(text, Loader=yaml.SafeLoader):
-            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-            if depth > _DEEPEST:
-                raise BadSkill(["the frontmatter is nested too deeply to be read"])
-            if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-                raise BadSkill(["the frontmatter uses anchors (& and *), which are not accepted"])
-        data = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f" in line {mark.line + 2}" if mark else ""
-        reason = getattr(error, "problem", "") or "it cannot be read"
-        advice = "; put a text that holds a colon into quotes" if "mapping values" in reason else ""
-        raise BadSkill([f"the frontmatter is not YAML{line}: {reason}{advice}"]) from None
-    except (RecursionError, ValueError, OverflowError, TypeError, AttributeError) as error:
-        raise BadSkill([f"the frontmatter cannot be read: {str(error)[:200] or type(error).__name__}"]) from None
-    if not isinstance(data, dict):
-        raise BadSkill(["the frontmatter is not a list of fields"])
-    return data
+        return Document(f"\n{text}", "SKILL.md").data  # its first line is the one above
+    except Unreadable as error:
+        colon = "; put a text that holds a colon into quotes"
+        raise BadSkill([f"{one}{colon * ('mapping values' in one)}" for one in error.problems]) from None
 
 
 class _Reader:
