@@ -54,12 +54,12 @@ def without_secrets(environ: Mapping[str, str], passthrough: Iterable[str] = ())
 
 def for_commands() -> Mapping[str, str]:
     """Return the variables that a command of this machine begins with: those of this process without its secrets."""
-    return _for_commands(tuple(os.environ.items()), looks_secret)
+    return _for_commands(tuple(getattr(os.environ, "_data", os.environ).items()), looks_secret)  # undecoded: dear
 
 
 @lru_cache(maxsize=1)  # every command asks, and hardly ever has anything changed
-def _for_commands(environ: tuple[tuple[str, str], ...], _judge: Callable[[str], bool] | None) -> Mapping[str, str]:
-    return without_secrets(dict(environ))
+def _for_commands(_stored: tuple[object, ...], _judge: Callable[[str], bool] | None) -> Mapping[str, str]:
+    return without_secrets(os.environ)
 
 
 @lru_cache(maxsize=1)

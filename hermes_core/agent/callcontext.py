@@ -13,7 +13,6 @@ from attrs import evolve
 
 from hermes_core.agent.arguments import tool_spec
 from hermes_core.agent.capabilities import refused
-from hermes_core.agent.grace import stop
 from hermes_core.agent.indirect import CALL, inner
 from hermes_core.agent.outputs import seen_in
 from hermes_core.agent.policy.taint import Seen
@@ -21,6 +20,7 @@ from hermes_core.agent.reply import read_arguments
 from hermes_core.codec import canonical
 from hermes_core.errors import ToolError, UserError
 from hermes_core.kinds import Tool, ToolContext
+from hermes_core.plugins.fence import stopped
 from hermes_core.store.outside import result_of
 from hermes_core.types import JSON, Effect, Message, Offer, Progress, Question, ToolCall, ToolResult, Verdict
 
@@ -102,7 +102,7 @@ class CallContext(ToolContext):
             mark = f"{hashlib.sha256(words.encode()).hexdigest()[:12]}-{self._made[words]}"
             call = ToolCall(id=f"{self.call_id}/{mark}", name=name, arguments=given, invalid=invalid)
             task = asyncio.ensure_future(runner.below(self.call_id, inner(call)))
-            self.at_work[call.id] = partial(stop, task, _GRACE)
+            self.at_work[call.id] = partial(stopped, task, _GRACE)
             try:
                 result = await task
             finally:

@@ -62,18 +62,16 @@ def through(call: ToolCall, to: ToolCall) -> ToolCall:
 
 def wrapped(messages: Sequence[Message]) -> list[Message]:
     """Return the messages as the model wrote them, and results under the name it called."""
-    shown, names = [], dict[str, str]()
-    for message in messages:
-        parts: list[Part] = []
+    shown, names = list(messages), dict[str, str]()
+    for at, message in enumerate(messages):
         for part in message.parts:
             if isinstance(part, ToolCall) and (outer := (part.meta.get("hermes") or {}).get("through")):
                 names[part.id] = outer["name"]
                 meta = {k: v for k, v in part.meta.items() if k != "hermes"}
-                parts.append(evolve(part, **outer, invalid="", meta=meta))
-            elif isinstance(part, ToolResult) and part.call_id in names:
-                parts.append(evolve(part, name=names[part.call_id]))
+                known: Part = evolve(part, **outer, invalid="", meta=meta)
+            elif names and isinstance(part, ToolResult) and part.call_id in names:
+                known = evolve(part, name=names[part.call_id])
             else:
-                parts.append(part)
-        same = all(now is before for now, before in zip(parts, message.parts, strict=True))
-        shown.append(message if same else evolve(message, parts=tuple(parts)))
+                continue
+            shown[at] = evolve(message, parts=tuple(known if p is part else p for p in shown[at].parts))
     return shown

@@ -211,6 +211,7 @@ class Runtime:
                 toolsets=(*self._toolsets, *(t.toolset for t in self._own_tools)) if self._toolsets else (),
                 disabled=self.settings.config.agent.disabled_tools,
                 off_on=self.settings.config.agent.disabled_on,
+                own=self.loader.is_own,
                 report=self.dispatch.failed,
             )
         return self._toolbox
@@ -224,13 +225,12 @@ class Runtime:
             if self.consent.state(one).usable
             for folder in one.manifest.contributes["skills"]
         ]
-        guarded = guarded_paths(self.settings)
         return make_context(
             installed,
             self.settings,
             brokers=partial(self.brokers, self),
             skills=skills,
-            guarded=guarded,
+            guarded=guarded_paths(self.settings),
             owner=self.owner,
         )
 

@@ -32,15 +32,17 @@ class Toolbox:
         toolsets: Sequence[str] = (),
         disabled: Sequence[str] = (),
         off_on: Mapping[str, Sequence[str]] = {},
+        own: Callable[[str], bool] = lambda _label: False,
         report: Callable[[str, str, BaseException], None] = lambda _label, _where, _error: None,
     ) -> None:
         """``owned`` are tools with the labels of their plugins, ``sources`` those of tools that come and go.
 
         ``off_on`` are those that sessions of an origin are not told of; one that knows them keeps them.
+        ``own`` tells whether a plugin, by its label, is one of ours.
 
         ``report`` is told once when a plugin fails to say what it has, or has what cannot be offered.
         """
-        self._disabled, self._off_on, self._report = disabled, off_on, report
+        self._disabled, self._off_on, self._own, self._report = disabled, off_on, own, report
         self._told: set[tuple[str, str]] = set()
         pairs, lenders = [(label, tool) for label, tool in owned if self._sound(label, tool)], list(sources)
         self._owners = {tool.name: label for label, tool in pairs}
@@ -74,7 +76,7 @@ class Toolbox:
         found: dict[str, Tool] = {}
         for label, source in self._sources:
             try:
-                listed = finished(partial(_listed, source, session), _SECONDS)
+                listed = finished(partial(_listed, source, session), _SECONDS, own=self._own(label))
                 if len(listed) > _MOST:
                     raise ContractError(label, f"{source.name} has no end, or more than {_MOST:,} tools")
             except (Exception, SystemExit) as error:  # noqa: BLE001 - a plugin's fault costs its own feature only

@@ -12,7 +12,6 @@ from typing import Any
 
 from attrs import evolve, field
 
-from hermes_core.agent import grace
 from hermes_core.agent.arguments import parse_arguments
 from hermes_core.agent.asking import Asker
 from hermes_core.agent.callcontext import CallContext
@@ -27,7 +26,7 @@ from hermes_core.errors import ContractError, HermesError, OutOfReach, PluginErr
 from hermes_core.kinds import Tool, ToolOutput, Workspace
 from hermes_core.masking import MASKED
 from hermes_core.patterns import pattern
-from hermes_core.plugins.fence import fenced
+from hermes_core.plugins.fence import fenced, stopped
 from hermes_core.store.killpoints import die_at
 from hermes_core.store.outside import result_of
 from hermes_core.store.validity import NO_RESULT
@@ -311,10 +310,10 @@ class CallRunner:
         try:
             await asyncio.wait({task}, timeout=limit)
         except asyncio.CancelledError:
-            await grace.stop(task, _CANCEL_GRACE)
+            await stopped(task, _CANCEL_GRACE)
             raise
         if not task.done():
-            ended, late = await grace.stop(task, _LATE_GRACE), f"{tool.name} did not end within {limit:g} s"
+            ended, late = await stopped(task, _LATE_GRACE), f"{tool.name} did not end within {limit:g} s"
             if ended:
                 return failure(call, ToolError(f"{late} and was stopped.")), True
             beyond = ToolError(f"{late}, and cannot be stopped: it may still be at work. {NO_RESULT}")

@@ -17,7 +17,6 @@ from typing import Literal
 from attrs import evolve
 
 from hermes_core import trace
-from hermes_core.agent import grace
 from hermes_core.agent.ending import Endings
 from hermes_core.agent.exchange import Exchange
 from hermes_core.agent.failed import cause, failed, given_up
@@ -29,6 +28,7 @@ from hermes_core.agent.shown import Shown
 from hermes_core.agent.stepping import ended
 from hermes_core.agent.turn_origin import TurnOrigin
 from hermes_core.errors import BoundReached, HermesError, ProviderError
+from hermes_core.plugins.fence import stopped
 from hermes_core.store.killpoints import die_at
 from hermes_core.store.outside import by_person
 from hermes_core.store.validity import valid
@@ -179,7 +179,7 @@ class TurnRun:
             await asyncio.wait({playing}, timeout=self._meter.given_seconds)
             if not playing.done():
                 self._model.over = True
-                await grace.stop(playing, _STOP_GRACE)
+                await stopped(playing, _STOP_GRACE)
                 raise BoundReached(f"This turn was given {self._meter.given_seconds:g} seconds, and they are over.")
             answer = playing.result()
         except asyncio.CancelledError:
@@ -209,7 +209,7 @@ class TurnRun:
         self._model.over = True
 
         async def close() -> Literal["failed", "interrupted"]:
-            await grace.stop(playing, _STOP_GRACE)
+            await stopped(playing, _STOP_GRACE)
             return "interrupted" if await self._store_end("interrupted") else "failed"
 
         self._state.closing = closing = asyncio.create_task(close())

@@ -65,6 +65,7 @@ class Dispatch:
         self._deadlines = {**DEADLINES, **(deadlines or {})}
         self._running: set[asyncio.Task[Any]] = set()
         self._left_behind: set[asyncio.Task[Any]] = set()
+        self._contributed: dict[str, list[tuple[str, Any]]] = {}
         self._tails: dict[str, asyncio.Task[Any]] = {}
         self._untold: deque[Fault] = deque()
         self._times: dict[tuple[str, str, str], deque[float]] = {}
@@ -86,6 +87,7 @@ class Dispatch:
             self._manager.register(module, name=installed.label)
         except ValueError as error:
             raise installed.error(ContractError, one_line(error, self.masked)) from error
+        self._contributed.clear()
         for one in found:
             one.on_hang = on_hang
             line = self._hooks[one.mode, one.hook]
@@ -98,10 +100,11 @@ class Dispatch:
 
     def contributions(self, hook: str) -> list[tuple[str, Any]]:
         """Return what plugins add through a ``register_*`` hook, with the owner's label. Each plugin is asked once."""
+        if hook in self._contributed:
+            return self._contributed[hook][:]
         line, table = self._hooks["contribute", hook], KINDS[hook][0]
-        for one in line:
-            if one.given is None:
-                self._ask(one)
+        while waiting := [one for one in line if one.given is None]:  # others may come while one is asked
+            self._ask(waiting[0])
         claims = (
             (one.installed, [thing.name for thing in one.given or ()]) for one in line if table not in ("", *PRIVATE)
         )
@@ -110,11 +113,12 @@ class Dispatch:
             if fault not in self.faults:
                 self.record(fault)
         given = ((one, thing) for one in line for thing in one.given or ())
-        return [
+        self._contributed[hook] = found = [
             (one.label, thing)
             for one, thing in given
             if winners.get(getattr(thing, "name", ""), one.installed) is one.installed
         ]
+        return found[:]
 
     def _ask(self, one: Implementation) -> None:
         began = time.perf_counter()
@@ -171,7 +175,7 @@ class Dispatch:
         self.failed(self.slow or label, where, Late(f"held {label} up, which {what}" if self.slow else what))
 
     async def _in_turn(self, before: "asyncio.Task[Any] | None", one: Implementation, arguments: Any) -> None:
-        if before and before.get_loop() is asyncio.get_running_loop():
+        if before and not before.done() and before.get_loop() is asyncio.get_running_loop():
             await asyncio.wait({before})
         await asyncio.sleep(0)  # who told it goes on first: an answer is shown before code that may hold everything up
         await self._run(one, arguments)

@@ -21,6 +21,8 @@ T = TypeVar("T")
 Call = Callable[[], Coroutine[Any, Any, Any]]
 Outcome = tuple[Any, BaseException | None]
 BLOCKING = 0.2  # a step that holds the event loop longer than this is recorded
+# Most of what plugins do waits for nothing: it is done at once, and before Python 3.12 in the loop's next round.
+_EAGER: dict[str, Any] = {"eager_start": True} if sys.version_info >= (3, 12) else {}
 
 log = logging.getLogger("hermes.plugins")
 log.addHandler(logging.NullHandler())  # without it Python prints tracebacks to a person who set up no logging
@@ -76,11 +78,13 @@ def _written(code: types.CodeType) -> set[str]:
     return {word for text in texts for word in text.split() if word.strip(".,:;!?()'\"").isalpha()}
 
 
-def finished(function: Callable[[], T], seconds: float) -> T:
+def finished(function: Callable[[], T], seconds: float, *, own: bool = False) -> T:
     """Return what a plain function gives, called in a thread of its own. Raises what it raises; Late when it hangs.
 
-    What hangs is left behind: its thread keeps no process alive.
+    What hangs is left behind: its thread keeps no process alive. Our ``own`` is called as it is, and not waited for.
     """
+    if own:
+        return function()
     made: Future[T] = Future()
 
     def run() -> None:
@@ -111,8 +115,10 @@ async def call_in_time(
     is late is cancelled and ``left_behind``, where it is kept until it ends.
     """
     before = _held
-    task = begun(fenced(function, entered))
+    task = asyncio.Task(fenced(function, entered), loop=asyncio.get_running_loop(), **_EAGER)
     try:
+        if not task.done():
+            await asyncio.sleep(0)
         if not task.done():
             await asyncio.wait({task}, timeout=seconds)
         if not task.done() and _held > before:  # that was not its time; once, as it may be the one who held the loop
@@ -128,19 +134,20 @@ async def call_in_time(
     return (None, asyncio.CancelledError()) if task.cancelled() else task.result()
 
 
+async def stopped(task: "asyncio.Task[Any]", seconds: float) -> bool:
+    """Cancel a task and wait for its end. False: it still runs after ``seconds``, and nobody waits for it any more."""
+    task.cancel()
+    task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())  # nobody else will look at it
+    await asyncio.wait({task}, timeout=seconds)
+    return task.done()
+
+
 def holder(thread: int) -> Entered | None:
     """Say which plugin's code holds the event loop of a thread at this moment, if one's does."""
     frame = sys._current_frames().get(thread)
     while frame and frame.f_code is not _stepped.__code__:
         frame = frame.f_back
     return frame.f_locals["entered"] if frame else None
-
-
-def begun(work: Coroutine[Any, Any, T]) -> "asyncio.Task[T]":
-    """Return a task that is done already, if its work waits for nothing: most of what plugins do is so little."""
-    if sys.version_info < (3, 12):
-        return asyncio.ensure_future(work)
-    return asyncio.Task(work, loop=asyncio.get_running_loop(), eager_start=True)
 
 
 async def fenced(function: Call, entered: Entered) -> Outcome:

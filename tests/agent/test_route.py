@@ -257,6 +257,7 @@ async def test_a_provider_that_cannot_say_a_price_is_named_once(hermes, scripted
     model = scripted("hello", "again")
     monkeypatch.setattr(model, "price", bad)
     label = hermes.tmp_plugin(model)
+    monkeypatch.setattr(hermes.runtime.loader, "is_own", lambda _: False)  # ours is not watched
     assert [(await ended(hermes, text)).usage.priced for text in ("one", "two")] == ["", ""]
     [fault] = hermes.runtime.dispatch.faults
     assert (fault.plugin, fault.where) == (label, "price")

@@ -249,6 +249,7 @@ async def test_a_source_that_never_stops_is_named_and_holds_no_turn(hermes, scri
     monkeypatch.setattr("hermes_core.agent.toolbox._SECONDS", 0.2)
     provider = kit(hermes, scripted, Shop("own_a"), Call("own_a", {"text": "hi"}), "one", "two")
     elsewhere(hermes, ToolSource(name="more", toolset="more", tools=source))
+    monkeypatch.setattr(hermes.runtime.loader, "is_own", lambda _: False)  # ours is not watched
     began = time.monotonic()
     assert await turn(hermes) == ["own_a hi"]
     await turn(hermes)

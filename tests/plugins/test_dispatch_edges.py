@@ -306,6 +306,27 @@ def test_an_error_is_told_in_at_most_three_hundred_signs(length, shown):
     assert one_line(PluginError("tool/a", "e" * length)) == shown
 
 
+async def test_what_waits_for_nothing_is_given_no_deadline(monkeypatch):
+    waited = []
+
+    async def quick():
+        return asyncio.current_task()
+
+    async def slow():
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        return "there"
+
+    loop = asyncio.get_running_loop()
+    later = loop.call_later
+    monkeypatch.setattr(loop, "call_later", lambda *args, **more: waited.append(args[0]) or later(*args, **more))
+    task, error = await call_in_time(quick, 5.0, HERE, set())
+    assert (error, waited) == (None, [])
+    assert task is not asyncio.current_task(), "it runs in a task of its own all the same"
+    assert await call_in_time(slow, 5.0, HERE, set()) == ("there", None)
+    assert waited == [5.0]
+
+
 async def test_what_is_late_is_kept_until_it_ends():
     stop, left = asyncio.Event(), set()
 

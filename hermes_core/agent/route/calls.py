@@ -100,7 +100,7 @@ class ModelCalls:
         if label in self._no_list:
             return None
         try:
-            found = finished(lambda: route.provider.price(model), _SAYS)
+            found = finished(lambda: route.provider.price(model), _SAYS, own=self._loader.is_own(label))
             if not isinstance(found, Price | None):
                 raise TypeError(f"gave a {type(found).__name__}")
             return found
