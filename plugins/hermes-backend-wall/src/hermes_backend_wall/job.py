@@ -30,7 +30,7 @@ class Job:
         words = (
             (*request["argv"], request["cwd"], *request["env"], *request["env"].values()) if "argv" in request else ()
         )
-        if any("\0" in word for word in words):
+        if "\0" in "".join(words):
             raise ToolError("there is a NUL character in it.")
         inner = self._pipes.open(stdin)
         try:

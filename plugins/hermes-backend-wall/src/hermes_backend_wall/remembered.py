@@ -56,20 +56,27 @@ class Remembered:
         self._fd = -1
         self._runs = False
         self._read: dict[str, tuple[tuple[int, ...], Baseline | None]] = {}  # what others wrote, by path
+        self._listed: list[str] | None = None  # what lay there when nobody else could begin any more
 
     @contextmanager
     def alone(self) -> Iterator[None]:
         """While nobody else begins. Raises OSError where another does not come to its end."""
-        os.makedirs(self._root, mode=0o700, exist_ok=True)  # noqa: PTH103
-        fd = os.open(f"{self._root}/.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        how = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
+        try:
+            fd = os.open(f"{self._root}/.lock", how, 0o600)
+        except FileNotFoundError:
+            os.makedirs(self._root, mode=0o700, exist_ok=True)  # noqa: PTH103
+            fd = os.open(f"{self._root}/.lock", how, 0o600)
         try:
             until = time.monotonic() + _PATIENCE
             while not _locked(fd):
                 if time.monotonic() > until:
                     raise TimeoutError(f"Another Hermes has held {self._root}/.lock for {_PATIENCE:g} seconds")
                 time.sleep(0.001)
+            self._listed = self._entries()
             yield
         finally:
+            self._listed = None
             os.close(fd)
 
     def keep(self, known: Mapping[str, Any], files: Mapping[str, State]) -> None:
@@ -149,15 +156,19 @@ class Remembered:
                         os.unlink(path)  # noqa: PTH108
         for kind in (_RESTING, _DRAFT):
             for path in self._paths(kind):
-                if path.startswith(f"{self._stem}."):
+                if path.startswith(f"{self._stem}.") and path != self._path(kind):
                     with suppress(OSError), open(path, "rb") as file:
                         young = kind == _DRAFT and time.time() - os.fstat(file.fileno()).st_mtime < _YOUNG
                         if not young and _is_dead(file):
                             os.unlink(path)  # noqa: PTH108
 
     def _paths(self, kind: str) -> list[str]:
+        listed = self._entries() if self._listed is None else self._listed
+        return [path for path in listed if kind in path.rpartition("/")[2]]
+
+    def _entries(self) -> list[str]:
         with suppress(OSError), os.scandir(self._root) as entries:
-            return sorted(entry.path for entry in entries if kind in entry.name)
+            return sorted(entry.path for entry in entries)
         return []
 
     def _of(self, path: str, *, lives: bool = False) -> Baseline | None:

@@ -60,8 +60,11 @@ class Note:
         """Say that a command runs, or that Hermes ended it, since it ended itself."""
         said = {"mark": request.env[MARK], "until": time.time() + request.seconds, "ended": ended}
         with contextlib.suppress(OSError):
-            self._note.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self._note.write_text(json.dumps(said))
+            try:
+                self._note.write_text(json.dumps(said))
+            except FileNotFoundError:
+                self._note.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                self._note.write_text(json.dumps(said))
 
     def heard(self, data: bytes) -> None:
         """Keep a piece of its output. Of very much the last part stays."""
