@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator
 
 from hermes_core.errors import Unavailable
 from hermes_core.types import Blob, Request, ToolResult
@@ -88,11 +88,13 @@ async def drain(pieces: AsyncIterator[bytes]) -> None:
 
 def names_files(request: Request) -> bool:
     """Tell whether the body of a request holds files, which are read in a thread; all else is quicker than the hop."""
-    return any(_names_files(message.parts) for message in request.messages)
-
-
-def _names_files(parts: Iterable[object]) -> bool:
-    return any(isinstance(p, Blob) or (isinstance(p, ToolResult) and _names_files(p.parts)) for p in parts)
+    for message in request.messages:  # written out, as each request goes through its whole conversation
+        for part in message.parts:
+            inner = part.parts if isinstance(part, ToolResult) else (part,)
+            for one in inner:
+                if isinstance(one, Blob):
+                    return True
+    return False
 
 
 def broken_event(service: Service, payload: str) -> Unavailable:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from hermes_core.errors import ProviderError
@@ -97,9 +98,15 @@ async def _post(line: Line, request: Request, model: str, *, with_usage: bool) -
     client = line.client()
     data = await made_body(line, request, model, with_usage=with_usage)
     headers = {**line.request_headers(), "accept": "text/event-stream"}
-    return await client.send(
-        client.build_request("POST", f"{line.service.url}/chat/completions", content=data, headers=headers), stream=True
-    )
+    place = _address(f"{line.service.url}/chat/completions")
+    return await client.send(client.build_request("POST", place, content=data, headers=headers), stream=True)
+
+
+@lru_cache(maxsize=8)
+def _address(url: str) -> "httpx2.URL":
+    import httpx2
+
+    return httpx2.URL(url)
 
 
 def _names_usage(body: str) -> bool:

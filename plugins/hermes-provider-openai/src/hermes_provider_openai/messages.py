@@ -12,6 +12,7 @@ from hermes_provider_openai.pictures import describe, picture_url
 __all__ = ["Conversion", "function_name", "to_messages"]
 
 _NAME = pattern(r"[^A-Za-z0-9_-]")
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode  # ``dumps`` makes an encoder each time
 
 
 @frozen(kw_only=True)
@@ -98,7 +99,7 @@ def function_name(name: str) -> str:
 
 
 def _call(call: ToolCall, how: Conversion) -> JSON:
-    arguments = json.dumps(dict(call.arguments), ensure_ascii=False, separators=(",", ":"))
+    arguments = _encode(dict(call.arguments))
     made: dict[str, JSON] = {
         "id": _call_id(call.id, how),
         "type": "function",
