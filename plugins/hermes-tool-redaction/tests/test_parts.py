@@ -87,7 +87,9 @@ def test_what_surely_holds_nothing_is_let_go_without_a_look() -> None:
         ("abcdefghijklmno", False), ("ghp_abcdefghijkl", True), ("/usr/local/bin/python3", False),
         ("20261123_092344_a82f7785", False), ("20261123_092344_a82f7785x", True),
         ("0123456789-abcdef", False), ("0123456789-abcdeg", True), ("пароль", True), ("", False), ("word " * 9, False),
-        ("x://y", True), ("a@b", False),
+        ("x://y", True), ("a@b", False), ("/opt/py3.13.0/bin:/root/plugins/some-virtualenv/shims", False),
+        ("/opt/3/some-virtualenv.3", True), ("/opt/3/" + "abcdefgh" * 4, True), ("/opt/3/someVirtualEnvironment", True),
+        ("/opt/3/ghp_abcdefghijklmn", True),
     ):  # fmt: skip
         assert may_hold(text) is held, text
 

@@ -8,7 +8,7 @@ __all__ = ["LETTERS", "RUN", "is_own_id", "may_hold"]
 
 RUN = b"a" * 15  # the shortest word that may be a token, in a text whose letters, digits, _ and - are all written so
 LETTERS = bytes(97 if chr(i).isalnum() or chr(i) in "_-" else 32 for i in range(256))
-_LONG = 14
+_LONG, _KEY = 14, 32  # letters of a word that may be a token, and of keys that are written in small letters
 _HEX = "0123456789abcdef"
 _PATH = "abcdefghijklmnopqrstuvwxyz0123456789_-./:"
 _BLANKS = (" -", "\n-", "env ", "arg ", "set ", "setx ", "\x1b")
@@ -19,11 +19,7 @@ def may_hold(text: str) -> bool:
     if len(text) > 4096:
         return True
     low = f"\n{text.lower()}"
-    if "+" in text or any(
-        sign in low for signs in (words("names"), words("foreign"), words("signs"), _BLANKS) for sign in signs
-    ):
-        return True
-    if any(literal.lstrip("=") in low for literal, _, _ in table("sayings", "\t")):
+    if "+" in text or any(map(low.__contains__, _signs())):
         return True
     return any(len(word) > _LONG and not _is_digest(word) and not _is_plain(word) for word in text.split())
 
@@ -38,9 +34,18 @@ def _is_plain(word: str) -> bool:
     low = word.lower()
     if low.strip(_PATH) or ".eyj" in low or "value" in low:
         return False
-    if low == word and not any(map(str.isdigit, word)):  # in small letters alone few tokens are written
+    if _is_small(word):
         return not any(literal in word for literal in _literals())
-    return RUN not in word.encode("ascii", "replace").translate(LETTERS) or is_own_id(word)
+    places = word.replace(":", "/").split("/")
+    long = [place for place in places if RUN in place.encode("ascii", "replace").translate(LETTERS)]
+    if all(_is_small(place) and len(place) < _KEY for place in long):
+        return not long or not any(literal in word for literal in _literals())
+    return is_own_id(word)
+
+
+def _is_small(word: str) -> bool:
+    """Whether it is written in small letters alone, as few tokens are."""
+    return word == word.lower() and not any(map(str.isdigit, word))
 
 
 def is_own_id(word: str) -> bool:
@@ -52,6 +57,13 @@ def is_own_id(word: str) -> bool:
     time, _, mark = rest.partition("_")
     made = len(day) == 8 and len(time) == 6 and 6 <= len(mark) <= 8
     return made and (day + time).isdigit() and word.isascii() and not mark.strip(_HEX)
+
+
+@cache
+def _signs() -> tuple[str, ...]:
+    """What stands in a text that names a secret, in small letters."""
+    sayings = (literal.lstrip("=") for literal, _, _ in table("sayings", "\t"))
+    return (*words("names"), *words("foreign"), *words("signs"), *_BLANKS, *sayings)
 
 
 @cache
