@@ -18,12 +18,10 @@ from hermes_core.context import PluginContext
 from hermes_core.errors import UnknownName
 from hermes_core.types import Principal, Session
 from hermes_core.values import frozen
-from hermes_tool_kit.provenance.ledger import Ledger
 from hermes_tool_kit.provenance.notes import root_of, skill_folders
 from hermes_tool_skills.frontmatter import BadSkill, Head, from_plain, name_problem, parse, to_plain
 from hermes_tool_skills.library import Library
 from hermes_tool_skills.lock import BadLock, Entry, Lock
-from hermes_tool_skills.scan import VERSION
 from hermes_tool_skills.tree import MAIN, BadTree, walk
 
 Source: TypeAlias = Literal["installed", "agent", "person", "external", "plugin", "shipped", "project"]
@@ -175,6 +173,8 @@ class Catalogue:
         roots = skill_folders(place, root_of(place, owner)) if place else []
         if not roots:
             return
+        from hermes_tool_kit.provenance.ledger import Ledger
+
         ledger = Ledger(self._home, cwd)
         try:
             for folder in (one for root in roots if ledger.known(root) for one in _with_categories(root)):
@@ -282,7 +282,12 @@ def _signature(folder: Path, *, scanned: bool) -> str:
     rows = [
         (path, info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino) for path, info in walk(folder)
     ]  # fmt: skip
-    return hashlib.sha256(repr((scanned and VERSION, rows)).encode("utf-8", "surrogatepass")).hexdigest()
+    version: int | Literal[False] = False
+    if scanned:
+        from hermes_tool_skills.scan import VERSION
+
+        version = VERSION
+    return hashlib.sha256(repr((version, rows)).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _read(folder: Path, signature: str, *, scanned: bool) -> Seen:
