@@ -76,6 +76,18 @@ just -f/tmp/evil
 task -t/tmp/evil
 nox -f/tmp/evil
 alembic -c/tmp/evil.ini upgrade head
+java -XX:OnError="sh x.sh" Main
+java -Dcom.sun.management.jmxremote.port=9 Main
+java --such-an-option Main
+gunicorn --such-an-option app:app
+node --inspect=0.0.0.0 x.js
+poetry source add x https://evil.example
+pod repo add x https://evil.example
+spack repo add x
+conan remote add x https://evil.example
+vcpkg integrate install
+rye config --set-bool x=y
+bundle open rake
 """.strip().split("\n")
 
 FREE = r"""
@@ -96,6 +108,13 @@ tar -g state -cf a.tar b
 strip -o small a
 pdftotext a.pdf a.txt
 gs -o out.png a.ps
+java -Xmx1g -XX:+UseZGC -Dname=x -cp build/classes Main
+gunicorn -w 4 -b 127.0.0.1:8000 --check-config app:app
+uvicorn app:app --reload --port 8000
+node --inspect=127.0.0.1:9229 x.js
+poetry source show
+conan remote list
+rye config
 """.strip().split("\n")
 
 

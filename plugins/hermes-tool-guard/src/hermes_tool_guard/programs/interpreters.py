@@ -142,6 +142,15 @@ def _tests(run: Run) -> None:
             run.ask(Class.CODE, f"runs {shown(file)}, which is not part of the folder")
 
 
+def _node(run: Run) -> None:
+    if any(map(_DEBUGGED, run.args)):
+        run.ask(Class.SERVE, f"lets others debug what {run.name} runs")
+    _language(run)
+
+
+_DEBUGGED = re.compile(r"--inspect[\w-]*=(?!127\.|localhost|\[::1\]|\d+$)").match
+
+
 def _language(run: Run) -> None:
     if _plainly(run):
         return
@@ -256,24 +265,32 @@ def _perl(run: Run) -> None:
     run.note(Class.PROJECT if any(a.startswith(("-I", "-M", "-m")) for a in run.args) else Class.READ)
 
 
+_JAVA_PLAIN = re.compile(
+    r"-(?:cp|classpath|jar|[pm]|ea|da|enableassertions|disableassertions|esa|dsa|version|showversion|server|client|verbose)(?::.*)?"
+    r"|-X(?:m[sxn]|ss)\w+|-X(?:int|mixed|comp|batch|share:\w+)|-XX:[+-]?(?!On|Flags|VMOptions)\w+"
+    r"|-D(?!com\.sun\.management|java\.(?:rmi|security|system)|jdk\.|sun\.)[\w.-]+|-D"
+    r"|--(?:class-path|module-path|module|add-modules|add-opens|add-exports|add-reads|enable-preview|source|release"
+    r"|enable-native-access|illegal-access|version|show-version|help|list-modules|dry-run|validate-modules)"
+)
+
+
 def _java(run: Run) -> None:
     if run.args[:1] and run.args[0] in ("-version", "--version", "-help", "--help"):
         run.note(Class.READ)
         return
     options = run.options({"-cp", "-classpath", "--class-path", "-jar", "-p", "-m", "--module-path"}, single=True)
     jar = options.value("-jar")
-    if any(
-        o.startswith(("-javaagent", "-agentlib", "-agentpath", "-XX:OnOutOfMemoryError", "-XX:OnError"))
-        for o, _ in options.given
-    ):
-        run.ask(Class.CODE, "loads an agent into Java")
+    for option, _ in options.given:
+        if not _JAVA_PLAIN.fullmatch(option):
+            run.ask(Class.CODE, f"gives java {shown(option)}, and the guard does not know what that does")
     (run.script(jar) if jar else run.note(Class.PROJECT))
 
 
 PROGRAMS: dict[str, Program] = {
     **each(_shell, "sh bash dash zsh ksh ash mksh rbash csh tcsh yash hush"),
     **dict.fromkeys(_LANGUAGES, _language),
-    "nodejs": _language,
+    "node": _node,
+    "nodejs": _node,
     "perl": _perl,
     "java": _java,
 }

@@ -4,6 +4,7 @@ import re
 
 from hermes_tool_guard.judgement import DERIVED, UNKNOWN, Class
 from hermes_tool_guard.programs.addresses import LOCAL, fetches
+from hermes_tool_guard.programs.options import is_plain_for_any
 from hermes_tool_guard.run import Options, Program, Run, each, names
 
 __all__ = ["PROGRAMS"]
@@ -293,10 +294,24 @@ def _project_server(run: Run) -> None:
     listens = [a for a in run.args if _EVERYWHERE.search(a)]
     if listens:
         run.ask(Class.SERVE, f"starts a server for others with {run.name} ({listens[0][:40]})")
+    for option in [a.partition("=")[0] for a in run.args if a[:1] == "-" and len(a) > 1]:
+        if option not in _SERVES and option[:2] not in _SERVES_GLUED and not is_plain_for_any(option):
+            run.ask(Class.CODE, f"gives {run.name} {option[:40]}, and the guard does not know what that does")
     run.unknown(run.args[:1])
     run.note(Class.PROJECT)
 
 
+_SERVES = names(
+    "-b --bind -w --workers -k --worker-class --threads -t --timeout --reload --no-reload --port --host -h -p "
+    "--log-level --access-logfile --error-logfile --log-config --uds --factory --loop --http --ws --lifespan "
+    "--env-file --preload -D --daemon --pid --config -c --check-config --print-config --chdir --app-dir --app -A "
+    "--debug --no-debug --debugger --no-debugger --cert --key -u --with-threads --without-threads --extra-files "
+    "--exclude-patterns --root-path --proxy-headers --limit-concurrency --backlog --max-requests "
+    "--max-requests-jitter --graceful-timeout --keep-alive -n --name --access-log -e --env --no-access-log "
+    "--use-colors --no-use-colors --interface --reload-dir --reload-include --reload-exclude --listen --directory "
+    "-d --call --no-server-header --no-date-header --timeout-keep-alive --ssl-keyfile --ssl-certfile "
+)
+_SERVES_GLUED = names("-w -b -p -t -k -c")
 _EVERYWHERE = re.compile(r"(?:^|[=@:])(?:0\.0\.0\.0|\[?::\]?(?!\w)|\*)(?::\d+)?$|(?:^|=):\d+$")
 
 

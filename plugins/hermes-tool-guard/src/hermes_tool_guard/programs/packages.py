@@ -243,10 +243,15 @@ def _manager(run: Run) -> None:
     elif first in ("add", "require", "global", "create-project", "create", "new", "plugin", "self"):
         run.ask(Class.INSTALL, f"adds {' '.join(named)[:60] or 'something'} with {run.name}, whose code then runs here")
     elif first in ("publish", "push", "login", "config"):
-        if first == "config" and ("--list" in words or len(named) < 2):
+        sets = any(w.startswith(("--set", "--unset", "--delete", "-e", "--edit")) or "=" in w for w in rest)
+        if first == "config" and not sets and ("--list" in words or len(named) < 2):
             run.note(Class.READ)
         else:
             run.ask(Class.SEND, f"runs {run.name} {first}")
+    elif first in ("source", "repo", "remote", "integrate") and named[:1] not in ([], ["list"], ["show"], ["ls"]):
+        run.ask(Class.INSTALL, f"changes where {run.name} takes packages from")
+    elif first == "open":
+        run.ask(Class.CODE, f"opens an editor with {run.name} open")
     elif first in LOOKS or not first:
         looks(run)
     else:
