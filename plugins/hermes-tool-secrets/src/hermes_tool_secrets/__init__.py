@@ -26,7 +26,7 @@ def register_cli_commands(ctx: PluginContext) -> Iterable[Command]:
 
 @hookimpl
 def register_checks(ctx: PluginContext) -> Iterable[Check]:
-    """Whether the programs that are needed are there; ``doctor --secrets`` asks for each secret."""
+    """Whether the programs that are needed are there; ``doctor --secret-stores`` asks for each secret."""
     from hermes_tool_secrets.commands import check_of
 
     return [check_of(ctx)]

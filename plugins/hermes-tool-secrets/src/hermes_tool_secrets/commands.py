@@ -91,7 +91,7 @@ def _rank(one: SecretOrigin) -> int:
 
 
 def check_of(ctx: PluginContext) -> Check:
-    """Whether the programs of the stores in use are there; ``doctor --secrets`` asks for each secret."""
+    """Whether the programs of the stores in use are there; ``doctor --secret-stores`` asks for each secret."""
 
     async def programs() -> list[Finding]:
         config: Config = ctx.config or Config()
@@ -105,7 +105,7 @@ def check_of(ctx: PluginContext) -> Check:
         wrong = [_warning(f"{r['name']} from {r['from']}: {r['problem']}", "hermes secrets check") for r in bad]
         return wrong or await programs()
 
-    return Check(name="secrets", run=programs, full=everything, cheap=True)
+    return Check(name="secret-stores", run=programs, full=everything, cheap=True)
 
 
 def _warning(text: str, fix: str) -> Finding:
