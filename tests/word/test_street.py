@@ -49,7 +49,7 @@ def test_everybody_reads_their_answers_in_order_and_once(tmp_path, server, messa
         if "IDEMPOTENT" in service.features or "EDIT" in service.features:
             assert not tally["marked as repeated"] + tally["given up, and listed"], tally
         left -= most
-    print(f"\nstreet {kind}: {dict(tally)}")
+        print(f"\nstreet {kind} {number}: {dict(tally)}", flush=True)
 
 
 @pytest.mark.timeout(7200)
@@ -65,4 +65,4 @@ def test_everybody_reads_their_answers_on_telegram(tmp_path, server, messages):
             street.play(tmp_path / str(number), server, model, platform, senders, min(250, left), env)
         assert not tally["marked as repeated"] + tally["given up, and listed"], tally
         left -= 250
-    print(f"\nstreet telegram: {dict(tally)}")
+        print(f"\nstreet telegram {number}: {dict(tally)}", flush=True)

@@ -150,16 +150,6 @@ class Home:
         return found
 
     def end_all(self) -> None:
-        if sys.exc_info()[0] and os.environ.get("WORD_KEEP"):  # XXX
-            import shutil
-            import tempfile
-
-            shutil.copytree(
-                self.home.parent,
-                tempfile.mkdtemp(prefix="kept-", dir=os.environ["WORD_KEEP"]),
-                dirs_exist_ok=True,
-                symlinks=True,
-            )
         for pid in self.alive():
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)

@@ -25,7 +25,8 @@ def judge(
         assert not valid(messages), (valid(messages), messages)
         for name in said:
             heard[name] += sum(f"job {name}:" in m["content"] for m in messages if m["role"] == "user")
-            answered[name] += sum(answer(name) in (m["content"] or "") for m in messages if m["role"] == "assistant")
+            said_by = [m["content"] or "" for m in messages if m["role"] == "assistant"]
+            answered[name] += sum(answer(name) in text and "(This answer was cut off.)" not in text for text in said_by)
     effects = home.effects()
     without = {name for name in said if heard[name] > answered[name]}
     assert len(without) == _given_up(home), without

@@ -131,6 +131,9 @@ class Street:
         if self._open() and time.monotonic() - self._looked < 5:
             return False
         self._looked = time.monotonic()
+        rows = home.lines("sessions", "list", "--json", "--all", "-n", "1000")
+        if any(row["state"] != "idle" for row in rows):
+            return False
         status = home.run("gateway", "status", status=(0, 1)).out
         return "something waits: 0. To be sent: 0." in status
 
@@ -140,7 +143,7 @@ class Street:
         for file in (home.home / "logs").glob("*.log"):
             for line in map(json.loads, file.read_text().splitlines()):
                 if line["level"] != "INFO":
-                    self.tally[f"log: {line['event'][:100]}"] += 1
+                    self.tally[f"log: {line['level']}"] += 1
                 assert "traceback" not in line, line
 
     def _read(self) -> None:

@@ -12,11 +12,12 @@ from gateway_house import context_of, rows_of
 from hermes_core.embed import Hermes
 from hermes_core.errors import ConfigError, NotSent, StoreError, UserError
 from hermes_core.kinds import ToolContext, tool
-from hermes_core.testing import Call, FakePlatform
+from hermes_core.testing import Call, FakePlatform, ScriptedProvider
 from hermes_core.testing.bench import Bench
 from hermes_core.types import Blob, Buttons, Effect, Envelope, Feature, Message, Principal, Question, Text
 from hermes_platform_gateway import inbound
 from hermes_platform_gateway.gateway import Gateway
+from hermes_platform_gateway.turn_worker import TurnWorker
 
 
 class Room(FakePlatform):
@@ -639,6 +640,71 @@ async def test_what_waits_when_the_gateway_stops_is_begun_by_the_next_one(hermes
     again.tmp_plugin(work.tool)
     async with serving(again, room):
         await room.until("Two.")
+    await again.close()
+
+
+async def test_nothing_begins_while_the_gateway_leaves_its_turns(hermes, work, tmp_path, monkeypatch):
+    """What began then would be ended with the gateway, and be lost."""
+    hermes.configure(OPEN | {"gateway.drain_seconds": 0.1})
+
+    def step(request):
+        said = request.messages[-1]
+        if said.role == "tool":
+            return "One." if said.parts[0].name == "work" else "Two."
+        return [Call("hold" if "two" in said.parts[0].text else "work")]
+
+    @tool(idempotent=True)
+    async def hold(_: Nothing) -> str:
+        """Hold."""
+        if not holds:
+            holds.append(True)
+            await asyncio.Event().wait()
+        return "held"
+
+    holds: list[bool] = []
+    hermes.tmp_plugin(hold)
+    provider = ScriptedProvider([step] * 20)
+    hermes.tmp_plugin(provider)
+    room, records = Room(), context_of(hermes).host.records
+    leave = records.leave
+
+    async def left(_):
+        work.go.set()
+        await asyncio.sleep(0.2)
+        await leave()
+        await asyncio.sleep(0.4)  # what follows would have time to begin
+
+    async def slow(self, *given):
+        await asyncio.sleep(0.3 if work.go.is_set() else 0)
+        return await address(self, *given)
+
+    address = TurnWorker._address
+    monkeypatch.setattr(TurnWorker, "_address", slow)
+
+    async def never(envelope):
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(type(records), "leave", left)
+    async with serving(hermes, room):
+        room.write("Say one.")
+        await work.running.wait()
+        room.write("Say two.")
+        await room.until("Queued")
+        monkeypatch.setattr(room, "ack", never)  # hearing takes all the time that there is
+        room.write("Hello?", chat="c3", sender="ben")
+        await asyncio.sleep(0.05)
+    monkeypatch.undo()
+    again, room = Bench(tmp_path / "home"), Room()
+    again.tmp_plugin("hermes_tool_commands")
+    again.configure(OPEN | {"gateway.allowed_users": ["anna"], "gateway.allow_all_users": False})
+    again.tmp_plugin(provider)
+    again.tmp_plugin(work.tool)
+    again.tmp_plugin(hold)
+    holds.append(True)
+    async with serving(again, room):
+        async with asyncio.timeout(20):
+            while not {"One.", "Two."} <= set(await room.service.seen()):
+                await asyncio.sleep(0.01)
     await again.close()
 
 

@@ -153,6 +153,7 @@ class Gateway:
         """Hear nothing new, let turns end, send what they said; what is cut off is resumed at the next start."""
         for platform in self.platforms:
             platform.deaf()
+        self._worker.begin_no_more()  # a turn that began after we left ours would be ended, and lost
         seconds = gateway_settings(self._ctx).drain_seconds
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):

@@ -47,9 +47,13 @@ class TurnWorker:
         self._plays, self._resting, self._idle = 0, False, asyncio.Event()
         self._idle.set()
 
-    async def rest(self) -> None:
-        """Begin no other turn, and wait until those that run have ended: also one that is just about to begin."""
+    def begin_no_more(self) -> None:
+        """Begin no other turn: what waits is for the next start."""
         self._resting = True
+
+    async def rest(self) -> None:
+        """Wait until the turns that run have ended, and begin no other: also one that is just about to begin."""
+        self.begin_no_more()
         await self._idle.wait()
 
     async def play(self, session_id: str) -> None:
@@ -66,7 +70,7 @@ class TurnWorker:
     async def _all(self, session_id: str) -> None:
         turns = self._ctx.host.turns
         owner = await turns.owner(session_id)
-        if owner is None:
+        if owner is None or self._resting:
             return
         cut = await turns.cut(session_id)
         if cut is not None and not await self._one(session_id, owner, cut, "cut"):
