@@ -32,7 +32,7 @@ _LONG = 1e9
 # The Python of the working folder, that of the place, that of Hermes: the first there is.
 _FIND = (
     'run=$1 job=$2; shift 2; for python do command -v "$python" >/dev/null 2>&1 && '
-    'exec "$python" -I -B -c "$run" "$job"; done; echo "there is no Python"; exit 127'
+    'exec "$python" -I -c "$run" "$job"; done; echo "there is no Python"; exit 127'
 )
 _PYTHONS = (".venv/bin/python3", "venv/bin/python3", "python3", "python")
 
