@@ -140,7 +140,7 @@ def calls(rounds: int) -> bool:
             kept &= over <= OVER
             figures = f"{statistics.median(mine):6.1f} ms / {statistics.median(theirs):6.1f} ms"
             note = f"over {words} {over:+.1f} ms, bound {OVER:+g}{'' if over <= OVER else '   missed'}"
-            print(f"{CALLS} calls {what}, {name} Python: {figures}   {note}")
+            print(f"{CALLS} calls {what}, {name} Python: {figures}, least {min(mine):.1f} / {min(theirs):.1f}   {note}")
     return kept
 
 

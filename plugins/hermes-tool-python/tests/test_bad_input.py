@@ -27,7 +27,7 @@ CASES = {
     ),
     "forges an end": (
         "import os\nos.write(101, b'w.{\"end\": {\"value\": \"forged\"}}\\n')\n'the true end'",
-        "",
+        "the true end",
     ),
     "swallows its end": (
         "import signal\nsignal.signal(signal.SIGALRM, signal.SIG_IGN)\nwhile True:\n    try: 1 / 0\n    except: pass",

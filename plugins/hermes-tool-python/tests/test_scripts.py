@@ -139,6 +139,12 @@ async def test_a_script_without_need_of_files_runs_in_the_small_python_and_other
     )
 
 
+async def test_what_moves_a_cursor_reaches_nobody(bench):
+    said = await bench.call("print('\\x1b[31mred\\x1b[0m \\x07bell')\nprint('\\x1b]0;title\\x07a')")
+    assert said == "red bell\na"
+    assert "".join(bench.context.shown).split() == ["red", "bell", "a"]
+
+
 async def test_images_that_are_shown_come_as_blobs(full):
     png = "b'\\x89PNG\\r\\n\\x1a\\n' + b'0' * 20"
     said = await full.call(f"open('a.png', 'wb').write({png})\nshow('a.png')\nshow({png})\nprint('shown')")

@@ -32,7 +32,7 @@ _LONG = 1e9
 # The Python of the working folder, that of the place, that of Hermes: the first there is.
 _FIND = (
     'run=$1 job=$2; shift 2; for python do command -v "$python" >/dev/null 2>&1 && '
-    'exec "$python" -I -B -c "$run" "$job"; done; echo "there is no Python"; exit 127'
+    'exec "$python" -I -c "$run" "$job"; done; echo "there is no Python"; exit 127'
 )
 _PYTHONS = (".venv/bin/python3", "venv/bin/python3", "python3", "python")
 
@@ -173,7 +173,8 @@ class Python(Interpreter):
         Raises ToolError when the place fails. When it is cancelled, the interpreter is ended.
         """
         self.scripts += 1
-        job = {"code": script.code, "tools": script.tools, "seconds": script.seconds, "name": NAME}
+        job = {"id": self.scripts, "code": script.code, "tools": script.tools, "seconds": script.seconds, "name": NAME}
+        self._inbox = deque(one for one in self._inbox if not one[1].keys() & {"late", "live"})  # of the last one
         try:
             with contextlib.suppress(ToolError):  # it ended meanwhile: that comes in
                 await self._tell(job)
@@ -207,7 +208,7 @@ class Python(Interpreter):
                 elif "image" in message:
                     if blob := _image(message, len(images)):
                         images.append(blob)
-                elif "end" in message or "died" in message:
+                elif message.get("id") == self.scripts or "died" in message:
                     return _ended(script, message, images)
                 elif "late" in message:
                     return Ended(trouble=_late(script), images=images)
@@ -253,7 +254,7 @@ def _ended(script: Script, message: Mapping[str, Any], images: Sequence[Blob]) -
     )
     if "died" in message:
         return Ended(printed=printed, images=images, trouble=_died(*message["died"]))
-    end = message["end"]
+    end = message["end"] if isinstance(message.get("end"), dict) else {}
     error = f"it did not end within {script.seconds:g} s and was stopped" if end.get("late") else end.get("error", "")
     return Ended(printed=printed, images=images, value=str(end.get("value", "")), error=str(error))
 

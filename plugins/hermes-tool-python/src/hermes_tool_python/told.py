@@ -8,18 +8,23 @@ from hermes_tool_python.calling import Calls
 from hermes_tool_python.notes import Known
 from hermes_tool_python.script import Ended, Printed
 
-__all__ = ["cut_off", "parts_of", "text_of"]
+__all__ = ["cleaned", "cut_off", "parts_of", "text_of"]
 
 _CONTROL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])|[\x00-\x08\x0b-\x1f\x7f]")
 _ONCE = "It was not run again: look at what it did before you repeat it."
 
 
+def cleaned(text: str) -> str:
+    """Text without what only moves a cursor or rings a bell."""
+    return _CONTROL.sub("", text.replace("\r\n", "\n"))
+
+
 def printed_of(printed: Printed) -> str:
-    """What it printed, without what only moves a cursor."""
+    """What it printed."""
     text = printed.head
     if printed.left:
         text += f"\n… {printed.left:,} bytes left out: print less, or write them to a file …\n"
-    return _CONTROL.sub("", (text + printed.tail).replace("\r\n", "\n")).strip("\n")
+    return cleaned(text + printed.tail).strip("\n")
 
 
 def text_of(ended: Ended, calls: Calls, kept: bool) -> str:

@@ -98,11 +98,16 @@ async def _played(
     keep: bool,
 ) -> "Ended":
     """What a script came to, in the small Python where that will do, else in the whole one. Raises ToolError."""
+    from hermes_tool_python.told import cleaned
+
+    def show(text: str) -> None:
+        context.progress(cleaned(text))
+
     if config.mode == "fast" or (config.mode == "auto" and not keep and _suits(ctx, script.code)):
         try:
             async with _interpreter(ctx, context, config, fast=True, keep=keep) as python:
                 with note.kept(python.mark):
-                    ended = await python.run(script, calls.make, context.progress)
+                    ended = await python.run(script, calls.make, show)
             if config.mode == "fast" or not ended.early:
                 return ended
         except ToolError as error:
@@ -111,7 +116,7 @@ async def _played(
             ctx.state["no small Python"] = error.text
     async with _interpreter(ctx, context, config, fast=False, keep=keep) as python:
         with note.kept(python.mark):
-            ended = await python.run(script, calls.make, context.progress)
+            ended = await python.run(script, calls.make, show)
         if not keep:
             ended.said = await python.close()
     return ended

@@ -265,7 +265,7 @@ class Interpreter:
             self.tools.names = job["tools"]
             self.shown.count = 0
             end = self.play(job["code"], job["seconds"], job["name"])
-            self.keeper.sendall(json.dumps({"end": end}).encode() + b"\n")
+            self.keeper.sendall(json.dumps({"id": job["id"], "end": end}).encode() + b"\n")
 
     def play(self, code: str, seconds: float, name: str) -> Any:
         """What a script came to."""

@@ -1,6 +1,6 @@
 """Runs where commands run, not in Hermes: starts the interpreter of scripts, takes what they print, and ends it all.
 
-Its text is given to ``python -I -B -c`` with one JSON argument, and needs the standard library of Python 3.8 alone. The
+Its text is given to ``python -I -c`` with one JSON argument, and needs the standard library of Python 3.8 alone. The
 interpreter, whose text is in that argument, reads what to run from standard input. Both processes write to standard
 output, in lines that ``lines.py`` reads. Of what scripts print this one keeps the beginning and the end. When standard
 input ends, whoever held it is gone: then everything ends.
