@@ -186,6 +186,19 @@ def register_migrations():
 
 
 @hookimpl"""
+SLASH = """from hermes_core.types import SlashCommand
+
+
+async def run(session, rest):
+    return rest
+
+
+@hookimpl
+def register_slash_commands():
+    return [SlashCommand(name="x", run=run)]
+
+
+@hookimpl"""
 DESCRIBED = "[commands.x]\nsummary = 'Do it.'\n\n[contributes]"
 
 BASE = [
@@ -244,6 +257,18 @@ BASE = [
         "@hookimpl",
         COMMAND,
         manifest=("[contributes]", DESCRIBED.replace("\n[contributes]", "default = true\n[contributes]")),
+    ),
+    provider(
+        "test_what_people_see_has_records",
+        "@hookimpl",
+        SLASH,
+        manifest=("[contributes]", "[contributes]\nslash = ['x']"),
+    ),
+    provider(
+        "test_what_people_see_has_records",
+        "@hookimpl",
+        SLASH.replace("run=run", "run=run, confirm=str"),
+        manifest=("[contributes]", "[slash.x]\nsummary = 'Do it.'\n[contributes]"),
     ),
     provider(
         "test_its_settings_are_sound",
