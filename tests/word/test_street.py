@@ -24,7 +24,7 @@ def pytest_generate_tests(metafunc) -> None:
     """Play some kinds of services, or all where many messages are wanted."""
     if "kind" in metafunc.fixturenames:
         few = metafunc.config.getoption("messages") < 100
-        metafunc.parametrize("kind", ("deletes", "keyed_only") if few else list(KINDS))
+        metafunc.parametrize("kind", ("deletes",) if few else list(KINDS))
 
 
 @pytest.fixture

@@ -31,6 +31,7 @@ class Far(Platform):
         self.closed = asyncio.Event()
 
     async def open(self, console):
+        self.closed.clear()  # it may have fallen
         await self.ask(0.0, op="me")
 
     async def close(self):

@@ -29,6 +29,7 @@ platforms: {{{platform}}}
 LIFE = 10.0  # seconds that a gateway lives at most, while people write
 MARK = "*(may be repeated)*\n"
 PLACEHOLDER = "…"
+GIVEN_UP = "This turn was given up: its process died"
 
 
 class Chats(Protocol):
@@ -127,10 +128,14 @@ class Street:
         return [name for name in self.jobs if answer(name) not in read]
 
     def _settled(self, home: Home) -> bool:
-        """Whether everybody was answered, or it was given up to; then nothing waits to be sent any more either."""
-        if self._open() and time.monotonic() - self._looked < 5:
+        """Whether everybody was answered, or told why not, and nothing is under way any more."""
+        if (left := self._open()) and time.monotonic() - self._looked < 5:
             return False
         self._looked = time.monotonic()
+        if left:
+            ended = sum(GIVEN_UP in text for texts in self.service.seen().values() for text in texts)
+            if ended + len(home.lines("gateway", "dead", "--json")) < len(left):
+                return False
         rows = home.lines("sessions", "list", "--json", "--all", "-n", "1000")
         if any(row["state"] != "idle" for row in rows):
             return False
@@ -166,7 +171,7 @@ class Street:
             first = list(dict.fromkeys(text.removeprefix(MARK) for text in texts))
             assert first == [text for text in wanted if text in first], (chat, "not in order", first, wanted)
             self.tally["marked as repeated"] += sum(text.startswith(MARK) for text in texts)
-            ended = sum("This turn was given up: its process died" in text for text in seen[chat])
+            ended = sum(GIVEN_UP in text for text in seen[chat])
             self.tally["told that a turn was given up"] += ended
             if len(set(wanted) - set(first)) <= ended:
                 continue

@@ -66,13 +66,20 @@ class Telegram:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self._do(self._service.stop)
+        self._do(self._end)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
 
     def _do(self, what: Callable[[], Any]) -> Any:
         return asyncio.run_coroutine_threadsafe(what(), self._loop).result(30)
+
+    async def _end(self) -> None:
+        await self._service.stop()
+        left = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
 
     @property
     def acked(self) -> set[int]:
