@@ -18,6 +18,11 @@ from hermes_core.agent.incoming import enveloped
 from hermes_core.agent.offering import offered
 from hermes_core.agent.prompt import prompt_text
 from hermes_core.agent.runtime import Runtime
+<<<<<<< HEAD
+=======
+from hermes_core.agent.turn_origin import CHILD
+from hermes_core.closed import expanded, wide
+>>>>>>> audit14
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.kinds import Workspace
 from hermes_core.patterns import pattern
@@ -195,7 +200,7 @@ class OpenSessions:
 
     def narrow(self, place: str, owner: Principal) -> str:
         """Return the folder, or one of Hermes' own in the place of one too wide to work in."""
-        if not wide(place) or not self.runtime.workspaces.is_here(owner):
+        if not self.runtime.workspaces.is_here(owner) or not wide(place := expanded(place)):
             return place
         own = self.runtime.home.root / "workspace"
         own.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -609,6 +609,8 @@ def test_status_names_the_folder_that_a_conversation_would_work_in(cli, tmp_path
     assert cli("status", "--json").row["folder"] == str(tmp_path / "project")
     cli.configure(f"terminal: {{cwd: {tmp_path}}}\n")
     assert cli("status", "--json").row["folder"] == str(tmp_path / "home/workspace"), "no one works in a home"
+    cli.configure("terminal: {cwd: '~/'}\n")
+    assert cli("status", "--json").row["folder"] == str(tmp_path / "home/workspace")
     cli.configure(f"terminal: {{cwd: {tmp_path}, backend: ssh}}\nbackends: {{ssh: {{host: build1}}}}\n")
     assert cli("status", "--json").row["folder"] == str(tmp_path), "over there it is another folder"
 

@@ -72,14 +72,27 @@ def test_the_home_what_holds_it_and_what_leads_to_it(home: Path, tmp_path: Path)
     assert [wide(str(one)) for one in (home, home.parent, tmp_path / "link", home / "x")] == [True, True, True, False]
 
 
-async def test_a_session_in_a_home_works_in_a_folder_of_its_own(hermes: Any, scripted: Any, home: Path) -> None:
+@pytest.mark.parametrize("said", ["HOME", "~", "~/", "~/."])
+async def test_a_session_in_a_home_works_in_a_folder_of_its_own(
+    hermes: Any, scripted: Any, home: Path, said: str
+) -> None:
     hermes.tmp_plugin(scripted("Hello."))
-    hermes.configure({"terminal.cwd": str(home)})
+    hermes.configure({"terminal.cwd": said.replace("HOME", str(home))})
     await hermes.run("Hi.", session="s")
     own = Path(hermes.runtime.home.root, "workspace")
     session = await (await hermes.runtime.store()).sessions.get("s", hermes.runtime.owner)
     assert session.cwd == str(own)
     assert own.stat().st_mode & 0o777 == 0o700
+
+
+async def test_a_folder_in_a_home_is_meant_by_its_short_name(hermes: Any, scripted: Any, home: Path) -> None:
+    """So that it is the same folder as that which a person said is known."""
+    hermes.tmp_plugin(scripted("Hello."))
+    (home / "project").mkdir()
+    hermes.configure({"terminal.cwd": "~/project"})
+    await hermes.run("Hi.", session="s")
+    session = await (await hermes.runtime.store()).sessions.get("s", hermes.runtime.owner)
+    assert session.cwd == str(home / "project")
 
 
 async def test_a_session_of_before_that_worked_in_a_home_does_no_more(

@@ -6,7 +6,11 @@ import shlex
 
 import click
 
+<<<<<<< HEAD
 from hermes_closed.closed import wide
+=======
+from hermes_core.closed import expanded, wide
+>>>>>>> audit14
 from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError
 from hermes_core.tables import json_option, visible
@@ -65,4 +69,4 @@ async def _folder(ctx: PluginContext, place: BackendRow | None) -> str:
     """Where a conversation that began here would work: in one of Hermes' own, where this one is too wide."""
     named = str((await ctx.settings.get("terminal.cwd")).value or os.getcwd())  # noqa: PTH109
     here = place is not None and Feature.LOCAL in place.features
-    return str(ctx.paths.home / "workspace") if here and wide(named) else named
+    return str(ctx.paths.home / "workspace") if here and wide(named := expanded(named)) else named
