@@ -10,7 +10,7 @@ from weakref import WeakValueDictionary
 
 from attrs import evolve, field
 
-from hermes_closed.closed import wide
+from hermes_closed.closed import expanded, wide
 from hermes_core import trace
 from hermes_core.agent.bounds import CHILD
 from hermes_core.agent.capabilities import Permitted
@@ -18,11 +18,6 @@ from hermes_core.agent.incoming import enveloped
 from hermes_core.agent.offering import offered
 from hermes_core.agent.prompt import prompt_text
 from hermes_core.agent.runtime import Runtime
-<<<<<<< HEAD
-=======
-from hermes_core.agent.turn_origin import CHILD
-from hermes_core.closed import expanded, wide
->>>>>>> audit14
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.kinds import Workspace
 from hermes_core.patterns import pattern

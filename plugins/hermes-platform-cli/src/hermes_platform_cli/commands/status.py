@@ -6,11 +6,7 @@ import shlex
 
 import click
 
-<<<<<<< HEAD
-from hermes_closed.closed import wide
-=======
-from hermes_core.closed import expanded, wide
->>>>>>> audit14
+from hermes_closed.closed import expanded, wide
 from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError
 from hermes_core.tables import json_option, visible
