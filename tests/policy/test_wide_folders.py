@@ -13,7 +13,7 @@ from hermes_core.types import Returned
 
 WORKED_IN = (
     *("/tmp/x", "/srv/shop", "/app", "/work", "/workspace", "/home/me/shop", "/mnt/d/x", "/usr/src/app", "/opt/shop"),
-    *("/usr/local/src/x", "/var/www/shop", "/library/x"),
+    *("/run/user/1000/x", "/mnt/c/Users/me/shop", "/usr/local/src/x", "/var/www/shop", "/library/x"),
 )
 
 
@@ -28,6 +28,7 @@ def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 @pytest.mark.parametrize(
     "folder",
     [
+        *("/run/user", "/run/user/1000", "/proc/self", "/sys/x", "/boot/efi", "/mnt/c/Users", "/mnt/c/Users/me"),
         *("/", "/tmp", "/var/tmp", "/home", "/home/somebody", "/mnt/disk", "/media/x", "/usr", "/etc", "/root", "/srv"),
         *(
             "/etc/nginx",

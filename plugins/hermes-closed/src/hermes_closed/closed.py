@@ -19,8 +19,8 @@ __all__ = [
 _MAGIC, NO_NAME = r"[{$`]", r"[\0\ud800-\udc7f\udd00-\udfff]"  # the latter is what no system has in a name
 _HOLDERS = ("/home", "/Users", "/mnt", "/media", "/Volumes")  # of homes and of mounts
 _WIDE = (
-    r"(/private)?(/var)?/tmp|/(boot|dev(/shm)?|opt|proc|root|run|srv|sys|var)"
-    r"|(/private)?/(s?bin|etc|lib(x?32|64)?|usr(?!(/local)?/src/.)|var/(cache|lib|log|spool))(/.*)?"
+    r"(/private)?(/var)?/tmp|/(dev(/shm)?|opt|root|run(/user(/[^/]*)?)?|srv|var|mnt/[a-z]/Users(/[^/]*)?)"
+    r"|(/private)?/(s?bin|boot|etc|lib(x?32|64)?|proc|sys|usr(?!(/local)?/src/.)|var/(cache|lib|log|spool))(/.*)?"
 )
 _OF_THE_PERSON = (  # keys, and what holds the settings of all programs
     r"\.(ssh|gnupg|aws|azure|kube|docker|password-store|config/(gcloud|gh)|local/share/keyrings)(/.*)?"
