@@ -97,6 +97,42 @@ async def test_a_small_python_that_is_killed_is_told_and_another_comes(make):
     assert "NameError" in await bench.call("x", keep=True)
 
 
+@pytest.mark.parametrize(
+    ("mode", "missing", "level", "text"),
+    [
+        ("full", "", "ok", "not used"),
+        ("auto", "", "ok", "runs, behind a wall of its own"),
+        ("auto", "it is not installed", "ok", "not there: it is not installed"),
+        ("fast", "it is not installed", "fault", "not there: it is not installed"),
+    ],
+)
+async def test_doctor_says_whether_the_small_one_runs(make, monkeypatch, mode, missing, level, text):
+    import hermes_tool_python
+    from hermes_tool_python import checks
+
+    if mode == "auto" and not missing:
+        make(mode="fast")  # or there is none here
+    else:
+        monkeypatch.setattr(checks, "why_not", lambda: missing)
+    (check,) = hermes_tool_python.register_checks(make(mode=mode).ctx)
+    (finding,) = await check.run()
+    assert (finding.level, text in finding.text) == (level, True)
+
+
+async def test_doctor_tells_a_small_one_that_does_not_start(make, monkeypatch):
+    from hermes_tool_python import checks, fast
+
+    async def fails(self):
+        raise ToolError("no wall can be made")
+
+    monkeypatch.setattr(checks, "why_not", str)
+    monkeypatch.setattr(fast.Fast, "start", fails)
+    for mode, level in (("auto", "warning"), ("fast", "fault")):
+        (check,) = checks.checks(make(mode="full").ctx.paths.data, checks.Config(mode=mode))
+        (finding,) = await check.run()
+        assert (finding.level, finding.text) == (level, "no wall can be made")
+
+
 async def test_odd_calls_are_answered_and_never_raise(full):
     note = Note(full.ctx.paths.data, full.context.session, "odd")
     calls = Calls(full.context, 3, note)

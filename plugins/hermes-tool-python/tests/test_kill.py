@@ -27,7 +27,7 @@ KNOWN = {
     "tool_done:13": "it had come to its end, and what it gave is lost",
 }
 BUSY = "while True:\n    pass"
-MODES = ["fast", "full"]
+MODES = ["fast", "full", "full, without a wall"]
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +63,8 @@ class Stage:
 def stage(request, tmp_path, forks) -> Stage:
     if request.param == "fast" and why_not():
         pytest.skip(why_not())
-    return Stage(tmp_path, forks, request.param, "auto")
+    mode, _, open_ = request.param.partition(", ")
+    return Stage(tmp_path, forks, mode, "none" if open_ else "auto")
 
 
 @pytest.mark.parametrize("die_at", KNOWN)

@@ -2,6 +2,8 @@
 
 import asyncio
 
+import pytest
+
 from hermes_core.errors import ToolError
 from hermes_core.types import Blob, Text, ToolResult
 
@@ -74,6 +76,7 @@ async def test_variables_stay_only_where_that_is_wished(bench):
     assert described == ["Python with its variables, 5 scripts"]
 
 
+@pytest.mark.long
 async def test_an_endless_loop_ends_with_its_time(make, bench):
     mode = bench.ctx.config.mode
     short = make(mode=mode, seconds=1)
@@ -82,6 +85,7 @@ async def test_an_endless_loop_ends_with_its_time(make, bench):
     assert "did not end within 1 s" in said
 
 
+@pytest.mark.long
 async def test_what_tools_take_is_not_the_time_of_the_script(make, bench):
     short = make(mode=bench.ctx.config.mode, seconds=1)
 
