@@ -195,8 +195,12 @@ class OpenSessions:
 
     def narrow(self, place: str, owner: Principal) -> str:
         """Return the folder, or one of Hermes' own in the place of one too wide to work in."""
-        if not self.runtime.workspaces.is_here(owner) or not wide(place := expanded(place)):
+        full = expanded(place)
+        broad = wide(full)
+        if (full == place and not broad) or not self.runtime.workspaces.is_here(owner):  # most starts load no backend
             return place
+        if not broad:
+            return full
         own = self.runtime.home.root / "workspace"
         own.mkdir(parents=True, exist_ok=True, mode=0o700)
         return str(own)

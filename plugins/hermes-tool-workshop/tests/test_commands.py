@@ -171,7 +171,7 @@ async def test_code_that_is_none_is_not_accepted(bench, say):
 
 def test_what_widens_is_for_a_person():
     manifest = read_manifest(manifest_path("hermes_tool_workshop"))
-    kept = {words for words, one in manifest.commands.items() if one.who == "person"}
+    kept = {words for words, one in manifest.records("commands").items() if one.who == "person"}
     assert kept == {"workshop accept", "workshop enable", "workshop rollback"}
 
 
