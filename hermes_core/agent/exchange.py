@@ -203,7 +203,7 @@ class Exchange:
             self._shown = ""
             self._emit(Noticed(text=text))
 
-        call = self._runtime.models.call(self.route, request, tell=tell)
+        call = self._runtime.calls.call(self.route, request, tell=tell)
         async with contextlib.aclosing(call.stream()) as stream:
             async for delta in stream:
                 held.append(delta)

@@ -18,6 +18,7 @@ from hermes_core.agent.policy.guests import Guests
 from hermes_core.agent.remembering import Remembering
 from hermes_core.agent.route.calls import ModelCalls
 from hermes_core.agent.route.routes import ModelRoutes
+from hermes_core.agent.route.routing import Routing
 from hermes_core.agent.workspaces import Workspaces
 from hermes_core.brokers import Mailbox
 from hermes_core.config.settings import Settings
@@ -109,8 +110,9 @@ class Runtime:
         self.maskers = partial(find_maskers, index, consent, self.loader, self.dispatch)
         settings.masks.use(self.maskers)
         self.memory = Remembering(settings, index, self.loader, self.dispatch)
-        self.models = ModelCalls(settings, index, self.loader, self.dispatch)
-        self.routes = ModelRoutes(settings, index, self.loader, self.dispatch, self.models, self.store, owner=owner)
+        self.models = Routing(settings, index, self.loader, self.dispatch)
+        self.calls = ModelCalls(self.models)
+        self.routes = ModelRoutes(settings, index, self.loader, self.dispatch, self.calls, self.store, owner=owner)
         self.choose(provider=provider, model=model, toolsets=toolsets, yolo=yolo)
         self.workspaces = Workspaces(settings, self.guests, self.loader, self.dispatch)
         self._toolbox: Toolbox | None = None

@@ -501,7 +501,7 @@ def test_a_step_without_a_person_takes_what_is_said(station, monkeypatch):
         (("tools.station.place", "policy.mode"), "would write policy.mode, which is no setting of its own"),
         (('"STATION_KEY", secret', '"OPENAI_API_KEY", secret'), "asks for the secret OPENAI_API_KEY"),
         (("raise UserError", "raise ValueError"), "its test of station failed"),
-        (('name = "station"\n    summary', 'name = "other"\n    summary'), "it adds no setup step station"),
+        (('    name = "station"\n', '    name = "other"\n'), "it adds no setup step station"),
     ],
 )
 @pytest.mark.few(1)

@@ -17,12 +17,15 @@ log = logging.getLogger(__name__)
 _LONG = 300.0  # seconds that a summary, a picture or a sound may take at least
 
 
-class ModelCalls(Routing):
+class ModelCalls:
     """Gives model calls: who is asked first, and whom the person named beside them."""
+
+    def __init__(self, routing: Routing) -> None:
+        self.routing, self._settings = routing, routing.settings
 
     def call(self, route: ModelRoute, request: Request, *, tell: Callable[[str], None]) -> StreamedCall:
         """Make one call for the conversation: the route first, then the fallback providers."""
-        return StreamedCall(self, route, request, fallbacks=self._settings.config.fallback_providers, tell=tell)
+        return StreamedCall(self.routing, route, request, fallbacks=self._settings.config.fallback_providers, tell=tell)
 
     async def complete(self, main: ModelRoute, request: Request, task: str) -> tuple[Response, ModelRoute]:
         """Get one whole reply beside the conversation, and who gave it. Raises ProviderError when nobody can."""
@@ -30,13 +33,13 @@ class ModelCalls(Routing):
         seconds = max(seconds, _LONG) if task == "compression" else seconds
         if first is not main:
             request = evolve(request, model=first.model)
-        call = StreamedCall(self, first, request, fallbacks=own, last=main, seconds=seconds, task=task)
+        call = StreamedCall(self.routing, first, request, fallbacks=own, last=main, seconds=seconds, task=task)
         async for _ in call.stream():
             pass
         if own and call.route.label == main.label:
             text = f"No model set up for {task} answered; {main.label} does it. See `hermes logs`."
-            if text not in self.notices:
-                self.notices.append(text)
+            if text not in self.routing.notices:
+                self.routing.notices.append(text)
                 log.warning(text)
         return call.response, call.route
 
@@ -48,7 +51,7 @@ class ModelCalls(Routing):
 
         own, first, seconds = await self._beside(main, task)
         seconds = seconds if verb == "embed" else max(seconds, _LONG)
-        call = MediaCall(self, first, verb, request, fallbacks=own, seconds=seconds, task=task)
+        call = MediaCall(self.routing, first, verb, request, fallbacks=own, seconds=seconds, task=task)
         async for _ in call.stream():
             pass
         return call.result, call.route
@@ -57,5 +60,5 @@ class ModelCalls(Routing):
         """Return who was set up for a task, who of them is asked first, and how many seconds one may take."""
         wanted = self._settings.config.auxiliary.get(task) or AuxiliarySettings()
         own = [s for s in (wanted, *wanted.fallback) if s.provider not in ("", "auto") or s.model]
-        first = next(filter(None, [await self.fallback(entry, main) for entry in own]), main)
+        first = next(filter(None, [await self.routing.fallback(entry, main) for entry in own]), main)
         return own, first, wanted.timeout

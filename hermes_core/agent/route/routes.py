@@ -75,7 +75,7 @@ class ModelRoutes(LlmBroker):
         provider, model = (self.current.name, words) if self.current and ":" not in words else ("", words)
         route = await self._choose(provider, model)
         if self.current is not None and self.current.provider is not route.provider:
-            await self._calls.let_go(self.current)
+            await self._calls.routing.let_go(self.current)
         self.current = route
         return route
 
@@ -126,4 +126,4 @@ class ModelRoutes(LlmBroker):
 
     async def close(self) -> None:
         """Let go of providers."""
-        await self._calls.close(self.current, *self._others.values())
+        await self._calls.routing.close(self.current, *self._others.values())

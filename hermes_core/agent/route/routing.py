@@ -35,7 +35,7 @@ class Routing:
     def __init__(self, settings: Settings, index: Index, loader: Loader, dispatch: Dispatch) -> None:
         self.effort = ""  # said in a conversation; wins over what is set up
         self.notices: list[str] = []  # what a person should be told once, outside of a turn
-        self._settings, self._runtime = settings, (settings, index, loader, dispatch)
+        self.settings, self._runtime = settings, (settings, index, loader, dispatch)
         self._loader, self._dispatch, self.private = loader, dispatch, settings.config.privacy.redact_pii
         self._fallbacks: dict[FallbackSettings, ModelRoute | None] = {}
         self._no_list = set[str]()  # whose providers failed to say a price
@@ -70,7 +70,7 @@ class Routing:
         Before the first try it may only wait for keys of which there are several.
         """
         seconds = _CLOSE if isinstance(came, Response) else _THINKS
-        if isinstance(came, ProviderError) or any(one.keys for one in self._settings.config.providers.values()):
+        if isinstance(came, ProviderError) or any(one.keys for one in self.settings.config.providers.values()):
             seconds += max(self.limits.longest_pause, self.limits.longest_wait) * (seconds == _THINKS)
         return await self._dispatch.tried(self._routed[0], "attempts", step, seconds)
 
@@ -125,21 +125,21 @@ class Routing:
 
     def shaped(self, route: ModelRoute, request: Request) -> Request:
         """Return the request with how hard the model thinks, unless it says that itself."""
-        said = self._settings.config.model
+        said = self.settings.config.model
         effort = self.effort or route.effort or said.efforts.get(request.model) or said.effort
         return evolve(request, options={"effort": effort, **request.options}) if effort else request
 
     @property
     def limits(self) -> RetryLimits:
         """How often and how long a request is tried."""
-        said = self._settings.config.agent
+        said = self.settings.config.agent
         return RetryLimits(said.model_tries, said.backoff_seconds, said.backoff_cap, said.longest_wait)
 
     def renewed(self, route: ModelRoute) -> ModelRoute | None:
         """Return a route with the keys that are set now; None when none changed since they were read."""
-        changed = self._settings.secrets.reload()
+        changed = self.settings.secrets.reload()
         with contextlib.suppress(UserError):
-            endpoint = self._settings.endpoint(route.name) or Endpoint(name=route.name)
+            endpoint = self.settings.endpoint(route.name) or Endpoint(name=route.name)
             if route.endpoint is not None and route.endpoint.base_url:
                 endpoint = evolve(endpoint, base_url=route.endpoint.base_url)
             if changed or (route.endpoint and route.endpoint.keys and endpoint.keys != route.endpoint.keys):
