@@ -270,25 +270,29 @@ def test_code_from_a_doubtful_address_is_refused(address, why):
 STRANGER = """#!{python}
 import sys
 open({log!r}, "a").write(" ".join([{name!r}, *sys.argv[1:]]) + "\\n")
+if {name!r} == {broken!r}:
+    raise ModuleNotFoundError("No module named 'pip._vendor.six'")
 """
 
 
 @pytest.mark.parametrize(
-    ("there", "said"),
+    ("there", "broken", "said"),
     [
-        (("uv",), "uv pip install --python PYTHON --no-config board"),
-        (("pip",), "pip --python PYTHON install board"),
-        (("pipx", "pip"), "pipx runpip PREFIX install board"),
-        (("pip3",), "pip3 --python PYTHON install board"),
-        ((), ""),
+        (("uv",), "", "uv pip install --python PYTHON --no-config board"),
+        (("pip",), "", "pip --python PYTHON install board"),
+        (("pipx", "pip"), "", "pipx runpip PREFIX install board"),
+        (("pip3",), "", "pip3 --python PYTHON install board"),
+        (("pip", "pipx"), "pipx", "pip --python PYTHON install board"),
+        (("pip",), "pip", ""),
+        ((), "", ""),
     ],
 )
-def test_it_uses_what_is_there_where_python_has_no_pip(tmp_path, monkeypatch, there, said):
+def test_it_uses_what_is_there_where_python_has_no_pip(tmp_path, monkeypatch, capfd, there, broken, said):
     """Environments that uv and pipx make have none."""
     prefix, log, told = tmp_path / "hermes-core", tmp_path / "log", []
     prefix.mkdir()
     for name in there:
-        (tmp_path / name).write_text(STRANGER.format(python=sys.executable, log=str(log), name=name))
+        (tmp_path / name).write_text(STRANGER.format(python=sys.executable, log=str(log), name=name, broken=broken))
         (tmp_path / name).chmod(0o755)
     if "pipx" in there:
         (prefix / "pipx_metadata.json").touch()
@@ -297,11 +301,12 @@ def test_it_uses_what_is_there_where_python_has_no_pip(tmp_path, monkeypatch, th
     python = sys.executable
     monkeypatch.setattr(sys, "prefix", str(prefix))
     monkeypatch.setattr(sys, "executable", str(prefix / "bin" / "python"))
-    if not there:
-        with pytest.raises(UserError, match="no uv, pip or pipx"):
+    if not said:
+        with pytest.raises(UserError, match="no uv, and no pip or pipx that can"):
             program.run_program("install", ["board"])
+        assert capfd.readouterr() == ("", "")
         return
     program.run_program("install", ["board"], say=told.append)
-    assert log.read_text().strip() == said.replace("PYTHON", sys.executable).replace("PREFIX", prefix.name)
+    assert log.read_text().splitlines()[-1] == said.replace("PYTHON", sys.executable).replace("PREFIX", prefix.name)
     assert told == [f"Installing with {there[0].rstrip('3')} into {prefix}."]
     assert python != sys.executable

@@ -1,9 +1,10 @@
 """The program that installs into this Python, asked for one index and nothing else that a machine is set up with."""
 
 import os
+import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from hermes_core.errors import UserError
@@ -76,7 +77,6 @@ def _program() -> tuple[str, list[str]]:
 
     Raises UserError where there is none.
     """
-    import shutil
     from importlib.util import find_spec
 
     beside = str(Path(sys.executable).parent)
@@ -84,9 +84,18 @@ def _program() -> tuple[str, list[str]]:
         return "uv", [uv, "pip"]
     if find_spec("pip"):
         return "pip", [sys.executable, "-m", "pip"]
-    if (pipx := shutil.which("pipx")) and Path(sys.prefix, "pipx_metadata.json").exists():
-        return "pipx", [pipx, "runpip", Path(sys.prefix).name]
-    if pip := shutil.which("pip") or shutil.which("pip3"):
-        return "pip", [pip, "--python", sys.executable]
-    text = f"Nothing here can install into {sys.prefix}: there is no uv, pip or pipx."
+    for by, command in _from_outside():  # one may not fit: a system's pip without its parts, a pipx that used uv
+        if not subprocess.run(
+            [*command, "--version"], stdin=subprocess.DEVNULL, capture_output=True, check=False
+        ).returncode:
+            return by, command
+    text = f"Nothing here can install into {sys.prefix}: there is no uv, and no pip or pipx that can."
     raise UserError(text, hint="Install uv (https://docs.astral.sh/uv), then do it again.")
+
+
+def _from_outside() -> Iterator[tuple[str, list[str]]]:
+    """Yield what lies elsewhere and may install into this Python."""
+    if (pipx := shutil.which("pipx")) and Path(sys.prefix, "pipx_metadata.json").exists():
+        yield "pipx", [pipx, "runpip", Path(sys.prefix).name]
+    for pip in filter(None, map(shutil.which, ("pip", "pip3"))):
+        yield "pip", [pip, "--python", sys.executable]
