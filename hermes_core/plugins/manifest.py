@@ -189,7 +189,7 @@ def _problems(data: "Mapping[str, JSON]") -> "Iterator[str]":
         for words, row in rows.items() if isinstance(rows, dict) else ():
             yield from _record_problems(table, words, row)
     config = data.get("config", {})
-    if isinstance(config, dict) and len(config) == 1:
+    if isinstance(config, dict) and config and not {"section", "class"} <= config.keys():
         yield "config needs both section and class"
 
 

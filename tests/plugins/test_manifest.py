@@ -196,3 +196,10 @@ def test_records_say_what_people_see_of_everything():
     assert found.contributes["slash"] == ("roll", "dice")
     assert found.contributes["commands"] == ("dice roll",)
     assert found.records("slash")["roll"].examples == ("/roll 6",)
+
+
+@pytest.mark.parametrize("said", [{"section": "a"}, {"summary": "Sides."}, {"class": "dice:Config", "examples": ["x"]}])
+def test_settings_need_a_section_and_a_class_whatever_is_said_of_them(said):
+    with pytest.raises(ManifestError) as caught:
+        parse_manifest({**GOOD, "config": said}, where="x")
+    assert "config needs both section and class" in caught.value.cause
