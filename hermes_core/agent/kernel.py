@@ -2,7 +2,6 @@
 
 import os
 import socket
-from collections.abc import Callable
 from typing import Any
 
 from hermes_core.agent.running_turns import RunningTurns
@@ -10,7 +9,7 @@ from hermes_core.agent.runtime import Runtime
 from hermes_core.agent.session_state import OpenSessions
 from hermes_core.config.settings import Settings
 from hermes_core.plugins.consent import Consent
-from hermes_core.plugins.index import Index, Installed
+from hermes_core.plugins.index import Index
 
 __all__ = ["Kernel"]
 
@@ -18,17 +17,9 @@ __all__ = ["Kernel"]
 class Kernel(Runtime):
     """What every way in talks to."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        index: Index,
-        consent: Consent,
-        *,
-        broker: Callable[[Any, str, Installed], object],
-        **options: Any,
-    ) -> None:
+    def __init__(self, settings: Settings, index: Index, consent: Consent, **options: Any) -> None:
         """``options`` are those of Runtime."""
-        super().__init__(settings, index, consent, broker=broker, **options)
+        super().__init__(settings, index, consent, **options)
         self.sessions = OpenSessions(self, f"{socket.gethostname()}:{os.getpid()}:{os.urandom(4).hex()}")
         self.routes.count = self.sessions.count
         self.turns = RunningTurns(self, self.sessions)

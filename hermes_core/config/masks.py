@@ -77,10 +77,7 @@ class Masks:
         """Do the same, whatever the settings say."""
         if len(text) > _SHORT:
             return masked_text(text, self.known, self.maskers)
-        key = (
-            text,
-            len(self._secrets.learned),
-        )  # what was remembered before was cleaned without
+        key = text, len(self._secrets.learned)  # what was remembered before was cleaned without the newest
         if (found := self._short.get(key)) is None:  # names and states, which come again and again
             found = masked_text(text, self.known, self.maskers)
             if len(self._short) >= _REMEMBERED:
