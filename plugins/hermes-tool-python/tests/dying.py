@@ -6,10 +6,11 @@ from pathlib import Path
 
 from attrs import frozen
 
-from hermes_core.kinds import Provider, tool
+from hermes_core.kinds import tool
+from hermes_core.testing import Call, ScriptedProvider
 from hermes_core.testing.bench import Bench
 from hermes_core.testing.forks import serve
-from hermes_core.types import CallDelta, Done, Model, Returned, TextDelta
+from hermes_core.types import Request, Returned
 
 
 @frozen
@@ -17,23 +18,10 @@ class Marked:
     text: str
 
 
-class Planned(Provider):
-    name = "planned"
-
-    async def models(self):
-        return [Model(name="planned-1", context=100_000)]
-
-    async def ready(self) -> bool:
-        return True
-
-    async def stream(self, request):
-        if request.messages[-1].role == "tool":
-            yield TextDelta(text="done")
-            yield Done(reason="stop")
-            return
-        yield CallDelta(index=0, id="c", name="execute_code")
-        yield CallDelta(index=0, arguments=request.messages[-1].parts[0].text)
-        yield Done(reason="tools")
+def planned(request: Request) -> Call | str:
+    """The call that was said, then the end."""
+    last = request.messages[-1]
+    return "done" if last.role == "tool" else Call("execute_code", json.loads(last.parts[0].text), id="c")
 
 
 async def turn(home: str, session: str, mode: str, said: str, wall: str, rest: float = 0.0) -> None:
@@ -48,7 +36,7 @@ async def turn(home: str, session: str, mode: str, said: str, wall: str, rest: f
         await asyncio.sleep(rest)
         return f"marked {given.text}"
 
-    kernel.tmp_plugin(Planned())
+    kernel.tmp_plugin(ScriptedProvider([planned] * 2))
     kernel.tmp_plugin(mark)
     kernel.tmp_plugin("hermes_tool_python")
     kernel.tmp_plugin("hermes_backend_local")

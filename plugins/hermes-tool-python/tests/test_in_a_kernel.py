@@ -1,13 +1,13 @@
 """A script in a turn: its calls are judged, written down below its own, and mark what they bring from outside."""
 
-import json
 from collections.abc import Callable
 
 import pytest
 from attrs import frozen
 
-from hermes_core.kinds import Provider, tool
-from hermes_core.types import CallDelta, Done, Model, Returned, TextDelta
+from hermes_core.kinds import tool
+from hermes_core.testing import Call, ScriptedProvider
+from hermes_core.types import Request, Returned
 from hermes_tool_python.choice import why_not
 
 
@@ -28,25 +28,10 @@ async def note(given: Named) -> str:
     return f"the note {given.path}"
 
 
-class Scripted(Provider):
-    """Runs the script that was said, once."""
-
-    name = "scripted"
-
-    async def models(self):
-        return [Model(name="scripted-1", context=100_000)]
-
-    async def ready(self) -> bool:
-        return True
-
-    async def stream(self, request):
-        if request.messages[-1].role == "tool":
-            yield TextDelta(text="done")
-            yield Done(reason="stop")
-            return
-        yield CallDelta(index=0, id="c", name="execute_code")
-        yield CallDelta(index=0, arguments=json.dumps({"code": request.messages[-1].parts[0].text}))
-        yield Done(reason="tools")
+def scripted(request: Request) -> Call | str:
+    """The script that was said, then the end."""
+    last = request.messages[-1]
+    return "done" if last.role == "tool" else Call("execute_code", {"code": last.parts[0].text}, id="c")
 
 
 @pytest.fixture(params=["fast", "full"])
@@ -56,7 +41,7 @@ def say(request, hermes, tmp_path) -> Callable:
         pytest.skip(why_not())
     place = tmp_path / "place"
     place.mkdir()
-    for thing in (Scripted(), "hermes_tool_python", "hermes_backend_local"):
+    for thing in (ScriptedProvider([scripted] * 20), "hermes_tool_python", "hermes_backend_local"):
         hermes.tmp_plugin(thing)
     hermes.tmp_plugin(page, note, name="both")
     hermes.configure({"tools.python.mode": request.param, "policy.mode": "off", "terminal.backend": "local"})
