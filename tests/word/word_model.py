@@ -9,8 +9,9 @@ import asyncio
 import json
 import random
 import re
-import threading
-from typing import Any, Self
+from typing import Any
+
+from word_loopback import Loopback
 
 from hermes_core.testing.protocol_replies import Said, SaidCall, error_of, events_of, reply_of, stream_of
 from hermes_core.testing.protocol_rules import refusal_of
@@ -30,39 +31,23 @@ def answer(name: str) -> str:
     return f"answer to job {name}."
 
 
-class Model:
+class Model(Loopback):
     """Serves on loopback from a thread of its own; ``refused`` is what a service would have minded."""
 
     def __init__(self, *, slow: float = 0.0, seed: object = 0) -> None:
         self.refused: list[str] = []
         self.repeated: list[str] = []
         self.unheard: list[str] = []
-        self.requests, self.url = 0, ""
-        self._slow, self._dice, self._ready = slow, random.Random(str(seed)), threading.Event()
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._serve, daemon=True)
+        self.requests = 0
+        self._slow, self._dice = slow, random.Random(str(seed))
+        super().__init__()
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        self._ready.wait()
-        return self
+    @property
+    def url(self) -> str:
+        """Where it answers."""
+        return f"http://127.0.0.1:{self.port}/v1"
 
-    def __exit__(self, *exception: object) -> None:
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
-
-    def _serve(self) -> None:
-        server = self._loop.run_until_complete(asyncio.start_server(self._connection, "127.0.0.1", 0))
-        self.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
-        self._ready.set()
-        self._loop.run_forever()
-        server.close()
-        for task in asyncio.all_tasks(self._loop):
-            task.cancel()
-        self._loop.run_until_complete(asyncio.sleep(0))
-
-    async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             while line := await reader.readline():
                 length = 0

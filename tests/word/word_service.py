@@ -3,9 +3,10 @@
 import asyncio
 import json
 import random
-import threading
 from collections import defaultdict
-from typing import Any, Self
+from typing import Any
+
+from word_loopback import Loopback
 
 KINDS = {
     "keyed": "IDEMPOTENT EDIT",
@@ -17,7 +18,7 @@ KINDS = {
 ODDS = {"flood": 0.05, "broken": 0.04, "cut": 0.03, "hang": 0.015, "taken_cut": 0.04, "taken_hang": 0.015}
 
 
-class Service:
+class Service(Loopback):
     """Serves on loopback from a thread of its own.
 
     ``flood`` refuses with a time to wait, ``broken`` without; ``cut`` ends the line before anything was taken and
@@ -25,7 +26,7 @@ class Service:
     """
 
     def __init__(self, kind: str, seed: object, odds: dict[str, float] | None = None) -> None:
-        self.features, self.port, self.odds = KINDS[kind], 0, ODDS if odds is None else odds
+        self.features, self.odds = KINDS[kind], ODDS if odds is None else odds
         self.messages: dict[str, dict[str, Any]] = {}
         self.acked: set[str] = set()
         self.events: list[dict[str, str]] = []
@@ -34,18 +35,8 @@ class Service:
         self._dice, self._waits = random.Random(str(seed)), (0.05, 0.3, 1.0)
         self._floods: dict[str, tuple[float, float]] = {}
         self.impatient = 0
-        self._number, self._ready, self._loop = 0, threading.Event(), asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._serve, daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        self._ready.wait()
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
+        self._number = 0
+        super().__init__()
 
     def write(self, name: str, chat: str, text: str) -> None:
         """A person writes."""
@@ -59,17 +50,7 @@ class Service:
                 found[message["chat"]].append(message["text"])
         return found
 
-    def _serve(self) -> None:
-        server = self._loop.run_until_complete(asyncio.start_server(self._line, "127.0.0.1", 0))
-        self.port = server.sockets[0].getsockname()[1]
-        self._ready.set()
-        self._loop.run_forever()
-        server.close()
-        for task in asyncio.all_tasks(self._loop):
-            task.cancel()
-        self._loop.run_until_complete(asyncio.sleep(0))
-
-    async def _line(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             if line := await reader.readline():
                 told = await self._answer(json.loads(line))
