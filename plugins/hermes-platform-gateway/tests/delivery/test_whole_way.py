@@ -89,8 +89,9 @@ def test_deaths_and_faults_and_messages_that_come_again(serve, tmp_path, kind, s
 
 
 BEHIND = ("received", "leased", "journaled", "prompted", "requested", "mid_stream", "replied", "answered")
-# The reply may be under way, and what is shown of it; the turn is written down beside its first request.
-UNHEARD = ("journaled", "requested", "mid_stream", "storing", "stored")
+# The reply may be under way, and what is shown of it; the turn takes its session and is written down beside its
+# first request.
+UNHEARD = ("leased", "journaled", "requested", "mid_stream", "storing", "stored")
 
 
 @pytest.mark.parametrize("point", [ACKED, *BEHIND, "storing", "stored"])
