@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_core.kinds import Platform, TurnQueue, Workspace
 from hermes_core.permissions import needs
-from hermes_core.types import Account, AccountLease, Envelope, Message, Principal, Session, Waiting
+from hermes_core.types import Envelope, Message, Principal, Session, Waiting
 
 if TYPE_CHECKING:
     from hermes_core.database import Prepared
@@ -107,7 +107,7 @@ class HostTurns(ABC):
 
 @needs("host.serve", "hosted conversations of anybody")
 class HostRecords(ABC):
-    """What a host writes down besides: commands that it heard, and which accounts it serves."""
+    """What a host writes down besides: commands that it heard."""
 
     @abstractmethod
     async def answers(self) -> None:
@@ -136,22 +136,6 @@ class HostRecords(ABC):
     @abstractmethod
     async def over(self, turns: Sequence[str], before: float) -> Sequence[str]:
         """Return those of some turns that ended before an instant."""
-
-    @abstractmethod
-    async def accounts(self) -> Sequence[Account]:
-        """Return every account that was ever served, by platform and name."""
-
-    @abstractmethod
-    async def lease(self, platform: str, account: str) -> AccountLease | None:
-        """Take the lease on an account; None while another process that lives has it."""
-
-    @abstractmethod
-    async def renew(self, lease: AccountLease, state: str = "", error: str = "") -> None:
-        """Extend the lease, and write down how it stands, if said. Raises StoreError when another took it."""
-
-    @abstractmethod
-    async def release(self, lease: AccountLease) -> None:
-        """Let go of it, so that another takes it at once. Quiet when another has it."""
 
     @abstractmethod
     async def leave(self) -> None:

@@ -14,7 +14,7 @@ from hermes_core.errors import OutOfReach, PluginError, UnknownName, UserError
 from hermes_core.host import HostBroker, HostedService, HostRecords, HostTurns, Reach
 from hermes_core.kinds import Platform, Service, TurnQueue, Workspace
 from hermes_core.plugins.fence import Late, fenced, one_line
-from hermes_core.types import AccountLease, Envelope, Feature, Principal, Session
+from hermes_core.types import Envelope, Feature, Principal, Session
 
 __all__ = ["Host"]
 
@@ -182,19 +182,12 @@ class _Records(HostRecords):
     commands_waiting = of_store(lambda store: store.inbox.commands_waiting)
     forget = of_store(lambda store: store.inbox.forget)
     over = of_store(lambda store: store.journal.over)
-    accounts = of_store(lambda store: store.accounts.list)
-    renew = of_store(lambda store: store.accounts.renew)
-    release = of_store(lambda store: store.accounts.release)
 
     async def hear(self, owner: Principal, envelope: Envelope) -> int:
         return await (await self._runtime.store()).inbox.hear(owner, envelope, trace.current())
 
     async def refuse(self, owner: Principal, envelope: Envelope, why: str) -> None:
         await (await self._runtime.store()).inbox.refuse(owner, envelope, why, trace.current())
-
-    async def lease(self, platform: str, account: str) -> AccountLease | None:
-        holder = self._runtime.sessions.holder
-        return await (await self._runtime.store()).accounts.lease(platform, account, holder=holder)
 
     async def leave(self) -> None:
         await self._runtime.sessions.leave()

@@ -81,8 +81,6 @@ from hermes_core.types.model import (
     UsageDelta,
 )
 from hermes_core.types.people import (
-    Account,
-    AccountLease,
     Approval,
     Chat,
     Envelope,
@@ -114,8 +112,6 @@ from hermes_core.types.work import ExecRequest, ExecResult, Memo, Source, Wall
 __all__ = [
     "JSON",
     "ASGIApp",
-    "Account",
-    "AccountLease",
     "Approval",
     "Asked",
     "BackendRow",

@@ -85,29 +85,6 @@ class Waiting:
 
 
 @frozen(kw_only=True)
-class AccountLease:
-    """The right to serve one account, with the token that proves it."""
-
-    platform: str
-    account: str
-    holder: str
-    fence: int
-
-
-@frozen(kw_only=True)
-class Account:
-    """An account as it is shown. ``served`` says whether its holder is still there; ``since`` is seconds since 1970."""
-
-    platform: str
-    account: str
-    holder: str
-    state: str
-    error: str
-    since: float
-    served: bool = False
-
-
-@frozen(kw_only=True)
 class Target:
     """A chat that a message can be sent to. ``address`` names it, as ``name`` does where only one has that.
 

@@ -215,18 +215,6 @@ async def test_who_is_an_admin_is_for_a_host_to_say(hermes: Bench, provider: Any
     assert (await host.approvals.settle(BEN, "q", yes, admin=True)).choice == "once"
 
 
-async def test_one_process_serves_an_account(ctx: PluginContext) -> None:
-    records = ctx.host.records
-    lease = await records.lease("pager", "p")
-    assert lease
-    assert await records.lease("pager", "p") is None
-    await records.renew(lease, "connected")
-    [account] = await records.accounts()
-    assert (account.state, account.served) == ("connected", True)
-    await records.release(lease)
-    assert await records.lease("pager", "p")
-
-
 async def test_a_file_is_handed_out_where_its_session_may_read_it(ctx: PluginContext, hermes: Bench) -> None:
     hermes.workspace.folder.joinpath("a.txt").write_text("hello")
     session, turns = await ctx.turns.take_up("s", owner=MIA, origin="pager"), ctx.host.turns

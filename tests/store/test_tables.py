@@ -272,7 +272,7 @@ async def test_a_revision_that_is_no_python_is_its_plugins_fault(store: Store, w
         ("op.execute('CREATE TABLE mine (x INTEGER)')", "its migrations touch mine; names of its own begin with"),
         ("op.create_index('by_text', 'tool_notebook__notes', ['text'])", "touch by_text"),
         ("op.drop_table('prompts')", "touch .*prompts"),
-        ("op.add_column('accounts', sa.Column('x', sa.Text))", "touch accounts"),
+        ("op.add_column('leases', sa.Column('x', sa.Text))", "touch leases"),
         ("raise KeyError('x')", "cannot be migrated: KeyError: 'x'"),
         ("op.execute('nonsense')", "cannot be migrated: "),
     ],

@@ -819,7 +819,8 @@ async def test_an_account_that_could_not_be_let_go_of_keeps_nobody_out(hermes, m
     hermes.configure(OPEN | {"gateway.retry_seconds": 0.01})
     hermes.tmp_plugin(ScriptedProvider(["Hello."]))  # whether the turn begins before the end is not asked here
     room, store = Room(), await hermes.runtime.store()
-    monkeypatch.setattr(store.accounts, "release", _away_once(store.accounts.release))
+    accounts = rows_of(hermes).accounts
+    monkeypatch.setattr(accounts, "release", _away_once(accounts.release))
     waiting = _away_once(store.inbox.commands_waiting)
     monkeypatch.setattr(store.inbox, "commands_waiting", waiting)  # it falls when connected
     async with serving(hermes, room) as gateway:

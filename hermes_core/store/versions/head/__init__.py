@@ -3,7 +3,7 @@
 # fmt: off
 # ruff: noqa: E501
 
-HEAD = "0007"
+HEAD = "0008"
 DDL = [
     "CREATE TABLE alembic_version ( version_num VARCHAR(32) NOT NULL, CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num) )",
     "CREATE TABLE owners ( id INTEGER NOT NULL, profile TEXT NOT NULL, person TEXT NOT NULL, PRIMARY KEY (id), UNIQUE (profile, person) )",
@@ -36,11 +36,10 @@ DDL = [
     "CREATE INDEX inbox_traces ON inbox (trace)",
     "CREATE INDEX inbox_turns ON inbox (turn_id)",
     "CREATE INDEX turns_open ON turns (session_id) WHERE state = 'open'",
-    "CREATE TABLE accounts ( platform TEXT NOT NULL, account TEXT NOT NULL, holder TEXT DEFAULT '' NOT NULL, place TEXT DEFAULT '' NOT NULL, state TEXT DEFAULT '' NOT NULL, error TEXT DEFAULT '' NOT NULL, fence INTEGER DEFAULT '0' NOT NULL, pid INTEGER DEFAULT '0' NOT NULL, beat FLOAT DEFAULT '0' NOT NULL, since FLOAT DEFAULT '0' NOT NULL, PRIMARY KEY (platform, account) )",
     "CREATE TABLE documents ( plugin TEXT NOT NULL, owner INTEGER NOT NULL, session_id TEXT NOT NULL, name TEXT NOT NULL, body TEXT NOT NULL, version INTEGER NOT NULL, updated FLOAT NOT NULL, PRIMARY KEY (plugin, owner, session_id, name) )",
     "CREATE INDEX documents_of_session ON documents (session_id)",
     "INSERT INTO search (search, rank) VALUES ('automerge', 8)",
-    "INSERT INTO alembic_version VALUES ('0007')"
+    "INSERT INTO alembic_version VALUES ('0008')"
 ]
 SQL = {
     "owner_find": "SELECT owners.id FROM owners WHERE owners.profile = :profile AND owners.person = :person",
@@ -127,12 +126,6 @@ SQL = {
     "mirrored": "SELECT inbox.body FROM inbox WHERE inbox.session_id = :session_id AND inbox.turn_id = 'mirror' ORDER BY inbox.id",
     "mirrors_done": "UPDATE inbox SET turn_id='mirrored' WHERE inbox.session_id = :session_id AND inbox.turn_id = 'mirror'",
     "chat_asked": "SELECT inbox.envelope FROM turns JOIN inbox ON inbox.turn_id = turns.id WHERE turns.session_id = :session_id AND inbox.account != '' ORDER BY turns.seq DESC, inbox.id DESC LIMIT 1 OFFSET 0",
-    "account_get": "SELECT accounts.fence, accounts.holder, accounts.place, accounts.pid, accounts.beat FROM accounts WHERE accounts.platform = :platform AND accounts.account = :account",
-    "account_take": "INSERT INTO accounts (platform, account, holder, place, state, fence, pid, beat, since) VALUES (:platform, :account, :holder, :place, 'connecting', :fence, :pid, :beat, :since) ON CONFLICT (platform, account) DO UPDATE SET holder = :holder, place = :place, state = 'connecting', error = '', fence = :fence, pid = :pid, beat = :beat, since = :since",
-    "account_beat": "UPDATE accounts SET beat=:beat WHERE accounts.platform = :platform AND accounts.account = :account AND accounts.fence = :fence AND accounts.holder != ''",
-    "account_tell": "UPDATE accounts SET state=:state, error=:error, since=:since WHERE accounts.platform = :platform AND accounts.account = :account",
-    "account_drop": "UPDATE accounts SET holder='', state='stopped' WHERE accounts.platform = :platform AND accounts.account = :account AND accounts.fence = :fence AND accounts.holder != ''",
-    "accounts_list": "SELECT accounts.platform, accounts.account, accounts.state, accounts.error, accounts.since, accounts.holder, accounts.place, accounts.pid, accounts.beat FROM accounts ORDER BY accounts.platform, accounts.account",
     "calls_of_session": "SELECT tool_calls.session_id, tool_calls.turn_id, tool_calls.call_id, tool_calls.name, tool_calls.outcome, tool_calls.started, tool_calls.seconds, tool_calls.repeats, tool_calls.arguments, coalesce(messages.body, tool_calls.result) AS body FROM tool_calls LEFT OUTER JOIN messages ON messages.id = tool_calls.result_id WHERE tool_calls.owner = :owner AND (:name = '' OR tool_calls.name = :name) AND tool_calls.session_id = :session_id ORDER BY tool_calls.id DESC LIMIT :limit OFFSET 0",
     "turn_begun_by": "SELECT inbox.id, inbox.body, inbox.mode, inbox.envelope, inbox.trace FROM inbox JOIN turns ON inbox.turn_id = turns.id WHERE turns.session_id = :session_id AND turns.state = 'open' AND inbox.body != '' ORDER BY inbox.id LIMIT 1 OFFSET 0",
     "commands_forget": "UPDATE inbox SET body='', envelope='' WHERE inbox.mode = 'command' AND inbox.turn_id != '' AND inbox.received < :before AND inbox.body != ''",

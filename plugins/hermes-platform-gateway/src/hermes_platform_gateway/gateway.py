@@ -59,7 +59,7 @@ class Gateway:
             PlatformSupervisor(
                 platform,
                 Console(self.commands.menu),
-                ctx.host.records,
+                rows_of(ctx).accounts,
                 gateway_settings(ctx),
                 self._inbound.hear,
                 self._senders.send,

@@ -117,7 +117,7 @@ class Messages(Mailbox):
         return session.id
 
     async def _shown(self, chats: Sequence[KnownChat]) -> Sequence[Target]:
-        accounts = await self._ctx.host.records.accounts() if chats else ()
+        accounts = await rows_of(self._ctx).accounts.list() if chats else ()
         served = {(one.platform, one.account) for one in accounts if one.served and one.state == "connected"}
         return [
             Target(

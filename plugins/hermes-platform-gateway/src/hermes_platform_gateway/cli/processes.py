@@ -90,7 +90,7 @@ def make_status(ctx: PluginContext) -> click.Command:
         states: Counter[str] = Counter()
         for (_, _, state), number in (await rows_of(ctx).outbox.outbox_counts()).items():
             states[state] += number
-        served = [one for one in await ctx.host.records.accounts() if one.served or one.state == "parked"]
+        served = [one for one in await rows_of(ctx).accounts.list() if one.served or one.state == "parked"]
         accounts: list[dict[str, object]] = [
             {"platform": a.platform, "account": a.account, "state": a.state, "since": a.since, "error": a.error}
             for a in served

@@ -38,7 +38,7 @@ class _Chats:
 
     async def platforms(self, _session: Session, _rest: str) -> str:
         """Every account that was ever served, and how it is."""
-        accounts = await self._ctx.host.records.accounts()
+        accounts = await self._rows().accounts.list()
         lines = []
         for one in accounts:
             state = one.state if one.served else "not served"

@@ -13,21 +13,25 @@ if TYPE_CHECKING:
 
 __all__ = ["MIGRATION", "Rows", "end_drafts", "is_order", "orders", "rows_of", "sent", "unplayed"]
 
-MIGRATION = Migration(folder=Path(__file__).parent / "versions", head="0001")
+MIGRATION = Migration(folder=Path(__file__).parent / "versions", head="0002")
 
 
 class Rows:
-    """What the gateway keeps: what has to go out, where people are reached, which session a chat has, who may talk."""
+    """What the gateway keeps: what has to go out, where people are reached, which session a chat has, who may talk.
+
+    Besides, which process serves which account.
+    """
 
     def __init__(self, store: StoreBroker) -> None:
-        from hermes_platform_gateway.rows.chats import Chats  # with SQLAlchemy, which a terminal starts without
+        from hermes_platform_gateway.rows.accounts import Accounts  # with SQLAlchemy, which a terminal starts without
+        from hermes_platform_gateway.rows.chats import Chats
         from hermes_platform_gateway.rows.outbox import Outbox
         from hermes_platform_gateway.rows.people import People
         from hermes_platform_gateway.rows.routes import Routes
         from hermes_platform_gateway.rows.traced import Traced
 
         self.outbox, self.traced, self.chats = Outbox(store), Traced(store), Chats(store)
-        self.routes, self.people = Routes(store), People(store)
+        self.routes, self.people, self.accounts = Routes(store), People(store), Accounts(store)
 
 
 def rows_of(ctx: "PluginContext") -> Rows:
@@ -50,7 +54,7 @@ async def sent(
 ) -> Sequence[Mapping[str, Any]]:
     """What went out of a trace or a turn, as far as an owner, or anybody, may see it; with how its account is."""
     rows = await rows_of(ctx).traced.on_the_way(trace, turn_id, owner)
-    accounts = await ctx.host.records.accounts() if rows else ()
+    accounts = await rows_of(ctx).accounts.list() if rows else ()
     how = {(one.platform, one.account): (one.state, one.error) for one in accounts}
     states = [how.get((row["platform"], row["account"]), (None, None)) for row in rows]
     return [{**row, "account_state": s, "account_error": e} for row, (s, e) in zip(rows, states, strict=True)]

@@ -7,7 +7,9 @@ from attrs import Factory
 from hermes_core.types import JSON, Chat, Message, Principal
 from hermes_core.values import frozen
 
-__all__ = ["KEPT", "Binding", "KnownChat", "OutboxRow", "Outgoing", "Pairing", "Person"]
+__all__ = [
+    "KEPT", "Account", "AccountLease", "Binding", "KnownChat", "OutboxRow", "Outgoing", "Pairing", "Person",
+]  # fmt: skip
 
 KEPT = 7 * 86400.0  # seconds that a row stays after it was sent or given up
 
@@ -94,6 +96,29 @@ class Binding:
     overrides: Mapping[str, JSON]
     made: float
     used: float
+
+
+@frozen(kw_only=True)
+class AccountLease:
+    """The right to serve one account, with the token that proves it."""
+
+    platform: str
+    account: str
+    holder: str
+    fence: int
+
+
+@frozen(kw_only=True)
+class Account:
+    """An account as it is shown. ``served`` says whether its holder is still there; ``since`` is seconds since 1970."""
+
+    platform: str
+    account: str
+    holder: str
+    state: str
+    error: str
+    since: float
+    served: bool = False
 
 
 @frozen(kw_only=True)
