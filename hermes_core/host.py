@@ -9,13 +9,13 @@ which is a great deal: whoever hosts says who a person is, and the kernel believ
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Container, Sequence
+from collections.abc import Awaitable, Callable, Container, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hermes_core.kinds import Platform, TurnQueue, Workspace
+from hermes_core.kinds import Platform, Workspace
 from hermes_core.permissions import needs
-from hermes_core.types import Envelope, Message, Principal, Session, Waiting
+from hermes_core.types import Envelope, Fault, Message, Principal, Session, Waiting
 
 if TYPE_CHECKING:
     from hermes_core.database import Prepared
@@ -163,6 +163,7 @@ class HostBroker(ABC):
 
     turns: HostTurns
     records: HostRecords
+    interfaces: Sequence[str]  # the platforms on which whoever started this program talks, the first choice first
 
     @abstractmethod
     async def start(self) -> None:
@@ -176,18 +177,17 @@ class HostBroker(ABC):
         """
 
     @abstractmethod
-    def platforms(self, names: Sequence[str] = ()) -> tuple[Sequence[Platform], str]:
-        """Return the platforms of these names, or those that are set up, for a host; and what is wrong with the others.
+    def contributed(
+        self, table: str, names: Sequence[str], *, named: bool = False
+    ) -> tuple[Mapping[str, Any], Sequence[Fault]]:
+        """Return what enabled plugins contribute under these names, loaded now, and what went wrong with the others.
 
-        Raises UnknownName, and UserError when none that is wanted can be had.
+        ``table`` is one of the manifest's, such as ``platforms``. Where a person ``named`` it, what is wrong is raised.
         """
 
     @abstractmethod
-    def interfaces(self, name: str = "") -> tuple[Sequence[Platform], str]:
-        """Return the platforms of a name, or of this program, on which whoever started it talks; what is left out.
-
-        The first that fits comes first. Raises UnknownName when none is there; of a ``name`` what is wrong with it.
-        """
+    def is_set_up(self, platform: str) -> bool:
+        """Tell whether a platform is to be served: its section says so, or is there, or its first secret is set."""
 
     @abstractmethod
     async def converse(self, platform: Platform, session: str = "") -> None:
@@ -203,10 +203,6 @@ class HostBroker(ABC):
     @abstractmethod
     def services(self) -> Sequence[HostedService]:
         """Return the services of enabled plugins. A plugin that cannot say what it has is recorded, and has none."""
-
-    @abstractmethod
-    def queue(self) -> TurnQueue | None:
-        """Return what hands out the turns that wait, if ``workers.queue`` names a plugin's. Raises UnknownName."""
 
     @abstractmethod
     def outputs(self, session: str) -> Path:

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from hermes_core.context import PluginContext
+from hermes_core.errors import UnknownName
 from hermes_core.kinds import TurnQueue
 
 __all__ = ["LocalQueue", "open_queue"]
@@ -71,4 +72,12 @@ class LocalQueue(TurnQueue):
 
 def open_queue(ctx: PluginContext) -> TurnQueue:
     """The queue that ``workers.queue`` names, for this process. Raises UnknownName when no plugin has it."""
-    return ctx.host.queue() or LocalQueue()
+    name = ctx.host.section("workers").queue
+    if name == LocalQueue.name:
+        return LocalQueue()
+    found, _ = ctx.host.contributed("queues", [name])
+    if name not in found:
+        hint = f"pip install hermes-backend-{name}, or set workers.queue."
+        raise UnknownName("turn queue", name, [LocalQueue.name, *ctx.plugins.offered("queues")], hint=hint)
+    queue: TurnQueue = found[name]
+    return queue
