@@ -14,7 +14,7 @@ from hermes_core.errors import OutOfReach, PluginError, UnknownName, UserError
 from hermes_core.host import HostBroker, HostedService, HostRecords, HostTurns, Reach
 from hermes_core.kinds import Platform, Service, TurnQueue, Workspace
 from hermes_core.plugins.fence import Late, fenced, one_line
-from hermes_core.types import AccountLease, Envelope, Feature, Principal, Session
+from hermes_core.types import AccountLease, Envelope, Feature, Principal, Rights, Session, Speaker
 
 __all__ = ["Host"]
 
@@ -35,6 +35,9 @@ class Host(HostBroker):
         if name == "platforms":
             return settings.raw.get(name) or {}
         return settings.platform(platform) if platform else getattr(settings.config, space)
+
+    def rights(self, owner: Principal, speaker: Speaker | None = None) -> Rights:
+        return self._runtime.guests.rights(owner, speaker)
 
     def platforms(self, names: Sequence[str] = ()) -> tuple[Sequence[Platform], str]:
         runtime = self._runtime
