@@ -26,6 +26,7 @@ from hermes_core.types import (
     Request,
     Response,
     Session,
+    Speaker,
     Target,
     TurnOrder,
     TurnResult,
@@ -242,6 +243,8 @@ class TurnsBroker:
         """Tell whether a turn runs in a session: in whatever process that lives, or, not ``elsewhere``, in this one."""
         raise _no_turns()
 
+    @needs("turns.run", "ran a turn")
+    @needs("host.serve", "said who speaks", given="speaker")
     def resume(
         self,
         session: str,
@@ -252,11 +255,13 @@ class TurnsBroker:
         only: Literal["", "cut", "waiting"] = "",
         model: str = "",
         effort: str = "",
+        speaker: Speaker | None = None,
     ) -> AsyncGenerator[Event, None]:
         """Play the turn that a death cut off in a session, else the message that waits there longest; or nothing.
 
         With ``only`` one of both: a turn that was ``cut`` off, or what is ``waiting``, which is not played while a turn
-        is open. ``model`` and ``effort`` are what the conversation chose. Closing it interrupts the turn.
+        is open. ``model`` and ``effort`` are what the conversation chose. Closing it interrupts the turn. ``speaker``
+        says of whoever wrote the message what their host knows by now, in the place of what it knew when it came.
         """
         raise _no_turns()
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_core.kinds import Platform, Workspace
 from hermes_core.permissions import needs
-from hermes_core.types import Envelope, Fault, Message, Principal, Session, Waiting
+from hermes_core.types import Envelope, Fault, Message, Principal, Rights, Session, Speaker, Waiting
 
 if TYPE_CHECKING:
     from hermes_core.database import Prepared
@@ -175,6 +175,10 @@ class HostBroker(ABC):
 
         Of ``platforms`` it is what was written, by name.
         """
+
+    def rights(self, owner: Principal, speaker: Speaker | None = None) -> Rights:
+        """Say what somebody may do now in sessions of ``owner``, as they speak there."""
+        return Rights()
 
     @abstractmethod
     def contributed(

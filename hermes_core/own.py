@@ -97,6 +97,7 @@ TABLES = (  # of [contributes]: from the hooks that contribute, and what a manif
     "openings",
     "mailboxes",
     "purses",
+    "roles",
     "consoles",
     "maskers",
     "secret_sources",

@@ -14,7 +14,7 @@ from hermes_core.errors import OutOfReach, PluginError
 from hermes_core.host import HostBroker, HostedService, HostRecords, HostTurns, Reach
 from hermes_core.kinds import Platform, Service, Workspace
 from hermes_core.plugins.fence import Late, fenced, one_line
-from hermes_core.types import Envelope, Fault, Principal, Session
+from hermes_core.types import Envelope, Fault, Principal, Rights, Session, Speaker
 
 __all__ = ["Host"]
 
@@ -35,6 +35,9 @@ class Host(HostBroker):
         if name == "platforms":
             return settings.raw.get(name) or {}
         return settings.platform(platform) if platform else getattr(settings.config, space)
+
+    def rights(self, owner: Principal, speaker: Speaker | None = None) -> Rights:
+        return self._runtime.guests.rights(owner, speaker)
 
     def contributed(
         self, table: str, names: Sequence[str], *, named: bool = False

@@ -17,10 +17,10 @@ class Spending(Stored):
 
     @transaction(READ)
     def spent(self, tx: Transaction, owner: Principal, *, session_id: str = "", since: float = 0.0) -> Spent:
-        """Return what a session of an owner used, or all their turns since an instant, as far as it is booked."""
+        """Return what a session of an owner used, or all that their words took since an instant, as booked."""
         where = {"session_id": session_id} if session_id else {"since": since}
         row = tx.row(
-            "turns_of" if session_id else "turns_since", owner=owner_number(tx, owner), now=time.time(), **where
+            "turns_of" if session_id else "spent_since", owner=owner_number(tx, owner), now=time.time(), **where
         )
         known: dict[str, Any] = {name: row[name] or 0 for name in row.keys()} if row else {"seconds": 0.0}  # noqa: SIM118 - no mapping
         return Spent(seconds=known.pop("seconds"), usage=Usage(**known))

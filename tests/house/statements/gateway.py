@@ -93,7 +93,8 @@ GATEWAY: dict[str, sa.Executable] = {
     .outerjoin_from(turns, leases, leases.c.session_id == turns.c.session_id)
     .where(_seen_by(turns), turns.c.id == _b("turn_id")),
     "why_model_calls": _get(model_calls, "provider", "model", "task", "created", "seconds", "priced", *USAGE)
-    .where(*_is(model_calls, "owner", "turn_id"), model_calls.c.created >= _b("since"))
+    .where(model_calls.c.owner.in_(sa.select(owners.c.id)), *_is(model_calls, "turn_id"))
+    .where(model_calls.c.created >= _b("since"))
     .order_by(model_calls.c.id),
     "why_tool_calls": _get(calls, "call_id", "name", "outcome", "started", "seconds")
     .add_columns(messages.c.created)
