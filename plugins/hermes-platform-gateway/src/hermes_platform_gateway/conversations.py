@@ -27,7 +27,7 @@ class ChatConversation:
     """A chat's side of a conversation. ``envelope`` is the message that is being seen to.
 
     ``begins`` says why a new conversation begins with it, where an earlier one ended by itself; ``mode`` is how it is
-    to reach a running turn, where it says so.
+    to reach a running turn, where it says so; ``access`` is that of who wrote.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class ChatConversation:
         self.overrides = {name: str(value) for name, value in route.overrides.items()} if route else {}
         self.wanted = route.session_id if route else ""
         self.session: Session | None = None
-        self.begins, self.mode = "", ""
+        self.begins, self.mode, self.access = "", "", Access(outcome="in", principal=owner)
 
     def _told(self) -> str:
         """What the model of a new conversation is told of where it speaks."""
@@ -97,6 +97,7 @@ class Conversations:
             routes = rows_of(self._ctx).routes
             route = await routes.route(key, owner)
             found = ChatConversation(self._ctx, envelope, owner, key, route)
+            found.access = access
             policy = self._reset(envelope)
             why = is_over(route, policy) if route else ""
             if route and why and not await self._is_busy(route.session_id, owner):

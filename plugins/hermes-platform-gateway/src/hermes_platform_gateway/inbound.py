@@ -7,6 +7,7 @@ any moment loses nothing, and what a service delivers again is known.
 import asyncio
 import contextlib
 import logging
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from functools import partial
 
@@ -24,6 +25,7 @@ from hermes_platform_gateway.commands.chats import ChatCommands
 from hermes_platform_gateway.config import gateway_settings, mask_of
 from hermes_platform_gateway.conversations import ChatConversation, Conversations, dressed
 from hermes_platform_gateway.keyed_queue import KeyedQueue
+from hermes_platform_gateway.limits import Over, limits_of
 from hermes_platform_gateway.media_in import keep_files
 from hermes_platform_gateway.outside import marked
 from hermes_platform_gateway.outward.outgoing import answer_to, said
@@ -36,6 +38,9 @@ __all__ = ["Inbound"]
 log = logging.getLogger(f"hermes.{__name__}")
 _PAUSE = 1.0  # seconds between two tries to write a message down
 _HEARD, _BEHIND = "👀", "⏳"
+_COMING = 500  # messages of one sender on their way in, at most
+_AT_ONCE = 8  # of their commands that wait for nothing
+_FLOOD = "That was too much at once. What came since was not taken; write again when what you wrote before is answered."
 
 
 class Inbound:
@@ -57,23 +62,36 @@ class Inbound:
         self._ctx, self._queue, self._commands, self._admit = ctx, queue, commands, admit
         self._turns, self._asks = turns, asks
         self._wake = wake
-        self._conversations = Conversations(ctx)
+        self._conversations, self._limits = Conversations(ctx), limits_of(ctx)
         self._in_order = KeyedQueue()
+        self._coming: Counter[str] = Counter()  # messages of a sender that are on their way in
+        self._too_many: set[str] = set()
 
     def hear(self, platform: Platform, envelope: Envelope) -> None:
-        """Take a message in, after those of the same chat that came before; what ends or answers a turn at once."""
-        work = partial(self._hear, platform, envelope)
+        """Take a message in, after its sender's of the same chat that came before; what ends or answers a turn at once.
+
+        Nobody's messages wait for another's. Of one sender so many may be on their way in, and no more.
+        """
+        who = f"{envelope.platform} {envelope.account} {envelope.sender or envelope.chat}"
+        if self._coming[who] >= _COMING:
+            first = who not in self._too_many
+            self._too_many.add(who)
+            return self._in_order.put(f"{who} over", partial(self._refuse, platform, envelope, first=first))
+        self._coming[who] += 1
+        work = partial(self._hear, platform, envelope, who)
         if self._commands.at_once(envelope):
-            self._in_order.beside(work)
+            self._in_order.put(f"{who} at once", work, beside=_AT_ONCE)
         else:
-            self._in_order.put(f"{envelope.platform} {envelope.account} {envelope.chat} {envelope.thread}", work)
+            self._in_order.put(f"{who} {envelope.chat} {envelope.thread}", work)
+        return None
 
     async def begin(self, platform: Platform) -> None:
         """Carry out the commands that were heard before a death."""
         for waiting in await self._ctx.host.records.commands_waiting(platform.name, platform.account):
             if waiting.envelope:
                 work = partial(self._again, platform, waiting)
-                self._in_order.put(f"{platform.name} {platform.account} {waiting.envelope.chat}", work)
+                came = waiting.envelope
+                self._in_order.put(f"{platform.name} {platform.account} {came.sender} {came.chat} {came.thread}", work)
 
     async def settle(self) -> None:
         """Wait until everything that was heard has its row."""
@@ -83,14 +101,37 @@ class Inbound:
         """Stop whatever is being done."""
         await self._in_order.close()
 
-    async def _hear(self, platform: Platform, envelope: Envelope) -> None:
-        with trace.using(trace.new()):
-            while True:
-                try:
-                    return await self._heard(platform, envelope)
-                except StoreError as error:  # nothing can be written down, nor told; a service may not ask us again
-                    log.warning("message %s of %s waits for the store: %s", envelope.event_id, platform.name, error)
-                    await asyncio.sleep(_PAUSE)
+    async def _hear(self, platform: Platform, envelope: Envelope, who: str) -> None:
+        try:
+            with trace.using(trace.new()):
+                await self._surely(partial(self._heard, platform, envelope))
+        finally:
+            self._coming[who] -= 1
+            if self._coming[who] <= 0:
+                del self._coming[who]
+                self._too_many.discard(who)
+
+    async def _refuse(self, platform: Platform, envelope: Envelope, *, first: bool) -> None:
+        """Take a message of a flood away, and say so to who may talk, for the ``first`` of them."""
+
+        async def told() -> None:
+            if await self._admit(platform, envelope):
+                await self._tell(envelope, _FLOOD, mark="over")
+                self._wake(envelope)
+
+        await _ack(platform, envelope)
+        if first:
+            log.warning("more than %d messages of %s at once on %s", _COMING, envelope.sender, platform.name)
+            await self._surely(told)
+
+    async def _surely(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Do it until the store has it: else nothing can be written down, nor told, and nobody may ask us again."""
+        while True:
+            try:
+                return await work()
+            except StoreError as error:
+                log.warning("a message waits for the store: %s", error)
+                await asyncio.sleep(_PAUSE)
 
     async def _heard(self, platform: Platform, envelope: Envelope) -> None:
         acked = False
@@ -99,6 +140,9 @@ class Inbound:
             acked = access is not None and await self._take(platform, envelope, access)
         except Duplicate:  # delivered again; it was seen to, or will be
             log.info("message %s of %s came again", envelope.event_id, platform.name)
+        except Over as over:
+            if over.text:  # else its sender knows
+                await self._tell(envelope, over.text, mark="over")
         except HermesError as error:
             log.warning("message %s of %s was not taken: %s", envelope.event_id, platform.name, error)
             await self._tell(envelope, str(error))  # first: where that cannot be stored, the message comes again
@@ -136,7 +180,8 @@ class Inbound:
         self, platform: Platform, conversation: ChatConversation, envelope: Envelope, mode: str = ""
     ) -> None:
         """Let a message have its turn, or reach the one that runs, as is set up or is the ``mode``."""
-        host, session = self._ctx.host, await conversation.take_up()
+        await self._limits.check(envelope, conversation.access)
+        host, session, person = self._ctx.host, await conversation.take_up(), conversation.access.principal.person
         busy = await self._turns.busy(session.id, session.owner)
         mode = (mode or host.section("agent").busy) if busy else "queue"
         kept = await keep_files(envelope, host.outputs(session.id), partial(host.turns.seen, session))
@@ -148,7 +193,8 @@ class Inbound:
         await _ack(platform, envelope)
         if busy and mode == "interrupt":
             await self._turns.interrupt(session.id, session.owner)
-        await self._queue.put(session.id)
+        self._limits.waits(person, session.id, envelope)
+        await self._queue.put(session.id, person)
         words = {"queue": QUEUED, "steer": STEERED}.get(mode, "") if busy else ""
         self._in_order.beside(partial(self._receipt, platform, envelope, session.owner, words))  # nothing waits for it
 
@@ -174,9 +220,13 @@ class Inbound:
         key = f"{envelope.platform}:{envelope.account}:{envelope.event_id}"
         if isinstance(answer, Message) and answer.role == "user":  # what the model is to hear
             again = evolve(envelope, event_id=f"{envelope.event_id}#said", message=answer)
-            with contextlib.suppress(Duplicate):
-                await self._say(platform, conversation, again, conversation.mode)
             answer = ""
+            try:
+                await self._say(platform, conversation, again, conversation.mode)
+            except Duplicate:
+                pass
+            except Over as over:
+                answer = over.text
         known = {"key": f"{key}:answer", "trace": trace.current(), "session_id": conversation.wanted}
         shown = said(answer) if isinstance(answer, str) else answer
         answers = [answer_to(envelope, conversation.owner, shown, **known)] if answer else []

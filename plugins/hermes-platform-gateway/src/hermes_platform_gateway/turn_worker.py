@@ -1,14 +1,15 @@
-"""Plays what waits in a session: the turn that a death cut off, then one message after another."""
+"""Plays what waits in a session: the turn that a death cut off, then the message that waits longest."""
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from functools import partial
 from typing import Any, Literal, Protocol
 
 from hermes_core import trace
 from hermes_core.context import PluginContext
 from hermes_core.database import Prepared
+from hermes_core.errors import StoreError
 from hermes_core.types import Ended, Envelope, Event, Principal, Started, TurnResult, Waiting
 from hermes_platform_gateway.asks import Asked, Asks
 from hermes_platform_gateway.config import channel_of, gateway_settings, platform_settings
@@ -33,7 +34,10 @@ class Show(Protocol):
 
 
 class TurnWorker:
-    """Plays the sessions of people. ``show`` makes what shows a turn in its chat, or None where nobody can see it."""
+    """Plays the sessions of people. ``show`` makes what shows a turn in its chat, or None where nobody can see it.
+
+    ``again`` puts a session into the queue, for what waits in it after one turn.
+    """
 
     def __init__(
         self,
@@ -42,8 +46,10 @@ class TurnWorker:
         asks: Asks,
         wake: Callable[[Envelope], None],
         show: Callable[[Asked, str], Show | None],
+        again: Callable[[str, Principal], Awaitable[None]],
     ) -> None:
         self._ctx, self._turns, self._asks, self._wake, self._show = ctx, turns, asks, wake, show
+        self._again = again
         self._plays, self._resting, self._idle = 0, False, asyncio.Event()
         self._idle.set()
 
@@ -57,7 +63,7 @@ class TurnWorker:
         await self._idle.wait()
 
     async def play(self, session_id: str) -> None:
-        """Play everything that waits in a session."""
+        """Play what was cut off in a session, and the first turn that waits; the others wait for their place again."""
         self._plays += 1
         self._idle.clear()
         try:
@@ -78,6 +84,9 @@ class TurnWorker:
         while not self._resting and (waiting := await turns.waiting(session_id)):
             if not await self._one(session_id, owner, waiting[0], "waiting"):
                 return
+            if len(waiting) > 1 and not self._resting:  # one that came meanwhile was put when it came
+                with contextlib.suppress(StoreError):  # else nobody can be told that it waits, so it goes on here
+                    return await self._again(session_id, owner)
 
     async def _one(
         self,

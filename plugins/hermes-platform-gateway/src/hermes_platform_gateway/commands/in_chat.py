@@ -11,6 +11,7 @@ from hermes_core.kinds import TurnQueue
 from hermes_core.slash import HostSide
 from hermes_core.types import Message, Session, Text, TurnOrder
 from hermes_platform_gateway.conversations import ChatConversation
+from hermes_platform_gateway.limits import limits_of
 from hermes_platform_gateway.people.access import Access
 from hermes_platform_gateway.turns import Turns
 
@@ -77,11 +78,14 @@ class InChat(HostSide):
 
     async def beside(self, session: Session, text: str) -> str:
         envelope, turns = self._chat.envelope, self._ctx.turns
+        limits, person = limits_of(self._ctx), self._access.principal.person
+        await limits.check(evolve(envelope, message=_words(text)), self._access)
         beside = evolve(envelope, event_id=f"{envelope.event_id}#beside", message=_words(text))
         new = await turns.take_up(owner=session.owner, origin=session.origin)
         if not await turns.queue(beside, owner=session.owner, order=TurnOrder(session=new.id)):
             raise Duplicate("This was begun before.")
-        await self._queue.put(new.id)
+        limits.waits(person, new.id, envelope)
+        await self._queue.put(new.id, person)
         return new.id
 
     async def choose(self, **chosen: str) -> None:
