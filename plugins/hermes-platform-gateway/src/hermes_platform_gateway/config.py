@@ -121,6 +121,17 @@ class GatewaySettings:
     )
     group_sessions_per_user: bool = option("In groups everybody has a conversation of their own.", default=True)
     thread_sessions_per_user: bool = option("In threads of groups too.", default=False)
+    shared_changes: Literal["admins", "everyone"] = option(
+        "Who may use commands that change a conversation for all who share it, as /new, /undo and /model do: admins "
+        "(yours, and those of the group), or everyone in it.",
+        default="admins",
+    )
+    private_answers: bool = option(
+        "Answer in the person's private chat what a command in a group asks about that person.", default=True
+    )
+    tell_groups: bool = option(
+        "Say at the first message in a group whose history a conversation there knows.", default=True
+    )
     streaming: bool = option("Show an answer while it is written, where messages can be edited.", default=True)
     tool_progress: Literal["off", "new", "all"] = option(
         "Show which tools are at work there: new leaves out repeated ones, off shows none.", default="new"

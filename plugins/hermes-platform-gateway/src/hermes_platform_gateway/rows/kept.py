@@ -27,11 +27,13 @@ class Rows:
         from hermes_platform_gateway.rows.chats import Chats
         from hermes_platform_gateway.rows.outbox import Outbox
         from hermes_platform_gateway.rows.people import People
+        from hermes_platform_gateway.rows.questions import Questions
         from hermes_platform_gateway.rows.routes import Routes
         from hermes_platform_gateway.rows.traced import Traced
 
         self.outbox, self.traced, self.chats = Outbox(store), Traced(store), Chats(store)
         self.routes, self.people, self.accounts = Routes(store), People(store), Accounts(store)
+        self.questions = Questions(store)
 
 
 def rows_of(ctx: "PluginContext") -> Rows:

@@ -15,7 +15,7 @@ from hermes_platform_gateway.rows.values import Pairing, Person
 
 __all__ = [
     "PLACE", "Part", "accounts", "chats", "equal", "locks", "outbox", "owned", "pairings", "people", "place", "put",
-    "routes", "unit",
+    "questions", "routes", "unit",
 ]  # fmt: skip
 
 P = ParamSpec("P")
@@ -45,6 +45,10 @@ locks = _table("locks", "platform", "failures", "until")
 accounts = _table(
     "accounts", "platform", "account", "holder", "place", "state", "error", "fence", "pid", "beat", "since"
 )
+questions = _table(
+    "questions", "id", "profile", "person", "owner", "session_id", "kind", "addressee", "says", *PLACE, "keys",
+    "closed", "asked",
+)  # fmt: skip
 
 
 def owned(owner: Principal) -> dict[str, str]:
