@@ -63,7 +63,7 @@ async def test_a_stranger_shows_a_code_and_is_let_in(hermes, scripted):
     hermes.tmp_plugin(scripted("Hello Anna."))
     async with serving(hermes) as phones:
         phones.write(ANNA, "Hi!")
-        code = re.search(r"`([A-Z2-9]{8})`", await phones.last(ANNA, "I do not know you yet"))
+        code = re.search(r"`([A-Z2-9]{10})`", await phones.last(ANNA, "I do not know you yet"))
         phones.write(ANNA, "Hello?")  # nothing more is said, and nothing of it is kept
         phones.write("ben", "let me in", chat="group", kind="group")
         store = await hermes.runtime.store()
@@ -82,7 +82,7 @@ async def test_an_admin_lets_somebody_in_from_a_chat_and_a_user_cannot(hermes, s
     hermes.tmp_plugin(scripted("Hello Anna."))
     async with serving(hermes) as phones:
         phones.write(ANNA, "Hi!")
-        code = re.search(r"`([A-Z2-9]{8})`", await phones.last(ANNA, "I do not know you yet"))[1]
+        code = re.search(r"`([A-Z2-9]{10})`", await phones.last(ANNA, "I do not know you yet"))[1]
         phones.write("ben", f"/pair {code}")
         await phones.last("ben", "There is no command /pair.")
         phones.write(OWNER, "/pair WRONGONE")

@@ -32,12 +32,13 @@ _LONGEST = 3000  # characters of what is asked about that are shown; all of it i
 
 @frozen(kw_only=True)
 class Asked:
-    """Of which turn a question is: where it came from, and whose it is."""
+    """Of which turn a question is: where it came from, and whose it is. Of what a plugin ordered it is ``unasked``."""
 
     address: Envelope
     owner: Principal
     session_id: str
     trace: str = ""
+    unasked: bool = False
 
 
 class Asks:
@@ -111,10 +112,11 @@ async def put(ctx: PluginContext, of: Asked, question: Question) -> list[Envelop
             to = Envelope(**{n: getattr(chat, n) for n in _PLACE}, event_id="", sender="", message=asks)
             # It is the admin's message: whose call it is about says the text, and nothing else of theirs.
             theirs = f"{key}:{chat.owner.person}"
-            await outbox.send_later(answer_to(to, chat.owner, asks, key=theirs, kind="question"))
+            question_to = answer_to(to, chat.owner, asks, key=theirs, kind="question")
+            await outbox.send_later(evolve(question_to, unasked=True))
             went.append(to)
         shown = said(f"This needs the yes of an admin, who was asked:\n\n{_fenced(question.subject[:_LONGEST])}")
-    await outbox.send_later(answer_to(of.address, of.owner, shown, key=key, **kinds))
+    await outbox.send_later(evolve(answer_to(of.address, of.owner, shown, key=key, **kinds), unasked=of.unasked))
     return [*went, of.address]
 
 

@@ -17,6 +17,7 @@ from hermes_platform_gateway.inbound import Inbound
 from hermes_platform_gateway.outward.outgoing import said
 from hermes_platform_gateway.outward.senders import Senders
 from hermes_platform_gateway.people.access import Access, AccessRules, admit
+from hermes_platform_gateway.people.door import tell_kept, welcomed
 from hermes_platform_gateway.people.pairing import code_for
 from hermes_platform_gateway.platforms import PlatformSupervisor
 from hermes_platform_gateway.queue import LocalQueue, open_queue
@@ -111,10 +112,15 @@ class Gateway:
         rules = self._rules.get(envelope.platform) or AccessRules.of(self._ctx, envelope.platform)
         self._rules[envelope.platform] = rules
         rows = rows_of(self._ctx)
-        access = admit(envelope, rules, await rows.people.person(envelope.platform, envelope.sender))
+        speaker = await rows.people.speaker(envelope.platform, envelope.sender, *rules.names(envelope))
+        access = admit(envelope, rules, *speaker)
+        if await welcomed(self._ctx, envelope, access):
+            return None
         if access.outcome == "in":
             return access
         log.info("not let in: %s %s: %s", envelope.platform, envelope.sender, access.by)
+        if access.kept:
+            await tell_kept(self._ctx, envelope, access)
         words = await code_for(rows, envelope, brand=self._ctx.program) if access.outcome == "pair" else ""
         if words:
             key = f"{envelope.platform}:{envelope.account}:{envelope.event_id}:code"

@@ -54,7 +54,7 @@ def clock(monkeypatch):
 async def test_a_code_lets_its_stranger_in_once(store, clock):
     words = await code_for(rows_of(store), stranger(sender_name="Mia"))
     code = code_in(words)
-    assert len(code) == 8
+    assert len(code) == 10
     assert set(code) <= set(ALPHABET)
     assert not set(ALPHABET) & set("0O1I")
     assert f"hermes gateway pair approve {code}" in words
