@@ -75,7 +75,7 @@ def make_show(ctx: PluginContext) -> click.Command:
             "let in by": ", ".join(dict.fromkeys((*entry.let_in, *open_doors(ctx, entry)))) or "nothing",
             "last seen": _when(max(entry.seen, spent.seen)),
             "sessions": str(spent.sessions),
-            "today": spent_in_words(spent.today, spent.unpriced),
+            "today": spent_in_words(spent.today, spent.unpriced_today),
             "this month": spent_in_words(spent.month, spent.unpriced),
             "quiet hours": ", ".join(hours),
             "invitations": ", ".join(f"until {_date(one)}" for one in waiting),
@@ -105,7 +105,9 @@ def make_block(ctx: PluginContext) -> click.Command:
         if as_json:
             emit([{"person": entry.person, "blocked": True, "settings": doors}], (), as_json=True, empty="")
             return
-        click.echo(f"{visible(entry.person)} is blocked, with {len(entry.accounts)} accounts.")
+        click.echo(
+            f"{visible(entry.person)} is blocked: {visible(', '.join(entry.accounts)) or 'whatever they come in by'}."
+        )
         for door in doors:
             click.echo(f"{door} would let them in; they are blocked all the same.", err=True)
 
@@ -221,7 +223,7 @@ async def _row(ctx: PluginContext, entry: Entry, *, as_json: bool) -> dict[str, 
         "let_in": _short(entry.let_in),
         "seen": _when(seen),
         "sessions": spent.sessions,
-        "today": spent_in_words(spent.today, 0),
+        "today": spent_in_words(spent.today, spent.unpriced_today),
         "month": spent_in_words(spent.month, spent.unpriced),
         "state": kept_in_words(entry.kept),
     }

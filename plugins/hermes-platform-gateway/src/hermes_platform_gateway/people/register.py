@@ -20,6 +20,7 @@ from hermes_platform_gateway.rows.values import KnownChat, Person, Restriction
 __all__ = ["Entry", "Register", "Spending", "spending"]
 
 _MOST = 100_000  # sessions of one person that are counted
+_INVITED = "an invitation that waits"
 
 
 @frozen(kw_only=True)
@@ -48,6 +49,7 @@ class Spending:
     today: Usage = Factory(Usage)
     month: Usage = Factory(Usage)
     unpriced: int = 0
+    unpriced_today: int = 0
     sessions: int = 0
     seen: float = 0.0
 
@@ -69,7 +71,8 @@ class Register:
         )
         stored = [one.person for one in await ctx.sessions.people() if one.profile == ctx.owner.profile]
         chats = [chat for chat in chats if chat.owner.profile == ctx.owner.profile]
-        return cls(ctx, _entries(ctx, known, chats, kept, stored))
+        invited = [one.person for one in await rows.invites.waiting()]
+        return cls(ctx, _entries(ctx, known, chats, kept, stored, invited))
 
     @property
     def entries(self) -> Sequence[Entry]:
@@ -98,8 +101,9 @@ class Register:
         )
 
     def has(self, person: str) -> bool:
-        """Whether somebody is, or was, that person."""
-        return person in self._entries
+        """Whether somebody is, or was, that person; not yet, while all there is of them is an invitation."""
+        entry = self._entries.get(person)
+        return entry is not None and (entry.let_in != (_INVITED,) or bool(entry.accounts or entry.seen))
 
 
 async def spending(ctx: PluginContext, person: str) -> Spending:
@@ -109,11 +113,13 @@ async def spending(ctx: PluginContext, person: str) -> Spending:
     rows = await ctx.sessions.usage(owner, days=day)
     today, month = time.strftime("%Y-%m-%d"), time.strftime("%Y-%m")
     sessions = await ctx.sessions.rows(owner, limit=_MOST)
+    this_day = [row for row in rows if row.day == today]
     this_month = [row for row in rows if row.day.startswith(month)]
     return Spending(
-        today=_sum(row.usage for row in rows if row.day == today),
+        today=_sum(row.usage for row in this_day),
         month=_sum(row.usage for row in this_month),
         unpriced=sum(row.unpriced for row in this_month),
+        unpriced_today=sum(row.unpriced for row in this_day),
         sessions=len(sessions),
         seen=max((row.updated for row in sessions), default=0.0),
     )
@@ -135,6 +141,7 @@ def _entries(
     chats: Sequence[KnownChat],
     kept: Sequence[Restriction],
     stored: Sequence[str],
+    invited: Sequence[str],
 ) -> Mapping[str, Entry]:
     settings = gateway_settings(ctx)
     named = {account: person for person, accounts in settings.people.items() for account in listed(accounts)}
@@ -150,7 +157,7 @@ def _entries(
             entry["let_in"][why] = None
 
     found[OWNER]["admin"] = True
-    for person in (*stored, *settings.people):
+    for person in (*stored, *settings.people, *listed(settings.admins)):
         found[person]["admin"] |= person in listed(settings.admins)
     for of in named:
         account(of, "gateway.people")
@@ -168,6 +175,10 @@ def _entries(
             entry["accounts"][f"{chat.platform}:{chat.sender}"] = None
         if chat.name and (chat.kind == "dm" or entry["group"]):
             entry["names"] = {chat.name: None} | entry["names"]
+    for person in invited:
+        found[person]["let_in"][_INVITED] = None
+    for subject, person in ((one.subject, one.person or one.subject) for one in kept if one.subject not in whose):
+        found[person]["accounts"] |= {subject: None} if ":" in subject and "#" not in subject else {}
     of_all = {one.subject: one for one in kept} | {one.person: one for one in kept if one.person}
     return {
         person: Entry(

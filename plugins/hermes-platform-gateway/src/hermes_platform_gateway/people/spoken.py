@@ -32,5 +32,5 @@ def in_a_line(entry: Entry, spent: Spending) -> str:
     name = " ".join(entry.title.split())[:40]
     called = f" ({name})" if name and name != entry.person else ""
     state = f"; {kept_in_words(entry.kept)}" if entry.kept else ""
-    today, month = spent_in_words(spent.today, 0), spent_in_words(spent.month, spent.unpriced)
+    today, month = spent_in_words(spent.today, spent.unpriced_today), spent_in_words(spent.month, spent.unpriced)
     return f"`{entry.person}`{called}, {entry.role}: today {today}; this month {month}{state}"
