@@ -24,6 +24,7 @@ class BrokeredSessions(SessionsBroker):
     def __init__(self, runtime: Kernel, origin: str) -> None:
         self._runtime, self._origin = runtime, origin
 
+    people = of_store(lambda store: store.spending.people)
     search = of_store(lambda store: store.history.search)
     rows = of_store(lambda store: store.sessions.list)
     archive = of_store(lambda store: store.sessions.archive)

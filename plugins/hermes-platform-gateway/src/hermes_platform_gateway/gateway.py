@@ -18,6 +18,7 @@ from hermes_platform_gateway.limits import most_of
 from hermes_platform_gateway.outward.outgoing import said
 from hermes_platform_gateway.outward.senders import Senders
 from hermes_platform_gateway.people.access import Access, AccessRules, admit
+from hermes_platform_gateway.people.door import tell_kept, welcomed
 from hermes_platform_gateway.people.pairing import code_for
 from hermes_platform_gateway.platforms import PlatformSupervisor
 from hermes_platform_gateway.queue import LocalQueue, open_queue
@@ -110,9 +111,13 @@ class Gateway:
     async def _admit(self, platform: Platform, envelope: Envelope) -> Access | None:
         """Who speaks; None when nobody may. A stranger is given a code, where the settings say so."""
         rows, access = rows_of(self._ctx), await self._access(envelope)
+        if await welcomed(self._ctx, envelope, access):
+            return None
         if access.outcome == "in":
             return access
         log.info("not let in: %s %s: %s", envelope.platform, envelope.sender, access.by)
+        if access.kept:
+            await tell_kept(self._ctx, envelope, access)
         words = await code_for(rows, envelope, brand=self._ctx.program) if access.outcome == "pair" else ""
         if words:
             key = f"{envelope.platform}:{envelope.account}:{envelope.event_id}:code"
@@ -124,7 +129,8 @@ class Gateway:
         """Who speaks, and whether they may."""
         rules = self._rules.get(envelope.platform) or AccessRules.of(self._ctx, envelope.platform)
         self._rules[envelope.platform] = rules
-        return admit(envelope, rules, await rows_of(self._ctx).people.person(envelope.platform, envelope.sender))
+        speaker = await rows_of(self._ctx).people.speaker(envelope.platform, envelope.sender, *rules.names(envelope))
+        return admit(envelope, rules, *speaker)
 
     # --- turns ------------------------------------------------------------------------------------------------------
 

@@ -6,6 +6,8 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from functools import partial
 from typing import Any, Literal, Protocol
 
+from attrs import evolve
+
 from hermes_core import trace
 from hermes_core.context import PluginContext
 from hermes_core.database import Prepared
@@ -18,7 +20,7 @@ from hermes_platform_gateway.outward.media_out import with_files
 from hermes_platform_gateway.outward.outgoing import answer_to, said
 from hermes_platform_gateway.outward.silence import is_silence
 from hermes_platform_gateway.questions import Asked
-from hermes_platform_gateway.rows.kept import is_order, rows_of
+from hermes_platform_gateway.rows.kept import is_order_of, rows_of
 from hermes_platform_gateway.turns import Turns
 
 __all__ = ["Show", "TurnWorker"]
@@ -99,7 +101,10 @@ class TurnWorker:
         """One turn; False when there was none to play, or somebody else plays it."""
         address = await self._address(session_id, owner, waiting)
         with trace.using(waiting.trace):
+            unasked = waiting.envelope is not None and is_order_of(waiting.envelope, owner)
             asked = Asked(address=address, owner=owner, session_id=session_id, trace=waiting.trace) if address else None
+            asked = evolve(asked, unasked=unasked) if asked else None
+            hidden = unasked and address is not None and await self._is_quiet(owner, address)
             order = waiting.envelope.order if waiting.envelope else None
             lasting = bool(order and order.ask)
             origin = await self._origin(session_id, asked, lasting=lasting)
@@ -112,7 +117,7 @@ class TurnWorker:
                     contextlib.aclosing(self._lively(session_id, owner, turn, asked, lasting=lasting)) as events,
                 ):
                     async for event in events:
-                        if isinstance(event, Started) and asked:
+                        if isinstance(event, Started) and asked and not hidden:
                             shown = self._show(asked, event.turn_id)
                         if shown:
                             await shown.event(event)
@@ -163,7 +168,7 @@ class TurnWorker:
         text = f"Nothing happened for {seconds / 60:.0f} minutes, so this turn was stopped. Ask again to go on."
         key = f"idle:{asked.session_id}:{asked.trace}"
         message = answer_to(asked.address, asked.owner, said(text), key=key, trace=asked.trace)
-        await rows_of(self._ctx).outbox.send_later(message)
+        await rows_of(self._ctx).outbox.send_later(evolve(message, unasked=asked.unasked))
         self._wake(asked.address)
 
     async def _address(self, session_id: str, owner: Principal, waiting: Waiting) -> Envelope | None:
@@ -172,11 +177,15 @@ class TurnWorker:
         What a plugin ordered is answered in the chat that its session has, if it has one, and where the order says.
         """
         came = waiting.envelope
-        if came is not None and came.account and not is_order(came.platform, came.account, owner):
+        if came is not None and came.account and not is_order_of(came, owner):
             return came
         asked = await self._ctx.sessions.asked_from(session_id, owner)
         chat = await rows_of(self._ctx).chats.at(owner, asked) if asked else None
         return envelope_of(chat) if chat else None  # else it was said in a terminal, and is answered there
+
+    async def _is_quiet(self, owner: Principal, address: Envelope) -> bool:
+        """Whether its person is left in peace in a chat now: then nobody is shown a turn that nobody asked for."""
+        return await rows_of(self._ctx).quiet.until(owner, address.platform, address.chat) > 0
 
     async def _origin(self, session_id: str, asked: Asked | None, *, lasting: bool) -> dict[str, Any]:
         """How a turn reaches its person, and what was chosen for the conversation.
@@ -201,4 +210,4 @@ class TurnWorker:
         message = said(text) if result.state == "failed" else await with_files(self._ctx, of.session_id, of.owner, text)
         known = {"key": f"turn:{result.turn_id}", "kind": "answer", "trace": of.trace, "session_id": of.session_id}
         outgoing = answer_to(of.address, of.owner, message, turn_id=result.turn_id, **known)
-        return await rows_of(self._ctx).outbox.sending([outgoing])
+        return await rows_of(self._ctx).outbox.sending([evolve(outgoing, unasked=of.unasked)])

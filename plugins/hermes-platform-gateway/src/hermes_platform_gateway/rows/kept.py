@@ -9,9 +9,9 @@ from hermes_core.types import Migration
 
 if TYPE_CHECKING:
     from hermes_core.context import PluginContext
-    from hermes_core.types import Message, Principal
+    from hermes_core.types import Envelope, Message, Principal
 
-__all__ = ["MIGRATION", "Rows", "end_drafts", "is_order", "orders", "rows_of", "sent", "unplayed"]
+__all__ = ["MIGRATION", "Rows", "end_drafts", "is_order", "is_order_of", "orders", "rows_of", "sent", "unplayed"]
 
 MIGRATION = Migration(folder=Path(__file__).parent / "versions", head="0002")
 
@@ -25,15 +25,19 @@ class Rows:
     def __init__(self, store: StoreBroker) -> None:
         from hermes_platform_gateway.rows.accounts import Accounts  # with SQLAlchemy, which a terminal starts without
         from hermes_platform_gateway.rows.chats import Chats
+        from hermes_platform_gateway.rows.invites import Invites
         from hermes_platform_gateway.rows.outbox import Outbox
         from hermes_platform_gateway.rows.people import People
         from hermes_platform_gateway.rows.questions import Questions
+        from hermes_platform_gateway.rows.quiet import Quiet
+        from hermes_platform_gateway.rows.restrictions import Restrictions
         from hermes_platform_gateway.rows.routes import Routes
         from hermes_platform_gateway.rows.traced import Traced
 
         self.outbox, self.traced, self.chats = Outbox(store), Traced(store), Chats(store)
         self.routes, self.people, self.accounts = Routes(store), People(store), Accounts(store)
-        self.questions = Questions(store)
+        self.questions, self.invites = Questions(store), Invites(store)
+        self.restrictions, self.quiet = Restrictions(store), Quiet(store)
 
 
 def rows_of(ctx: "PluginContext") -> Rows:
@@ -76,6 +80,11 @@ async def orders(ctx: "PluginContext", *, limit: int = 100) -> "Sequence[tuple[s
 def is_order(platform: str, account: str, owner: "Principal") -> bool:
     """Whether a message is a plugin's order: it came by the plugin's label, and for the account PROFILE/PERSON."""
     return "/" in platform and account == f"{owner.profile}/{owner.person}"
+
+
+def is_order_of(envelope: "Envelope", owner: "Principal") -> bool:
+    """Whether a plugin ordered a turn by what came in this envelope."""
+    return is_order(envelope.platform, envelope.account, owner)
 
 
 class _Orders(Container["tuple[Principal, str, str]"]):
