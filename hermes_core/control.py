@@ -392,7 +392,3 @@ class PluginsBroker(ABC):
     def routes(self) -> Sequence[RouteRow]:
         """Return what enabled plugins serve over HTTP, for a host that does so."""
         return ()
-
-    @abstractmethod
-    def platforms(self) -> Sequence[str]:
-        """Say where conversations may come from, by name: platforms that are installed, and programs."""

@@ -191,6 +191,3 @@ class Plugins(PluginsBroker):
         if error and not left:
             dispatch.failed(label, where, error)
             raise PluginError(label, "could not answer a request")
-
-    def platforms(self) -> Sequence[str]:
-        return sorted(self._runtime.index.offered("platforms") | {"oneshot", "embed"})

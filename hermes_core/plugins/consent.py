@@ -13,7 +13,7 @@ from hermes_core.plugins.manifest import Manifest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
     from typing import Self
 

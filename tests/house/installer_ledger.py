@@ -18,9 +18,6 @@ class Ledger(PluginsBroker):
     def offered(self, table):
         return ()
 
-    def platforms(self):
-        return ()
-
     def wanted(self):
         return [self.noted[name] for name in sorted(self.noted)]
 
