@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from hermes_core.brokers import LlmBroker
 from hermes_core.errors import UnknownName, UserError
-from hermes_core.package import Package
 from hermes_core.permissions import free, needs
 from hermes_core.types import (
     JSON,
@@ -44,7 +43,7 @@ if TYPE_CHECKING:
     from hermes_core.kinds import SetupStep
     from hermes_core.records import Record
 
-__all__ = ["ApprovalsBroker", "ModelsBroker", "Package", "PluginsBroker", "SessionsBroker", "SettingsBroker", "Trial"]
+__all__ = ["ApprovalsBroker", "ModelsBroker", "PluginsBroker", "SessionsBroker", "SettingsBroker", "Trial"]
 
 
 @needs("sessions.read", "read past conversations")
@@ -370,12 +369,12 @@ class PluginsBroker(ABC):
         """Return the plugin that a person means. Raises UnknownName, UserError when unclear."""
         raise UnknownName("plugin", words)
 
-    def wanted(self) -> Sequence[Package]:
-        """Return what was asked to be installed, by distribution."""
-        return ()
+    def wanted(self) -> Mapping[str, Mapping[str, JSON]]:
+        """Return what was asked to be installed, by distribution, each as it was noted."""
+        return {}
 
     @needs("plugins.install", "noted what was installed")
-    def note(self, package: Package) -> None:
+    def note(self, distribution: str, request: Mapping[str, JSON]) -> None:
         """Write down what was asked to be installed and what came; it is not enabled by that. Raises UserError."""
         raise _not_here()
 
