@@ -86,15 +86,18 @@ class SessionsBroker:
     async def read(
         self, owner: Principal, session_id: str, *, around: int = 0, window: int = 10
     ) -> Sequence[tuple[int, Message]]:
-        """Return messages with their numbers: ``window`` on each side of ``around``, or the last ones when it is 0."""
+        """Return messages with their numbers: ``window`` on each side of ``around``, or the last ones when it is 0.
+
+        Numbers count a session's messages from 1 and never change.
+        """
         raise _no_sessions()
 
     async def past(self, owner: Principal, session_id: str) -> Sequence[Message]:
         """Return all messages of a session, oldest first."""
         raise _no_sessions()
 
-    async def export(self, owner: Principal, session_id: str) -> Sequence[JSON]:
-        """Return the same in OpenAI's shape, one or more for each, after the prompt it began with."""
+    async def prompt(self, owner: Principal, session_id: str) -> str:
+        """Return the prompt that it began with; empty where it has none yet."""
         raise _no_sessions()
 
     async def tool_history(
@@ -110,15 +113,6 @@ class SessionsBroker:
 
         A word is a trace, a turn, an event or message id of a platform, the number of a row of the outbox, or
         ``latest``. ``everybody`` finds those of others, too, for the owner of this Hermes.
-        """
-        raise _no_sessions()
-
-    async def export_after(
-        self, owner: Principal, session_id: str, number: int, *, limit: int = 100
-    ) -> Sequence[tuple[int, JSON]]:
-        """Return the next messages behind one in OpenAI's shape, each with its number; one may be several, or none.
-
-        0 is before the first. Numbers count a session's messages and never change.
         """
         raise _no_sessions()
 
