@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from hermes_core.brokers import LlmBroker
 from hermes_core.errors import UnknownName, UserError
-from hermes_core.package import Package
 from hermes_core.permissions import free, needs
 from hermes_core.types import (
     JSON,
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
     from hermes_core.kinds import SetupStep
     from hermes_core.records import Record
 
-__all__ = ["ApprovalsBroker", "ModelsBroker", "Package", "PluginsBroker", "SessionsBroker", "SettingsBroker", "Trial"]
+__all__ = ["ApprovalsBroker", "ModelsBroker", "PluginsBroker", "SessionsBroker", "SettingsBroker", "Trial"]
 
 
 _NO_SESSIONS = "There are no past conversations here."
@@ -97,7 +96,10 @@ class SessionsBroker:
     async def read(
         self, owner: Principal, session_id: str, *, around: int = 0, window: int = 10
     ) -> Sequence[tuple[int, Message]]:
-        """Return messages with their numbers: ``window`` on each side of ``around``, or the last ones when it is 0."""
+        """Return messages with their numbers: ``window`` on each side of ``around``, or the last ones when it is 0.
+
+        Numbers count a session's messages from 1 and never change.
+        """
         raise UserError(_NO_SESSIONS)
 
     async def asked_from(self, session_id: str, owner: Principal) -> Envelope | None:
@@ -108,8 +110,8 @@ class SessionsBroker:
         """Return all messages of a session, oldest first."""
         raise UserError(_NO_SESSIONS)
 
-    async def export(self, owner: Principal, session_id: str) -> Sequence[JSON]:
-        """Return the same in OpenAI's shape, one or more for each, after the prompt it began with."""
+    async def prompt(self, owner: Principal, session_id: str) -> str:
+        """Return the prompt that it began with; empty where it has none yet."""
         raise UserError(_NO_SESSIONS)
 
     async def tool_history(
@@ -125,15 +127,6 @@ class SessionsBroker:
 
         A word is a trace, a turn, an event or message id of a platform, the number of a row of the outbox, or
         ``latest``. ``everybody`` finds those of others, too, for the owner of this Hermes.
-        """
-        raise UserError(_NO_SESSIONS)
-
-    async def export_after(
-        self, owner: Principal, session_id: str, number: int, *, limit: int = 100
-    ) -> Sequence[tuple[int, JSON]]:
-        """Return the next messages behind one in OpenAI's shape, each with its number; one may be several, or none.
-
-        0 is before the first. Numbers count a session's messages and never change.
         """
         raise UserError(_NO_SESSIONS)
 
@@ -371,12 +364,12 @@ class PluginsBroker(ABC):
         """Return the plugin that a person means. Raises UnknownName, UserError when unclear."""
         raise UnknownName("plugin", words)
 
-    def wanted(self) -> Sequence[Package]:
-        """Return what was asked to be installed, by distribution."""
-        return ()
+    def wanted(self) -> Mapping[str, Mapping[str, JSON]]:
+        """Return what was asked to be installed, by distribution, each as it was noted."""
+        return {}
 
     @needs("plugins.install", "noted what was installed")
-    def note(self, package: Package) -> None:
+    def note(self, distribution: str, request: Mapping[str, JSON]) -> None:
         """Write down what was asked to be installed and what came; it is not enabled by that. Raises UserError."""
         raise UserError(_NOT_HERE)
 
@@ -393,7 +386,3 @@ class PluginsBroker(ABC):
     def routes(self) -> Sequence[RouteRow]:
         """Return what enabled plugins serve over HTTP, for a host that does so."""
         return ()
-
-    @abstractmethod
-    def platforms(self) -> Sequence[str]:
-        """Say where conversations may come from, by name: platforms that are installed, and programs."""

@@ -20,7 +20,6 @@ PRIVATE = [
     "embed",
     "testing",
     "own",
-    "masking.stream",
     "masking.watched",
 ]
 THIRD_PARTY = "openai litellm textual mcp docker modal daytona httpx2 rich prompt_toolkit"

@@ -14,6 +14,7 @@ from hermes_core.errors import HermesError, UnknownName
 from hermes_core.types import Check, Finding
 from hermes_platform_cli.commands.contents import RUN_AT_START, installed_contents
 from hermes_platform_cli.commands.interfaces import fitting, interfaces
+from hermes_platform_cli.commands.requests import wanted
 
 __all__ = ["checks"]
 
@@ -72,7 +73,7 @@ async def _environment() -> Sequence[Finding]:
 
 async def _changed(ctx: PluginContext) -> Sequence[Finding]:
     """Whether files of what was installed by `plugins install` are other ones than they were then."""
-    pinned = [one for one in ctx.plugins.wanted() if one.digest]
+    pinned = [one for one in wanted(ctx.plugins) if one.digest]
     there = [(one, installed_contents(one.distribution)) for one in pinned]
     return [
         Finding(

@@ -194,7 +194,7 @@ async def _taken(ctx: PluginContext, file: Path, name: str) -> list[str]:
     import click
 
     from hermes_core.errors import UnknownName
-    from hermes_tool_upkeep.spoken import conversations
+    from hermes_openai_shape.read import conversations
 
     made, there = [], False
     with file.open(encoding="utf-8", errors="replace") as lines:
