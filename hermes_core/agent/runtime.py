@@ -216,8 +216,9 @@ class Runtime:
             )
         return self._toolbox
 
-    def plugin_context(self, installed: Installed) -> PluginContext:
-        """Make what a plugin gets of this kernel. Raises ConfigError when its section of the settings is wrong."""
+    @cached_property
+    def _shared(self) -> dict[str, Any]:
+        """What the contexts of all plugins have alike."""
         skills = [
             (one.manifest.name, Path(one.path, folder))
             for one in self.index.plugins
@@ -225,14 +226,12 @@ class Runtime:
             if self.consent.state(one).usable
             for folder in one.manifest.contributes["skills"]
         ]
-        return make_context(
-            installed,
-            self.settings,
-            brokers=self.broker,
-            skills=skills,
-            guarded=guarded_paths(self.settings),
-            owner=self.owner,
-        )
+        guarded = guarded_paths(self.settings)
+        return {"brokers": self.broker, "skills": skills, "guarded": guarded, "owner": self.owner}
+
+    def plugin_context(self, installed: Installed) -> PluginContext:
+        """Make what a plugin gets of this kernel. Raises ConfigError when its section of the settings is wrong."""
+        return make_context(installed, self.settings, **self._shared)
 
     def broker(self, name: str, installed: Installed) -> object:
         """Make a broker of a plugin's context, by its name there."""

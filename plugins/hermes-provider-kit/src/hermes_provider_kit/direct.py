@@ -1,8 +1,8 @@
 """Requests without a proxy, as a transport of ``httpx2``: HTTP/1.1 by ``h11`` on the connections of ``asyncio``.
 
-The library's own transport serves two kinds of event loop, sync callers and HTTP/2, and imports what each of them needs:
-a fifth of the time in which a first answer is there. The client above it stays the library's: addresses, headers,
-cookies, compressed bodies, what is followed. Its errors are raised here too.
+The library's own transport serves two kinds of event loop, sync callers and HTTP/2, and imports what each of them
+needs: a tenth of the time until a first answer. The client above it stays the library's: addresses, headers, cookies,
+compressed bodies, what is followed. Its errors are raised here too.
 """
 
 import asyncio
@@ -213,10 +213,10 @@ class DirectTransport(httpx2.AsyncBaseTransport):
         return link
 
     def _rested(self, origin: Origin) -> _Link | None:
-        resting = self._resting.get(origin)
+        resting, now = self._resting.get(origin), asyncio.get_running_loop().time()
         while resting:
             link = resting.pop()  # the one that rests least: the others may end
-            if link.rests and (self._seconds is None or asyncio.get_running_loop().time() - link.rested < self._seconds):
+            if link.rests and (self._seconds is None or now - link.rested < self._seconds):
                 return link
             self._drop(link)
         return None
