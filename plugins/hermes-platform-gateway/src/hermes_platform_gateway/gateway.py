@@ -17,6 +17,7 @@ from hermes_platform_gateway.inbound import Inbound
 from hermes_platform_gateway.outward.outgoing import said
 from hermes_platform_gateway.outward.senders import Senders
 from hermes_platform_gateway.people.access import Access, AccessRules, admit
+from hermes_platform_gateway.people.admins import tell_admins
 from hermes_platform_gateway.people.pairing import code_for
 from hermes_platform_gateway.platforms import PlatformSupervisor
 from hermes_platform_gateway.queue import LocalQueue, open_queue
@@ -53,7 +54,7 @@ class Gateway:
         self.commands = ChatCommands(ctx, self._queue, turns, self._senders, self.told, self._try_again)
         asks = Asks(ctx, turns, self._senders.wake)
         self._inbound = Inbound(ctx, self._queue, turns, asks, self.commands, self._admit, self._senders.wake)
-        self._worker = TurnWorker(ctx, turns, asks, self._senders.wake, self._senders.show)
+        self._worker = TurnWorker(ctx, turns, asks, self._senders.wake, self._senders.show, self._access)
         self._services = Services(ctx)
         self.platforms = [
             PlatformSupervisor(
@@ -107,13 +108,17 @@ class Gateway:
     # --- in ---------------------------------------------------------------------------------------------------------
 
     async def _admit(self, platform: Platform, envelope: Envelope) -> Access | None:
-        """Who speaks; None when nobody may. A stranger is given a code, where the settings say so."""
-        rules = self._rules.get(envelope.platform) or AccessRules.of(self._ctx, envelope.platform)
-        self._rules[envelope.platform] = rules
+        """Who speaks; None when nobody may. A stranger is given a code, where the settings say so.
+
+        Who is blocked by their role is answered nothing, whatever they write.
+        """
+        access = await self._access(envelope)
+        rights = self._ctx.host.rights(access.principal, access.speaker)
+        if not rights.role:
+            await tell_admins(self._ctx, rights.refused)
+        if access.outcome == "in" or rights.silent:
+            return None if rights.silent else access
         rows = rows_of(self._ctx)
-        access = admit(envelope, rules, await rows.people.person(envelope.platform, envelope.sender))
-        if access.outcome == "in":
-            return access
         log.info("not let in: %s %s: %s", envelope.platform, envelope.sender, access.by)
         words = await code_for(rows, envelope, brand=self._ctx.program) if access.outcome == "pair" else ""
         if words:
@@ -121,6 +126,12 @@ class Gateway:
             with contextlib.suppress(DeliveryError):  # not through the outbox, where its row would tell the code
                 await platform.send(Chat(envelope.chat, envelope.thread), said(words), key)
         return None
+
+    async def _access(self, envelope: Envelope) -> Access:
+        """What the settings and the rows say of a sender, as they are now."""
+        rules = self._rules.get(envelope.platform) or AccessRules.of(self._ctx, envelope.platform)
+        self._rules[envelope.platform] = rules
+        return admit(envelope, rules, await rows_of(self._ctx).people.person(envelope.platform, envelope.sender))
 
     # --- turns ------------------------------------------------------------------------------------------------------
 

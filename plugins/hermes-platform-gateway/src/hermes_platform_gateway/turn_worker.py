@@ -2,20 +2,23 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from functools import partial
 from typing import Any, Literal, Protocol
+
+from attrs import evolve
 
 from hermes_core import trace
 from hermes_core.context import PluginContext
 from hermes_core.database import Prepared
-from hermes_core.types import Ended, Envelope, Event, Principal, Started, TurnResult, Waiting
+from hermes_core.types import Ended, Envelope, Event, Principal, Speaker, Started, TurnResult, Waiting
 from hermes_platform_gateway.asks import Asked, Asks
 from hermes_platform_gateway.config import channel_of, gateway_settings, platform_settings
 from hermes_platform_gateway.messages import envelope_of
 from hermes_platform_gateway.outward.media_out import with_files
 from hermes_platform_gateway.outward.outgoing import answer_to, said
 from hermes_platform_gateway.outward.silence import is_silence
+from hermes_platform_gateway.people.access import Access
 from hermes_platform_gateway.rows.kept import is_order, rows_of
 from hermes_platform_gateway.turns import Turns
 
@@ -42,8 +45,11 @@ class TurnWorker:
         asks: Asks,
         wake: Callable[[Envelope], None],
         show: Callable[[Asked, str], Show | None],
+        access: Callable[[Envelope], Awaitable[Access]],
     ) -> None:
+        """``access`` says of a message that waited what is known of its sender by now."""
         self._ctx, self._turns, self._asks, self._wake, self._show = ctx, turns, asks, wake, show
+        self._access = access
         self._plays, self._resting, self._idle = 0, False, asyncio.Event()
         self._idle.set()
 
@@ -92,7 +98,9 @@ class TurnWorker:
             asked = Asked(address=address, owner=owner, session_id=session_id, trace=waiting.trace) if address else None
             order = waiting.envelope.order if waiting.envelope else None
             lasting = bool(order and order.ask)
-            origin = await self._origin(session_id, asked, lasting=lasting)
+            speaker = await self._speaker(waiting)
+            origin = await self._origin(session_id, asked, speaker, lasting=lasting)
+            silent = self._ctx.host.rights(owner, speaker).silent
             shown: Show | None = None
             ended = None
             try:
@@ -102,7 +110,7 @@ class TurnWorker:
                     contextlib.aclosing(self._lively(session_id, owner, turn, asked, lasting=lasting)) as events,
                 ):
                     async for event in events:
-                        if isinstance(event, Started) and asked:
+                        if isinstance(event, Started) and asked and not silent:
                             shown = self._show(asked, event.turn_id)
                         if shown:
                             await shown.event(event)
@@ -167,8 +175,18 @@ class TurnWorker:
         chat = await rows_of(self._ctx).chats.at(owner, asked) if asked else None
         return envelope_of(chat) if chat else None  # else it was said in a terminal, and is answered there
 
-    async def _origin(self, session_id: str, asked: Asked | None, *, lasting: bool) -> dict[str, Any]:
-        """How a turn reaches its person, and what was chosen for the conversation.
+    async def _speaker(self, waiting: Waiting) -> Speaker | None:
+        """Who wrote a message, as they are known now; nothing is done for somebody who was let out since."""
+        came = waiting.envelope
+        if came is None or came.speaker is None:
+            return None
+        access = await self._access(evolve(came, addressed=True))
+        return access.speaker if access.outcome == "in" else evolve(came.speaker, role="blocked")
+
+    async def _origin(
+        self, session_id: str, asked: Asked | None, speaker: Speaker | None, *, lasting: bool
+    ) -> dict[str, Any]:
+        """How a turn reaches its person, who that is, and what was chosen for the conversation.
 
         What is ``lasting`` is asked where the order of the turn says, and not here.
         """
@@ -176,16 +194,16 @@ class TurnWorker:
         chosen = routes[0].overrides if routes else {}
         model, effort = (str(chosen.get(name, "")) for name in ("model", "effort"))
         if asked is None:
-            return {"model": model, "effort": effort}
+            return {"model": model, "effort": effort, "speaker": speaker}
         here = platform_settings(self._ctx, asked.address.platform)
         usual = channel_of(here, asked.address.chat, asked.address.thread).model
-        ask, ends = None if lasting else partial(self._asks.ask, asked), partial(self._ends, asked)
-        return {"ask": ask, "ends": ends, "model": model or usual, "effort": effort}
+        ask, ends = None if lasting else partial(self._asks.ask, asked), partial(self._ends, asked, speaker)
+        return {"ask": ask, "ends": ends, "model": model or usual, "effort": effort, "speaker": speaker}
 
-    async def _ends(self, of: Asked, result: TurnResult) -> Prepared[object] | None:
+    async def _ends(self, of: Asked, speaker: Speaker | None, result: TurnResult) -> Prepared[object] | None:
         """What says something of a turn's end. One that was stopped was stopped by its person, who was told so."""
         text = {"done": result.answer, "failed": result.error}.get(result.state, "")
-        if not text.strip() or is_silence(text):
+        if not text.strip() or is_silence(text) or self._ctx.host.rights(of.owner, speaker).silent:
             return None
         message = said(text) if result.state == "failed" else await with_files(self._ctx, of.session_id, of.owner, text)
         known = {"key": f"turn:{result.turn_id}", "kind": "answer", "trace": of.trace, "session_id": of.session_id}

@@ -34,6 +34,7 @@ class InChat(HostSide):
         self._ctx, self._queue, self._turns, self._status = ctx, queue, turns, status
         self._chat, self._access = chat, access
         self.role, self.envelope, self.event = access.role, chat.envelope, chat.envelope.event_id
+        self.speaker = access.speaker
 
     @property
     def chosen(self) -> dict[str, str]:  # type: ignore[override]

@@ -19,7 +19,7 @@ from attrs import field
 from hermes_core.options import listed
 from hermes_core.platforms import PlatformSettings
 from hermes_core.slash import Role
-from hermes_core.types import Envelope, Principal
+from hermes_core.types import Envelope, Principal, Speaker
 from hermes_core.values import frozen
 from hermes_platform_gateway.config import gateway_settings, platform_settings
 
@@ -37,13 +37,22 @@ OWNER = Principal().person  # who the sessions of this machine's terminal belong
 class Access:
     """What becomes of a message. ``principal`` is who speaks, ``role`` what they may ask for when they are let in.
 
-    ``by`` says in words which rule decided, for logs.
+    ``by`` says in words which rule decided, for logs. ``named``: it lets in this very person, and not only a place.
+    ``word`` is what a person's row calls them, where that is more than a user.
     """
 
     outcome: Literal["in", "pair", "silent"]
     principal: Principal
     role: Role = "user"
     by: str = ""
+    named: bool = True
+    word: str = ""
+
+    @property
+    def speaker(self) -> Speaker:
+        """Who speaks, as the kernel and plugins know them."""
+        role = "admin" if self.role == "admin" else self.word
+        return Speaker(person=self.principal.person, role=role, named=self.named)
 
     def owner(self, envelope: Envelope, *, shared: bool) -> Principal:
         """Who the conversation belongs to: where everybody in a group shares one it is the group's, nobody's own."""
@@ -120,11 +129,14 @@ def admit(envelope: Envelope, rules: AccessRules, known: "Person | None" = None)
         person == OWNER or envelope.sender in rules.admins or person in rules.admin_people or speaker.is_admin
     )
     heard = envelope.kind == "dm" or envelope.addressed or not rules.mention or _in(rules.free, envelope.chat)
+    word = known.role if known else ""
     return Access(
         outcome="in" if heard else "silent",
         principal=principal,
         role="admin" if admin else "user",
         by=by if heard else f"{by}, but it does not speak to the bot",
+        named=bool(speaker.person) or (bool(envelope.sender) and envelope.sender in rules.users | rules.admins),
+        word=word if word != "user" else "",
     )
 
 
