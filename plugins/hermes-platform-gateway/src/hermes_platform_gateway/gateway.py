@@ -17,8 +17,8 @@ from hermes_platform_gateway.inbound import Inbound
 from hermes_platform_gateway.outward.outgoing import said
 from hermes_platform_gateway.outward.senders import Senders
 from hermes_platform_gateway.people.access import Access, AccessRules, admit
-from hermes_platform_gateway.people.admins import tell_admins
 from hermes_platform_gateway.people.pairing import code_for
+from hermes_platform_gateway.people.telling import tell_admins
 from hermes_platform_gateway.platforms import PlatformSupervisor
 from hermes_platform_gateway.queue import LocalQueue, open_queue
 from hermes_platform_gateway.rows.kept import orders, rows_of, unplayed

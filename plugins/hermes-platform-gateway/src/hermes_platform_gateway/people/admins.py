@@ -1,17 +1,13 @@
 """Where the admins of a Hermes can be reached, for what only they may answer."""
 
-import time
-
 from hermes_core.context import PluginContext
 from hermes_core.options import listed
 from hermes_core.types import Principal
 from hermes_platform_gateway.config import gateway_settings, platform_settings
-from hermes_platform_gateway.messages import envelope_of
-from hermes_platform_gateway.outward.outgoing import answer_to, said
 from hermes_platform_gateway.rows.kept import rows_of
 from hermes_platform_gateway.rows.values import KnownChat
 
-__all__ = ["admin_chats", "tell_admins"]
+__all__ = ["admin_chats"]
 
 
 async def admin_chats(ctx: PluginContext) -> list[KnownChat]:
@@ -36,11 +32,3 @@ async def admin_chats(ctx: PluginContext) -> list[KnownChat]:
         if whose.person not in found or (chat.home and not found[whose.person].home):
             found[whose.person] = chat
     return list(found.values())
-
-
-async def tell_admins(ctx: PluginContext, text: str) -> None:
-    """Tell each of them something that only they can mend, once a day."""
-    for chat in await admin_chats(ctx):
-        key = f"mend:{time.strftime('%Y-%m-%d')}:{text[:60]}:{chat.owner.person}"
-        told = f"{text} See: {ctx.program} doctor"
-        await rows_of(ctx).outbox.send_later(answer_to(envelope_of(chat), chat.owner, said(told), key=key))
