@@ -9,9 +9,9 @@ from attrs import asdict, evolve
 
 from hermes_core.errors import UserError
 from hermes_core.kinds import Tool
-from hermes_core.types import Effect, Limits, TurnBounds
+from hermes_core.types import Effect, Limits, Session, TurnBounds
 
-__all__ = ["CHILD", "LEVELS", "answers", "levels_below", "limits_of", "narrowed", "permits", "reaches"]
+__all__ = ["CHILD", "LEVELS", "answers", "hosts_of", "levels_below", "limits_of", "narrowed", "permits", "reaches"]
 
 CHILD = "child"  # the origin of a session that works for another one
 LEVELS = 3  # of turns that work for others, whatever is asked for
@@ -34,6 +34,15 @@ def reaches(bounds: TurnBounds | None, keys: Iterable[str] | None) -> bool:
         return True
     hosts = None if keys is None else [key[5:].lower() for key in keys if key.startswith("host:")]
     return hosts is not None and all(any(fnmatchcase(host, p.lower()) for p in bounds.hosts) for host in hosts)
+
+
+def hosts_of(session: Session) -> Sequence[str] | None:
+    """Return patterns of the only hosts that calls of a turn may reach, None where nobody says which."""
+    role = session.rights.bounds if session.rights else None
+    own, most = (bounds.hosts if bounds else None for bounds in (session.bounds, role))
+    if own is None or most is None:
+        return most if own is None else own
+    return [one for one in own if any(fnmatchcase(one, pattern) for pattern in most)]
 
 
 def answers(models: Sequence[str] | None, provider: str, model: str) -> bool:

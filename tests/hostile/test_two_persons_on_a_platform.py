@@ -136,6 +136,7 @@ async def what_ben_sees(home: Path, seed: int, settings: dict[str, Any], *, besi
     hermes.configure({"terminal.backend": "local", "terminal.cwd": str(hermes.workspace.folder)})
     for module in (*MODULES, "tool_commands"):
         hermes.tmp_plugin(f"hermes_{module}")
+    hermes.tmp_plugin("hermes_tool_roles")
     hermes.tmp_plugin("hermes_platform_gateway")
     hermes.tmp_plugin(model)
     hermes.tmp_plugin(pre_llm_call)
@@ -167,7 +168,11 @@ async def what_ben_sees(home: Path, seed: int, settings: dict[str, Any], *, besi
 
 SETTINGS: dict[str, dict[str, Any]] = {
     "no commands": {},
-    "commands that they are asked about": {"gateway.trusted_with_shell": ["*"], "gateway.approvals": "self"},
+    "commands that they are asked about": {
+        "gateway.trusted_with_shell": ["*"],
+        "gateway.approvals": "self",
+        "roles.strangers": "member",
+    },
     "beside the owner": {"gateway.people": {"owner": ["room:anna"]}, "policy.mode": "off"},
 }
 

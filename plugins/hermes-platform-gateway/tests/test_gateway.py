@@ -14,7 +14,7 @@ from hermes_core.errors import ConfigError, NotSent, StoreError, UserError
 from hermes_core.kinds import ToolContext, tool
 from hermes_core.testing import Call, FakePlatform, ScriptedProvider
 from hermes_core.testing.bench import Bench
-from hermes_core.types import Blob, Buttons, Effect, Envelope, Feature, Message, Principal, Question, Text
+from hermes_core.types import Blob, Buttons, Effect, Envelope, Feature, Message, Model, Principal, Question, Text
 from hermes_platform_gateway import inbound
 from hermes_platform_gateway.gateway import Gateway
 from hermes_platform_gateway.turn_worker import TurnWorker
@@ -437,16 +437,19 @@ async def test_what_holds_for_everybody_is_refused_to_who_is_no_admin(hermes, sc
 
 async def test_each_chat_has_the_model_it_chose(hermes, scripted):
     hermes.configure(OPEN)
-    provider = scripted("One.", "Two.")
+    provider = scripted("One.", "Two.", models=[Model(name="scripted-1"), Model(name="other-model")])
     hermes.tmp_plugin(provider)
     room = Room()
     async with serving(hermes, room):
         room.write("/model other-model")
         await room.until("other-model")
+        room.write("/model custom:zzz")
+        room.write("/model scripted:zzz")
+        await room.until("other-model", "", "There is no model named 'zzz'")
         room.write("Hi.")
-        await room.until("", "One.")
+        await room.until("", "", "", "One.")
         room.write("Hi.", chat="c2", sender="ben")
-        await room.until("", "One.", "Two.")
+        await room.until("", "", "", "One.", "Two.")
     assert [request.model for request in provider.requests] == ["other-model", "scripted-1"]
 
 

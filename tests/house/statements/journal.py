@@ -260,8 +260,10 @@ JOURNAL: dict[str, sa.Executable] = {
     # what somebody's words cost, in whosesoever sessions, and how long their own took
     "spent_since": sa.select(
         *(sa.func.sum(model_calls.c[name]).label(name) for name in USAGE),
-        sa.select(_seconds).where(*_is(turns, "owner"), turns.c.started >= _b("since"), _own)
-        .scalar_subquery().label("seconds"),
+        sa.select(_seconds)
+        .where(*_is(turns, "owner"), turns.c.started >= _b("since"), _own)
+        .scalar_subquery()
+        .label("seconds"),
     ).where(*_is(model_calls, "owner"), model_calls.c.created >= _b("since")),
     "turns_of": sa.select(*(sa.func.sum(turns.c[name]).label(name) for name in USAGE), _seconds.label("seconds")).where(
         *_is(turns, "owner", "session_id")

@@ -20,6 +20,7 @@ from hermes_platform_gateway.outward.senders import Senders
 from hermes_platform_gateway.people.access import Access, AccessRules, admit
 from hermes_platform_gateway.people.door import tell_kept, welcomed
 from hermes_platform_gateway.people.pairing import code_for
+from hermes_platform_gateway.people.telling import tell_admins
 from hermes_platform_gateway.platforms import PlatformSupervisor
 from hermes_platform_gateway.queue import LocalQueue, open_queue
 from hermes_platform_gateway.rows.kept import is_order, orders, rows_of, unplayed
@@ -55,7 +56,9 @@ class Gateway:
         self._asks = asks = Asks(ctx, turns, self._senders)
         self.commands = ChatCommands(ctx, self._queue, turns, asks, self.told, self._try_again)
         self._inbound = Inbound(ctx, self._queue, turns, asks, self.commands, self._admit, self._senders.wake)
-        self._worker = TurnWorker(ctx, turns, asks, self._senders.wake, self._senders.show, self._again)
+        self._worker = TurnWorker(
+            ctx, turns, asks, self._senders.wake, self._senders.show, self._again, self._access
+        )
         self._services = Services(ctx)
         self.platforms = [
             PlatformSupervisor(
@@ -109,12 +112,19 @@ class Gateway:
     # --- in ---------------------------------------------------------------------------------------------------------
 
     async def _admit(self, platform: Platform, envelope: Envelope) -> Access | None:
-        """Who speaks; None when nobody may. A stranger is given a code, where the settings say so."""
-        rows, access = rows_of(self._ctx), await self._access(envelope)
-        if await welcomed(self._ctx, envelope, access):
+        """Who speaks; None when nobody may. A stranger is given a code, where the settings say so.
+
+        Who is blocked by their role is answered nothing, whatever they write.
+        """
+        access = await self._access(envelope)
+        rights = self._ctx.host.rights(access.principal, access.speaker)
+        if not rights.role:
+            await tell_admins(self._ctx, rights.refused)
+        if rights.silent or await welcomed(self._ctx, envelope, access):
             return None
         if access.outcome == "in":
             return access
+        rows = rows_of(self._ctx)
         log.info("not let in: %s %s: %s", envelope.platform, envelope.sender, access.by)
         if access.kept:
             await tell_kept(self._ctx, envelope, access)
@@ -126,7 +136,7 @@ class Gateway:
         return None
 
     async def _access(self, envelope: Envelope) -> Access:
-        """Who speaks, and whether they may."""
+        """What the settings and the rows say of a sender, as they are now."""
         rules = self._rules.get(envelope.platform) or AccessRules.of(self._ctx, envelope.platform)
         self._rules[envelope.platform] = rules
         speaker = await rows_of(self._ctx).people.speaker(envelope.platform, envelope.sender, *rules.names(envelope))

@@ -150,8 +150,9 @@ class Inbound:
     async def _heard(self, platform: Platform, envelope: Envelope) -> None:
         acked, access = False, None
         try:
-            access = await self._admit(platform, envelope)
-            acked = access is not None and await self._take(platform, envelope, access)
+            if access := await self._admit(platform, envelope):
+                envelope = evolve(envelope, speaker=access.speaker)
+                acked = await self._take(platform, envelope, access)
         except Duplicate:  # delivered again; it was seen to, or will be
             log.info("message %s of %s came again", envelope.event_id, platform.name)
         except Over as over:
@@ -198,6 +199,8 @@ class Inbound:
         host, session, person = self._ctx.host, await conversation.take_up(), conversation.access.principal.person
         busy = await self._turns.busy(session.id, session.owner)
         mode = (mode or host.section("agent").busy) if busy else "queue"
+        if mode == "steer" and not await self._speaks(session.id, envelope):
+            mode = "queue"  # what one says is not done with what another may do
         kept = await keep_files(envelope, host.outputs(session.id), partial(host.turns.seen, session))
         whole = dressed(await marked(self._ctx, kept, session), shared=_shared(envelope))
         if mode == "steer":
@@ -211,6 +214,13 @@ class Inbound:
         await self._queue.put(session.id, person)
         words = {"queue": QUEUED, "steer": STEERED}.get(mode, "") if busy else ""
         self._in_order.beside(partial(self._receipt, platform, envelope, session.owner, words))  # nothing waits for it
+
+    async def _speaks(self, session_id: str, envelope: Envelope) -> bool:
+        """Whether the turn that runs answers the same person."""
+        cut = await self._ctx.host.turns.cut(session_id)
+        speaker = cut.envelope.speaker if cut and cut.envelope else None
+        mine = envelope.speaker
+        return speaker is None or mine is None or speaker.person == mine.person
 
     async def _receipt(self, platform: Platform, envelope: Envelope, owner: Principal, words: str) -> None:
         """Show that a message was heard, and, where it has to wait, say so in ``words`` if there is no sign for it."""
@@ -287,6 +297,7 @@ class Inbound:
             access = await self._admit(platform, envelope)
             if access is None:
                 return
+            envelope = evolve(envelope, speaker=access.speaker)
             conversation = await self._conversations.find(envelope, access)
             conversation.platform = platform
             if self._commands.is_command(envelope):

@@ -12,13 +12,14 @@ from hermes_core import trace
 from hermes_core.context import PluginContext
 from hermes_core.database import Prepared
 from hermes_core.errors import StoreError
-from hermes_core.types import Ended, Envelope, Event, Principal, Started, TurnResult, Waiting
+from hermes_core.types import Ended, Envelope, Event, Principal, Speaker, Started, TurnResult, Waiting
 from hermes_platform_gateway.asks import Asks
 from hermes_platform_gateway.config import channel_of, gateway_settings, platform_settings
 from hermes_platform_gateway.messages import envelope_of
 from hermes_platform_gateway.outward.media_out import with_files
 from hermes_platform_gateway.outward.outgoing import answer_to, said
 from hermes_platform_gateway.outward.silence import is_silence
+from hermes_platform_gateway.people.access import Access
 from hermes_platform_gateway.questions import Asked
 from hermes_platform_gateway.rows.kept import is_order_of, rows_of
 from hermes_platform_gateway.turns import Turns
@@ -50,9 +51,11 @@ class TurnWorker:
         wake: Callable[[Envelope], None],
         show: Callable[[Asked, str], Show | None],
         again: Callable[[str, Principal], Awaitable[None]],
+        access: Callable[[Envelope], Awaitable[Access]],
     ) -> None:
+        """``access`` says of a message that waited what is known of its sender by now."""
         self._ctx, self._turns, self._asks, self._wake, self._show = ctx, turns, asks, wake, show
-        self._again = again
+        self._again, self._access = again, access
         self._plays, self._resting, self._idle = 0, False, asyncio.Event()
         self._idle.set()
 
@@ -107,7 +110,9 @@ class TurnWorker:
             hidden = unasked and address is not None and await self._is_quiet(owner, address)
             order = waiting.envelope.order if waiting.envelope else None
             lasting = bool(order and order.ask)
-            origin = await self._origin(session_id, asked, lasting=lasting)
+            speaker = await self._speaker(waiting)
+            origin = await self._origin(session_id, asked, speaker, lasting=lasting)
+            silent = self._ctx.host.rights(owner, speaker).silent
             shown: Show | None = None
             ended = None
             try:
@@ -117,7 +122,7 @@ class TurnWorker:
                     contextlib.aclosing(self._lively(session_id, owner, turn, asked, lasting=lasting)) as events,
                 ):
                     async for event in events:
-                        if isinstance(event, Started) and asked and not hidden:
+                        if isinstance(event, Started) and asked and not (hidden or silent):
                             shown = self._show(asked, event.turn_id)
                         if shown:
                             await shown.event(event)
@@ -187,8 +192,18 @@ class TurnWorker:
         """Whether its person is left in peace in a chat now: then nobody is shown a turn that nobody asked for."""
         return await rows_of(self._ctx).quiet.until(owner, address.platform, address.chat) > 0
 
-    async def _origin(self, session_id: str, asked: Asked | None, *, lasting: bool) -> dict[str, Any]:
-        """How a turn reaches its person, and what was chosen for the conversation.
+    async def _speaker(self, waiting: Waiting) -> Speaker | None:
+        """Who wrote a message, as they are known now; nothing is done for somebody who was let out since."""
+        came = waiting.envelope
+        if came is None or came.speaker is None:
+            return None
+        access = await self._access(evolve(came, addressed=True))
+        return access.speaker if access.outcome == "in" else evolve(came.speaker, role="blocked")
+
+    async def _origin(
+        self, session_id: str, asked: Asked | None, speaker: Speaker | None, *, lasting: bool
+    ) -> dict[str, Any]:
+        """How a turn reaches its person, who that is, and what was chosen for the conversation.
 
         What is ``lasting`` is asked where the order of the turn says, and not here.
         """
@@ -196,16 +211,16 @@ class TurnWorker:
         chosen = routes[0].overrides if routes else {}
         model, effort = (str(chosen.get(name, "")) for name in ("model", "effort"))
         if asked is None:
-            return {"model": model, "effort": effort}
+            return {"model": model, "effort": effort, "speaker": speaker}
         here = platform_settings(self._ctx, asked.address.platform)
         usual = channel_of(here, asked.address.chat, asked.address.thread).model
-        ask, ends = None if lasting else partial(self._asks.ask, asked), partial(self._ends, asked)
-        return {"ask": ask, "ends": ends, "model": model or usual, "effort": effort}
+        ask, ends = None if lasting else partial(self._asks.ask, asked), partial(self._ends, asked, speaker)
+        return {"ask": ask, "ends": ends, "model": model or usual, "effort": effort, "speaker": speaker}
 
-    async def _ends(self, of: Asked, result: TurnResult) -> Prepared[object] | None:
+    async def _ends(self, of: Asked, speaker: Speaker | None, result: TurnResult) -> Prepared[object] | None:
         """What says something of a turn's end. One that was stopped was stopped by its person, who was told so."""
         text = {"done": result.answer, "failed": result.error}.get(result.state, "")
-        if not text.strip() or is_silence(text):
+        if not text.strip() or is_silence(text) or self._ctx.host.rights(of.owner, speaker).silent:
             return None
         message = said(text) if result.state == "failed" else await with_files(self._ctx, of.session_id, of.owner, text)
         known = {"key": f"turn:{result.turn_id}", "kind": "answer", "trace": of.trace, "session_id": of.session_id}

@@ -49,19 +49,29 @@ class Accounts:
         opened = await self._documents.get(_OPENED, owner=self._person(group))
         payer = _word(opened.value if opened else None, "by") or group
         if payer != speaker.person:
-            await self._documents.change(_OTHERS, lambda old: _with(old, speaker.person), owner=self._person(payer))
+            await self._through(self._person(speaker.person), payer)
             await self._documents.put(_THROUGH, {"by": payer}, owner=self._person(speaker.person))
         self._note(group, speaker.person)
 
     async def of(self, session: Session) -> Account:
         """Whom the turn of a session is paid by."""
         payer = session.asker
-        if session.speaker and not session.speaker.named:
+        if "#" in payer.person:  # a whole group, or who hides behind it
+            opened = await self._documents.get(_OPENED, owner=payer)
+            payer = await self._through(payer, _word(opened.value if opened else None, "by"))
+        elif session.speaker and not session.speaker.named:
             through = await self._documents.get(_THROUGH, owner=payer)
             payer = self._person(_word(through.value if through else None, "by") or payer.person)
         others = await self._documents.get(_OTHERS, owner=payer)
         known = _recent(others.value if others else None)
         return Account(payer, tuple(self._person(name) for name in sorted(known)))
+
+    async def _through(self, stranger: Principal, payer: str) -> Principal:
+        """Let what is spent for a stranger count for who pays, and say who that is."""
+        if not payer or payer == stranger.person:
+            return stranger
+        await self._documents.change(_OTHERS, lambda old: _with(old, stranger.person), owner=self._person(payer))
+        return self._person(payer)
 
     def _person(self, name: str) -> Principal:
         return Principal(profile=self._host.profile, person=name)

@@ -17,14 +17,8 @@ T = TypeVar("T")
 def roles_of(ctx: PluginContext) -> HomeRoles:
     """Who says what people may do."""
     if "roles" not in ctx.state:
-        guests = ctx.host.section("gateway")  # its keys for people from elsewhere are older than roles
-        ctx.state["roles"] = HomeRoles(
-            ctx.config or Config(),
-            host=ctx.owner,
-            backend=guests.backend,
-            approvals=guests.approvals,
-            trusted=guests.trusted_with_shell,
-        )
+        config = ctx.config or Config()
+        ctx.state["roles"] = HomeRoles(config, host=ctx.owner, gateway=lambda: ctx.host.section("gateway"))
     return _known(ctx, "roles", HomeRoles)
 
 

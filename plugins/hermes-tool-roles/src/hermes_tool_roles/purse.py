@@ -48,14 +48,10 @@ class PersonsDay(Purse):
 
     async def check(self, session: Session, spent: Spent, unbooked: Usage, *, last: bool) -> float:
         """Look what is left of the day, and wait for calls under way where they might use it up. See Purse."""
-        limits, name, role = self._limits(session)
-        if not limits:
+        limits, name, role, account = await self._limits(session)
+        if not limits or account is None:
             return inf
-        account, pause = await self._accounts.of(session), _FIRST
-        if account.payer != session.asker:
-            limits, name, role = self._day(account.payer, role, limits, name)
-            if not limits:
-                return inf
+        pause = _FIRST
         while True:
             kept = await self._documents.get(_FLYING, owner=account.payer)
             flying = _believed(kept.value if kept else None)
@@ -64,7 +60,7 @@ class PersonsDay(Purse):
             each = self._next(account.payer, used)
             self._refuse_over(used, each, limits, name, role)
             if self._fits(used, each, limits, flying):
-                if mine is None and not await self._begin(session.turn, account.payer, each, limits, flying, kept):
+                if mine is None and not await self._begin(session.turn, account.payer, each, flying, kept):
                     continue  # somebody was faster
                 self._payers[session.turn] = account.payer
                 return inf
@@ -83,21 +79,23 @@ class PersonsDay(Purse):
 
     async def left(self, session: Session) -> Mapping[str, float]:
         """What is left of the day of who speaks."""
-        limits, name, role = self._limits(session)
-        if not limits:
+        limits, _, role, account = await self._limits(session)
+        if not limits or account is None:
             return {}
-        account = await self._accounts.of(session)
-        if account.payer != session.asker:
-            limits, name, role = self._day(account.payer, role, limits, name)
         used = await self._used(account, role, Usage())
         return {f"person.day.{what}": max(0, limit - used[what]) for what, limit in limits.items()}
 
-    def _limits(self, session: Session) -> tuple[Amounts, str, RoleSettings]:
-        name = self._roles.name_of(session.owner, session.speaker)
-        if name in (OWNER, BLOCKED):  # who is blocked is refused before anything is spent
-            return {}, name, self._roles.role(OWNER)
-        role = self._roles.role(name)
-        return _set(role), name, role
+    async def _limits(self, session: Session) -> tuple[Amounts, str, RoleSettings, Account | None]:
+        """What binds a turn, by which role, and whom it counts for; nothing where nothing binds."""
+        name, asker = self._roles.name_of(session.owner, session.speaker), session.asker
+        role = self._roles.role(OWNER if name in (OWNER, BLOCKED) else name)
+        stranger = "#" in asker.person or (session.speaker is not None and not session.speaker.named)
+        if name in (OWNER, BLOCKED) or not (stranger or _set(role)):  # who is blocked is refused before anything else
+            return {}, name, role, None
+        account = await self._accounts.of(session)
+        if account.payer == asker:
+            return _set(role), name, role, account
+        return *self._day(account.payer, role, _set(role), name), account
 
     def _day(
         self, payer: Principal, role: RoleSettings, limits: Amounts, name: str
@@ -117,16 +115,17 @@ class PersonsDay(Purse):
             total = {what: n + total[what] for what, n in _amounts(today.usage).items()}
         return total
 
-    def _next(self, payer: Principal, used: Amounts) -> Amounts | None:
-        """About what the next reply takes: as the last, or as today's on average; None where nobody knows."""
-        if known := self._last.get(payer):
-            return {**known, "calls": 1}
-        return {what: n / used["calls"] for what, n in used.items()} if used["calls"] else None
+    def _next(self, payer: Principal, used: Amounts) -> Amounts:
+        """About what the next reply takes: as the last, or as today's on average; only a call where nobody knows."""
+        known = self._last.get(payer)
+        if known is None and used["calls"]:
+            known = {what: n / used["calls"] for what, n in used.items()}
+        return {**(known or {}), "calls": 1}
 
-    def _refuse_over(self, used: Amounts, each: Amounts | None, limits: Amounts, name: str, role: RoleSettings) -> None:
+    def _refuse_over(self, used: Amounts, each: Amounts, limits: Amounts, name: str, role: RoleSettings) -> None:
         """Raise BudgetReached where a limit is reached, or the next reply would pass it."""
         for what, limit in limits.items():
-            more = each[what] if each and what != "calls" else 0
+            more = 0 if what == "calls" else each.get(what, 0)
             if used[what] >= limit or used[what] + more > limit:
                 amount = f"${used[what]:.4f} of ${limit:g}" if what == "money" else f"{used[what]:,.0f} of {limit:,.0f}"
                 unit = {"money": "", "calls": " model calls", "tokens": " tokens"}[what]
@@ -135,14 +134,10 @@ class PersonsDay(Purse):
                     hint=f"It begins anew at midnight{f' ({role.zone})' if role.zone else ''}.",
                 )
 
-    def _fits(self, used: Amounts, each: Amounts | None, limits: Amounts, flying: Mapping[str, Amounts]) -> bool:
+    def _fits(self, used: Amounts, each: Amounts, limits: Amounts, flying: Mapping[str, Amounts]) -> bool:
         """Whether one more call may leave, beside those under way; one whose size nobody knows leaves alone."""
-        if not flying:
-            return True
-        if each is None:
-            return False
-        return all(
-            used[what] + sum(one.get(what, limit) for one in flying.values()) + each[what] <= limit
+        return not flying or all(
+            used[what] + sum(one.get(what, limit) for one in flying.values()) + each.get(what, limit) <= limit
             for what, limit in limits.items()
         )
 
@@ -150,13 +145,12 @@ class PersonsDay(Purse):
         self,
         turn: str,
         payer: Principal,
-        each: Amounts | None,
-        limits: Amounts,
+        each: Amounts,
         flying: Mapping[str, Amounts],
         kept: object,
     ) -> bool:
         """Write a call down as under way, over what was read; False where that is another by now."""
-        takes: Amounts = {**(each or limits), "until": time.time() + _LASTS}
+        takes: Amounts = {**each, "until": time.time() + _LASTS}
         value: dict[str, JSON] = {**{name: dict(one) for name, one in flying.items()}, turn: dict(takes)}
         try:
             await self._documents.put(_FLYING, value, version=getattr(kept, "version", 0), owner=payer)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from typing import Any
 
 from attrs import evolve
 
@@ -28,7 +29,7 @@ _FILES = {"none": "none", "read": "those of your own folder, to read", "write": 
 
 
 class HomeRoles(Roles):
-    """The roles of one home. ``host`` is its owner; ``trusted`` run commands on this machine whatever their role."""
+    """The roles of one home. ``host`` is its owner; ``gateway`` gives its older keys for people from elsewhere."""
 
     name = "roles"
 
@@ -37,14 +38,11 @@ class HomeRoles(Roles):
         config: Config,
         *,
         host: Principal,
-        backend: str = "",
-        approvals: str = "admin",
-        trusted: Sequence[str] = (),
+        gateway: Callable[[], Any],
         now: Callable[[], datetime] = lambda: datetime.now().astimezone(),
     ) -> None:
         self.config, self.now = config, now
-        self._host, self._backend, self._approvals = host, backend, approvals
-        self._trusted = frozenset(listed(trusted))
+        self._host, self._gateway = host, gateway
         self._whole: dict[str, RoleSettings] = {}
 
     def name_of(self, owner: Principal, speaker: Speaker | None) -> str:
@@ -73,8 +71,9 @@ class HomeRoles(Roles):
 
     def commands(self, owner: Principal, speaker: Speaker | None, role: RoleSettings) -> str:
         """Where somebody's commands may run: a role's word, or that they are trusted by name."""
+        trusted = listed(self._gateway().trusted_with_shell)
         known = {"*", owner.person, speaker.person if speaker else owner.person}
-        return role.commands if role.commands == "never" or known.isdisjoint(self._trusted) else "machine"
+        return role.commands if role.commands == "never" or known.isdisjoint(trusted) else "machine"
 
     def rights(self, owner: Principal, speaker: Speaker | None) -> Rights:
         """See Roles."""
@@ -93,9 +92,9 @@ class HomeRoles(Roles):
             refused=self._closed(name, role),
             bounds=bounds,
             models=_some(role.models),
-            backend=role.backend or self._backend,
+            backend=role.backend or self._gateway().backend,
             walled=commands == "walled",
-            asks="person" if (role.approvals or self._approvals) == "self" else "admin",
+            asks="person" if (role.approvals or self._gateway().approvals) == "self" else "admin",
         )
         return evolve(rights, words=tuple(_words(rights, role, commands)))
 

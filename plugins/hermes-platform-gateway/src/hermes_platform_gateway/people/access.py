@@ -20,7 +20,7 @@ from attrs import field
 from hermes_core.options import listed
 from hermes_core.platforms import PlatformSettings
 from hermes_core.slash import Role
-from hermes_core.types import Envelope, Principal
+from hermes_core.types import Envelope, Principal, Speaker
 from hermes_core.values import frozen
 from hermes_platform_gateway.config import gateway_settings, platform_settings
 
@@ -39,6 +39,8 @@ class Access:
     """What becomes of a message. ``principal`` is who speaks, ``role`` what they may ask for when they are let in.
 
     ``by`` says in words which rule decided, for logs. ``kept`` is what keeps who was let in from being heard.
+    ``named``: the rule lets in this very person, and not only a place. ``word`` is what a person's row calls them, where
+    that is more than a user.
     """
 
     outcome: Literal["in", "pair", "silent"]
@@ -46,6 +48,14 @@ class Access:
     role: Role = "user"
     by: str = ""
     kept: "Restriction | None" = None
+    named: bool = True
+    word: str = ""
+
+    @property
+    def speaker(self) -> Speaker:
+        """Who speaks, as the kernel and plugins know them."""
+        role = "admin" if self.role == "admin" else self.word
+        return Speaker(person=self.principal.person, role=role, named=self.named)
 
     def owner(self, envelope: Envelope, *, shared: bool) -> Principal:
         """Who the conversation belongs to: where everybody in a group shares one it is the group's, nobody's own."""
@@ -138,11 +148,14 @@ def admit(
         person == OWNER or envelope.sender in rules.admins or person in rules.admin_people or speaker.is_admin
     )
     heard = envelope.kind == "dm" or envelope.addressed or not rules.mention or _in(rules.free, envelope.chat)
+    word = known.role if known else ""
     return Access(
         outcome="in" if heard else "silent",
         principal=principal,
         role="admin" if admin else "user",
         by=by if heard else f"{by}, but it does not speak to the bot",
+        named=bool(speaker.person) or (bool(envelope.sender) and envelope.sender in rules.users | rules.admins),
+        word=word if word != "user" else "",
     )
 
 
