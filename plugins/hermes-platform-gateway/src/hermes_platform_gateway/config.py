@@ -72,9 +72,13 @@ class LimitSettings:
 
     turns: int = option("Turns of one person that run side by side.", default=8, validator=ge(0))
     owner_turns: int = option("The same for you, the owner.", default=64, validator=ge(0))
-    waiting: int = option("Messages of one person that wait for their turn; not of yours.", default=200, validator=ge(0))
+    waiting: int = option(
+        "Messages of one person that wait for their turn; not of yours.", default=200, validator=ge(0)
+    )
     questions: int = option(
-        "Questions for a yes that one person's turns have open; more are a no. Not of yours.", default=30, validator=ge(0)
+        "Questions for a yes that one person's turns have open; more are a no. Not of yours.",
+        default=30,
+        validator=ge(0),
     )
     files: int = option("Files of one person in an hour; not of yours.", default=60, validator=ge(0))
     files_mb: int = option("Megabytes of them in an hour; not of yours.", default=500, validator=ge(0))
@@ -121,6 +125,17 @@ class GatewaySettings:
     )
     group_sessions_per_user: bool = option("In groups everybody has a conversation of their own.", default=True)
     thread_sessions_per_user: bool = option("In threads of groups too.", default=False)
+    shared_changes: Literal["admins", "everyone"] = option(
+        "Who may use commands that change a conversation for all who share it, as /new, /undo and /model do: admins "
+        "(yours, and those of the group), or everyone in it.",
+        default="admins",
+    )
+    private_answers: bool = option(
+        "Answer in the person's private chat what a command in a group asks about that person.", default=True
+    )
+    tell_groups: bool = option(
+        "Say at the first message in a group whose history a conversation there knows.", default=True
+    )
     streaming: bool = option("Show an answer while it is written, where messages can be edited.", default=True)
     tool_progress: Literal["off", "new", "all"] = option(
         "Show which tools are at work there: new leaves out repeated ones, off shows none.", default="new"

@@ -51,8 +51,8 @@ class Gateway:
         turns = Turns(ctx, elsewhere=self._queue.name != LocalQueue.name)
         self._rules: dict[str, AccessRules] = {}
         self._senders = Senders(ctx)
-        self.commands = ChatCommands(ctx, self._queue, turns, self._senders, self.told, self._try_again)
-        asks = Asks(ctx, turns, self._senders.wake)
+        self._asks = asks = Asks(ctx, turns, self._senders)
+        self.commands = ChatCommands(ctx, self._queue, turns, asks, self.told, self._try_again)
         self._inbound = Inbound(ctx, self._queue, turns, asks, self.commands, self._admit, self._senders.wake)
         self._worker = TurnWorker(ctx, turns, asks, self._senders.wake, self._senders.show, self._again)
         self._services = Services(ctx)
@@ -180,6 +180,7 @@ class Gateway:
         cut = self._ctx.host.turns.playing
         with contextlib.suppress(TimeoutError, HermesError):
             async with asyncio.timeout(_FLUSH):
+                await self._asks.rest()
                 await self._all_sent()
         if cut:
             log.warning("%d turns are cut off; they go on at the next start", cut)

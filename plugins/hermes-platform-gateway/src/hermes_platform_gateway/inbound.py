@@ -19,19 +19,26 @@ from hermes_core.context import PluginContext
 from hermes_core.errors import Duplicate, HermesError, StoreError
 from hermes_core.kinds import Platform, TurnQueue
 from hermes_core.slash import QUEUED, STEERED
-from hermes_core.types import Chat, Envelope, Feature, Message, Principal, TurnOrder, Waiting
+from hermes_core.types import Blob, Chat, Envelope, Feature, Message, Principal, Text, TurnOrder, Waiting
 from hermes_platform_gateway.asks import Asks
 from hermes_platform_gateway.commands.chats import ChatCommands
+from hermes_platform_gateway.commands.private import for_all
 from hermes_platform_gateway.config import gateway_settings, mask_of
 from hermes_platform_gateway.conversations import ChatConversation, Conversations, dressed
 from hermes_platform_gateway.keyed_queue import KeyedQueue
 from hermes_platform_gateway.limits import Over, limits_of
 from hermes_platform_gateway.media_in import keep_files
-from hermes_platform_gateway.outside import marked
+from hermes_platform_gateway.messages import envelope_of
+from hermes_platform_gateway.names import called, undressed, without_marks
+from hermes_platform_gateway.outside import marked, quotes
 from hermes_platform_gateway.outward.outgoing import answer_to, said
+from hermes_platform_gateway.pace import Pace
 from hermes_platform_gateway.people.access import Access
+from hermes_platform_gateway.refusals import refusal
 from hermes_platform_gateway.rows.kept import rows_of
+from hermes_platform_gateway.rows.values import KnownChat
 from hermes_platform_gateway.turns import Turns
+from hermes_platform_gateway.whose import is_shared, private_chat
 
 __all__ = ["Inbound"]
 
@@ -39,8 +46,17 @@ log = logging.getLogger(f"hermes.{__name__}")
 _PAUSE = 1.0  # seconds between two tries to write a message down
 _HEARD, _BEHIND = "👀", "⏳"
 _COMING = 500  # messages of one sender on their way in, at most
-_AT_ONCE = 8  # of their commands that wait for nothing
+_AT_ONCE = 4  # of their commands that wait for nothing
+_BURST, _A_SECOND = 60, 20  # messages of theirs that are taken in at once, and then in a second
 _FLOOD = "That was too much at once. What came since was not taken; write again when what you wrote before is answered."
+_OWN = (
+    "In this group everybody has a conversation of their own with me. Yours knows what you told me elsewhere to "
+    "remember, and all who are here read my answers. Past conversations are looked up among those of this group only."
+)
+_SHARED = (
+    "All who write here share one conversation with me. It knows what is said here, and nothing that anybody told me "
+    "elsewhere."
+)
 
 
 class Inbound:
@@ -66,6 +82,7 @@ class Inbound:
         self._in_order = KeyedQueue()
         self._coming: Counter[str] = Counter()  # messages of a sender that are on their way in
         self._too_many: set[str] = set()
+        self._pace = Pace(_BURST, _A_SECOND)
 
     def hear(self, platform: Platform, envelope: Envelope) -> None:
         """Take a message in, after its sender's of the same chat that came before; what ends or answers a turn at once.
@@ -104,6 +121,8 @@ class Inbound:
     async def _hear(self, platform: Platform, envelope: Envelope, who: str) -> None:
         try:
             with trace.using(trace.new()):
+                if wait := self._pace.wait(who):
+                    await asyncio.sleep(wait)
                 await self._surely(partial(self._heard, platform, envelope))
         finally:
             self._coming[who] -= 1
@@ -134,7 +153,7 @@ class Inbound:
                 await asyncio.sleep(_PAUSE)
 
     async def _heard(self, platform: Platform, envelope: Envelope) -> None:
-        acked = False
+        acked, access = False, None
         try:
             access = await self._admit(platform, envelope)
             acked = access is not None and await self._take(platform, envelope, access)
@@ -145,7 +164,8 @@ class Inbound:
                 await self._tell(envelope, over.text, mark="over")
         except HermesError as error:
             log.warning("message %s of %s was not taken: %s", envelope.event_id, platform.name, error)
-            await self._tell(envelope, str(error))  # first: where that cannot be stored, the message comes again
+            # First: where that cannot be stored, the message comes again.
+            await self._tell(envelope, refusal(self._ctx, error, access))
             with contextlib.suppress(Duplicate):  # it fell after it had its row
                 await self._ctx.host.records.refuse(self._sender(envelope), envelope, mask_of(self._ctx)(error.text))
         except Exception:  # one that is never acknowledged keeps those behind it from being heard
@@ -159,17 +179,16 @@ class Inbound:
         """See to a message; whether its service was told that it was received."""
         records = self._ctx.host.records
         conversation = await self._conversations.find(envelope, access)
-        owner = conversation.owner
+        conversation.platform, owner = platform, conversation.owner
+        await self._introduce(envelope, conversation)
         await rows_of(self._ctx).chats.remember_chat(owner, envelope, access.principal)
         if self._commands.is_command(envelope):
             row = await records.hear(owner, envelope)
             await _ack(platform, envelope)
             await self._command(platform, envelope, conversation, access, row)
             return True
-        text = plain_text(envelope.message.parts).strip()
-        mine = text and not envelope.message.untrusted  # nobody says yes by what somebody else wrote
-        if mine and await self._asks.waits(owner, conversation.wanted):
-            await self._answer(envelope, conversation, await records.hear(owner, envelope))
+        if _own_words(envelope) and await self._asks.waits(owner, conversation.wanted, access.principal):
+            await self._answer(envelope, conversation, access, await records.hear(owner, envelope))
             return False
         await self._say(platform, conversation, envelope)
         if conversation.begins:
@@ -213,13 +232,14 @@ class Inbound:
         except Duplicate:  # all but its answer was stored before a death
             answer = "This was done before the gateway was started again."
         except HermesError as error:
-            answer = str(error)
+            answer = refusal(self._ctx, error, access)
         except Exception:  # of a plugin, mostly; not answered, it would be carried out again at every start
             log.exception("a command broke")
             answer = "This command broke. The log of the gateway says how."
         key = f"{envelope.platform}:{envelope.account}:{envelope.event_id}"
         if isinstance(answer, Message) and answer.role == "user":  # what the model is to hear
-            again = evolve(envelope, event_id=f"{envelope.event_id}#said", message=answer)
+            again = evolve(envelope, event_id=f"{envelope.event_id}#said", message=undressed(answer))
+            again = evolve(again, quote="") if any(isinstance(p, Text) and p.quotes for p in answer.parts) else again
             answer = ""
             try:
                 await self._say(platform, conversation, again, conversation.mode)
@@ -230,13 +250,39 @@ class Inbound:
         known = {"key": f"{key}:answer", "trace": trace.current(), "session_id": conversation.wanted}
         shown = said(answer) if isinstance(answer, str) else answer
         answers = [answer_to(envelope, conversation.owner, shown, **known)] if answer else []
+        if answers and isinstance(answer, str) and (chat := await self._aside(envelope, conversation, access)):
+            aside = said(f"You asked in {_named_chat(envelope)}: {_short(envelope)}\n\n{answer}")
+            line = answer_to(envelope, conversation.owner, said("Answered you privately."), key=f"{key}:line")
+            answers = [answer_to(envelope_of(chat), chat.owner, aside, **known), line]
         await self._ctx.host.records.done(row, await rows_of(self._ctx).outbox.sending(answers) if answers else None)
+        for one in answers:
+            self._wake(evolve(envelope, chat=one.chat.id))
 
-    async def _answer(self, envelope: Envelope, conversation: ChatConversation, row: int) -> None:
-        """Let a message answer the question that waits for words."""
-        if question := await self._asks.waits(conversation.owner, conversation.wanted):
-            text, by = plain_text(envelope.message.parts).strip(), envelope.sender_name or envelope.sender
-            await self._asks.answer(question, conversation.owner, text, by)
+    async def _aside(self, envelope: Envelope, conversation: ChatConversation, access: Access) -> KnownChat | None:
+        """The private chat in which a command of a group is answered; None where the group may read it, or must."""
+        if envelope.kind == "dm" or is_shared(conversation.owner, envelope):
+            return None
+        if not gateway_settings(self._ctx).private_answers or for_all(self._commands.first_name(envelope)):
+            return None
+        return await private_chat(self._ctx, access.principal, envelope)
+
+    async def _introduce(self, envelope: Envelope, conversation: ChatConversation) -> None:
+        """Tell a group at its first message whose history a conversation there knows; its threads are told once too."""
+        if envelope.kind == "dm" or not gateway_settings(self._ctx).tell_groups:
+            return
+        if await rows_of(self._ctx).chats.is_known(envelope):
+            return
+        text = _SHARED if is_shared(conversation.owner, envelope) else _OWN
+        where = f"{envelope.platform}:{envelope.account}:{envelope.chat}:{'threads' if envelope.thread else 'chat'}"
+        message = answer_to(envelope, conversation.owner, said(text), key=f"{where}:whose", trace=trace.current())
+        await rows_of(self._ctx).outbox.send_later(message)
+        self._wake(envelope)
+
+    async def _answer(self, envelope: Envelope, conversation: ChatConversation, access: Access, row: int) -> None:
+        """Let a message answer the question that waits for words of who wrote it."""
+        if question := await self._asks.waits(conversation.owner, conversation.wanted, access.principal):
+            text = plain_text(envelope.message.parts).strip()
+            await self._asks.answer(question, conversation.owner, text, called(envelope))
         await self._ctx.host.records.done(row)
 
     async def _again(self, platform: Platform, waiting: Waiting) -> None:
@@ -247,10 +293,11 @@ class Inbound:
             if access is None:
                 return
             conversation = await self._conversations.find(envelope, access)
+            conversation.platform = platform
             if self._commands.is_command(envelope):
                 await self._command(platform, envelope, conversation, access, waiting.id)
             else:  # words for a question, which the turn that was cut off puts again
-                await self._answer(envelope, conversation, waiting.id)
+                await self._answer(envelope, conversation, access, waiting.id)
 
     async def _react(self, platform: Platform, envelope: Envelope, sign: str) -> bool:
         """Show that a message was heard; False where that cannot be seen."""
@@ -276,6 +323,21 @@ class Inbound:
         text = mask_of(self._ctx)(text)
         message = answer_to(envelope, owner, said(text), key=key, trace=trace.current())
         await rows_of(self._ctx).outbox.send_later(message)
+
+
+def _own_words(envelope: Envelope) -> bool:
+    """Whether somebody says something themselves, and nothing else: nobody says yes by what somebody else wrote."""
+    message = envelope.message
+    files = any(isinstance(part, Blob) for part in message.parts)
+    return bool(plain_text(message.parts).strip()) and not message.untrusted and not files and not quotes(message)
+
+
+def _named_chat(envelope: Envelope) -> str:
+    return without_marks(" ".join(envelope.chat_name.split())) or envelope.chat
+
+
+def _short(envelope: Envelope) -> str:
+    return " ".join(plain_text(envelope.message.parts).split())[:80]
 
 
 def _shared(envelope: Envelope) -> bool:

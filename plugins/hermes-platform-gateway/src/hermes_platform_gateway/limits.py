@@ -24,6 +24,7 @@ __all__ = ["Limits", "Over", "limits_of", "most_of"]
 _HOUR = 3600.0
 _MB = 1024 * 1024
 _COUNTED = 2.0  # seconds for which a count of what waits holds
+_AGAIN = 50  # messages of a person that are known when they come again
 _PEOPLE = 10_000  # whom something is known of at most
 
 
@@ -55,12 +56,14 @@ class _Known:
     """What is known of one person: which limits they were told of, files in the last hour, what may wait where.
 
     ``waits`` is by session and account, and never too low; ``counted`` is when it was last compared with the store.
+    ``taken`` are the last messages, which a service may deliver again.
     """
 
     told: set[str] = Factory(set)
     files: deque[tuple[float, int]] = Factory(deque)
     waits: dict[tuple[str, str, str], int] = Factory(dict)
     counted: float = float("-inf")
+    taken: deque[str] = Factory(lambda: deque(maxlen=_AGAIN))
 
 
 class Limits:
@@ -75,7 +78,9 @@ class Limits:
     async def check(self, envelope: Envelope, access: Access) -> None:
         """Look whether a message that wants a turn may have one. Raises Over."""
         person, chat = access.principal.person, f"{envelope.platform}:{envelope.chat}"
-        known = self._of(person)
+        known, event = self._of(person), f"{envelope.platform} {envelope.account} {envelope.event_id}"
+        if event in known.taken:
+            return
         await self._slowly(known, envelope, access)
         if person != OWNER:
             self._files(known, envelope)
@@ -86,6 +91,7 @@ class Limits:
                     f"{self._limits.waiting} messages of yours wait for their turn, which is the most here, so this "
                     "one was not taken. Write again when some of them are answered.",
                 )
+        known.taken.append(event)
         known.told -= {"waiting", "files", f"slow {chat}"}
 
     def waits(self, person: str, session_id: str, envelope: Envelope) -> None:

@@ -13,11 +13,11 @@ from hermes_core.context import PluginContext
 from hermes_core.database import Prepared
 from hermes_core.errors import UnknownName
 from hermes_core.types import Blob, Chat, Envelope, Message, Part, Principal, Question, Session, Target, Text
-from hermes_platform_gateway.asks import Asked, put
 from hermes_platform_gateway.config import mask_of
 from hermes_platform_gateway.conversations import Conversations
 from hermes_platform_gateway.outward.outgoing import answer_to
 from hermes_platform_gateway.people.access import Access
+from hermes_platform_gateway.questions import Asked, put
 from hermes_platform_gateway.rows.kept import rows_of, sent
 from hermes_platform_gateway.rows.values import KnownChat, Outgoing
 from hermes_platform_gateway.targets import resolve
@@ -105,7 +105,7 @@ class Messages(Mailbox):
         """The chats that are meant, and the one that asks. A conversation that has no row yet was asked in no chat."""
         turns, chats = self._ctx.host.turns, rows_of(self._ctx).chats
         asked = session is not None and await turns.owner(session.id) is not None
-        envelope = await turns.asked_from(session.id, owner) if session and asked else None
+        envelope = await self._ctx.sessions.asked_from(session.id, owner) if session and asked else None
         origin = await chats.at(owner, envelope) if envelope else None
         return resolve(target, await chats.list_chats(owner), origin), origin
 

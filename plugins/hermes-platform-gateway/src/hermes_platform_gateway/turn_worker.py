@@ -11,12 +11,13 @@ from hermes_core.context import PluginContext
 from hermes_core.database import Prepared
 from hermes_core.errors import StoreError
 from hermes_core.types import Ended, Envelope, Event, Principal, Started, TurnResult, Waiting
-from hermes_platform_gateway.asks import Asked, Asks
+from hermes_platform_gateway.asks import Asks
 from hermes_platform_gateway.config import channel_of, gateway_settings, platform_settings
 from hermes_platform_gateway.messages import envelope_of
 from hermes_platform_gateway.outward.media_out import with_files
 from hermes_platform_gateway.outward.outgoing import answer_to, said
 from hermes_platform_gateway.outward.silence import is_silence
+from hermes_platform_gateway.questions import Asked
 from hermes_platform_gateway.rows.kept import is_order, rows_of
 from hermes_platform_gateway.turns import Turns
 
@@ -77,13 +78,13 @@ class TurnWorker:
         turns = self._ctx.host.turns
         owner = await turns.owner(session_id)
         if owner is None or self._resting:
-            return
+            return None
         cut = await turns.cut(session_id)
         if cut is not None and not await self._one(session_id, owner, cut, "cut"):
-            return  # whoever plays it lives
+            return None  # whoever plays it lives
         while not self._resting and (waiting := await turns.waiting(session_id)):
             if not await self._one(session_id, owner, waiting[0], "waiting"):
-                return
+                return None
             if len(waiting) > 1 and not self._resting:  # one that came meanwhile was put when it came
                 with contextlib.suppress(StoreError):  # else nobody can be told that it waits, so it goes on here
                     return await self._again(session_id, owner)
@@ -120,6 +121,7 @@ class TurnWorker:
                             if address:
                                 self._wake(address)
             finally:
+                self._asks.tidy_soon(session_id)
                 if shown:
                     await asyncio.shield(shown.close())
         return ended is not None and bool(ended.turn_id)
@@ -172,7 +174,7 @@ class TurnWorker:
         came = waiting.envelope
         if came is not None and came.account and not is_order(came.platform, came.account, owner):
             return came
-        asked = await self._ctx.host.turns.asked_from(session_id, owner)
+        asked = await self._ctx.sessions.asked_from(session_id, owner)
         chat = await rows_of(self._ctx).chats.at(owner, asked) if asked else None
         return envelope_of(chat) if chat else None  # else it was said in a terminal, and is answered there
 

@@ -26,6 +26,7 @@ def chat_slash_commands(ctx: "PluginContext") -> Sequence[SlashCommand]:
         SlashCommand(name="handoff", run=chats.handoff),
         SlashCommand(name="approve", run=chats.elsewhere),
         SlashCommand(name="deny", run=chats.elsewhere),
+        SlashCommand(name="answer", run=chats.elsewhere),
         SlashCommand(name="pair", run=chats.pair),
         SlashCommand(name="slow", run=chats.slow),
     )

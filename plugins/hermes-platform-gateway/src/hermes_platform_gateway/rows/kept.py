@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MIGRATION", "Rows", "end_drafts", "is_order", "orders", "rows_of", "sent", "unplayed"]
 
-MIGRATION = Migration(folder=Path(__file__).parent / "versions", head="0001")
+MIGRATION = Migration(folder=Path(__file__).parent / "versions", head="0002")
 
 
 class Rows:
@@ -23,11 +23,12 @@ class Rows:
         from hermes_platform_gateway.rows.chats import Chats  # with SQLAlchemy, which a terminal starts without
         from hermes_platform_gateway.rows.outbox import Outbox
         from hermes_platform_gateway.rows.people import People
+        from hermes_platform_gateway.rows.questions import Questions
         from hermes_platform_gateway.rows.routes import Routes
         from hermes_platform_gateway.rows.traced import Traced
 
         self.outbox, self.traced, self.chats = Outbox(store), Traced(store), Chats(store)
-        self.routes, self.people = Routes(store), People(store)
+        self.routes, self.people, self.questions = Routes(store), People(store), Questions(store)
 
 
 def rows_of(ctx: "PluginContext") -> Rows:
