@@ -78,16 +78,17 @@ class TurnWorker:
         turns = self._ctx.host.turns
         owner = await turns.owner(session_id)
         if owner is None or self._resting:
-            return None
+            return
         cut = await turns.cut(session_id)
         if cut is not None and not await self._one(session_id, owner, cut, "cut"):
-            return None  # whoever plays it lives
+            return  # whoever plays it lives
         while not self._resting and (waiting := await turns.waiting(session_id)):
             if not await self._one(session_id, owner, waiting[0], "waiting"):
-                return None
+                return
             if len(waiting) > 1 and not self._resting:  # one that came meanwhile was put when it came
                 with contextlib.suppress(StoreError):  # else nobody can be told that it waits, so it goes on here
-                    return await self._again(session_id, owner)
+                    await self._again(session_id, owner)
+                    return
 
     async def _one(
         self,
