@@ -143,8 +143,13 @@ def envelope_of(chat: KnownChat) -> Envelope:
 
 def _told(message: Message, session: Session | None) -> Message:
     """What the conversation of a chat is told of a message that came from elsewhere."""
-    files = [f"[file: {part.name or part.media_type}]" for part in message.parts if isinstance(part, Blob)]
+    files = [f"[file: {_called(part)}]" for part in message.parts if isinstance(part, Blob)]
     text = "".join(part.text for part in message.parts if isinstance(part, Text))
     whence = f" in {session.id}" if session else ""
     head = f"(Written{whence}, and sent to this chat:)"
     return evolve(message, parts=(Text(text="\n".join([head, text, *files]).strip()),))
+
+
+def _called(blob: Blob) -> str:
+    name = "".join(" " if c in "[]" or not c.isprintable() else c for c in blob.name or blob.media_type)
+    return " ".join(name.split())

@@ -78,7 +78,7 @@ def question_key(address: Envelope, question: str) -> str:
 
 async def _to_admins(ctx: PluginContext, of: Asked, question: Question) -> list[Outgoing]:
     """The messages that ask the admins, each in their private chat: whose call it is, and nothing else of theirs."""
-    head = f"{called(of.address)} asks on {of.address.platform}, as {without_marks(of.owner.person)}:"
+    head = f"{called(of.address)} ({without_marks(of.owner.person)}) asks on {of.address.platform}:"
     asks, found = said(head, *_shown(question).parts), []
     for chat in await admin_chats(ctx):
         key = f"{question_key(of.address, question.id)}:{chat.owner.person}"
