@@ -26,6 +26,7 @@ from hermes_platform_gateway.rows.values import KEPT
 from hermes_platform_gateway.supervision.services import Services
 from hermes_platform_gateway.turn_worker import TurnWorker
 from hermes_platform_gateway.turns import Turns
+from hermes_platform_gateway.whose import speaker
 
 __all__ = ["Gateway"]
 
@@ -109,7 +110,10 @@ class Gateway:
 
     async def _admit(self, platform: Platform, envelope: Envelope) -> Access | None:
         """Who speaks; None when nobody may. A stranger is given a code, where the settings say so."""
-        rows, access = rows_of(self._ctx), await self._access(envelope)
+        rules = self._rules.get(envelope.platform) or AccessRules.of(self._ctx, envelope.platform)
+        self._rules[envelope.platform] = rules
+        rows = rows_of(self._ctx)
+        access = admit(envelope, rules, await rows.people.person(envelope.platform, envelope.sender))
         if access.outcome == "in":
             return access
         log.info("not let in: %s %s: %s", envelope.platform, envelope.sender, access.by)
@@ -119,12 +123,6 @@ class Gateway:
             with contextlib.suppress(DeliveryError):  # not through the outbox, where its row would tell the code
                 await platform.send(Chat(envelope.chat, envelope.thread), said(words), key)
         return None
-
-    async def _access(self, envelope: Envelope) -> Access:
-        """Who speaks, and whether they may."""
-        rules = self._rules.get(envelope.platform) or AccessRules.of(self._ctx, envelope.platform)
-        self._rules[envelope.platform] = rules
-        return admit(envelope, rules, await rows_of(self._ctx).people.person(envelope.platform, envelope.sender))
 
     # --- turns ------------------------------------------------------------------------------------------------------
 
@@ -162,7 +160,7 @@ class Gateway:
         waiting = await turns.cut(session_id) or next(iter(await turns.waiting(session_id)), None)
         if waiting is None or (came := waiting.envelope) is None or is_order(came.platform, came.account, owner):
             return owner.person
-        return (await self._access(came)).principal.person
+        return (await speaker(self._ctx, came, owner)).person
 
     # --- the end ----------------------------------------------------------------------------------------------------
 

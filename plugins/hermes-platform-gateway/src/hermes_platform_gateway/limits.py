@@ -56,13 +56,14 @@ class _Known:
     """What is known of one person: which limits they were told of, files in the last hour, what may wait where.
 
     ``waits`` is by session and account, and never too low; ``counted`` is when it was last compared with the store.
-    ``taken`` are the last messages, which a service may deliver again.
+    ``taken`` are the last messages, which a service may deliver again; ``asks`` are open questions of this process.
     """
 
     told: set[str] = Factory(set)
     files: deque[tuple[float, int]] = Factory(deque)
     waits: dict[tuple[str, str, str], int] = Factory(dict)
     counted: float = float("-inf")
+    asks: set[tuple[str, str]] = Factory(set)
     taken: deque[str] = Factory(lambda: deque(maxlen=_AGAIN))
 
 
@@ -93,6 +94,18 @@ class Limits:
                 )
         known.taken.append(event)
         known.told -= {"waiting", "files", f"slow {chat}"}
+
+    def asks(self, person: str, session_id: str, question: str) -> bool:
+        """Count a question of a person that is about to be put; False where that is one too many."""
+        asked = self._of(person).asks
+        if person != OWNER and self._limits.questions and len(asked) >= self._limits.questions:
+            return (session_id, question) in asked
+        asked.add((session_id, question))
+        return True
+
+    def asked(self, person: str, session_id: str, question: str) -> None:
+        """Note that a question is over."""
+        self._of(person).asks.discard((session_id, question))
 
     def waits(self, person: str, session_id: str, envelope: Envelope) -> None:
         """Note that a message of a person waits in a session."""
