@@ -17,7 +17,7 @@ class TurnQueue(ABC):
 
     @abstractmethod
     async def put(self, session_id: str, person: str = "") -> None:
-        """Say that something of a person waits in this session. May be said twice. Raises StoreError if nobody hears."""
+        """Say that something of a person waits in a session. May be said twice. Raises StoreError if nobody hears."""
 
     @abstractmethod
     async def work(self, play: Callable[[str], Awaitable[None]], workers: int, most: Callable[[str], int]) -> None:

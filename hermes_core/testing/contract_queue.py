@@ -365,9 +365,9 @@ def _open() -> Workers:
 
 
 async def _both(happened: Callable[[], bool]) -> None:
-    """Wait until something is so of two at work."""
+    """Wait until something is so of two at work, who tell only of themselves."""
     async with asyncio.timeout(PATIENCE):
-        while not happened():
+        while not happened():  # noqa: ASYNC110
             await asyncio.sleep(0.01)
 
 

@@ -7,22 +7,30 @@ the chat or in a terminal, or, after a death, to the same question put again.
 import asyncio
 import contextlib
 import hashlib
+import time
+from collections.abc import Sequence
 
 from attrs import evolve
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError, StoreError, UnknownName, UserError
 from hermes_core.types import Approval, Envelope, Principal, Question, Verdict
+from hermes_platform_gateway.bundles import Bundles, bundle_of
+from hermes_platform_gateway.config import gateway_settings
+from hermes_platform_gateway.limits import limits_of
+from hermes_platform_gateway.outward.outgoing import answer_to, said
 from hermes_platform_gateway.outward.senders import Senders
 from hermes_platform_gateway.questions import Asked, put
 from hermes_platform_gateway.rows.kept import rows_of
 from hermes_platform_gateway.rows.values import PutQuestion
 from hermes_platform_gateway.turns import Turns
+from hermes_platform_gateway.whose import speaker
 
 __all__ = ["Asks"]
 
 _MOST = 50  # open questions of one person that are looked through
 _ALL = 1000
+_HOUR = 3600.0
 _LOOK = 0.5  # seconds between two looks at whether it was answered
 _OVER = {"expired": "Nobody answered in time.", "withdrawn": "This is not asked any more."}
 
@@ -33,14 +41,30 @@ class Asks:
     def __init__(self, ctx: PluginContext, turns: Turns, senders: Senders) -> None:
         self._ctx, self._turns, self._senders = ctx, turns, senders
         self._seconds = ctx.host.section("policy").ask_seconds
+        self._limits = limits_of(ctx)
+        self.bundles = Bundles(ctx, senders)
         self._tidying: set[asyncio.Task[None]] = set()
 
     async def ask(self, of: Asked, question: Question) -> Verdict | None:
         """Ask, and wait for the answer; None when none came in time. A cancelled question stays in the chat."""
+        person = (await speaker(self._ctx, of.address, of.owner)).person
+        if not self._limits.asks(person, of.session_id, question.id):
+            return await self._too_many(of)
         try:
             return await self._answered(of, question)
         finally:
+            self._limits.asked(person, of.session_id, question.id)
             self.tidy_soon(of.session_id)
+
+    async def _too_many(self, of: Asked) -> Verdict:
+        """Say no, to the model, and once an hour to the person."""
+        most = gateway_settings(self._ctx).limits.questions
+        why = f"{most} questions of yours wait for an answer, which is the most; nothing more is asked until then"
+        key = f"questions:{of.owner.person}:{of.address.chat}:{time.time() // _HOUR:.0f}"
+        told = answer_to(of.address, of.owner, said(f"{why}."), key=key, trace=of.trace)
+        await rows_of(self._ctx).outbox.send_later(told)
+        self._senders.wake(of.address)
+        return Verdict(outcome="deny", reason=why, by="gateway.limits.questions", choice="deny")
 
     async def _answered(self, of: Asked, question: Question) -> Verdict | None:
         if question.kind == "approval":  # it has its row, and the asker looks out for the answer
@@ -93,6 +117,8 @@ class Asks:
     async def close(self, question: PutQuestion, told: str, here: Envelope | None = None, by: str = "settled") -> bool:
         """End a question: its buttons go, and below it stands what became of it; whether that is seen ``here``."""
         await rows_of(self._ctx).questions.close(question.id, by)
+        if bundle := bundle_of(question):
+            return await self.bundles.show(bundle, here)
         return await self._senders.closed(question.keys, told, here)
 
     def tidy_soon(self, session_id: str) -> None:
@@ -119,6 +145,15 @@ class Asks:
                     told = _OVER.get(row.state) or f"Settled: {row.summary.partition(': ')[2]}."
                     await self.close(one, told)
 
+    async def close_all(self, bundle: PutQuestion, settled: Sequence[str], here: Envelope | None) -> bool:
+        """The same for questions of a bundle."""
+        for number in settled:
+            await rows_of(self._ctx).questions.close(number, "settled")
+        return await self.bundles.show(bundle.id, here)
+
     async def _put(self, of: Asked, question: Question) -> None:
+        if self.bundles.takes(question):
+            return await self.bundles.add(of, question)
         for address in await put(self._ctx, of, question):
             self._senders.wake(address)
+        return None

@@ -70,11 +70,13 @@ def _slow(_instance: Any, _attribute: Any, value: dict[str, float]) -> None:
 class LimitSettings:
     """What one person may have at a time, over all places, so that others need not wait. 0: no limit."""
 
-    turns: int = option("Turns of one person that run side by side.", default=8, validator=ge(0))
+    turns: int = option("Turns of one person that run side by side.", default=4, validator=ge(0))
     owner_turns: int = option("The same for you, the owner.", default=64, validator=ge(0))
-    waiting: int = option("Messages of one person that wait for their turn; not of yours.", default=200, validator=ge(0))
+    waiting: int = option("Messages of one person that wait; not of yours.", default=200, validator=ge(0))
     questions: int = option(
-        "Questions for a yes that one person's turns have open; more are a no. Not of yours.", default=30, validator=ge(0)
+        "Questions for a yes that are open of one person's turns; more are a no. Not of yours.",
+        default=30,
+        validator=ge(0),
     )
     files: int = option("Files of one person in an hour; not of yours.", default=60, validator=ge(0))
     files_mb: int = option("Megabytes of them in an hour; not of yours.", default=500, validator=ge(0))

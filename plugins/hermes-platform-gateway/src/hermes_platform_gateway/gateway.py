@@ -28,6 +28,7 @@ from hermes_platform_gateway.rows.values import KEPT
 from hermes_platform_gateway.supervision.services import Services
 from hermes_platform_gateway.turn_worker import TurnWorker
 from hermes_platform_gateway.turns import Turns
+from hermes_platform_gateway.whose import speaker
 
 __all__ = ["Gateway"]
 
@@ -178,7 +179,7 @@ class Gateway:
         waiting = await turns.cut(session_id) or next(iter(await turns.waiting(session_id)), None)
         if waiting is None or (came := waiting.envelope) is None or is_order(came.platform, came.account, owner):
             return owner.person
-        return (await self._access(came)).principal.person
+        return (await speaker(self._ctx, came, owner)).person
 
     # --- the end ----------------------------------------------------------------------------------------------------
 

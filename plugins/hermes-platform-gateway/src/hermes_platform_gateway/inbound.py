@@ -32,6 +32,7 @@ from hermes_platform_gateway.messages import envelope_of
 from hermes_platform_gateway.names import called, undressed, without_marks
 from hermes_platform_gateway.outside import marked, quotes
 from hermes_platform_gateway.outward.outgoing import answer_to, said
+from hermes_platform_gateway.pace import Pace
 from hermes_platform_gateway.people.access import Access
 from hermes_platform_gateway.refusals import refusal
 from hermes_platform_gateway.rows.kept import rows_of
@@ -45,7 +46,8 @@ log = logging.getLogger(f"hermes.{__name__}")
 _PAUSE = 1.0  # seconds between two tries to write a message down
 _HEARD, _BEHIND = "👀", "⏳"
 _COMING = 500  # messages of one sender on their way in, at most
-_AT_ONCE = 8  # of their commands that wait for nothing
+_AT_ONCE = 4  # of their commands that wait for nothing
+_BURST, _A_SECOND = 60, 20  # messages of theirs that are taken in at once, and then in a second
 _FLOOD = "That was too much at once. What came since was not taken; write again when what you wrote before is answered."
 _OWN = (
     "In this group everybody has a conversation of their own with me. Yours knows what you told me elsewhere to "
@@ -80,6 +82,7 @@ class Inbound:
         self._in_order = KeyedQueue()
         self._coming: Counter[str] = Counter()  # messages of a sender that are on their way in
         self._too_many: set[str] = set()
+        self._pace = Pace(_BURST, _A_SECOND)
 
     def hear(self, platform: Platform, envelope: Envelope) -> None:
         """Take a message in, after its sender's of the same chat that came before; what ends or answers a turn at once.
@@ -118,6 +121,8 @@ class Inbound:
     async def _hear(self, platform: Platform, envelope: Envelope, who: str) -> None:
         try:
             with trace.using(trace.new()):
+                if wait := self._pace.wait(who):
+                    await asyncio.sleep(wait)
                 await self._surely(partial(self._heard, platform, envelope))
         finally:
             self._coming[who] -= 1

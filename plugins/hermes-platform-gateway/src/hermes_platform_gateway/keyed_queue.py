@@ -30,7 +30,7 @@ class KeyedQueue:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def put(self, name: str, work: Callable[[], Awaitable[None]], *, beside: int = 1) -> None:
-        """Do it after what waits under the name, of which so much is done ``beside`` each other. Logs what it raises."""
+        """Do it after what waits under the name, so much of it ``beside`` each other. What it raises is logged."""
         lane = self._lanes.setdefault(name, _Lane())
         lane.waiting.append(work)
         if lane.tasks < beside:

@@ -24,6 +24,7 @@ __all__ = ["Limits", "Over", "limits_of", "most_of"]
 _HOUR = 3600.0
 _MB = 1024 * 1024
 _COUNTED = 2.0  # seconds for which a count of what waits holds
+_AGAIN = 50  # messages of a person that are known when they come again
 _PEOPLE = 10_000  # whom something is known of at most
 
 
@@ -55,12 +56,15 @@ class _Known:
     """What is known of one person: which limits they were told of, files in the last hour, what may wait where.
 
     ``waits`` is by session and account, and never too low; ``counted`` is when it was last compared with the store.
+    ``taken`` are the last messages, which a service may deliver again; ``asks`` are open questions of this process.
     """
 
     told: set[str] = Factory(set)
     files: deque[tuple[float, int]] = Factory(deque)
     waits: dict[tuple[str, str, str], int] = Factory(dict)
     counted: float = float("-inf")
+    asks: set[tuple[str, str]] = Factory(set)
+    taken: deque[str] = Factory(lambda: deque(maxlen=_AGAIN))
 
 
 class Limits:
@@ -75,7 +79,9 @@ class Limits:
     async def check(self, envelope: Envelope, access: Access) -> None:
         """Look whether a message that wants a turn may have one. Raises Over."""
         person, chat = access.principal.person, f"{envelope.platform}:{envelope.chat}"
-        known = self._of(person)
+        known, event = self._of(person), f"{envelope.platform} {envelope.account} {envelope.event_id}"
+        if event in known.taken:
+            return
         await self._slowly(known, envelope, access)
         if person != OWNER:
             self._files(known, envelope)
@@ -86,7 +92,20 @@ class Limits:
                     f"{self._limits.waiting} messages of yours wait for their turn, which is the most here, so this "
                     "one was not taken. Write again when some of them are answered.",
                 )
+        known.taken.append(event)
         known.told -= {"waiting", "files", f"slow {chat}"}
+
+    def asks(self, person: str, session_id: str, question: str) -> bool:
+        """Count a question of a person that is about to be put; False where that is one too many."""
+        asked = self._of(person).asks
+        if person != OWNER and self._limits.questions and len(asked) >= self._limits.questions:
+            return (session_id, question) in asked
+        asked.add((session_id, question))
+        return True
+
+    def asked(self, person: str, session_id: str, question: str) -> None:
+        """Note that a question is over."""
+        self._of(person).asks.discard((session_id, question))
 
     def waits(self, person: str, session_id: str, envelope: Envelope) -> None:
         """Note that a message of a person waits in a session."""

@@ -16,7 +16,7 @@ from hermes_platform_gateway.rows.kept import rows_of
 from hermes_platform_gateway.rows.values import KnownChat, Outgoing, PutQuestion
 from hermes_platform_gateway.whose import is_shared, private_chat, speaker
 
-__all__ = ["Asked", "put", "question_key"]
+__all__ = ["Asked", "envelope_to", "fenced", "put", "question_key"]
 
 _PLACE = ("platform", "account", "chat", "thread", "kind")
 _LABELS = {"once": "Yes, once", "session": "Yes, in this conversation", "always": "Yes, always", "deny": "No"}
@@ -83,7 +83,7 @@ async def _to_admins(ctx: PluginContext, of: Asked, question: Question) -> list[
     asks, found = said(head, *_shown(question).parts), []
     for chat in await admin_chats(ctx):
         key = f"{question_key(of.address, question.id)}:{chat.owner.person}"
-        asked = answer_to(_envelope(chat), chat.owner, asks, key=key, kind="question")
+        asked = answer_to(envelope_to(chat), chat.owner, asks, key=key, kind="question")
         found.append(evolve(asked, unasked=True))
     return found
 
@@ -93,11 +93,12 @@ def _privately(of: Asked, question: Question, chat: KnownChat) -> Outgoing:
     where = without_marks(" ".join(of.address.chat_name.split())) or of.address.chat
     asks = said(f"Of what you said in {where}:", *_shown(question).parts)
     key = f"{question_key(of.address, question.id)}:private"
-    asked = answer_to(_envelope(chat), chat.owner, asks, key=key, kind="question", trace=of.trace)
+    asked = answer_to(envelope_to(chat), chat.owner, asks, key=key, kind="question", trace=of.trace)
     return evolve(asked, unasked=of.unasked)
 
 
-def _envelope(chat: KnownChat) -> Envelope:
+def envelope_to(chat: KnownChat) -> Envelope:
+    """The address of a chat that is known."""
     known = {name: getattr(chat, name) for name in _PLACE}
     return Envelope(**known, event_id="", sender="", message=Message(role="user", parts=()))
 
@@ -113,7 +114,7 @@ def _told(of: Asked, question: Question) -> Message:
     """What is said where the call was made, when somebody is asked elsewhere."""
     if of.address.kind != "dm":
         return said(f"{_NEEDS_ADMIN}." if question.to == "admin" else f"{called(of.address)} is asked privately.")
-    return said(f"{_NEEDS_ADMIN}:\n\n{_fenced(question.subject[:_LONGEST])}")
+    return said(f"{_NEEDS_ADMIN}:\n\n{fenced(question.subject[:_LONGEST])}")
 
 
 def _shown(question: Question, whom: str = "", *, beside: bool = False) -> Message:
@@ -132,7 +133,7 @@ def _shown(question: Question, whom: str = "", *, beside: bool = False) -> Messa
         text = f"{asked}\n\n{listed}\n\nAnswer with {way} a number, or in your own words.".replace("  ", " ")
         return said(text, Buttons(buttons=buttons))
     subject = question.subject if len(question.subject) <= _LONGEST else f"{question.subject[:_LONGEST]}…"
-    lines = [f"{whom}**May I do this?**", _fenced(subject), without_marks(question.risk)]
+    lines = [f"{whom}**May I do this?**", fenced(subject), without_marks(question.risk)]
     lasting = [choice for choice in question.choices if choice in ("session", "always")]
     if question.covers and lasting:
         lines.append(f"Beyond this once it would allow: {without_marks(question.covers)}")
@@ -147,7 +148,8 @@ def _button(choice: str, says: str) -> Button:
     return Button(label=without_marks(choice)[:40], says=says)
 
 
-def _fenced(text: str) -> str:
+def fenced(text: str) -> str:
+    """A text as it is, between fences that are not in it."""
     fence = "```"
     while fence in text:
         fence += "`"

@@ -93,7 +93,8 @@ class TurnWorker:
                 return
             if len(waiting) > 1 and not self._resting:  # one that came meanwhile was put when it came
                 with contextlib.suppress(StoreError):  # else nobody can be told that it waits, so it goes on here
-                    return await self._again(session_id, owner)
+                    await self._again(session_id, owner)
+                    return
 
     async def _one(
         self,

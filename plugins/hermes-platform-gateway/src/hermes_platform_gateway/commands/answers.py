@@ -1,6 +1,7 @@
 """Answers to questions, by button or in words: whose they are, and what they say."""
 
 import re
+from contextlib import suppress
 
 from attrs import evolve
 
@@ -10,6 +11,7 @@ from hermes_core.kinds import Conversation
 from hermes_core.types import Approval, Envelope, Principal, Session, Verdict
 from hermes_core.values import frozen
 from hermes_platform_gateway.asks import Asks
+from hermes_platform_gateway.bundles import BUNDLE
 from hermes_platform_gateway.names import called
 from hermes_platform_gateway.people.access import Access
 from hermes_platform_gateway.rows.kept import rows_of
@@ -42,8 +44,12 @@ class Answers:
         """Say yes to a question, as far as it offers."""
         words = rest.split()
         choice = next((word for word in words if word in _CHOICES), "")
-        here = self._here(session)
-        found = await self._question(here, next((word for word in words if word != choice), ""))
+        here, word = self._here(session), next((word for word in words if word != choice), "")
+        if bundle := await self._bundle(here, word):
+            if choice not in ("", "once"):
+                raise UserError("All at once are allowed once; say `session` or `always` of one of them, by its id.")
+            return await self._settle_all(here, bundle, Verdict(outcome="allow", choice="once"))
+        found = await self._question(here, word)
         offered = [one for one in found.row.choices if one != "deny"]
         if choice and choice not in offered and found.row.state == "open":
             rest = " or ".join(offered)
@@ -55,8 +61,10 @@ class Answers:
         word, _, instead = rest.strip().partition(" ")
         if not _ID.fullmatch(word):
             word, instead = "", rest
-        here = self._here(session)
-        return await self._settle(here, await self._question(here, word), Verdict.refused("", instead))
+        here, no = self._here(session), Verdict.refused("", instead)
+        if bundle := await self._bundle(here, word):
+            return await self._settle_all(here, bundle, no)
+        return await self._settle(here, await self._question(here, word), no)
 
     async def answer(self, session: Session, rest: str) -> str:
         """Answer a question by its id: with the number of a choice, or in words."""
@@ -112,6 +120,24 @@ class Answers:
                 f" It covers: {settled.covers}" if settled.choice != "once" else ""
             )
         return await self._closed(here, found, told)
+
+    async def _bundle(self, here: Conversation, words: str) -> PutQuestion | None:
+        """The questions that an id means together, for who may answer them."""
+        rows = [one for one in await rows_of(self._ctx).questions.named(words) if one.id == words]
+        return next((one for one in rows if one.kind == BUNDLE and here.role == "admin"), None)
+
+    async def _settle_all(self, here: Conversation, bundle: PutQuestion, said: Verdict) -> str:
+        assert here.envelope
+        settled = []
+        for row in await self._asks.bundles.open(bundle):
+            with suppress(UserError):  # somebody else answered it at the same moment
+                verdict = evolve(said, by=called(here.envelope))
+                settled.append((await self._ctx.approvals.settle(row.owner, row.id, verdict, admin=True)).id)
+        seen = await self._asks.close_all(bundle, settled, here.envelope)
+        if not settled:
+            return "All of them are settled already."
+        told = "Allowed (once)" if said.outcome == "allow" else "Denied"
+        return "" if seen else f"{told}: {len(settled)} calls."
 
     async def _closed(self, here: Conversation, found: _Found, told: str) -> str:
         """Show it where the question stands; what is left to be said."""

@@ -86,8 +86,8 @@ class InChat(HostSide):
     async def beside(self, session: Session, text: str) -> str:
         envelope, turns = self._chat.envelope, self._ctx.turns
         limits, person = limits_of(self._ctx), self._access.principal.person
-        await limits.check(evolve(envelope, message=_words(text)), self._access)
         words = dressed(evolve(envelope, message=_words(text), quote=""), shared=envelope.kind != "dm")
+        await limits.check(words, self._access)
         beside = evolve(words, event_id=f"{envelope.event_id}#beside")
         new = await turns.take_up(owner=session.owner, origin=session.origin)
         if not await turns.queue(beside, owner=session.owner, order=TurnOrder(session=new.id)):

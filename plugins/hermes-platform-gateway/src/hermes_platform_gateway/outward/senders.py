@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hermes_core.codec import plain_text
 from hermes_core.context import PluginContext
 from hermes_core.kinds import Platform
-from hermes_core.types import Envelope, Feature, Sent
+from hermes_core.types import Envelope, Feature, Message, Sent
 from hermes_platform_gateway.config import gateway_settings, mask_of
 from hermes_platform_gateway.outward.live_message import LiveMessage
 from hermes_platform_gateway.outward.outgoing import answer_to, said
@@ -68,18 +68,30 @@ class Senders:
                 seen = seen or (here is not None and where == (here.platform, here.account, here.chat))
         return seen
 
+    async def replaced(self, key: str, message: Message, here: Envelope | None = None) -> bool:
+        """Show a message in place of one that was sent; whether that is in the chat that an envelope came from."""
+        rows = await rows_of(self._ctx).outbox.outbox_of(key=key)
+        if not rows or not await self._edited(rows[0], message):
+            return False
+        out = rows[0].outgoing
+        where = (out.platform, out.account, out.chat.id)
+        return here is not None and where == (here.platform, here.account, here.chat)
+
     async def _closed(self, row: OutboxRow, told: str) -> bool:
+        text = plain_text(row.outgoing.message.parts)
+        if "\n\n" in text:
+            text = text.rpartition("\n\n")[0]  # without the words that say how to answer
+        return await self._edited(row, said(f"{text}\n\n{told}"))
+
+    async def _edited(self, row: OutboxRow, message: Message) -> bool:
         out = row.outgoing
         sender = self._at_work.get((out.platform, out.account))
         if sender is None or Feature.EDIT not in sender.platform.features or not (row.receipts and row.receipts[-1]):
             return False
-        text = plain_text(out.message.parts)
-        if "\n\n" in text:
-            text = text.rpartition("\n\n")[0]  # without the words that say how to answer
         try:
             async with asyncio.timeout(10):
                 sent = Sent(chat=out.chat.id, message_id=row.receipts[-1])
-                await sender.platform.edit(sent, said(f"{text}\n\n{told}"))
+                await sender.platform.edit(sent, message)
         except Exception as error:  # noqa: BLE001 - then it is said in a message of its own
             log.info("question %s could not be closed: %s", out.key, error)
             return False

@@ -13,8 +13,9 @@ import sqlalchemy as sa
 from hermes_core.codec import clean, dumps
 from hermes_core.database import READ, TablesTransaction, made
 from hermes_core.types import Principal
+from hermes_platform_gateway.rows.outbox import stored
 from hermes_platform_gateway.rows.tables import Part, equal, owned, questions, unit
-from hermes_platform_gateway.rows.values import KEPT, PutQuestion
+from hermes_platform_gateway.rows.values import KEPT, Outgoing, PutQuestion
 
 __all__ = ["Questions"]
 
@@ -27,11 +28,16 @@ class Questions(Part):
     @unit()
     def put(self, tx: TablesTransaction, question: PutQuestion) -> None:
         """Write down to whom a question is put; what was put before stays as it was. Very old ones are forgotten."""
-        row = {**{name: clean(getattr(question, name)) for name in _TEXTS}, **owned(question.to)}
-        row |= {"says": clean(dumps(list(question.says))), "keys": clean(dumps(list(question.keys)))}
-        if not tx.execute(sa.select(questions.c.id).where(equal(questions, id=row["id"]))):
-            tx.execute(sa.insert(questions).values(**row, asked=time.time()))
+        _put(tx, question)
         tx.execute(sa.delete(questions).where(questions.c.asked < time.time() - KEPT, questions.c.closed != ""))
+
+    @unit()
+    def put_together(self, tx: TablesTransaction, put: Sequence[PutQuestion], messages: Sequence[Outgoing]) -> None:
+        """Write several down with the messages that ask them: one commit."""
+        for question in put:
+            _put(tx, question)
+        for message in messages:
+            stored(tx, message)
 
     @unit(READ)
     def named(self, tx: TablesTransaction, words: str) -> list[PutQuestion]:
@@ -57,6 +63,13 @@ class Questions(Part):
         """Note that a question is over, and ``by`` what; False when it was by something else before."""
         mine = equal(questions, id=clean(question_id)) & questions.c.closed.in_(["", clean(by)])
         return bool(tx.execute(sa.update(questions).where(mine).values(closed=clean(by))).changed)
+
+
+def _put(tx: TablesTransaction, question: PutQuestion) -> None:
+    row = {**{name: clean(getattr(question, name)) for name in _TEXTS}, **owned(question.to)}
+    row |= {"says": clean(dumps(list(question.says))), "keys": clean(dumps(list(question.keys)))}
+    if not tx.execute(sa.select(questions.c.id).where(equal(questions, id=row["id"]))):
+        tx.execute(sa.insert(questions).values(**row, asked=time.time()))
 
 
 def _read(row: Mapping[str, Any]) -> PutQuestion:

@@ -160,7 +160,8 @@ class Pairing:
 class PutQuestion:
     """A question that was put ``to`` somebody, who alone may answer it, or where ``addressee`` is admin any admin.
 
-    ``kind`` is that of the question, or ``command``: then ``says`` are command lines, of which one is carried out.
+    ``kind`` is that of the question, or ``command``: then ``says`` are command lines, of which one is carried out; or
+    ``bundle``, which stands for several: then they are their ids, and behind them how the message of all begins.
     ``owner`` is the person whose session it is about; ``keys`` name the messages that ask it. ``closed`` says by what
     it was ended: the event of a press, or ``settled``; empty while it is open.
     """
