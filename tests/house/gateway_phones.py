@@ -1,7 +1,7 @@
 """A chat service on which an owner, guests and strangers write, and a gateway that serves it."""
 
 import asyncio
-from contextlib import asynccontextmanager
+import contextlib
 from typing import Any
 
 from gateway_house import context_of
@@ -34,13 +34,15 @@ class Phones(FakePlatform):
 
     async def last(self, chat: str, words: str) -> str:
         """The message with these words, once it is there."""
-        async with asyncio.timeout(20):
-            while not (found := [text for text in self.got.get(chat, []) if words in text]):
-                await asyncio.sleep(0.01)
-        return found[-1]
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(20):
+                while not (found := [text for text in self.got.get(chat, []) if words in text]):
+                    await asyncio.sleep(0.01)
+                return found[-1]
+        raise AssertionError(f"{words!r} did not come to {chat}; there is: {self.got.get(chat)}")
 
 
-@asynccontextmanager
+@contextlib.asynccontextmanager
 async def serving(hermes: Any):
     phones, stop = Phones(), asyncio.Event()
     task = asyncio.create_task(Gateway(context_of(hermes), [phones]).run(stop))

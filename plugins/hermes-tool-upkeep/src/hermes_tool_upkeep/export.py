@@ -38,10 +38,9 @@ in-groups.jsonl  what you said in conversations that a group shares
 
 async def export_person(ctx: PluginContext, person: str, folder: Path, name: str = "") -> Path:
     """Write everything of a person into a new file of a folder; where it is. Raises UnknownName."""
-    with connected(place_of(ctx)) as connection:
-        rows = await asyncio.to_thread(_rows, connection, person)
+    rows = await asyncio.to_thread(_rows, place_of(ctx), person)
     whose = [Principal(profile=one["profile"], person=person) for one in rows.get("owners", ())]
-    if not any(rows.values()):
+    if not rows:
         raise UnknownName("person", person)
     sessions: dict[str, Any] = {}
     for owner in whose:
@@ -60,25 +59,25 @@ def drop_exports(folder: Path, now: float) -> None:
             one.unlink(missing_ok=True)
 
 
-def _rows(connection: sa.Connection, person: str) -> dict[str, list[Mapping[str, Any]]]:
+def _rows(place: str | Path, person: str) -> dict[str, list[Mapping[str, Any]]]:
     """Return the rows of a person by table, and what they said in conversations of others."""
-    tables = {table.name: table for table in tables_of(connection)}
-    owners, sessions = tables["owners"], tables["sessions"]
-    numbers = sa.select(owners.c.id).where(owners.c.person == person)
-    ids = sa.select(sessions.c.id).where(sessions.c.owner.in_(numbers))
     found: dict[str, list[Mapping[str, Any]]] = {}
-    for name, table in tables.items():
-        columns = table.columns
-        mine = [columns["person"] == person] if "person" in columns else []
-        mine += [columns["owner"].in_(numbers)] if "owner" in columns and "__" not in name else []
-        mine += [columns["session_id"].in_(ids)] if "session_id" in columns else []
-        if mine:
-            found[name] = [dict(row) for row in connection.execute(sa.select(table).where(sa.or_(*mine))).mappings()]
-    said = said_elsewhere(connection, tables, person, accounts_of(connection, tables, person))
-    found["in-groups"] = [
-        {"session": one.session_id, "texts": list(one.texts), "files": list(one.files)} for one in said
-    ]
-    return found
+    with connected(place) as connection:
+        tables = {table.name: table for table in tables_of(connection)}
+        owners, sessions = tables["owners"], tables["sessions"]
+        numbers = sa.select(owners.c.id).where(owners.c.person == person)
+        ids = sa.select(sessions.c.id).where(sessions.c.owner.in_(numbers))
+        for name, table in tables.items():
+            columns = table.columns
+            mine = [columns["person"] == person] if "person" in columns else []
+            mine += [columns["owner"].in_(numbers)] if "owner" in columns and "__" not in name else []
+            mine += [columns["session_id"].in_(ids)] if "session_id" in columns else []
+            wanted = sa.select(table).where(sa.or_(sa.false(), *mine))
+            found[name] = [dict(row) for row in connection.execute(wanted).mappings()]
+        said = said_elsewhere(connection, tables, person, accounts_of(connection, tables, person))
+        known = ({"session": one.session_id, "texts": one.texts, "files": one.files} for one in said)
+        found["in-groups"] = list(known)
+    return {name: rows for name, rows in found.items() if rows}
 
 
 def _written(

@@ -4,7 +4,7 @@ So the last answer can still be sent, and a death between yes and done loses not
 """
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from hermes_core.context import PluginContext
@@ -59,26 +59,26 @@ def _themselves(ctx: PluginContext, session: Session) -> str:
 
 async def erase_due(ctx: PluginContext, now: float) -> Sequence[str]:
     """Erase who asked for it a while ago; who is gone now. Who is busy is tried again the next time."""
-    from hermes_tool_upkeep.erase import erase_person, forget_memories
+    from hermes_tool_upkeep.erase import erase_person
 
     document = await ctx.documents.get(_WANTED)
-    wanted: Mapping[str, float] = document.value if document and isinstance(document.value, dict) else {}  # type: ignore[assignment] - written here
+    wanted: Any = document.value if document else {}
     gone = []
     for whose, due in wanted.items():
         if due > now:
             continue
-        person = whose.partition("/")[2]
         try:
-            await erase_person(ctx, person)
+            await erase_person(ctx, whose.partition("/")[2])
         except UnknownName:  # nothing is left: it was done, and a death came before this was written down
             pass
         except UserError as error:
             ctx.log.info("somebody who asked to be forgotten is busy: %s", type(error).__name__)
             continue
-        forget_memories(ctx.paths.home, person)
         gone.append(whose)
+
+    def left(before: Any) -> Any:
+        return {one: due for one, due in (before or {}).items() if one not in gone} or None
+
     if gone:
-        await ctx.documents.change(
-            _WANTED, lambda before: {k: v for k, v in (before or {}).items() if k not in gone} or None
-        )  # type: ignore[union-attr]
+        await ctx.documents.change(_WANTED, left)
     return gone

@@ -89,6 +89,10 @@ def clean_accounts(
     named = sa.or_(sa.false(), *(inbox.c.body.contains(one, autoescape=True) for one in names))
     ordered = sa.and_(inbox.c.mode == "command", inbox.c.turn_id != "", named)
     connection.execute(sa.update(inbox).where(ordered).values(body="", envelope=""))
+    for platform, sender in accounts:  # what they wrote where others do, commands too
+        wrote = inbox.c.envelope.contains(f'"sender":{json.dumps(sender, ensure_ascii=False)}', autoescape=True)
+        there = sa.and_(inbox.c.platform == platform, wrote)
+        connection.execute(sa.update(inbox).where(there).values(body="", envelope=""))
 
 
 def clean_logs(folder: Path, words: Collection[str]) -> int:
