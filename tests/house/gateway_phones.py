@@ -6,6 +6,7 @@ from typing import Any
 
 from gateway_house import context_of
 
+from hermes_core.errors import Undeliverable
 from hermes_core.testing import FakePlatform
 from hermes_core.types import Chat, Envelope, Message, Sent, Text
 from hermes_platform_gateway.gateway import Gateway
@@ -20,6 +21,8 @@ class Phones(FakePlatform):
         super().__init__(name="room", features=())
         self.account, self.number = "bot", 0
         self.got: dict[str, list[str]] = {}
+        self.left: list[str] = []
+        self.closed = ""  # the chat that nothing is taken for any more
 
     def write(self, sender: str, text: str, **more: Any) -> None:
         self.number += 1
@@ -28,9 +31,14 @@ class Phones(FakePlatform):
         self.service.bring(Envelope(sender=sender, sender_name=sender.title(), message=message, **known))
 
     async def send(self, chat: Chat, message: Message, key: str) -> Sent:
+        if chat.id == self.closed:
+            raise Undeliverable("The bot was kicked from the group.")
         text = "".join(part.text for part in message.parts if isinstance(part, Text))
         self.got.setdefault(chat.id, []).append(text)
         return Sent(chat=chat.id, message_id=key)
+
+    async def leave(self, chat: Chat) -> None:
+        self.left.append(chat.id)
 
     async def last(self, chat: str, words: str) -> str:
         """The message with these words, once it is there."""

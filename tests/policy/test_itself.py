@@ -420,7 +420,8 @@ PERSONS = """
 approvals allow, approvals deny, backup, backup create, backup list, backup restore, backup verify, checkpoints prune,
 config edit, gateway dead send, gateway install, gateway pair approve, gateway pair revoke, gateway uninstall, grants
 forget, memory erase, memory export, migrate, migrate claude-code, migrate codex, migrate hermes-agent, migrate
-openclaw, model, model choose, plugins install, plugins remove, plugins sync, profile alias, profile clone, profile
+openclaw, model, model choose, people, people block, people erase, people export, people invite, people list, people
+mute, people quiet, people show, people unblock, plugins install, plugins remove, plugins sync, profile alias, profile clone, profile
 create, profile delete, profile export, profile import, profile rename, profile use, secrets, secrets check, secrets
 list, send, sessions import, setup, skills approve, skills disable, skills enable, skills install, skills new, skills
 pin, skills reject, skills remove, skills rollback, store, store check, store compact, store downgrade, store erase,

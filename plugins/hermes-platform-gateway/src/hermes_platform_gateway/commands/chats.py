@@ -16,6 +16,7 @@ from hermes_platform_gateway.commands.in_chat import InChat
 from hermes_platform_gateway.conversations import ChatConversation
 from hermes_platform_gateway.outward.senders import Senders
 from hermes_platform_gateway.people.access import Access
+from hermes_platform_gateway.people.leaving import leave
 from hermes_platform_gateway.turns import Turns
 
 __all__ = ["ChatCommands"]
@@ -43,7 +44,7 @@ class ChatCommands:
         self._commands = ctx.slash.commands("chat")
         self._table = self._commands.table
         self._services = self._table["platforms"].run
-        for run in (self.approve, self.deny, self.platforms):
+        for run in (self.approve, self.deny, self.leave, self.platforms):
             self._table[run.__name__] = evolve(self._table[run.__name__], run=run)
         self._table["platforms"] = evolve(self._table["platforms"], usage="[resume NAME]")
 
@@ -127,6 +128,15 @@ class ChatCommands:
             shown = "\n".join(f"{row.id}  {row.subject[:80]}" for row in here)
             raise UserError(f"Several questions are open; say which one:\n{shown}")
         return here[0]
+
+    async def leave(self, session: Session, _rest: str) -> str:
+        conversation = self._ctx.conversation(session)
+        conversation.need_person(admin=True)
+        envelope = conversation.envelope
+        assert envelope
+        sender = self._senders.of(envelope)
+        by = envelope.sender_name or envelope.sender
+        return await leave(self._ctx, sender.platform if sender else None, envelope, by)
 
     async def platforms(self, session: Session, rest: str) -> str:
         word, _, name = rest.partition(" ")
