@@ -1,11 +1,12 @@
 """A chat service on which an owner, guests and strangers write, and a gateway that serves it."""
 
 import asyncio
-from contextlib import asynccontextmanager
+import contextlib
 from typing import Any
 
 from gateway_house import context_of
 
+from hermes_core.errors import Undeliverable
 from hermes_core.testing import FakePlatform
 from hermes_core.types import Chat, Envelope, Message, Sent, Text
 from hermes_platform_gateway.gateway import Gateway
@@ -20,6 +21,8 @@ class Phones(FakePlatform):
         super().__init__(name="room", features=())
         self.account, self.number = "bot", 0
         self.got: dict[str, list[str]] = {}
+        self.left: list[str] = []
+        self.closed = ""  # the chat that nothing is taken for any more
 
     def write(self, sender: str, text: str, **more: Any) -> None:
         self.number += 1
@@ -28,19 +31,26 @@ class Phones(FakePlatform):
         self.service.bring(Envelope(sender=sender, sender_name=sender.title(), message=message, **known))
 
     async def send(self, chat: Chat, message: Message, key: str) -> Sent:
+        if chat.id == self.closed:
+            raise Undeliverable("The bot was kicked from the group.")
         text = "".join(part.text for part in message.parts if isinstance(part, Text))
         self.got.setdefault(chat.id, []).append(text)
         return Sent(chat=chat.id, message_id=key)
 
+    async def leave(self, chat: Chat) -> None:
+        self.left.append(chat.id)
+
     async def last(self, chat: str, words: str) -> str:
         """The message with these words, once it is there."""
-        async with asyncio.timeout(20):
-            while not (found := [text for text in self.got.get(chat, []) if words in text]):
-                await asyncio.sleep(0.01)
-        return found[-1]
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(20):
+                while not (found := [text for text in self.got.get(chat, []) if words in text]):
+                    await asyncio.sleep(0.01)
+                return found[-1]
+        raise AssertionError(f"{words!r} did not come to {chat}; there is: {self.got.get(chat)}")
 
 
-@asynccontextmanager
+@contextlib.asynccontextmanager
 async def serving(hermes: Any):
     phones, stop = Phones(), asyncio.Event()
     task = asyncio.create_task(Gateway(context_of(hermes), [phones]).run(stop))

@@ -1,12 +1,14 @@
 """An owner, an admin, guests and strangers: who is kept from being heard, who comes by invitation, who sees what."""
 
+import asyncio
 import re
 from typing import Any
 
-from gateway_house import rows_of
+from gateway_house import context_of, rows_of
 from gateway_phones import ANNA, OWNER, house, serving
 
 from hermes_core.types import Principal
+from hermes_platform_gateway.outward.outgoing import said
 from hermes_platform_gateway.rows.values import QuietHours
 
 BEN = "ben"
@@ -95,7 +97,7 @@ async def test_somebody_comes_by_invitation_and_is_that_person(hermes, scripted)
         assert "group" not in phones.got
 
 
-async def test_a_block_holds_for_every_way_in_and_gives_up_what_waits(hermes, scripted):
+async def test_nothing_that_was_ordered_for_somebody_who_is_blocked_is_done(hermes, scripted):
     house(hermes, **PEOPLE)
     hermes.tmp_plugin(scripted("Hello Anna.", "Hello owner."))
     anna = Principal(person="room:anna")
@@ -104,15 +106,18 @@ async def test_a_block_holds_for_every_way_in_and_gives_up_what_waits(hermes, sc
         await phones.last(ANNA, "Hello Anna.")
         phones.write(OWNER, "/people block anna")
         await phones.last(OWNER, "room:anna: blocked")
-        failed = [event async for event in hermes.turn("And this way?", owner=anna)]
-        assert "blocked here" in str(failed)
+        ordered = context_of(hermes).turns
+        session = await ordered.queue("A job that is due.", owner=anna)
         phones.write(OWNER, "Hi!")
         await phones.last(OWNER, "Hello owner.")
+        async with asyncio.timeout(20):
+            while await context_of(hermes).host.turns.waiting(session):
+                await asyncio.sleep(0.01)
 
 
 async def test_jobs_are_quiet_at_night_and_answers_are_not(hermes, scripted):
     house(hermes)
-    hermes.tmp_plugin(scripted("Hello.", "The job is done.", "Good night."))
+    hermes.tmp_plugin(scripted("Hello.", "Good night."))
     async with serving(hermes) as phones:
         phones.write(OWNER, "Hi!")
         await phones.last(OWNER, "Hello.")
@@ -122,13 +127,53 @@ async def test_jobs_are_quiet_at_night_and_answers_are_not(hermes, scripted):
             if await rows.quiet.until(Principal(), "room", OWNER):
                 break
         mailbox = hermes.runtime.mailbox()
-        from hermes_platform_gateway.outward.outgoing import said
-
         await mailbox.send(Principal(), "room", said("Your washing is done."))
         phones.write(OWNER, "/quiet")
         await phones.last(OWNER, "in room:owner's phone")
         [held] = [row for row in await rows.outbox.outbox_of() if "washing" in str(row)]
         assert held.held > 0
+        phones.write(OWNER, "Are you awake?")
+        await phones.last(OWNER, "Good night.")
         assert not any("washing" in text for text in phones.got[OWNER])
         phones.write(OWNER, "/quiet here off")
         await phones.last(OWNER, "Your washing is done.")
+
+
+async def test_an_admin_lets_it_leave_a_group_and_is_told_what_is_kept(hermes, scripted):
+    house(hermes, **PEOPLE, **{"platforms.room.allowed_chats": ["group"]})
+    hermes.tmp_plugin(scripted("Hello.", "Hello all.", "Hello again."))
+    group = {"chat": "group", "kind": "group", "chat_name": "The club"}
+    async with serving(hermes) as phones:
+        phones.write(OWNER, "Hi!")
+        await phones.last(OWNER, "Hello.")
+        phones.write(ANNA, "Hi all!", **group)
+        await phones.last("group", "Hello all.")
+        phones.write(ANNA, "/leave --once", **group)
+        await phones.last("group", "There is no command /leave.")
+        phones.write(BEN, "/leave", **group)
+        await phones.last("group", "Really?")
+        phones.write(BEN, "/leave --once", **group)
+        await phones.last("group", "I leave.")
+        await phones.last(OWNER, "Ben let me leave The club (room#group). What was said there is kept")
+        async with asyncio.timeout(20):
+            while phones.left != ["group"]:
+                await asyncio.sleep(0.01)
+        said = len(phones.got["group"])
+        phones.write(ANNA, "Are you there?", **group)  # it was put back in
+        phones.write(OWNER, "Hi again!")
+        await phones.last(OWNER, "Hello again.")
+        assert len(phones.got["group"]) == said
+        phones.write(OWNER, "/leave --once")
+        await phones.last(OWNER, "Say it in the group that I am to leave.")
+
+
+async def test_who_runs_it_is_told_that_a_group_put_it_out(hermes, scripted):
+    house(hermes, **PEOPLE, **{"platforms.room.allowed_chats": ["group"]})
+    hermes.tmp_plugin(scripted("Hello.", "Hello all."))
+    async with serving(hermes) as phones:
+        phones.write(OWNER, "Hi!")
+        await phones.last(OWNER, "Hello.")
+        phones.closed = "group"
+        phones.write(ANNA, "Hi all!", chat="group", kind="group", chat_name="The club")
+        told = await phones.last(OWNER, "Nothing reaches The club (room#group) any more")
+        assert "hermes people erase 'room#group'" in told

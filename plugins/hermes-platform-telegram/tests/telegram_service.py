@@ -397,6 +397,11 @@ class BotApiServer(FakeService):
         del messages[given["message_id"]]
         return True
 
+    def _leaveChat(self, given):
+        chat = self._there(given)
+        self.gone[chat] = Refusal(403, "Forbidden: bot is not a member of the supergroup chat")
+        return True
+
     def _sendChatAction(self, given):
         self._there(given)
         self.typed += 1

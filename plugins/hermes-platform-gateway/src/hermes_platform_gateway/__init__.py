@@ -4,13 +4,13 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from hermes_core import hookimpl
-from hermes_core.types import Command, Envelope, Migration, SlashCommand, Verdict
+from hermes_core.types import Command, Migration, SlashCommand
 
 if TYPE_CHECKING:
     from hermes_core.brokers import Mailbox
     from hermes_core.context import PluginContext
 
-__all__ = ["admit", "register_cli_commands", "register_mailboxes", "register_migrations", "register_slash_commands"]
+__all__ = ["register_cli_commands", "register_mailboxes", "register_migrations", "register_slash_commands"]
 
 
 @hookimpl
@@ -43,13 +43,3 @@ def register_slash_commands(ctx: "PluginContext") -> Iterable[SlashCommand]:
     from hermes_platform_gateway.commands.places import chat_slash_commands
 
     return chat_slash_commands(ctx)
-
-
-@hookimpl
-async def admit(ctx: "PluginContext", envelope: Envelope) -> Verdict | None:
-    """Whoever is blocked or muted is not heard, whichever way they come in; the owner always is."""
-    if envelope.sender == ctx.owner.person:
-        return None
-    from hermes_platform_gateway.people.door import refusal
-
-    return await refusal(ctx, envelope)

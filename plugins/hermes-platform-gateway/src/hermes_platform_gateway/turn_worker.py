@@ -11,7 +11,7 @@ from attrs import evolve
 from hermes_core import trace
 from hermes_core.context import PluginContext
 from hermes_core.database import Prepared
-from hermes_core.errors import StoreError
+from hermes_core.errors import StoreError, UserError
 from hermes_core.types import Ended, Envelope, Event, Principal, Speaker, Started, TurnResult, Waiting
 from hermes_platform_gateway.asks import Asks
 from hermes_platform_gateway.config import channel_of, gateway_settings, platform_settings
@@ -83,7 +83,7 @@ class TurnWorker:
     async def _all(self, session_id: str) -> None:
         turns = self._ctx.host.turns
         owner = await turns.owner(session_id)
-        if owner is None or self._resting:
+        if owner is None or self._resting or await self._given_up(session_id, owner):
             return
         cut = await turns.cut(session_id)
         if cut is not None and not await self._one(session_id, owner, cut, "cut"):
@@ -95,6 +95,17 @@ class TurnWorker:
                 with contextlib.suppress(StoreError):  # else nobody can be told that it waits, so it goes on here
                     await self._again(session_id, owner)
                     return
+
+    async def _given_up(self, session_id: str, owner: Principal) -> bool:
+        """Give up what waits for somebody who is blocked, whoever ordered it; whether that is so."""
+        if owner == self._ctx.owner:
+            return False
+        kept = await rows_of(self._ctx).restrictions.of(owner.person)
+        if kept is None or kept.kind != "block":
+            return False
+        with contextlib.suppress(UserError):  # it runs elsewhere, where it is stopped
+            await self._ctx.turns.drop(session_id, owner=owner)
+        return True
 
     async def _one(
         self,

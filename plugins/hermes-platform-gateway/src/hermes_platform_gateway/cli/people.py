@@ -13,7 +13,7 @@ from hermes_core.types import Principal, Usage
 from hermes_platform_gateway.people.access import OWNER
 from hermes_platform_gateway.people.invites import invite as invited
 from hermes_platform_gateway.people.invites import links
-from hermes_platform_gateway.people.moderation import let_back, open_doors, restrict, seconds_of
+from hermes_platform_gateway.people.moderation import let_back, open_doors, open_keys, restrict, seconds_of
 from hermes_platform_gateway.people.register import Entry, Register, spending
 from hermes_platform_gateway.people.spoken import kept_in_words, spent_in_words
 from hermes_platform_gateway.rows.kept import rows_of
@@ -95,7 +95,7 @@ def make_block(ctx: PluginContext) -> click.Command:
     @_NAME
     @json_option
     async def block(who: str, as_json: bool) -> None:
-        """Hear somebody no longer, whatever lets them in: in chats, over the API, and what was scheduled for them.
+        """Hear somebody no longer, whatever lets them in to chats; nothing that was ordered for them is done either.
 
         What runs for them is stopped. `people unblock` takes it back; their conversations stay: see `people erase`.
         """
@@ -103,13 +103,16 @@ def make_block(ctx: PluginContext) -> click.Command:
         await restrict(ctx, entry, by=getpass.getuser(), actor=OWNER)
         doors = open_doors(ctx, entry)
         if as_json:
-            emit([{"person": entry.person, "blocked": True, "settings": doors}], (), as_json=True, empty="")
+            row = {"person": entry.person, "blocked": True, "settings": doors, "keys": open_keys(ctx, entry.person)}
+            emit([row], (), as_json=True, empty="")
             return
         click.echo(
             f"{visible(entry.person)} is blocked: {visible(', '.join(entry.accounts)) or 'whatever they come in by'}."
         )
         for door in doors:
             click.echo(f"{door} would let them in; they are blocked all the same.", err=True)
+        for key in open_keys(ctx, entry.person):
+            click.echo(f"{key} is a key that is not closed by this: take it out of the settings.", err=True)
 
     return block
 

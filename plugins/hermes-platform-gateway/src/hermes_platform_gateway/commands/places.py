@@ -31,7 +31,13 @@ def chat_slash_commands(ctx: "PluginContext") -> Sequence[SlashCommand]:
         SlashCommand(name="slow", run=chats.slow),
         SlashCommand(name="people", run=chats.people),
         SlashCommand(name="quiet", run=chats.quiet),
+        SlashCommand(name="leave", run=chats.elsewhere, confirm=_leaving),
     )
+
+
+def _leaving(_rest: str) -> str:
+    """What is asked before a group is left."""
+    return "I would leave this group, and hear nothing of it any more; what was said in it is kept."
 
 
 class _Chats:

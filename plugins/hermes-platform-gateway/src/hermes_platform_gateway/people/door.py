@@ -3,13 +3,13 @@
 import time
 
 from hermes_core.context import PluginContext
-from hermes_core.types import Envelope, Principal, Verdict
+from hermes_core.types import Envelope, Principal
 from hermes_platform_gateway.outward.outgoing import answer_to, said
 from hermes_platform_gateway.people.access import Access
 from hermes_platform_gateway.people.invites import redeem, word_in
 from hermes_platform_gateway.rows.kept import rows_of
 
-__all__ = ["refusal", "tell_kept", "welcomed"]
+__all__ = ["tell_kept", "welcomed"]
 
 
 async def welcomed(ctx: PluginContext, envelope: Envelope, access: Access) -> bool:
@@ -40,12 +40,3 @@ async def tell_kept(ctx: PluginContext, envelope: Envelope, access: Access) -> N
     text = f"You are muted until {until}; until then I read nothing of what you write."
     key = f"muted:{kept.subject}:{kept.since}:{envelope.platform}:{envelope.chat}"
     await rows_of(ctx).outbox.send_later(answer_to(envelope, access.principal, said(text), key=key))
-
-
-async def refusal(ctx: PluginContext, envelope: Envelope) -> Verdict | None:
-    """Refuse what comes from somebody who is kept from being heard, whichever way it comes in: API, schedule, chat."""
-    names = (envelope.sender, f"{envelope.platform}:{envelope.sender}")
-    kept = await rows_of(ctx).restrictions.of(*names) if envelope.sender else None
-    if kept is None or envelope.sender == ctx.owner.person:
-        return None
-    return Verdict(outcome="deny", reason=f"they are {'muted' if kept.kind == 'mute' else 'blocked'} here")

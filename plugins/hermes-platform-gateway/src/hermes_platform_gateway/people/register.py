@@ -69,7 +69,7 @@ class Register:
             await rows.chats.list_chats(None),
             await rows.restrictions.all(),
         )
-        stored = [one.person for one in await ctx.sessions.people() if one.profile == ctx.owner.profile]
+        stored = [one.person for one in await ctx.sessions.people() if _is_somebody(ctx, one)]
         chats = [chat for chat in chats if chat.owner.profile == ctx.owner.profile]
         invited = [one.person for one in await rows.invites.waiting()]
         return cls(ctx, _entries(ctx, known, chats, kept, stored, invited))
@@ -129,6 +129,11 @@ def _sum(of: Iterable[Usage]) -> Usage:
     there = list(of)
     names = ("input", "output", "cache_read", "cache_write", "reasoning", "calls", "cost")
     return Usage(**{name: sum(getattr(one, name) for one in there) for name in names})
+
+
+def _is_somebody(ctx: PluginContext, of: Principal) -> bool:
+    """Whether it is a person of this profile; what is in brackets is the figures of people who were erased."""
+    return of.profile == ctx.owner.profile and not of.person.startswith("(")
 
 
 def _folded(name: str) -> str:
