@@ -20,6 +20,7 @@ _BOUNDED = """value => {
   try { text = typeof value === 'string' ? value : JSON.stringify(value); } catch (error) { text = String(value); }
   return String(text === undefined ? value : text).slice(0, 20001);
 }"""
+Doing = Callable[[], Awaitable[Any]]
 _SENDS = frozenset({Effect.NETWORK, Effect.SEND})
 
 
@@ -89,72 +90,82 @@ class Evaluate:
 
 def acting(ctx: PluginContext) -> Sequence[Tool]:
     """All of them."""
+    return [*_pointing(ctx), *_typing(ctx), *_speaking(ctx)]
 
-    async def done(context: ToolContext, what: Callable[[Tab], Callable[[], Awaitable[Any]]]) -> str:
-        async with working(ctx, context) as (browsing, tab):
-            still_there(ctx, context.call_id, tab)
-            before, doing = tab.snapshot, what(tab)
-            await browsing.act(tab, doing)
-            return await shown(browsing, tab, _after(browsing, tab, before))
 
+def _pointing(ctx: PluginContext) -> Sequence[Tool]:
     @tool(toolset="browser", effects=_SENDS, untrusted=True, touches=alone, seconds=120.0)
     async def browser_click(context: ToolContext, given: Click) -> str:
         """Click an element."""
+        button: Literal["left", "right"] = "right" if given.right else "left"
 
-        def what(tab: Tab) -> Callable[[], Awaitable[None]]:
-            element, button = located(tab, given.ref), "right" if given.right else "left"
+        def what(tab: Tab) -> Doing:
+            element = located(tab, given.ref)
             return lambda: (element.dblclick if given.double else element.click)(button=button)
 
-        return await done(context, what)
-
-    @tool(toolset="browser", effects=_SENDS, untrusted=True, touches=alone, seconds=120.0)
-    async def browser_type(context: ToolContext, given: Type) -> str:
-        """Type into a field."""
-
-        def what(tab: Tab) -> Callable[[], Awaitable[None]]:
-            element = located(tab, given.ref)
-
-            async def fill() -> None:
-                await element.fill(given.text)
-                if given.submit:
-                    await element.press("Enter", no_wait_after=True)
-
-            return fill
-
-        return await done(context, what)
-
-    @tool(toolset="browser", effects=_SENDS, untrusted=True, touches=alone, seconds=120.0)
-    async def browser_select(context: ToolContext, given: Select) -> str:
-        """Choose options of a list."""
-        return await done(context, lambda tab: _selecting(located(tab, given.ref), given.values))
-
-    @tool(toolset="browser", effects=_SENDS, untrusted=True, touches=alone, seconds=120.0)
-    async def browser_press(context: ToolContext, given: Press) -> str:
-        """Press a key, on an element or on the page."""
-
-        def what(tab: Tab) -> Callable[[], Awaitable[None]]:
-            if given.ref:
-                element = located(tab, given.ref)
-                return lambda: element.press(given.key)
-            return lambda: tab.page.keyboard.press(given.key)
-
-        return await done(context, what)
+        return await _done(ctx, context, what, given.ref)
 
     @tool(toolset="browser", untrusted=True, touches=alone, seconds=120.0)
     async def browser_hover(context: ToolContext, given: Hover) -> str:
         """Point at an element."""
-        return await done(context, lambda tab: located(tab, given.ref).hover)
+        return await _done(ctx, context, lambda tab: located(tab, given.ref).hover, judged=False)
 
     @tool(toolset="browser", effects=_SENDS, untrusted=True, touches=alone, seconds=120.0)
     async def browser_drag(context: ToolContext, given: Drag) -> str:
         """Drag an element to another one."""
 
-        def what(tab: Tab) -> Callable[[], Awaitable[None]]:
+        def what(tab: Tab) -> Doing:
             one, other = located(tab, given.ref), located(tab, given.to)
             return lambda: one.drag_to(other)
 
-        return await done(context, what)
+        return await _done(ctx, context, what, given.ref)
 
+    return [browser_click, browser_hover, browser_drag]
+
+
+def _typing(ctx: PluginContext) -> Sequence[Tool]:
+    @tool(toolset="browser", effects=_SENDS, untrusted=True, touches=alone, seconds=120.0)
+    async def browser_type(context: ToolContext, given: Type) -> str:
+        """Type into a field."""
+
+        def what(tab: Tab) -> Doing:
+            element = located(tab, given.ref)
+
+            async def fill() -> None:
+                await element.fill(given.text)
+                if given.submit:
+                    await element.press("Enter")
+
+            return fill
+
+        return await _done(ctx, context, what, given.ref)
+
+    @tool(toolset="browser", effects=_SENDS, untrusted=True, touches=alone, seconds=120.0)
+    async def browser_select(context: ToolContext, given: Select) -> str:
+        """Choose options of a list."""
+
+        def what(tab: Tab) -> Doing:
+            element = located(tab, given.ref)
+            return lambda: element.select_option(list(given.values))
+
+        return await _done(ctx, context, what, given.ref)
+
+    @tool(toolset="browser", effects=_SENDS, untrusted=True, touches=alone, seconds=120.0)
+    async def browser_press(context: ToolContext, given: Press) -> str:
+        """Press a key, on an element or on the page."""
+
+        def what(tab: Tab) -> Doing:
+            if given.ref:
+                element = located(tab, given.ref)
+                return lambda: element.press(given.key)
+            return lambda: tab.page.keyboard.press(given.key)
+
+        return await _done(ctx, context, what, given.ref)
+
+    return [browser_type, browser_select, browser_press]
+
+
+def _speaking(ctx: PluginContext) -> Sequence[Tool]:
     @tool(toolset="browser", effects=_SENDS, untrusted=True, touches=alone, seconds=120.0)
     async def browser_dialog(context: ToolContext, given: Answer) -> str:
         """Answer a dialog of the page."""
@@ -181,14 +192,19 @@ def acting(ctx: PluginContext) -> Sequence[Tool]:
             cut = f"\n(It is longer than {_VALUE:,} characters.)" if len(value) > _VALUE else ""
             return "\n".join([value[:_VALUE] + cut, *browsing.news()])
 
-    return [
-        browser_click, browser_type, browser_select, browser_press, browser_hover, browser_drag, browser_dialog,
-        browser_evaluate,
-    ]  # fmt: skip
+    return [browser_dialog, browser_evaluate]
 
 
-def _selecting(element: Any, values: Sequence[str]) -> Callable[[], Awaitable[Any]]:
-    return lambda: element.select_option(list(values))
+async def _done(
+    ctx: PluginContext, context: ToolContext, what: Callable[[Tab], Doing], ref: str = "", *, judged: bool = True
+) -> str:
+    """Do what was ``judged``, to the element that it was judged on; tell what came of it."""
+    async with working(ctx, context) as (browsing, tab):
+        before, doing = tab.snapshot, what(tab)
+        if judged:
+            still_there(ctx, context.call_id, tab, ref)
+        await browsing.act(tab, doing)
+        return await shown(browsing, tab, _after(browsing, tab, before))
 
 
 def _after(browsing: Browsing, tab: Tab, before: Any) -> Callable[[], Awaitable[str]]:

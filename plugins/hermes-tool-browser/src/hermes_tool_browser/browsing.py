@@ -1,6 +1,7 @@
 """The browser of one session: its tabs, what is done in them, and what came of it.
 
-Everything is done one after the other. Nothing waits longer than ``seconds``: a page that does not answer costs its tab.
+Everything is done one after the other, and nothing waits longer than ``seconds``. A page that does not answer costs its
+tab.
 """
 
 import asyncio
@@ -31,7 +32,6 @@ _DOWNLOADS = 20  # waiting to be saved
 _PATIENCE = 300.0  # seconds that a dialog waits for an answer
 _SETTLE = 1.5  # seconds that what an act began may take to change the page
 _END = 3.0  # seconds that a tab has to close
-_SIZE = {"width": 1280, "height": 800}
 
 
 @define(eq=False)
@@ -68,7 +68,7 @@ class Browsing:
         try:
             self._browser = browser = await self.backend.open(self._running.playwright)
             browser.on("disconnected", self._is_gone)
-            self._context = await browser.new_context(viewport=_SIZE, accept_downloads=True)
+            self._context = await browser.new_context(viewport={"width": 1280, "height": 800}, accept_downloads=True)
             self._context.set_default_timeout(self.config.seconds * 1000)
             self._context.on("page", self._opened)
             if not self.backend.here:  # no way out of ours bounds it, so what it asks for is looked at by name

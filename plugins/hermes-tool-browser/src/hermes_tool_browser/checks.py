@@ -42,8 +42,10 @@ async def _found(ctx: PluginContext) -> Finding:
         await _try(ctx)
     except ToolError as error:
         return Finding(level="fault", text=error.text, fix="" if "doctor" in error.hint else error.hint)
-    level, fix = ("ok", "") if wall == "bubblewrap" else ("warning", "Install bubblewrap: apt install bubblewrap")
-    return Finding(level=level, text=f"{program} works, {_WALLS[wall]}", fix=fix)
+    text = f"{program} works, {_WALLS[wall]}"
+    if wall == "bubblewrap":
+        return Finding(level="ok", text=text)
+    return Finding(level="warning", text=text, fix="Install bubblewrap: apt install bubblewrap")
 
 
 async def _try(ctx: PluginContext) -> None:

@@ -54,7 +54,7 @@ def judged(ctx: PluginContext, session: Session, call: ToolCall) -> Verdict | No
         return None
     browsing = open_one(ctx, session.id)
     tab = browsing.tab if browsing is not None and browsing.tabs else None
-    known = ctx.state.setdefault(_JUDGED, {})
+    known = _judgements(ctx)
     while len(known) >= _MOST:
         known.pop(next(iter(known)))
     if tab is None:
@@ -71,9 +71,15 @@ def judged(ctx: PluginContext, session: Session, call: ToolCall) -> Verdict | No
     return Verdict(outcome="ask", reason=f"{_deed(call, tab, element)} on {host or 'a page without an address'}")
 
 
+def _judgements(ctx: PluginContext) -> "dict[str, _Judged | None]":
+    """What acts were judged on that were not done yet, by their calls; None: no page was open then."""
+    found: dict[str, _Judged | None] = ctx.state.setdefault(_JUDGED, {})
+    return found
+
+
 def still_there(ctx: PluginContext, call_id: str, tab: "Tab", ref: str = "") -> None:
     """Make sure that a call acts on what it was judged on. Raises ToolError."""
-    found = ctx.state.get(_JUDGED, {}).pop(call_id, None)
+    found = _judgements(ctx).pop(call_id, None)
     now = tab.snapshot.elements.get(reference(ref)) if ref and tab.snapshot else None
     if (
         found is None

@@ -2,8 +2,9 @@
 
 import mimetypes
 import os
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import OutOfReach, ToolError
@@ -13,6 +14,10 @@ from hermes_core.types import Effect, Feature
 from hermes_tool_browser.browsing import Browsing
 from hermes_tool_browser.calls import located, shown, working
 from hermes_tool_browser.effects import still_there
+from hermes_tool_browser.tab import Tab
+
+if TYPE_CHECKING:
+    from playwright.async_api import FilePayload
 
 __all__ = ["giving"]
 
@@ -61,11 +66,11 @@ def giving(ctx: PluginContext) -> Sequence[Tool]:
 
             async def give() -> None:
                 if await element.evaluate("e => e instanceof HTMLInputElement && e.type === 'file'"):
-                    await element.set_input_files(files)  # type: ignore[arg-type]  # dicts of its own shape
+                    await element.set_input_files(files)
                     return
                 async with tab.page.expect_file_chooser(timeout=5_000) as chosen:
                     await element.click()
-                await (await chosen.value).set_files(files)  # type: ignore[arg-type]
+                await (await chosen.value).set_files(files)
 
             await browsing.act(tab, give)
             return await shown(browsing, tab, _look(browsing, tab))
@@ -103,7 +108,7 @@ def giving(ctx: PluginContext) -> Sequence[Tool]:
     return [browser_upload, browser_save, browser_pdf]
 
 
-def _look(browsing: Browsing, tab):
+def _look(browsing: Browsing, tab: Tab) -> Callable[[], Awaitable[str]]:
     async def make() -> str:
         return (await browsing.look(tab)).piece(1, full=False)
 
@@ -121,7 +126,7 @@ def _inside(workspace: Workspace, path: str) -> str:
     return real
 
 
-async def _file(workspace: Workspace, path: str) -> dict[str, object]:
+async def _file(workspace: Workspace, path: str) -> "FilePayload":
     data = await workspace.read(_inside(workspace, path))
     if len(data) > _LARGEST:
         raise ToolError(f"{path} has {len(data):,} bytes; {_LARGEST:,} can be given to a page.")

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Literal
 
 from hermes_core.context import PluginContext, UrlRules
@@ -72,7 +72,10 @@ class Wait:
 
 def looking(ctx: PluginContext) -> Sequence[Tool]:
     """All of them."""
+    return [*_pages(ctx), *_ways(ctx)]
 
+
+def _pages(ctx: PluginContext) -> Sequence[Tool]:
     @tool(toolset="browser", effects={Effect.NETWORK}, idempotent=True, untrusted=True, touches=_hosts, seconds=180.0)
     async def browser_navigate(context: ToolContext, given: Navigate) -> str:
         """Open a web page in the browser. Gives its accessibility tree; act on elements by their ref."""
@@ -102,6 +105,10 @@ def looking(ctx: PluginContext) -> Sequence[Tool]:
             tab.status = 0
             return await shown(browsing, tab, _whole(browsing, tab))
 
+    return [browser_navigate, browser_snapshot, browser_back]
+
+
+def _ways(ctx: PluginContext) -> Sequence[Tool]:
     @tool(toolset="browser", untrusted=True, touches=alone)
     async def browser_scroll(context: ToolContext, given: Scroll) -> str:
         """Scroll the page by a screen, to its end, or to an element. Tells what is new."""
@@ -129,10 +136,10 @@ def looking(ctx: PluginContext) -> Sequence[Tool]:
             return "No page is open."
         async with working(ctx, context) as (browsing, tab):
             if given.action == "select":
-                tab = browsing.select(given.tab)
-                return await shown(browsing, tab, _whole(browsing, tab))
+                other = browsing.select(given.tab)
+                return await shown(browsing, other, _whole(browsing, other))
             if given.action == "new":
-                tab = await browsing.new_tab()
+                await browsing.new_tab()
             elif given.action == "close":
                 closed = browsing.select(given.tab) if given.tab else tab
                 await browsing.bounded(closed.page.close())
@@ -146,7 +153,7 @@ def looking(ctx: PluginContext) -> Sequence[Tool]:
             told = await shown(browsing, tab, _whole(browsing, tab))
             return f"{missed}\n{told}" if missed else told
 
-    return [browser_navigate, browser_snapshot, browser_back, browser_scroll, browser_tabs, browser_wait]
+    return [browser_scroll, browser_tabs, browser_wait]
 
 
 def _hosts(given: Navigate) -> list[str]:
@@ -154,7 +161,7 @@ def _hosts(given: Navigate) -> list[str]:
     return [f"host:{check_url(given.url, UrlRules(allow_private=True)).host}"]
 
 
-def _whole(browsing: Browsing, tab: Tab, given: Look | None = None):
+def _whole(browsing: Browsing, tab: Tab, given: Look | None = None) -> Callable[[], Awaitable[str]]:
     async def make() -> str:
         snapshot = await browsing.look(tab)
         return snapshot.piece(given.page if given else 1, full=given.full if given else False)
@@ -167,7 +174,7 @@ def _listed(browsing: Browsing) -> list[str]:
 
 
 async def _opened(browsing: Browsing, tab: Tab, url: str) -> list[str]:
-    """Open an address; what is to be told of how that went. Raises ToolError, and OutOfReach where a rule forbids it."""
+    """Open an address; what is to be told of how that went. Raises ToolError, OutOfReach where a rule forbids it."""
     if tab.dialog is not None:
         await browsing.answer(tab, accept=False, text="")
     before, since, notes = tab.page.url, time.monotonic(), list[str]()
@@ -175,12 +182,13 @@ async def _opened(browsing: Browsing, tab: Tab, url: str) -> list[str]:
     outcome: list[str] = []
 
     async def go() -> None:
-        from playwright.async_api import Error, TimeoutError
+        from playwright.async_api import Error
+        from playwright.async_api import TimeoutError as Late
 
         try:
             response = await tab.page.goto(url, wait_until="domcontentloaded")
             tab.status = response.status if response else 0
-        except TimeoutError:
+        except Late:
             if tab.page.url == before:
                 raise
             notes.append(f"It was not loaded whole within {browsing.config.seconds} seconds; this is what came.")
@@ -220,24 +228,24 @@ def _in_words(said: str) -> str:
 
 
 async def _waited(browsing: Browsing, tab: Tab, given: Wait) -> str:
-    """Wait as wished; what did not come, in words."""
-    from playwright.async_api import TimeoutError
-
-    timeout = given.seconds * 1000
-    for text, state in ((given.text, "visible"), (given.gone, "hidden")):
-        if not text:
-            continue
-        found = tab.page.get_by_text(text).first
-
-        async def wait(found=found, state=state) -> str:
-            try:
-                await found.wait_for(state=state, timeout=timeout)
-            except TimeoutError:
-                return f"{text[:100]!r} did not {'come' if state == 'visible' else 'go'} in {given.seconds:g} seconds."
-            return ""
-
-        if missed := await browsing.bounded(wait(), given.seconds + 5):
-            return missed
+    """Wait as wished; what did not come or go, in words."""
     if not (given.text or given.gone):
         await asyncio.sleep(given.seconds)
-    return ""
+    came = await _became(browsing, tab, given.text, "visible", given.seconds) if given.text else True
+    went = await _became(browsing, tab, given.gone, "hidden", given.seconds) if given.gone else True
+    missed = (f"{given.text[:100]!r} did not come" * (not came), f"{given.gone[:100]!r} did not go" * (not went))
+    words = " and ".join(filter(None, missed))
+    return f"{words} in {given.seconds:g} seconds." if words else ""
+
+
+async def _became(browsing: Browsing, tab: Tab, text: str, state: Literal["visible", "hidden"], seconds: float) -> bool:
+    from playwright.async_api import TimeoutError as Late
+
+    async def wait() -> bool:
+        try:
+            await tab.page.get_by_text(text).first.wait_for(state=state, timeout=seconds * 1000)
+        except Late:
+            return False
+        return True
+
+    return await browsing.bounded(wait(), seconds + 5)

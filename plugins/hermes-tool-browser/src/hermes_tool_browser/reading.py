@@ -2,12 +2,18 @@
 
 import json
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from hermes_core.context import PluginContext
 from hermes_core.kinds import Tool, ToolContext, ToolOutput, tool
 from hermes_core.options import option, settings
 from hermes_core.types import Blob, Text
+from hermes_tool_browser.browsing import Browsing
 from hermes_tool_browser.calls import alone, shown, working
+from hermes_tool_browser.tab import Tab
+
+if TYPE_CHECKING:
+    from playwright.async_api import FloatRect
 
 __all__ = ["reading"]
 
@@ -63,12 +69,7 @@ def reading(ctx: PluginContext) -> Sequence[Tool]:
     async def browser_vision(context: ToolContext, given: Vision) -> ToolOutput:
         """Take a picture of the page, to see it."""
         async with working(ctx, context) as (browsing, tab):
-            wanted = {"type": "jpeg", "quality": _QUALITY, "animations": "disabled"}
-            if given.full:
-                height = await browsing.bounded(tab.page.evaluate("() => document.documentElement.scrollHeight"))
-                high = min(max(int(height) if isinstance(height, int | float) else 0, 800), _HIGHEST)
-                wanted |= {"full_page": True, "clip": {"x": 0, "y": 0, "width": 1280, "height": high}}
-            data = await browsing.bounded(tab.page.screenshot(**wanted))
+            data = await _picture(browsing, tab, full=given.full)
             told = await shown(browsing, tab)
             text = f"{told}\n{given.question}" if given.question else told
             return [Text(text=text), Blob(media_type="image/jpeg", data=data, name="page.jpg")]
@@ -94,6 +95,18 @@ def reading(ctx: PluginContext) -> Sequence[Tool]:
             return _last(lines) or "There are none."
 
     return [browser_get_images, browser_vision, browser_console, browser_network]
+
+
+async def _picture(browsing: Browsing, tab: Tab, *, full: bool) -> bytes:
+    page = tab.page
+    if not full:
+        return await browsing.bounded(page.screenshot(type="jpeg", quality=_QUALITY, animations="disabled"))
+    height = await browsing.bounded(page.evaluate("() => document.documentElement.scrollHeight"))
+    high = min(max(height if isinstance(height, int) else 0, 800), _HIGHEST)
+    part: FloatRect = {"x": 0, "y": 0, "width": 1280, "height": high}
+    return await browsing.bounded(
+        page.screenshot(type="jpeg", quality=_QUALITY, animations="disabled", full_page=True, clip=part)
+    )
 
 
 def _last(lines: Sequence[str]) -> str:

@@ -1,6 +1,7 @@
 """One tab: its page, what it said and asked for, and what is under way in it."""
 
 import asyncio
+import contextlib
 import time
 from collections import deque
 from collections.abc import Coroutine
@@ -164,7 +165,5 @@ class Tab:
 async def _quietly(work: Coroutine[Any, Any, None]) -> None:
     from playwright.async_api import Error
 
-    try:
+    with contextlib.suppress(Error):  # the page has gone meanwhile
         await work
-    except Error:
-        pass  # the page has gone meanwhile
