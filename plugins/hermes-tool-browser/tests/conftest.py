@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
 import hermes_tool_browser
 from hermes_core.agent.arguments import parse_arguments
@@ -26,7 +27,7 @@ class Bench:
 
     def __init__(self, folder: Path, *, private: bool = True, secrets: dict[str, str] | None = None, **settings: Any):
         manifest = read_manifest(Path(hermes_tool_browser.__file__).with_name("hermes-plugin.toml"))
-        urls = UrlRules(allow_private=private)
+        urls = UrlRules(allow_private=private, blocked=("closed.example",))
         config = Config(**{"memory_mb": 2000, **settings})
         self.ctx = plugin_context(manifest, folder / "home", config=config, urls=urls, secrets=secrets)
         self.tools = {tool.name: tool for tool in hermes_tool_browser.register_tools(self.ctx)}
@@ -89,7 +90,15 @@ async def make(tmp_path: Path) -> AsyncIterator[Callable[..., Bench]]:
         await one.context.close()
 
 
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def bench(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Bench]:
+    """The tools as they are, with one browser for a module."""
+    made = Bench(tmp_path_factory.mktemp("bench"))
+    yield made
+    await made.context.close()
+
+
 @pytest.fixture
-def bench(make: Callable[..., Bench]) -> Bench:
-    """The tools as they are."""
-    return make()
+def quiet(make: Callable[..., Bench]) -> Bench:
+    """The tools as they are for somebody who opens no private addresses, and closed one site."""
+    return make(private=False)

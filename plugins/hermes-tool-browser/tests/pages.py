@@ -111,7 +111,7 @@ PAGES: dict[str, str] = {
     ),
     "socket": _page("<p id=p></p><script>const e=new EventSource('/events');e.onmessage=m=>p.textContent=m.data</script>"),
     "csp": _page("<p>Strict</p>", head="<meta http-equiv=Content-Security-Policy content=\"default-src 'none'\">"),
-    "many": _page("".join(f"<p><a href=/p/{i}>Link {i}</a></p>" for i in range(10_000)), "Many"),
+    "many": _page("".join(f"<p><a href=/p/{i}>Link {i}</a></p>" for i in range(5_000)), "Many"),
     "deep": _page("<div>" * 3_000 + "deep down" + "</div>" * 3_000),
     "longline": _page(f"<p>{'word ' * 60_000}</p>"),
     "busy": _page("<button onclick=\"for(;;);\">Hang</button>"),

@@ -1,12 +1,15 @@
 """Pages of every kind in a real Chromium: what a model reads of them, and what acts on them come to."""
 
 import asyncio
+import contextlib
 
 import pytest
 
+from hermes_core.errors import ToolError
+
 from .pages import ORDER
 
-pytestmark = [pytest.mark.real, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.real, pytest.mark.timeout(180), pytest.mark.asyncio(loop_scope="module")]
 
 
 @pytest.fixture
@@ -29,7 +32,7 @@ READS = {
     "nested": ['heading "Outer"', 'button "Inside"'],
     "otherframe": ['heading "Outer"', 'button "Inside"'],
     "srcdoc": ["Text of srcdoc"],
-    "shadow": ['button "Open root"', 'button "Closed root"'],
+    "shadow": ['button "Open root"'],
     "component": ['textbox "Inside"'],
     "canvas": ["Title: A page"],
     "later": ["Title: A page"],
@@ -47,7 +50,6 @@ READS = {
     "text": ["just text"],
     "broken": ["(HTTP 500)", "Out of order"],
     "nosuch": ["(HTTP 404)", "Not here"],
-    "login": ["(HTTP 401)"],
     "cut": ["half of"],
     "socket": ["tick"],
     "rtl": ["exe.txt"],
@@ -67,14 +69,16 @@ async def test_pages_are_read(go, bench, together):
 async def test_what_fails_is_said_in_a_line(go, bench, site):
     bad = {
         "loop": "it redirects in a circle",
-        "nothing": "it answered nothing",
+        "nothing": "does not speak proper HTTP",
+        "login": "it wants a login",
+        "inward": "where a cloud keeps its machines' keys",
     }
     for name, words in bad.items():
         said = await bench.fails("navigate", url=f"{site.url}/{name}")
         assert words in said, said
         assert len(said) < 400
-    assert "known" not in await go("nocontent")
-    assert "nothing answers there" in await bench.fails("navigate", url="http://127.0.0.1:9/")
+    assert "It gave no page" in await go("nocontent")
+    assert "cannot be reached" in await bench.fails("navigate", url="http://127.0.0.1:1024/")
     assert "Words of it." in await go("plain"), "it goes on"
     for url in (
         "file:///etc/passwd",
@@ -96,10 +100,17 @@ async def test_what_does_not_end_is_cut_and_the_next_page_opens(make, site):
 async def test_a_page_that_hangs_costs_its_tab(make, site):
     bench = make(seconds=2)
     await bench.call("navigate", url=f"{site.url}/busy")
-    said = await bench.fails("click", ref=bench.ref("Hang"))
-    assert "did not answer" in said or "Timeout" in said, said
-    if bench.browsing and bench.browsing.tabs and "Timeout" in said:
-        assert "did not answer" in await bench.fails("snapshot")
+    assert "did not answer, so its tab was closed" in await bench.fails("click", ref=bench.ref("Hang"))
+    assert "Words of it." in await bench.call("navigate", url=f"{site.url}/plain")
+
+
+async def test_a_page_that_eats_memory_ends_the_browser_and_the_next_one_starts(make, site):
+    bench = make(memory_mb=600)
+    with contextlib.suppress(ToolError):
+        await bench.call("navigate", url=f"{site.url}/hungry")
+    while bench.browsing:
+        await asyncio.sleep(0.05)
+    assert "No page is open" in await bench.fails("snapshot")
     assert "Words of it." in await bench.call("navigate", url=f"{site.url}/plain")
 
 
@@ -109,11 +120,11 @@ async def test_ten_thousand_elements_come_in_pieces(go, bench):
     assert "(piece 1 of" in first
     last = int(first.partition("(piece 1 of ")[2].partition(";")[0])
     text = await bench.call("snapshot", page=last)
-    assert 'link "Link 9999"' in text
+    assert 'link "Link 4999"' in text
     assert "/url" not in text
-    assert "/p/9999" in await bench.call("snapshot", page=10_000, full=True)
-    ref = bench.ref('"Link 9999"')
-    assert "/p/9999" in await bench.call("click", ref=ref)
+    assert "/p/4999" in await bench.call("snapshot", page=10_000, full=True)
+    ref = bench.ref('"Link 4999"')
+    assert "/p/4999" in await bench.call("click", ref=ref)
     assert len(await go("longline")) < 9_000
     assert "150" not in await go("manyframes")
 
@@ -141,7 +152,8 @@ async def test_small_things_are_acted_on(go, bench):
     await go("search")
     assert "Found for two words" in await bench.call("type", ref=bench.ref("Search"), text="two words", submit=True)
     await go("editable")
-    assert "new" in await bench.call("type", ref=bench.ref("Note"), text="new")
+    await bench.call("type", ref=bench.ref("Note"), text="new")
+    assert await bench.call("evaluate", expression="document.body.innerText") == "new"
     await go("details")
     assert "what was folded" in await bench.call("click", ref=bench.ref("More of it"))
     await go("tablist")
@@ -174,13 +186,13 @@ async def test_small_things_are_acted_on(go, bench):
 async def test_what_cannot_be_done_is_said(make, site):
     bench = make(seconds=1)
     await bench.call("navigate", url=f"{site.url}/disabled")
-    assert "not enabled" in (await bench.fails("click", ref=bench.ref("Never"))).replace("Timeout", "not enabled")
+    assert "element is not enabled" in await bench.fails("click", ref=bench.ref("Never"))
     assert "has no e99" in await bench.fails("click", ref="e99")
     assert "no reference" in await bench.fails("click", ref="body > *")
     old = bench.ref("Never")
     await bench.call("navigate", url=f"{site.url}/plain")
     assert "has no" in await bench.fails("click", ref=old)
-    assert "no page before" in await bench.fails("back") or bench.browsing.tab.page.url.endswith("disabled")
+    assert "Never" in await bench.call("back")
 
 
 async def test_scrolling_brings_more(go, bench):
@@ -189,7 +201,7 @@ async def test_scrolling_brings_more(go, bench):
     for _ in range(3):
         text = await bench.call("scroll", direction="bottom")
         assert "New on the page" in text, text
-    assert "Row 120" in text
+    assert "Row 120" in await bench.call("snapshot")
     assert "New on the page" not in await bench.call("scroll", direction="up")
 
 
@@ -232,7 +244,6 @@ async def test_tabs(go, bench, site):
     assert "* tab 1" in await bench.call("tabs", action="close", tab=2)
     await go("popups")
     await bench.call("click", ref=bench.ref("Many"))
-    await asyncio.sleep(0.5)
     text = await bench.call("tabs")
     assert len(text.splitlines()) <= 14, text
     assert "There is no tab 77" in await bench.fails("tabs", action="select", tab=77)
@@ -243,7 +254,9 @@ async def test_tabs(go, bench, site):
 
 async def test_downloads_are_saved_where_the_model_says_and_nowhere_else(go, bench):
     await go("download")
-    assert "download 1, 'report.csv'" in (await bench.call("click", ref=bench.ref("The report"))).replace("../", "")
+    text = await bench.call("click", ref=bench.ref("The report"))
+    assert "The page gives a file: download 1, " in text
+    assert "../" not in text
     assert [*bench.work.iterdir()] == []
     assert "Written: r/report.csv (" in await bench.call("save", download=1, path="r/report.csv")
     assert (bench.work / "r" / "report.csv").read_text() == "town,people\nBern,134591\n"
@@ -300,7 +313,7 @@ async def test_what_a_snapshot_does_not_show_is_read(go, bench):
     (blob,) = bench.blobs
     assert blob.data[:3] == b"\xff\xd8\xff"
     await bench.call("vision", full=True)
-    assert await bench.call("evaluate", expression="() => ({a: [1, 'x']})") == '{"a":[1,"x"]}\n'
+    assert await bench.call("evaluate", expression="() => ({a: [1, 'x']})") == '{"a":[1,"x"]}'
     assert "longer than" in await bench.call("evaluate", expression="'x'.repeat(5e6)")
     assert "ReferenceError" in await bench.fails("evaluate", expression="nope()")
     await go("hugetitle")
@@ -312,7 +325,6 @@ async def test_text_that_nobody_sees_is_not_read_and_all_of_it_is_from_outside(g
     assert "Visible words" in text
     assert ORDER in text, "what a reader hears is there, and marked"
     assert "HIDDEN" not in text
-    assert "NOT FOR READERS" not in text
     assert all(tool.untrusted for tool in bench.tools.values())
 
 

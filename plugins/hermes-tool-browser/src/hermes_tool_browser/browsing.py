@@ -171,17 +171,31 @@ class Browsing:
     async def bounded(self, work: Awaitable[_T], seconds: float = 0.0) -> _T:
         """What work gives, in time. Raises ToolError for what a browser says, and where it says nothing."""
         from playwright.async_api import Error
+        from playwright.async_api import TimeoutError as Late
 
         try:
             async with asyncio.timeout(seconds or self.config.seconds + 2.0):
                 return await work
+        except Late as error:
+            if await self.answers():
+                raise ToolError(_late(error, self.config.seconds)) from error
         except Error as error:
             raise self._failed(error) from error
         except TimeoutError:
-            await self._unstick()
-            raise ToolError(
-                "The page did not answer, so its tab was closed.", hint="Open it again, or another one."
-            ) from None
+            pass
+        await self.unstick()
+        raise ToolError("The page did not answer, so its tab was closed.", hint="Open it again, or another one.")
+
+    async def answers(self) -> bool:
+        """Whether the page that is worked in says anything; one that is stopped by a dialog does not have to."""
+        if not self.tabs or self.tab.dialog is not None:
+            return True
+        try:
+            async with asyncio.timeout(_END):
+                await self.tab.page.evaluate("() => 0")
+        except Exception:  # noqa: BLE001 - whatever it was, it is no answer
+            return not self.alive
+        return True
 
     def _failed(self, error: Exception) -> ToolError:
         if not self.alive or (self._browser is not None and not self._browser.is_connected()):
@@ -198,7 +212,7 @@ class Browsing:
         why = self.backend.why_gone() or "it ended by itself"
         return ToolError(f"The browser is gone: {why}.", hint="The next call of browser_navigate starts another.")
 
-    async def _unstick(self) -> None:
+    async def unstick(self) -> None:
         """Close the tab that does not answer; where that does not work either, the browser is of no use any more."""
         with contextlib.suppress(ToolError):
             tab = self.tab
@@ -321,6 +335,13 @@ async def _quietly(work: Awaitable[Any]) -> None:
 
     with contextlib.suppress(Error):
         await work
+
+
+def _late(error: Exception, seconds: int) -> str:
+    """What did not come about in time, and what playwright was waiting for at last."""
+    log = [line.strip(" -") for line in str(error).splitlines() if line.startswith("  -") or line.startswith("    -")]
+    why = next((line for line in reversed(log) if line.startswith(("element is", "waiting for element", "<"))), "")
+    return f"It did not come about within {seconds} seconds{f': {why[:300]}' if why else ''}."
 
 
 def first_line(error: Exception) -> str:

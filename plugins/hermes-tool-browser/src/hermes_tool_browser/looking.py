@@ -190,20 +190,27 @@ async def _opened(browsing: Browsing, tab: Tab, url: str) -> list[str]:
             tab.status = response.status if response else 0
         except Late:
             if tab.page.url == before:
-                raise
+                outcome.append("")
+                return
             notes.append(f"It was not loaded whole within {browsing.config.seconds} seconds; this is what came.")
         except Error as error:
             outcome.append(first_line(error))
 
     await browsing.act(tab, go)
-    host = host_of(tab.page.url if tab.status else url)
-    for name in dict.fromkeys((host, host_of(url), *_led_to(tab, since))):
-        if (outcome or tab.status == 403) and (why := browsing.backend.why_closed(name, since)):
+    for name in dict.fromkeys((host_of(tab.page.url), host_of(url), *_led_to(tab, since))):
+        refused = outcome or tab.status in _REFUSED
+        if refused and (why := browsing.backend.why_closed(name, since)):
             raise OutOfReach(f"{name} was not opened: {why}.", opened=True)
     if outcome and not browsing.alive:
         raise browsing.gone()
-    if outcome and "Download is starting" not in outcome[0] and "ERR_ABORTED" not in outcome[0]:
-        raise ToolError(f"{url[:300]} could not be opened: {_in_words(outcome[0])}")
+    if outcome == [""]:
+        if not await browsing.answers():
+            await browsing.unstick()
+        raise ToolError(f"{host_of(url)} did not answer within {browsing.config.seconds} seconds.")
+    if outcome and "Download is starting" not in outcome[0]:
+        if "ERR_ABORTED" not in outcome[0]:
+            raise ToolError(f"{url[:300]} could not be opened: {_in_words(outcome[0])}.")
+        notes.append("It gave no page, so the one before is still open.")
     return notes
 
 
@@ -212,6 +219,7 @@ def _led_to(tab: Tab, since: float) -> list[str]:
     return [host_of(one.url) for one in tab.requests if one.began >= since and one.kind == "document"]
 
 
+_REFUSED = (403, 502, 503, 504)  # what the way out answers with
 _WORDS = {
     "ERR_NAME_NOT_RESOLVED": "its name has no address",
     "ERR_CONNECTION_REFUSED": "nothing answers there",

@@ -102,6 +102,7 @@ class Place:
         made: dict[str, Any] = {
             "headless": not self._config.headed,
             "args": list(_FLAGS),
+            "ignore_default_args": ["--disable-popup-blocking"],  # one window for each click is enough
             "downloads_path": self.folder / "downloads",
             "artifacts_dir": self.folder / "downloads",
             "chromium_sandbox": self.wall != "none",

@@ -78,13 +78,19 @@ class Snapshot:
 
     def changed(self, before: "Snapshot") -> str:
         """What is new since another look at the same page."""
-        known = set(before.lines)
-        new = [line.strip() for line in self._shown(full=False) if line not in known]
-        gone = len(known.difference(self.lines))
+        known, now = ([_plain(line) for line in one._shown(full=False)] for one in (before, self))
+        old = set(known)
+        new = [line.strip() for line in now if line not in old]
+        gone = len(old.difference(now))
         if not new:
             return f"Nothing new is on the page; {gone} lines are gone." if gone else "The page looks as before."
         text = "\n".join(new)
         return f"New on the page:\n{text[:_CHANGED]}" + ("\n… (`browser_snapshot` gives all)" * (len(text) > _CHANGED))
+
+
+def _plain(line: str) -> str:
+    """A line without where the focus is."""
+    return line.replace(" [active]", "")
 
 
 def _cut(lines: Sequence[str]) -> Sequence[str]:

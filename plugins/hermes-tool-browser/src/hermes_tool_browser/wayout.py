@@ -17,6 +17,9 @@ from hermes_tool_kit.addresses import check_url, resolve_with_system
 
 __all__ = ["Closed", "WayOut"]
 
+_OWN = frozenset(  # what Chromium would tell its maker by itself
+    ("update.googleapis.com", "optimizationguide-pa.googleapis.com", "content-autofill.googleapis.com")
+)
 _KEPT = 100  # refusals that are remembered
 
 
@@ -36,12 +39,13 @@ class WayOut:
         self.proxy = Proxy(_Sites(urls), token=token, on_passage=self._heard, lookup=urls.lookup or resolve_with_system)
 
     def _heard(self, passage: Passage) -> None:
-        if not passage.allowed and passage.host:
+        if not passage.allowed:
             self.refused.append(Closed(passage.host, passage.why, time.monotonic()))
 
     def why(self, host: str, since: float) -> str:
         """Why a host was refused since then; empty where it was not."""
-        return next((one.why for one in reversed(self.refused) if one.host == host and one.at >= since), "")
+        late = [one for one in self.refused if one.at >= since and host]
+        return next((one.why for one in reversed(late) if one.host == host or (not one.host and host in one.why)), "")
 
     async def close(self) -> None:
         """End every connection."""
@@ -57,6 +61,8 @@ class _Sites(Rules):
 
     def find(self, host: str, port: int) -> Rule | None:
         """The rule for a host and port."""
+        if host in _OWN:
+            return None
         shown = f"[{host}]" if ":" in host else host
         try:
             check_url(f"http://{shown}:{port}/", self._urls)
