@@ -68,8 +68,8 @@ PAGES: dict[str, str] = {
     "onload": _page("<p>Behind it</p><script>alert('at once')</script>"),
     "dialogs": _page("<button onclick=\"for(let i=0;i<5;i++)alert('number '+i)\">Again and again</button>"),
     "leaving": _page("<input aria-label=Draft><script>onbeforeunload=e=>{e.preventDefault();return 'x'}</script>"),
-    "popup": _page("<a href=/plain target=_blank>In a new tab</a><button onclick=\"open('/plain')\">Open one</button>"),
-    "popups": _page("<button onclick=\"for(let i=0;i<40;i++)open('/plain?'+i)\">Many</button>"),
+    "popup": _page("<a href=/plain target=_blank>In a new tab</a><button onclick=\"window.open('/plain')\">Open one</button>"),
+    "popups": _page("<button onclick=\"for(let i=0;i<40;i++)window.open('/plain?'+i)\">Many</button>"),
     "download": _page("<a href=/report.csv download>The report</a><a href=/endless.bin download>No end</a>"),
     "blob": _page(
         "<button onclick=\"const a=document.createElement('a');a.href=URL.createObjectURL(new Blob(['made here']));"
@@ -127,9 +127,10 @@ PAGES: dict[str, str] = {
                     "fetch('http://127.0.0.1:{port}/secret',{mode:'no-cors'}).then(()=>p.textContent='reached')"
                     ".catch(()=>p.textContent='refused')</script>"),
     "unicode": _page("<p>Grüße, 漢字, שלום, 👋🏽</p><button>Ünïcode</button>"),
-    "rtl": _page("<p>safe‮exe.txt</p>"),
+    "rtl": _page("<p>safe\u202eexe.txt</p>"),
+    "rewritten": _page("<p>x</p><script>onload=()=>{document.open();document.write('never closed')}</script>"),
     "scripts": _page("<p>x</p><script src=/json?wait=.2></script>"),
-    "unclosed": "<title>Unclosed<body><p>never <b>closed <table><tr><td>cell",
+    "unclosed": "<title>Unclosed</title><body><p>never <b>closed <table><tr><td>cell",
     "empty": "",
 }  # fmt: skip
 

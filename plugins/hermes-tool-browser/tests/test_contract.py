@@ -9,6 +9,7 @@ from hermes_core.testing import ToolContract
 
 class TestTabs(ToolContract):
     module = "hermes_tool_browser"
+    settings: ClassVar = {"executable": "/no/such/chromium"}  # the real one is opened by the real tests
     arguments: ClassVar = {"action": "list"}
     failing_arguments: ClassVar = {"action": "select", "tab": 7}
 
@@ -40,7 +41,7 @@ NO_PAGE = {
 }
 REFUSED = {
     "file:///etc/passwd": "http",
-    "http://127.0.0.1/": "this machine",
+    "http://127.0.0.1/": "is loopback",
     "http://169.254.169.254/latest/": "cloud",
     "http://10.0.0.1/": "private",
     "http://user:word@a.example/": "@",

@@ -31,6 +31,8 @@ _TABS = 12  # open at one time; what a page opens beyond is closed
 _DOWNLOADS = 20  # waiting to be saved
 _PATIENCE = 300.0  # seconds that a dialog waits for an answer
 _SETTLE = 1.5  # seconds that what an act began may take to change the page
+_LOOK = 20.0  # seconds that a snapshot may take
+_WORDS = "() => String(document.body ? document.body.innerText : '').slice(0, 200000)"
 _END = 3.0  # seconds that a tab has to close
 
 
@@ -157,7 +159,7 @@ class Browsing:
 
     def news(self) -> list[str]:
         """What happened by itself since the last time."""
-        told, self._news = self._news, []
+        told, self._news = list(dict.fromkeys(self._news)), []
         for tab in self.tabs:
             told += tab.answered
             tab.answered.clear()
@@ -281,9 +283,15 @@ class Browsing:
         return False
 
     async def look(self, tab: Tab) -> Snapshot:
-        """Take a snapshot. Raises ToolError."""
-        timeout = self.config.seconds * 1000
-        text = await self.bounded(tab.page.aria_snapshot(mode="ai", timeout=timeout))
+        """Take a snapshot. Of a page that is stuck half way its text alone. Raises ToolError."""
+        seconds = min(self.config.seconds, _LOOK)
+        try:
+            text = await self.bounded(tab.page.aria_snapshot(mode="ai", timeout=seconds * 1000), seconds + 2.0)
+        except ToolError:
+            if tab not in self.tabs:
+                raise
+            words = await self.bounded(tab.page.evaluate(_WORDS), _END)
+            text = "\n".join(f"- text: {line}" for line in str(words).splitlines() if line.strip())
         tab.snapshot = Snapshot(text, tab.page.url)
         return tab.snapshot
 
@@ -339,8 +347,8 @@ async def _quietly(work: Awaitable[Any]) -> None:
 
 def _late(error: Exception, seconds: int) -> str:
     """What did not come about in time, and what playwright was waiting for at last."""
-    log = [line.strip(" -") for line in str(error).splitlines() if line.startswith("  -") or line.startswith("    -")]
-    why = next((line for line in reversed(log) if line.startswith(("element is", "waiting for element", "<"))), "")
+    log = [line.strip(" -") for line in str(error).splitlines()]
+    why = next((line for line in reversed(log) if line.startswith(("element is", "element was", "<"))), "")
     return f"It did not come about within {seconds} seconds{f': {why[:300]}' if why else ''}."
 
 

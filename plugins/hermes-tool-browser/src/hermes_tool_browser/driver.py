@@ -4,6 +4,7 @@ It is started with a clean environment, a temporary folder of its own, and nothi
 """
 
 import asyncio
+import contextlib
 import os
 import shlex
 import shutil
@@ -59,7 +60,7 @@ class Driver:
                 self._running = None
             if running.users <= 0:
                 await running.playwright.stop()
-                shutil.rmtree(running.folder, ignore_errors=True)
+                scratch.removed(running.folder)
 
 
 async def _started() -> Running:
@@ -72,10 +73,16 @@ async def _started() -> Running:
     folder = scratch.made(mark)
     theirs = os.environ.get(_NODE)
     os.environ[_NODE] = str(_script(folder, theirs, mark))  # playwright knows no other way to say it
+    starting = asyncio.ensure_future(async_playwright().start())
     try:
-        return Running(await async_playwright().start(), folder)
+        return Running(await asyncio.shield(starting), folder)
+    except asyncio.CancelledError:
+        with contextlib.suppress(Exception):  # it is not wanted any more, and it cannot be ended before it runs
+            await (await starting).stop()
+        scratch.removed(folder)
+        raise
     except (Error, OSError) as error:
-        shutil.rmtree(folder, ignore_errors=True)
+        scratch.removed(folder)
         raise ToolError(f"Playwright could not be started: {str(error)[:300]}", retry=False) from error
     finally:
         if theirs is None:

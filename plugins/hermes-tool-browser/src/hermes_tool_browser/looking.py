@@ -11,7 +11,7 @@ from hermes_core.kinds import Tool, ToolContext, tool
 from hermes_core.options import ge, le, option, settings
 from hermes_core.types import Effect
 from hermes_tool_browser.browsing import Browsing, first_line
-from hermes_tool_browser.calls import alone, host_of, located, shown, working
+from hermes_tool_browser.calls import NO_PAGE, alone, host_of, located, shown, working
 from hermes_tool_browser.lasting import open_one
 from hermes_tool_browser.tab import Tab
 from hermes_tool_kit.addresses import check_url
@@ -132,8 +132,8 @@ def _ways(ctx: PluginContext) -> Sequence[Tool]:
     @tool(toolset="browser", untrusted=True, touches=alone)
     async def browser_tabs(context: ToolContext, given: Tabs) -> str:
         """List the tabs, work in another one, open or close one."""
-        if open_one(ctx, context.session.id) is None:
-            return "No page is open."
+        if given.action == "list" and open_one(ctx, context.session.id) is None:
+            return NO_PAGE
         async with working(ctx, context) as (browsing, tab):
             if given.action == "select":
                 other = browsing.select(given.tab)
@@ -143,7 +143,7 @@ def _ways(ctx: PluginContext) -> Sequence[Tool]:
             elif given.action == "close":
                 closed = browsing.select(given.tab) if given.tab else tab
                 await browsing.bounded(closed.page.close())
-            return "\n".join([*browsing.news(), *_listed(browsing)]) or "No page is open."
+            return "\n".join([*browsing.news(), *_listed(browsing)]) or NO_PAGE
 
     @tool(toolset="browser", idempotent=True, untrusted=True, touches=alone, seconds=120.0)
     async def browser_wait(context: ToolContext, given: Wait) -> str:
@@ -197,8 +197,8 @@ async def _opened(browsing: Browsing, tab: Tab, url: str) -> list[str]:
             outcome.append(first_line(error))
 
     await browsing.act(tab, go)
-    for name in dict.fromkeys((host_of(tab.page.url), host_of(url), *_led_to(tab, since))):
-        refused = outcome or tab.status in _REFUSED
+    refused = tab.status in _REFUSED or (outcome and "ERR_ABORTED" not in outcome[0])
+    for name in dict.fromkeys((host_of(tab.page.url) if tab.status else "", host_of(url), *_led_to(tab, since))):
         if refused and (why := browsing.backend.why_closed(name, since)):
             raise OutOfReach(f"{name} was not opened: {why}.", opened=True)
     if outcome and not browsing.alive:

@@ -9,7 +9,6 @@ import asyncio
 import contextlib
 import os
 import shlex
-import shutil
 import socket
 import sys
 from collections.abc import Iterator, Sequence
@@ -209,7 +208,7 @@ class Place:
         await self.way.close()
         if self.wall != "bubblewrap":
             scratch.end_marked(self._mark)
-        shutil.rmtree(self.folder, ignore_errors=True)
+        scratch.removed(self.folder)
 
 
 @contextlib.contextmanager

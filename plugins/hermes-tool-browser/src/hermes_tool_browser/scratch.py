@@ -6,7 +6,6 @@ A browser dies with its Hermes by itself. Should one not, it is found by its mar
 import contextlib
 import os
 import re
-import shutil
 import signal
 import tempfile
 from collections.abc import Iterator
@@ -14,7 +13,7 @@ from pathlib import Path
 
 from hermes_core.environment import MARK
 
-__all__ = ["end_marked", "made", "sweep"]
+__all__ = ["end_marked", "made", "removed", "sweep"]
 
 _PREFIX = "hermes-browser-"
 
@@ -26,6 +25,17 @@ def made(mark: str) -> Path:
     return folder
 
 
+def removed(folder: Path) -> None:
+    """Take one away with all that is in it; what goes meanwhile is gone, too. No link in it is followed."""
+    for place, folders, files in os.walk(folder, topdown=False):
+        for name in (*files, *folders):
+            path = Path(place, name)
+            with contextlib.suppress(OSError):
+                path.rmdir() if name in folders and not path.is_symlink() else path.unlink()
+    with contextlib.suppress(OSError):
+        folder.rmdir()
+
+
 def sweep() -> None:
     """Take away what a Hermes left here that is dead, and end what still bears its marks."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
@@ -34,7 +44,7 @@ def sweep() -> None:
             continue
         with contextlib.suppress(OSError):
             end_marked((folder / "mark").read_text())
-        shutil.rmtree(folder, ignore_errors=True)
+        removed(folder)
 
 
 def _is_mine(folder: Path) -> bool:

@@ -14,6 +14,7 @@ _REF = re.compile(r"\[ref=((?:f\d+)*e\d+)\]")
 _ROLE = re.compile(r"^\s*- '?([\w-]+)(?: (\"(?:[^\"\\]|\\.)*\"))?")
 _URL = re.compile(r"^\s*- /url: (.*)$")
 _CURSOR = re.compile(r" \[cursor=pointer\]")
+_TURNS = re.compile("[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")  # what shows a text as it is not
 _CHANGED = 3_000  # characters of what changed
 
 
@@ -31,7 +32,8 @@ class Snapshot:
 
     def __init__(self, text: str, url: str) -> None:
         self.cut = len(text) > _LONGEST
-        self.url, self.lines = url, [_CURSOR.sub("", line) for line in text[:_LONGEST].split("\n") if line.strip()]
+        shown = _TURNS.sub("", _CURSOR.sub("", text[:_LONGEST]))
+        self.url, self.lines = url, [line for line in shown.split("\n") if line.strip()]
         self._elements: dict[str, Element] | None = None
         self._pieces: dict[bool, Sequence[str]] = {}
 
