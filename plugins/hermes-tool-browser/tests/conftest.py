@@ -11,6 +11,7 @@ import hermes_tool_browser
 from hermes_core.agent.arguments import parse_arguments
 from hermes_core.context import UrlRules
 from hermes_core.errors import ToolError
+from hermes_core.options import Secret
 from hermes_core.plugins.manifest import read_manifest
 from hermes_core.testing.fake_context import FakeToolContext, plugin_context
 from hermes_core.testing.fakes import FakeWorkspace
@@ -25,10 +26,14 @@ from .pages import Site
 class Bench:
     """The tools of one session. ``call`` judges a call as a kernel does, makes it, and gives its text."""
 
-    def __init__(self, folder: Path, *, private: bool = True, secrets: dict[str, str] | None = None, **settings: Any):
+    def __init__(
+        self, folder: Path, *, urls: UrlRules | None = None, secrets: dict[str, str] | None = None, **settings: Any
+    ) -> None:
         manifest = read_manifest(Path(hermes_tool_browser.__file__).with_name("hermes-plugin.toml"))
-        urls = UrlRules(allow_private=private, blocked=("closed.example",))
-        config = Config(**{"memory_mb": 2000, **settings})
+        urls = urls or UrlRules(allow_private=True)
+        if "cdp_url" in settings:
+            settings["cdp_url"] = Secret(settings["cdp_url"])
+        config = Config(**settings)
         self.ctx = plugin_context(manifest, folder / "home", config=config, urls=urls, secrets=secrets)
         self.tools = {tool.name: tool for tool in hermes_tool_browser.register_tools(self.ctx)}
         self.work = folder / "work"
@@ -101,4 +106,4 @@ async def bench(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Bench
 @pytest.fixture
 def quiet(make: Callable[..., Bench]) -> Bench:
     """The tools as they are for somebody who opens no private addresses, and closed one site."""
-    return make(private=False)
+    return make(urls=UrlRules(blocked=("closed.example",)))

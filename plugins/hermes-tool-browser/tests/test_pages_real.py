@@ -96,7 +96,8 @@ async def test_what_does_not_end_is_cut_and_the_next_page_opens(make, site):
     assert len(await bench.call("navigate", url=f"{site.url}/plain")) < 1_000
     assert "never closed" in await bench.call("navigate", url=f"{site.url}/rewritten")
     with contextlib.suppress(ToolError):
-        assert "half of" in await bench.call("navigate", url=f"{site.url}/cut")
+        text = await bench.call("navigate", url=f"{site.url}/cut")
+        assert "half of" in text or "not loaded whole" in text
     assert "Words of it." in await bench.call("navigate", url=f"{site.url}/plain")
 
 
