@@ -6,7 +6,13 @@ from collections.abc import Sequence
 from hermes_core.codec import canonical, plain_text
 from hermes_core.types import JSON, Blob, Message, Part, Reasoning, Text, ToolCall, ToolResult
 
-__all__ = ["shapes"]
+__all__ = ["conversation", "shapes"]
+
+
+def conversation(prompt: str, messages: Sequence[Message]) -> list[JSON]:
+    """Return a whole conversation as OpenAI chat-completions messages, with the ``prompt`` that it began with."""
+    begins: list[JSON] = [{"role": "system", "content": prompt}] if prompt else []
+    return [*begins, *(shape for message in messages for shape in shapes(message))]
 
 
 def shapes(message: Message) -> list[JSON]:

@@ -57,9 +57,7 @@ class Gateway:
         self._asks = asks = Asks(ctx, turns, self._senders)
         self.commands = ChatCommands(ctx, self._queue, turns, asks, self.told, self._try_again)
         self._inbound = Inbound(ctx, self._queue, turns, asks, self.commands, self._admit, self._senders.wake)
-        self._worker = TurnWorker(
-            ctx, turns, asks, self._senders.wake, self._senders.show, self._again, self._access
-        )
+        self._worker = TurnWorker(ctx, turns, asks, self._senders.wake, self._senders.show, self._again, self._access)
         self._services = Services(ctx)
         self.platforms = [
             PlatformSupervisor(

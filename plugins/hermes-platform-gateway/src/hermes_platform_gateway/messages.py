@@ -116,7 +116,7 @@ class Messages(Mailbox):
         if session is None or await turns.owner(session.id) is None:
             return True
         begun = await turns.cut(session.id)
-        came = begun.envelope if begun and begun.envelope else await turns.asked_from(session.id, owner)
+        came = begun.envelope if begun and begun.envelope else await self._ctx.sessions.asked_from(session.id, owner)
         return came is not None and is_order_of(came, owner)  # what is asked in a terminal comes from no account
 
     async def _conversation(self, chat: KnownChat) -> str:

@@ -17,6 +17,7 @@ import sqlalchemy as sa
 from hermes_core.context import PluginContext
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.types import Principal
+from hermes_openai_shape.write import conversation
 from hermes_tool_upkeep.erase import mark_of, place_of
 from hermes_tool_upkeep.rows import connected, tables_of
 from hermes_tool_upkeep.said import accounts_of, said_elsewhere
@@ -45,7 +46,11 @@ async def export_person(ctx: PluginContext, person: str, folder: Path, name: str
     sessions: dict[str, Any] = {}
     for owner in whose:
         for row in await ctx.sessions.rows(owner, limit=1_000_000, children=True):
-            said = await ctx.sessions.export(owner, row.session.id)
+            prompt, past = (
+                await ctx.sessions.prompt(owner, row.session.id),
+                await ctx.sessions.past(owner, row.session.id),
+            )
+            said = conversation(prompt, past)
             sessions[row.session.id] = {"title": row.session.title, "updated": row.updated, "messages": said}
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = folder / (name or f"{mark_of(person)}-{time.strftime('%Y%m%d-%H%M%S')}.zip")

@@ -152,13 +152,11 @@ def make_export(ctx: PluginContext) -> click.Command:
 
 
 async def _export(ctx: PluginContext, which: str) -> None:
-    from hermes_openai_shape.write import shapes
+    from hermes_openai_shape.write import conversation
 
     session = await ctx.sessions.find(ctx.owner, which)
     prompt = await ctx.sessions.prompt(ctx.owner, session.id)
-    rows = [{"role": "system", "content": prompt}] if prompt else []
-    rows += [shape for message in await ctx.sessions.past(ctx.owner, session.id) for shape in shapes(message)]
-    for shape in rows:
+    for shape in conversation(prompt, await ctx.sessions.past(ctx.owner, session.id)):
         click.echo(json.dumps(shape, ensure_ascii=False))
 
 

@@ -176,7 +176,7 @@ def make_invite(ctx: PluginContext) -> click.Command:
         role = "admin" if admin else "user"
         by = f"invited by {getpass.getuser()}"
         word, made = await invited(rows_of(ctx), name, seconds=seconds_of(span), by=by, role=role)
-        there = links(word, await ctx.host.records.accounts())
+        there = links(word, await rows_of(ctx).accounts.list())
         if as_json:
             row = {"person": name, "role": role, "word": word, "links": there, "expires": made.expires}
             emit([row], (), as_json=True, empty="")

@@ -102,7 +102,7 @@ async def _invited(ctx: PluginContext, known: Register, words: Sequence[str], ac
         )
     seconds, rows = seconds_of(words[1] if len(words) > 1 else "1d"), rows_of(ctx)
     word, _ = await invite(rows, name, seconds=seconds, by=f"invited by {actor}", fresh=True)
-    there = "\n".join(links(word, await ctx.host.records.accounts()))
+    there = "\n".join(links(word, await rows_of(ctx).accounts.list()))
     return f"{there}\n`{word}`\nGood once: who sends me the word in private is {name} from then on.".strip()
 
 

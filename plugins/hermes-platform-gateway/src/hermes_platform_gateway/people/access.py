@@ -39,7 +39,7 @@ class Access:
     """What becomes of a message. ``principal`` is who speaks, ``role`` what they may ask for when they are let in.
 
     ``by`` says in words which rule decided, for logs. ``kept`` is what keeps who was let in from being heard.
-    ``named``: the rule lets in this very person, and not only a place. ``word`` is what a person's row calls them, where
+    ``named``: the rule lets in this very person, and not only a place. ``word`` is what their row calls them, where
     that is more than a user.
     """
 

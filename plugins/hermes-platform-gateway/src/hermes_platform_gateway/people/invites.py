@@ -10,10 +10,10 @@ import secrets
 from collections.abc import Iterable
 
 from hermes_core.errors import UserError
-from hermes_core.types import Account, Envelope, Text
+from hermes_core.types import Envelope, Text
 from hermes_platform_gateway.config import PERSON
 from hermes_platform_gateway.people.pairing import ALPHABET
-from hermes_platform_gateway.rows.values import Invite, Person
+from hermes_platform_gateway.rows.values import Account, Invite, Person
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
