@@ -50,7 +50,7 @@ async def export_person(ctx: PluginContext, person: str, folder: Path, name: str
                 await ctx.sessions.prompt(owner, row.session.id),
                 await ctx.sessions.past(owner, row.session.id),
             )
-            said = conversation(prompt, past)
+            said = conversation(prompt, await ctx.sessions.past(owner, row.session.id))
             sessions[row.session.id] = {"title": row.session.title, "updated": row.updated, "messages": said}
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = folder / (name or f"{mark_of(person)}-{time.strftime('%Y%m%d-%H%M%S')}.zip")

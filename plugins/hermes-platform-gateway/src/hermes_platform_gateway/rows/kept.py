@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["MIGRATION", "Rows", "end_drafts", "is_order", "is_order_of", "orders", "rows_of", "sent", "unplayed"]
 
 _ALL = 1_000_000
-MIGRATION = Migration(folder=Path(__file__).parent / "versions", head="0002")
+MIGRATION = Migration(folder=Path(__file__).parent / "versions", head="0004")
 
 
 class Rows:
