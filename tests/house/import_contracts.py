@@ -82,7 +82,7 @@ layers =
     codec | trace | notices
     types | errors
     environment
-    values | modes | patterns | permissions | own | records | package
+    values | modes | patterns | permissions | own | records
 
 [importlinter:contract:independence]
 name = No plugin knows another plugin
