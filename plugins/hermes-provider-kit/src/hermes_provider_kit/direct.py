@@ -223,7 +223,8 @@ class DirectTransport(httpx2.AsyncBaseTransport):
 
     def _rest(self, origin: Origin, link: _Link) -> None:
         """Keep a connection whose exchange is whole, and no more of them than are wanted; let go of any other."""
-        if not (link.http.our_state is link.http.their_state is h11.DONE and link.rests and link in self._all):
+        whole = link.http.our_state is link.http.their_state is h11.DONE and not link.http.trailing_data[0]
+        if not (whole and link.rests and link in self._all):
             self._drop(link)
             return
         link.http.start_next_cycle()
