@@ -93,7 +93,7 @@ async def test_a_connection_that_cannot_be_trusted_is_not(how: str) -> None:
             if how != "half read":
                 await reply.aread()
         if how == "hung up":
-            while all(link.rests for link in client._transport._all):
+            while any(link.rests for link in client._transport._all):
                 await asyncio.sleep(0)
         assert (await client.get(service.url)).text == "ok"
         assert service.connections == 2
