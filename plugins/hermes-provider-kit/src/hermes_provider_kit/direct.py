@@ -7,6 +7,7 @@ compressed bodies, what is followed. Its errors are raised here too.
 
 import asyncio
 import os
+import select
 import ssl
 import sys
 from collections import deque
@@ -85,7 +86,11 @@ class _Link(asyncio.Protocol):
     @property
     def rests(self) -> bool:
         """Whether it can be used again: all is sent, nothing came unasked, and nobody hung up."""
-        return not (self._ended or self._came or self._full)
+        if self._ended or self._came or self._full or self._transport is None or self._transport.is_closing():
+            return False
+        arrived = select.poll()  # the event loop may not have heard of it yet
+        arrived.register(self._transport.get_extra_info("socket"), select.POLLIN)
+        return not arrived.poll(0)
 
     async def send(self, data: bytes, seconds: float | None) -> None:
         """Send, until it is on its way or the other side speaks. Raises TimeoutError."""
@@ -223,7 +228,8 @@ class DirectTransport(httpx2.AsyncBaseTransport):
 
     def _rest(self, origin: Origin, link: _Link) -> None:
         """Keep a connection whose exchange is whole, and no more of them than are wanted; let go of any other."""
-        if not (link.http.our_state is link.http.their_state is h11.DONE and link.rests and link in self._all):
+        whole = link.http.our_state is link.http.their_state is h11.DONE and not link.http.trailing_data[0]
+        if not (whole and link.rests and link in self._all):
             self._drop(link)
             return
         link.http.start_next_cycle()

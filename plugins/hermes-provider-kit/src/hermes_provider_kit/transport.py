@@ -58,9 +58,11 @@ def _make_client(url: str, stale_seconds: float) -> "httpx2.AsyncClient":
 
     from hermes_provider_kit.direct import DirectTransport, distrusting, trusting
 
-    context = distrusting if urlsplit(url).scheme == "http" else trusting
-    # One connection for each turn that runs; how many that are, is decided elsewhere.
-    limits = httpx2.Limits(max_connections=None, max_keepalive_connections=100)
+    plain = urlsplit(url).scheme == "http"
+    context = distrusting if plain else trusting
+    # One connection for each turn that runs; how many that are, is decided elsewhere. Without a handshake, a new one
+    # costs less than to keep many.
+    limits = httpx2.Limits(max_connections=None, max_keepalive_connections=20 if plain else 100)
     proxied = not is_loopback(url) and bool(getproxies())
     return httpx2.AsyncClient(
         transport=None if proxied else DirectTransport(context, limits),
