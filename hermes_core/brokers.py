@@ -11,26 +11,11 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 from hermes_core import masking
 from hermes_core.errors import Conflict, UserError
 from hermes_core.permissions import free, needs
-from hermes_core.types import (
-    JSON,
-    Document,
-    Envelope,
-    Event,
-    MediaRequest,
-    MediaResponse,
-    MediaVerb,
-    Message,
-    PastTurn,
-    Principal,
-    Question,
-    Request,
-    Response,
-    Session,
-    Speaker,
-    Target,
-    TurnOrder,
-    TurnResult,
-)
+
+from hermes_core.types import (  # isort: skip
+    JSON, Document, Envelope, Event, MediaRequest, MediaResponse, MediaVerb, Message, PastTurn, Principal, Question,
+    Request, Response, Session, Speaker, Target, TurnOrder, TurnResult,
+)  # fmt: skip
 
 if TYPE_CHECKING:
     from hermes_core.database import Prepared
@@ -38,17 +23,9 @@ if TYPE_CHECKING:
     from hermes_core.kinds.console import AskPerson
 
 __all__ = [
-    "DocumentsBroker",
-    "HistoryBroker",
-    "LlmBroker",
-    "Mailbox",
-    "MasksBroker",
-    "MessagesBroker",
-    "SecretsBroker",
-    "TextStream",
-    "TurnEnds",
-    "TurnsBroker",
-]
+    "DocumentsBroker", "HistoryBroker", "LlmBroker", "Mailbox", "MasksBroker", "MessagesBroker", "SecretsBroker",
+    "TextStream", "TurnEnds", "TurnsBroker",
+]  # fmt: skip
 
 
 @free

@@ -15,17 +15,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_core.kinds import Platform, TurnQueue, Workspace
 from hermes_core.permissions import needs
-from hermes_core.types import (
-    Account,
-    AccountLease,
-    Envelope,
-    Message,
-    Principal,
-    Rights,
-    Session,
-    Speaker,
-    Waiting,
-)
+
+from hermes_core.types import (  # isort: skip
+    Account, AccountLease, Envelope, Message, Principal, Rights, Session, Speaker, Waiting,
+)  # fmt: skip
 
 if TYPE_CHECKING:
     from hermes_core.database import Prepared

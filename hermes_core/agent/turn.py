@@ -34,22 +34,10 @@ from hermes_core.plugins.fence import stopped
 from hermes_core.store.killpoints import die_at
 from hermes_core.store.outside import by_person
 from hermes_core.store.validity import valid
-from hermes_core.types import (
-    JSON,
-    Called,
-    Ended,
-    Envelope,
-    Event,
-    Message,
-    Said,
-    Session,
-    Started,
-    Text,
-    ToolCall,
-    TurnEnd,
-    TurnResult,
-    Usage,
-)
+
+from hermes_core.types import (  # isort: skip
+    JSON, Called, Ended, Envelope, Event, Message, Said, Session, Started, Text, ToolCall, TurnEnd, TurnResult, Usage,
+)  # fmt: skip
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -22,17 +22,10 @@ from hermes_core.kinds.console import AskPerson
 from hermes_core.plugins.index import Installed
 from hermes_core.plugins.loader import slash_clashes
 from hermes_core.plugins.soundness import unsound
-from hermes_core.types import (
-    Envelope,
-    Event,
-    Message,
-    PastTurn,
-    Principal,
-    Session,
-    Speaker,
-    TurnBounds,
-    TurnOrder,
-)
+
+from hermes_core.types import (  # isort: skip
+    Envelope, Event, Message, PastTurn, Principal, Session, Speaker, TurnBounds, TurnOrder,
+)  # fmt: skip
 
 __all__ = ["Turns"]
 

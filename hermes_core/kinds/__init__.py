@@ -7,13 +7,10 @@ may wait is ``async`` and must tolerate being cancelled: afterwards the object i
 from hermes_core.kinds.backend import Backend, Process, Workspace
 from hermes_core.kinds.beside import Completer, Jobs, Opening, Resource
 from hermes_core.kinds.console import Console
-from hermes_core.kinds.conversation import (
-    Conversation,
-    ConversationJobs,
-    ConversationModel,
-    ConversationQueue,
-    ConversationTurn,
-)
+
+from hermes_core.kinds.conversation import (  # isort: skip
+    Conversation, ConversationJobs, ConversationModel, ConversationQueue, ConversationTurn,
+)  # fmt: skip
 from hermes_core.kinds.masker import Masker
 from hermes_core.kinds.memory import Memory
 from hermes_core.kinds.platform import ConsoleDriver, Platform
@@ -33,44 +30,12 @@ if TYPE_CHECKING:
     from hermes_core.kinds.fields import LoginPrompt, SetupField
 
 __all__ = [
-    "Attempt",
-    "Backend",
-    "Completer",
-    "Console",
-    "ConsoleDriver",
-    "Conversation",
-    "ConversationJobs",
-    "ConversationModel",
-    "ConversationQueue",
-    "ConversationTurn",
-    "Jobs",
-    "LoginPrompt",
-    "Masker",
-    "Memory",
-    "ModelCall",
-    "ModelRoute",
-    "Opening",
-    "Platform",
-    "Process",
-    "Provider",
-    "Purse",
-    "Resource",
-    "RetryLimits",
-    "Roles",
-    "Router",
-    "SecretSource",
-    "Service",
-    "SetupField",
-    "SetupStep",
-    "StoreDriver",
-    "Tool",
-    "ToolContext",
-    "ToolOutput",
-    "ToolSource",
-    "TurnQueue",
-    "Workspace",
-    "tool",
-]
+    "Attempt", "Backend", "Completer", "Console", "ConsoleDriver", "Conversation", "ConversationJobs",
+    "ConversationModel", "ConversationQueue", "ConversationTurn", "Jobs", "LoginPrompt", "Masker", "Memory",
+    "ModelCall", "ModelRoute", "Opening", "Platform", "Process", "Provider", "Purse", "Resource", "RetryLimits",
+    "Roles", "Router", "SecretSource", "Service", "SetupField", "SetupStep", "StoreDriver", "Tool", "ToolContext",
+    "ToolOutput", "ToolSource", "TurnQueue", "Workspace", "tool",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> object:

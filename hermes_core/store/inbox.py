@@ -16,19 +16,10 @@ from hermes_core.database import READ, Prepared, Transaction
 from hermes_core.errors import Duplicate
 from hermes_core.store.killpoints import die_at
 from hermes_core.store.transactions import Stored, get_session, owner_row, session_facts, transaction
-from hermes_core.types import (
-    Blob,
-    Effect,
-    Envelope,
-    Message,
-    Principal,
-    Speaker,
-    Text,
-    ToolResult,
-    TurnBounds,
-    TurnOrder,
-    Waiting,
-)
+
+from hermes_core.types import (  # isort: skip
+    Blob, Effect, Envelope, Message, Principal, Speaker, Text, ToolResult, TurnBounds, TurnOrder, Waiting,
+)  # fmt: skip
 
 DONE = "command"  # stands for the turn of a command that was carried out
 REFUSED = "refused"  # of a message that could not be taken; its mode says why

@@ -26,19 +26,10 @@ from hermes_core.errors import OutOfReach, UserError
 from hermes_core.kinds import Tool, Workspace
 from hermes_core.plugins.dispatch import Dispatch, stricter
 from hermes_core.records import KERNEL, Record
-from hermes_core.types import (
-    Effect,
-    Feature,
-    Limits,
-    Principal,
-    Protected,
-    Question,
-    Rights,
-    Session,
-    ToolCall,
-    TurnBounds,
-    Verdict,
-)
+
+from hermes_core.types import (  # isort: skip
+    Effect, Feature, Limits, Principal, Protected, Question, Rights, Session, ToolCall, TurnBounds, Verdict,
+)  # fmt: skip
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
