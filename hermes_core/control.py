@@ -54,10 +54,7 @@ _NOT_HERE = "Nothing can be set up from here."
 
 @needs("sessions.read", "read past conversations")
 class SessionsBroker:
-    """Past conversations.
-
-    ``owner`` is whose they are. Every method but a list raises UnknownName for a session that is not theirs.
-    """
+    """Past conversations of an ``owner``. Every method but a list raises UnknownName for one that is not theirs."""
 
     async def people(self) -> Sequence[Principal]:
         """Return everybody who has something here, or had; groups too. For whoever looks after this Hermes."""

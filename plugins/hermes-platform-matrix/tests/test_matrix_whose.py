@@ -1,4 +1,4 @@
-"""Several people in rooms of a real homeserver: whose words, whose question, whose place; and a model that obeys all."""
+"""Several people in rooms of a real homeserver: whose words, question and place; and a model that obeys all."""
 
 import asyncio
 import re
