@@ -50,10 +50,7 @@ __all__ = ["ApprovalsBroker", "ModelsBroker", "Package", "PluginsBroker", "Sessi
 
 @needs("sessions.read", "read past conversations")
 class SessionsBroker:
-    """Past conversations.
-
-    ``owner`` is whose they are. Every method but a list raises UnknownName for a session that is not theirs.
-    """
+    """Past conversations of an ``owner``. Every method but a list raises UnknownName for one that is not theirs."""
 
     async def search(
         self,

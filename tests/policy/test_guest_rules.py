@@ -57,7 +57,7 @@ def test_a_guest_writes_in_a_folder_of_their_own_and_nowhere_else(lodging: Lodgi
         assert [place for place in ("x", "a/b/x", ".", lodging.folder / "x") if lodging.refusal(tool, place)] == []
         assert [place for place in elsewhere if not lodging.refusal(tool, place)] == []
         assert [place for place in elsewhere if not lodging.refusal(tool, "x", place)] == [], "as one of several"
-    assert lodging.refusal(made(Effect.WRITE_FILES), "/x") == f"/x is outside of your own folder, {lodging.folder}"
+    assert lodging.refusal(made(Effect.WRITE_FILES), "/x") == "/x is outside of your own folder"
 
 
 def test_a_guest_reads_there_and_what_is_open_to_the_session(lodging: Lodging, tmp_path: Path) -> None:

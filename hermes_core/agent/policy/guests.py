@@ -70,7 +70,7 @@ class Guests:
         for place in (key[5:] for key in keys if key.startswith("file:")):
             path = os.path.join(workspace.cwd, os.path.expanduser(place))  # noqa: PTH111, PTH118 - as the tool reads it
             if not any(inside(path, root) for root in allowed):
-                return f"{place} is outside of your own folder, {folder}"
+                return f"{place} is outside of your own folder"
         return ""
 
 

@@ -11,10 +11,11 @@ from gateway_house import context_of, rows_of
 
 from hermes_core.embed import Hermes
 from hermes_core.errors import ConfigError, NotSent, StoreError, UserError
+from hermes_core.hooks import hookimpl
 from hermes_core.kinds import ToolContext, tool
 from hermes_core.testing import Call, FakePlatform, ScriptedProvider
 from hermes_core.testing.bench import Bench
-from hermes_core.types import Blob, Buttons, Effect, Envelope, Feature, Message, Principal, Question, Text
+from hermes_core.types import Blob, Buttons, Effect, Envelope, Feature, Message, Principal, Question, SlashCommand, Text
 from hermes_platform_gateway import inbound
 from hermes_platform_gateway.gateway import Gateway
 from hermes_platform_gateway.turn_worker import TurnWorker
@@ -430,8 +431,10 @@ async def test_what_holds_for_everybody_is_refused_to_who_is_no_admin(hermes, sc
         room.write("/reasoning high --global")
         await room.until("only an admin changes it", "only an admin changes it")
         room.write("/yolo")
-        said = await room.until("", "", "Only the owner of this Hermes changes what needs a yes")
-    assert len(said) == 3
+        await room.until("", "", "There is no command /yolo.")
+        room.write("/permission off")
+        said = await room.until("", "", "", "Only the owner of this Hermes changes what needs a yes")
+    assert len(said) == 4
     assert not (hermes.runtime.home.root / "config.yaml").exists()
 
 
@@ -588,15 +591,21 @@ async def test_a_command_wins_over_what_is_set_up_for_a_running_turn(hermes, wor
 
 
 async def test_a_command_that_breaks_says_so_and_is_over(hermes, scripted):
+    async def run(_session, _rest):
+        raise OverflowError("it is too large")
+
+    @hookimpl
+    def register_slash_commands(ctx):
+        return [SlashCommand(name="break", run=run, who="everyone")]
+
     hermes.configure(OPEN)
     hermes.tmp_plugin(scripted())
+    told = {"summary": "break", "who": "everyone", "where": ["chat"]}
+    hermes.tmp_plugin(register_slash_commands, name="breaking", manifest={"contributes": {}, "slash": {"break": told}})
     room = Room()
     async with serving(hermes, room):
-        room.write("/sessions 99999999999999999999")
-        words = (
-            "Plugin tool/commands: /sessions failed: OverflowError: Python int too large to convert to SQLite INTEGER"
-        )
-        await room.until(words)
+        room.write("/break")
+        await room.until("Plugin tool/breaking: /break failed: OverflowError: it is too large")
         assert not await (await hermes.runtime.store()).inbox.commands_waiting("fake", "bot")
 
 

@@ -18,6 +18,7 @@ from hermes_platform_gateway.outward.media_out import with_files
 from hermes_platform_gateway.outward.outgoing import answer_to, said
 from hermes_platform_gateway.outward.silence import is_silence
 from hermes_platform_gateway.questions import Asked
+from hermes_platform_gateway.refusals import without_places
 from hermes_platform_gateway.rows.kept import is_order, rows_of
 from hermes_platform_gateway.turns import Turns
 
@@ -199,7 +200,9 @@ class TurnWorker:
         text = {"done": result.answer, "failed": result.error}.get(result.state, "")
         if not text.strip() or is_silence(text):
             return None
-        message = said(text) if result.state == "failed" else await with_files(self._ctx, of.session_id, of.owner, text)
+        failed = result.state == "failed"
+        text = without_places(text) if failed and of.owner != self._ctx.owner else text
+        message = said(text) if failed else await with_files(self._ctx, of.session_id, of.owner, text)
         known = {"key": f"turn:{result.turn_id}", "kind": "answer", "trace": of.trace, "session_id": of.session_id}
         outgoing = answer_to(of.address, of.owner, message, turn_id=result.turn_id, **known)
         return await rows_of(self._ctx).outbox.sending([outgoing])
