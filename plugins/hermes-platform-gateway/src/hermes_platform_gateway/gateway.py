@@ -159,6 +159,8 @@ class Gateway:
                 # Whoever ordered a turn to play it at once has begun it by the second look.
                 ordered = dict(await orders(self._ctx))
                 for session_id, owner in (*waiting, *((one, ordered[one]) for one in ordered if one in known)):
+                    if isinstance(self._queue, LocalQueue) and self._queue.holds(session_id):
+                        continue
                     if not await self._ctx.turns.busy(session_id, owner=owner, elsewhere=False):
                         await self._again(session_id, owner)
                 known = frozenset(ordered)

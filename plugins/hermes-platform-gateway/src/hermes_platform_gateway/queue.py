@@ -55,6 +55,10 @@ class LocalQueue(TurnQueue):
                 self._changed.clear()
                 await self._changed.wait()
 
+    def holds(self, session_id: str) -> bool:
+        """Whether a session waits here, or is put back when its play has ended."""
+        return session_id in self._whose or session_id in self._again
+
     def rest(self) -> None:
         """Take no more; what is put from now on waits for the next ``work``."""
         self._resting = True
