@@ -112,6 +112,8 @@ def make_status(ctx: PluginContext) -> click.Command:
             f"{states['waiting'] + states['sending']}. Given up: {states['failed']}"
             + (f" (see: {ctx.program} gateway dead)." if states["failed"] else ".")
         )
+        if states["held"]:
+            click.echo(f"Held until quiet hours are over: {states['held']}.")
         for name, said in services.items():
             click.echo(f"{name}: {said}")
 

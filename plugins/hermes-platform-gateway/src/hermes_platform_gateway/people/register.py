@@ -86,8 +86,10 @@ class Register:
         """
         words = words.strip()
         for entry in self._entries.values():
-            if words == entry.person or words in entry.accounts:
+            if words in entry.accounts:
                 return entry
+        if words in self._entries:
+            return self._entries[words]
         bare = [one for one in self._entries.values() if any(a.partition(":")[2] == words for a in one.accounts)]
         called = [one for one in self._entries.values() if words.casefold().lstrip("@") in map(_folded, one.names)]
         for found in (bare, called):
@@ -176,8 +178,9 @@ def _entries(
         entry = found[person]
         entry["seen"] = max(chat.seen, entry.get("seen", 0.0))
         entry["group"] = "#" in person
-        if chat.sender and not entry["group"]:
-            entry["accounts"][f"{chat.platform}:{chat.sender}"] = None
+        sender = f"{chat.platform}:{chat.sender}" if chat.sender else ""
+        if sender and whose.get(sender, sender) == person:  # not one that is somebody else by now
+            entry["accounts"][sender] = None
         if chat.name and (chat.kind == "dm" or entry["group"]):
             entry["names"] = {chat.name: None} | entry["names"]
     for person in invited:
