@@ -72,7 +72,7 @@ PAGES: dict[str, str] = {
     "popups": _page("<button onclick=\"for(let i=0;i<40;i++)window.open('/plain?'+i)\">Many</button>"),
     "download": _page("<a href=/report.csv download>The report</a><a href=/endless.bin download>No end</a>"),
     "blob": _page(
-        "<button onclick=\"const a=document.createElement('a');a.href=URL.createObjectURL(new Blob(['made here']));"
+        "<button onclick=\"const a=document.createElement('a');a.href=window.URL.createObjectURL(new Blob(['made here']));"
         "a.download='made.txt';a.click()\">Make</button>"
     ),
     "upload": _page(

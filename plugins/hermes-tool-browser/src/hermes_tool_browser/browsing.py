@@ -59,6 +59,7 @@ class Browsing:
         self.alive = False
         self._current = 0
         self._count = self._saved = 0
+        self._gave = asyncio.Event()
         self._news: list[str] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self._running: Running | None = None
@@ -149,6 +150,7 @@ class Browsing:
             self._begin(download.cancel())
             return
         self._saved += 1
+        self._gave.set()
         self.downloads[self._saved] = Saved(self._saved, download.suggested_filename, download.url, download)
         self._news.append(
             f"The page gives a file: download {self._saved}, {download.suggested_filename!r}. `browser_save` writes it "
@@ -233,6 +235,7 @@ class Browsing:
                 hint="Answer it with browser_dialog.",
             )
         self.acts += 1
+        self._gave.clear()
         since = time.monotonic()
         work = asyncio.ensure_future(self.bounded(doing()))
         if await self._until_asked(tab, work):
@@ -272,6 +275,10 @@ class Browsing:
             await tab.quiet(since, self.config.seconds, documents)
             await self.loaded(tab, self.config.seconds)
         await tab.quiet(since, _SETTLE)
+        if any(one.kind == "document" and one.failed and one.began >= since for one in tab.requests):
+            with contextlib.suppress(TimeoutError):  # it became a download, which is told a little later
+                async with asyncio.timeout(_SETTLE):
+                    await self._gave.wait()
 
     async def loaded(self, tab: Tab, seconds: float) -> bool:
         """Wait for the document; whether it came in time."""
