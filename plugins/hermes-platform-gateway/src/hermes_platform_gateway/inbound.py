@@ -47,7 +47,7 @@ _PAUSE = 1.0  # seconds between two tries to write a message down
 _HEARD, _BEHIND = "👀", "⏳"
 _COMING = 500  # messages of one sender on their way in, at most
 _AT_ONCE = 2  # of their commands that wait for nothing
-_BURST, _A_SECOND = 20, 20  # messages of theirs that are taken in at once, and then in a second at most
+_BURST, _A_SECOND = 20, 10  # messages of theirs that are taken in at once, and then in a second at most
 _FLOOD = "That was too much at once. What came since was not taken; write again when what you wrote before is answered."
 _OWN = (
     "In this group everybody has a conversation of their own with me. Yours knows what you told me elsewhere to "
