@@ -82,7 +82,7 @@ class Inbound:
         self._in_order = KeyedQueue()
         self._coming: Counter[str] = Counter()  # messages of a sender that are on their way in
         self._too_many: set[str] = set()
-        self._pace = Pace(_BURST, _A_SECOND)
+        self._pace, self._hurried = Pace(_BURST, _A_SECOND), False
 
     def hear(self, platform: Platform, envelope: Envelope) -> None:
         """Take a message in, after its sender's of the same chat that came before; what ends or answers a turn at once.
@@ -112,6 +112,7 @@ class Inbound:
 
     async def settle(self) -> None:
         """Wait until everything that was heard has its row."""
+        self._hurried = True
         await self._in_order.settle()
 
     async def close(self) -> None:
@@ -121,7 +122,7 @@ class Inbound:
     async def _hear(self, platform: Platform, envelope: Envelope, who: str) -> None:
         try:
             with trace.using(trace.new()):
-                if wait := self._pace.wait(who):
+                if (wait := self._pace.wait(who)) and not self._hurried:
                     await asyncio.sleep(wait)
                 with self._pace.taking(who):
                     await self._surely(partial(self._heard, platform, envelope))
