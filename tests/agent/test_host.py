@@ -48,7 +48,7 @@ def provider(hermes: Bench, scripted: Any) -> Any:
 
 @pytest.fixture
 def ctx(hermes: Bench, provider: Any) -> PluginContext:
-    return context(hermes, "host.serve", "turns.run")
+    return context(hermes, "host.serve", "turns.run", "sessions.read")
 
 
 def envelope(event: str, text: str = "Hi.", sender: str = "mia") -> Envelope:

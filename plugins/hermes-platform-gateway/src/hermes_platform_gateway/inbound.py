@@ -29,7 +29,7 @@ from hermes_platform_gateway.keyed_queue import KeyedQueue
 from hermes_platform_gateway.limits import Over, limits_of
 from hermes_platform_gateway.media_in import keep_files
 from hermes_platform_gateway.messages import envelope_of
-from hermes_platform_gateway.names import called, undressed, without_marks
+from hermes_platform_gateway.names import called, plain_name, undressed
 from hermes_platform_gateway.outside import marked, quotes
 from hermes_platform_gateway.outward.outgoing import answer_to, said
 from hermes_platform_gateway.pace import Pace
@@ -38,7 +38,7 @@ from hermes_platform_gateway.refusals import refusal
 from hermes_platform_gateway.rows.kept import rows_of
 from hermes_platform_gateway.rows.values import KnownChat
 from hermes_platform_gateway.turns import Turns
-from hermes_platform_gateway.whose import is_shared, private_chat
+from hermes_platform_gateway.whose import is_shared
 
 __all__ = ["Inbound"]
 
@@ -266,7 +266,7 @@ class Inbound:
             return None
         if not gateway_settings(self._ctx).private_answers or for_all(self._commands.first_name(envelope)):
             return None
-        return await private_chat(self._ctx, access.principal, envelope)
+        return await self._asks.private_chat(access.principal, envelope)
 
     async def _introduce(self, envelope: Envelope, conversation: ChatConversation) -> None:
         """Tell a group at its first message whose history a conversation there knows; its threads are told once too."""
@@ -335,7 +335,7 @@ def _own_words(envelope: Envelope) -> bool:
 
 
 def _named_chat(envelope: Envelope) -> str:
-    return without_marks(" ".join(envelope.chat_name.split())) or envelope.chat
+    return plain_name(envelope.chat_name) or envelope.chat
 
 
 def _short(envelope: Envelope) -> str:
