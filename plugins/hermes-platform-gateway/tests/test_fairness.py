@@ -384,6 +384,7 @@ async def test_a_guest_takes_back_what_was_done_to_their_own_files_and_to_no_oth
         phones.write("anna", f"/rollback 1 {folders['ben'] / 'note.txt'}")
         await phones.until("anna", "Name a file or folder in it.")
         phones.write("anna", "/rollback 1")
-        await so(lambda: (folders["anna"] / "note.txt").read_text() == "first of anna")
+        await phones.until("anna", "Brought back to")
+        assert (folders["anna"] / "note.txt").read_text() == "first of anna"
         assert (folders["ben"] / "note.txt").read_text() == "second of ben"
         assert not phones.texts("anna", "belongs to Hermes itself")
