@@ -49,6 +49,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("name", NO_PAGE)
 async def test_without_a_page_a_tool_says_so_and_starts_no_browser(quiet, name):
     assert "No page is open. Open one with browser_navigate" in await quiet.fails(
@@ -57,6 +58,7 @@ async def test_without_a_page_a_tool_says_so_and_starts_no_browser(quiet, name):
     assert not quiet.context.opened
 
 
+@pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("url", REFUSED)
 async def test_what_may_not_be_opened_starts_no_browser(quiet, url):
     assert REFUSED[url] in await quiet.fails("navigate", url=url)

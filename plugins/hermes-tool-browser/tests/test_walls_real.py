@@ -1,4 +1,5 @@
 """What a browser cannot reach: files, processes and ports of this machine, and private addresses by whatever name."""
+# ruff: noqa: PTH111, PTH112, PTH115, PTH123, PTH208 - /proc is no folder of files
 
 import os
 

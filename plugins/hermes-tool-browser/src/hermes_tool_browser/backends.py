@@ -25,6 +25,10 @@ class Backend(ABC):
     here = False
 
     @abstractmethod
+    def check(self) -> None:
+        """Make sure that it can be opened at all, before anything is started. Raises ToolError."""
+
+    @abstractmethod
     async def open(self, playwright: "Playwright") -> "Browser":
         """Start or reach it. When this raises or is cancelled, nothing stays open."""
 
@@ -52,6 +56,13 @@ class Local(Backend):
     def __init__(self, ctx: PluginContext) -> None:
         self._ctx, self._config = ctx, ctx.config or Config()
         self._place: Place | None = None
+
+    def check(self) -> None:
+        """There is a program, and a wall for it."""
+        from hermes_tool_browser.place import wall_of
+
+        found(self._config.executable)
+        wall_of(self._config)
 
     async def open(self, playwright: "Playwright") -> "Browser":
         """Start it."""
@@ -100,17 +111,22 @@ class Running(Backend):
     def __init__(self, ctx: PluginContext) -> None:
         self._ctx = ctx
 
-    async def open(self, playwright: "Playwright") -> "Browser":
-        """Connect."""
-        config = self._ctx.config or Config()
-        address = self._ctx.secrets.resolve(config.cdp_url)
-        if not address:
+    def check(self) -> None:
+        """There is an address."""
+        if not self._address():
             raise ToolError(
                 "The backend cdp needs the address of a running browser.",
                 hint="Tell the person: hermes config set tools.browser.cdp_url http://127.0.0.1:9222",
                 retry=False,
             )
-        return await reached(playwright, address, "The browser at tools.browser.cdp_url")
+
+    def _address(self) -> str:
+        config: Config = self._ctx.config or Config()
+        return self._ctx.secrets.resolve(config.cdp_url)
+
+    async def open(self, playwright: "Playwright") -> "Browser":
+        """Connect."""
+        return await reached(playwright, self._address(), "The browser at tools.browser.cdp_url")
 
     def describe(self) -> str:
         """It is somebody's."""

@@ -67,6 +67,7 @@ class Browsing:
 
     async def open(self) -> None:
         """Start the browser. Raises ToolError; nothing stays open then."""
+        self.backend.check()
         self._running = await self._driver.take()
         try:
             self._browser = browser = await self.backend.open(self._running.playwright)
@@ -156,6 +157,11 @@ class Browsing:
             f"The page gives a file: download {self._saved}, {download.suggested_filename!r}. `browser_save` writes it "
             "into the workspace."
         )
+
+    @property
+    def gave(self) -> bool:
+        """Whether the last act made the page give a file."""
+        return self._gave.is_set()
 
     # --- doing ----------------------------------------------------------------------------------------------------
 
