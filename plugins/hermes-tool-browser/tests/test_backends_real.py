@@ -158,4 +158,4 @@ async def test_what_a_service_says_is_told_without_the_key(status, words, make, 
     said = await bench.fails("navigate", url="http://127.0.0.1:8000/")
     assert words in said
     assert KEY not in said
-    assert "hermes secrets set" in await make(backend="browser-use").fails("navigate", url="http://127.0.0.1:8000/")
+    assert "BROWSER_USE_API_KEY=…" in await make(backend="browser-use").fails("navigate", url="http://127.0.0.1:8000/")

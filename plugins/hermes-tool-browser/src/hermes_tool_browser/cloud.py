@@ -85,7 +85,7 @@ class Cloud(Backend):
         if not self._ctx.secrets.get(name):
             raise ToolError(
                 f"{self._service.title} needs the secret {name}.",
-                hint=f"Tell the person: hermes secrets set {name}",
+                hint=f"Tell the person: put {name}=… into the file .env of Hermes' home.",
                 retry=False,
             )
 
