@@ -189,7 +189,7 @@ async def test_small_things_are_acted_on(go, bench):
 
 
 async def test_what_cannot_be_done_is_said(make, site):
-    bench = make(seconds=1)
+    bench = make(seconds=2)
     await bench.call("navigate", url=f"{site.url}/disabled")
     assert "element is not enabled" in await bench.fails("click", ref=bench.ref("Never"))
     assert "has no e99" in await bench.fails("click", ref="e99")

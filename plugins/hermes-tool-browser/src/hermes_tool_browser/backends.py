@@ -80,7 +80,7 @@ class Local(Backend):
             await place.close()
             raise ToolError(
                 f"The browser could not be started: {why}",
-                hint="`hermes doctor --deep --plugin tool/browser` says more.",
+                hint="`hermes doctor --browser` says more.",
                 retry=False,
             ) from error
         except BaseException:

@@ -297,7 +297,7 @@ class Browsing:
 
     async def look(self, tab: Tab) -> Snapshot:
         """Take a snapshot. Of a page that is stuck half way its text alone. Raises ToolError."""
-        seconds = min(self.config.seconds, _LOOK)
+        seconds = max(5.0, min(self.config.seconds, _LOOK))
         try:
             text = await self.bounded(tab.page.aria_snapshot(mode="ai", timeout=seconds * 1000), seconds + 2.0)
         except ToolError:
