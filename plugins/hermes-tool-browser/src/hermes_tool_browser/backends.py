@@ -145,7 +145,9 @@ async def reached(playwright: "Playwright", address: str, name: str) -> "Browser
 
 
 def _first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0][:300] if str(error).strip() else type(error).__name__
+    """What playwright says, or the browser where it says why it ended."""
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return next((line.partition("FATAL:")[2] for line in lines if "FATAL:" in line), lines[0])[:300]
 
 
 def backend_of(ctx: PluginContext) -> Backend:
