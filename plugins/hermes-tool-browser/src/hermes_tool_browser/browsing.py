@@ -28,7 +28,7 @@ __all__ = ["Browsing", "Saved", "first_line"]
 
 _T = TypeVar("_T")
 _TABS = 12  # open at one time; what a page opens beyond is closed
-_DOWNLOADS = 20  # waiting to be saved
+_DOWNLOADS = 10  # waiting to be saved
 _PATIENCE = 300.0  # seconds that a dialog waits for an answer
 _SETTLE = 1.5  # seconds that what an act began may take to change the page
 _LOOK = 20.0  # seconds that a snapshot may take
