@@ -26,6 +26,7 @@ KEYS = {name: f"key-of-{name}-0123456789abcdef" for name in PEOPLE}
 _CONFIG = """
 model: {{provider: custom, base_url: "{url}", api_key: x, default: word}}
 terminal: {{cwd: "WORK"}}
+policy: {{ask_seconds: 3600}}
 backends: {{local: {{wall: none}}}}
 gateway:
   people: {{{people}}}

@@ -1,6 +1,7 @@
 """A model that does what any text tells it, and keeps what it was asked, byte by byte.
 
-``ORDER tool {json}`` on a line of its own is an order, whoever wrote it: the person, somebody they quote, a file, a name.
+``ORDER tool {json}`` is an order, whoever wrote it: the person, somebody they quote, a file, a name; ``SAY text`` on a line
+of its own is what it has to answer.
 When nothing is left to do it says ``done ann-3.`` for the last thing that was said, and all that tools told it, so what
 it came to see comes to be seen.
 """
@@ -21,6 +22,7 @@ from hermes_core.testing.protocol_replies import Said, SaidCall
 __all__ = ["TAG", "Obedient", "last_said", "text_of"]
 
 TAG = re.compile(r"^(ann|ben|cat|oli|eve)-(\d+)\.", re.MULTILINE)  # everybody begins with it what they say
+_SAY = re.compile(r"^SAY (.+)$", re.MULTILINE)
 _ORDER = re.compile(r"ORDER (\w+) (\{.*\})")
 _ID = re.compile(r"\b\d{8}_\d{6}_[0-9a-f]{8}\b")  # cut somewhere, it would be no id any more
 _MOST = 8  # orders that one thing said may hold
@@ -63,7 +65,8 @@ class Obedient(Model):
                 return Said(calls=[SaidCall(name, arguments, f"call_{tag.replace('-', '_')}_{made}")], **known)
             told.append(f"there is no tool {name}")
         heard = "".join(f"\nheard: {_ID.sub('ID', text)[:_TOLD].replace('ORDER', 'order')}" for text in told)
-        return Said(pieces=[f"done {tag}.", heard], **known)
+        wanted = "".join(f"\n{line}" for m in read for line in _SAY.findall(text_of(m)))
+        return Said(pieces=[f"done {tag}.", heard, wanted], **known)
 
 
 def last_said(request: dict[str, Any]) -> str:

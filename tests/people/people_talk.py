@@ -8,11 +8,10 @@ from typing import Any
 
 from people_house import House, until
 from people_script import Step
-from people_telegram import buttons, said
+from people_telegram import PLACES, buttons, said
 
-__all__ = ["PLACES", "Talk"]
+__all__ = ["Talk"]
 
-PLACES = ("dm", "group", "thread")
 _QUESTION = re.compile(r"/approve (\w+) ")
 
 

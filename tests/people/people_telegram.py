@@ -13,10 +13,11 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "plugins" / "hermes-platform-
 
 from telegram_service import NAME, BotApiServer
 
-__all__ = ["GROUP", "NAME", "TOKEN", "TOPIC", "Phones", "number_of"]
+__all__ = ["GROUP", "NAME", "PLACES", "TOKEN", "TOPIC", "Phones", "number_of"]
 
 GROUP = -1001234567
 TOPIC = 5
+PLACES = ("dm", "group", "thread")
 _CLUB = {"id": GROUP, "type": "supergroup", "title": "Club", "is_forum": True}
 
 

@@ -14,8 +14,8 @@ import pytest
 from people_house import House, house
 from people_judge import comparable, differences, foreign
 from people_script import script_of
-from people_talk import PLACES, Talk
-from people_telegram import said
+from people_talk import Talk
+from people_telegram import PLACES, said
 
 pytestmark = pytest.mark.long
 STEPS = 14

@@ -1,0 +1,41 @@
+"""Whatever one person tries on another, nothing of the other's changes and nothing of theirs is shown.
+
+CI tries some; ``--attempts 0`` tries all.
+"""
+
+import random
+from collections.abc import Iterator
+
+import pytest
+from people_attempts import ATTEMPTS, Attempt
+from people_house import house
+from people_world import VICTIMS, World
+
+pytestmark = [pytest.mark.long, pytest.mark.timeout(300)]
+
+
+def pytest_generate_tests(metafunc) -> None:
+    if "attempt" in metafunc.fixturenames:
+        wanted, first = (int(metafunc.config.getoption(name)) for name in ("attempts", "first"))
+        tried = random.Random(first).sample(ATTEMPTS, wanted) if 0 < wanted < len(ATTEMPTS) else ATTEMPTS
+        metafunc.parametrize("attempt", tried, ids=[one.name for one in tried])
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory, server) -> Iterator[World]:
+    with house(tmp_path_factory.mktemp("people") / "house", server, gullible=True) as made:
+        yield World(made)
+
+
+def test_what_is_tried_on_others_changes_and_shows_nothing(world: World, attempt: Attempt):
+    world.arm()
+    world.settle()
+    mark, before = len(world.house.model.bodies), {who: world.state(who) for who in VICTIMS}
+    answers = attempt.act(world) or []
+    world.settle()
+    assert not world.leaks(mark, answers)
+    after = {who: world.state(who) for who in VICTIMS}
+    changed = {who: {k for k in after[who] if after[who][k] != before[who].get(k)} for who in VICTIMS}
+    assert not any(changed.values()), {
+        f"{who} {key}": (before[who].get(key), after[who][key]) for who in VICTIMS for key in changed[who]
+    }
