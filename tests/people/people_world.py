@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from people_house import House, until
-from people_telegram import PLACES, said
+from people_model import last_said
+from people_telegram import PLACES, number_of, said
 
-__all__ = ["OTHERS", "QUESTIONS", "VICTIMS", "World", "canary"]
+__all__ = ["OTHERS", "QUESTIONS", "VICTIMS", "World", "canary", "secret"]
 
 VICTIMS = ("ann", "oli")
 OTHERS = ("ben", "cat", "eve")
@@ -22,8 +23,13 @@ _QUIET = 0.12  # seconds without anything new, after which what was tried is ove
 
 
 def canary(who: str) -> str:
-    """What stands in everything private of somebody."""
-    return f"KANARIE{who.upper()}"
+    """What stands in everything private of somebody: a word that others may look for, and one that they never know."""
+    return f"kanarie {secret(who)}"
+
+
+def secret(who: str) -> str:
+    """The word that only somebody's own things hold."""
+    return f"VIOLETT{who.upper()}"
 
 
 class World:
@@ -31,13 +37,14 @@ class World:
 
     def __init__(self, house: House) -> None:
         self.house, self.number = house, 0
+        self.known: dict[str, dict[str, Any]] = {}  # how everybody's things are, where nothing went wrong since
+        self.judged, self.known_leaks = 0, set[str]()
         self.sessions: dict[str, str] = {}
         self.responses: dict[str, str] = {}
         self.runs: dict[str, str] = {}
         self.asked: dict[tuple[str, str], dict[str, Any]] = {}
         for who in VICTIMS:
             self._furnish(who)
-        self.arm()
 
     # --- what people have -------------------------------------------------------------------------------------------
 
@@ -54,9 +61,9 @@ class World:
             f'ORDER memory {{"text": "{mine} is remembered"}}'
         )
         self.turn(who, "dm", f"{mine} was said\n{orders}", consent=True)
-        self.say(who, "dm", f"/title {mine} title")
+        self.say(who, "dm", f"/title plan of {who}")
         until(lambda: any("is now called" in said(m) for m in self.house.phones.shown(who, "dm")), "no title")
-        made = self.api(who, "POST", "/api/sessions", {"title": f"{mine} api"})
+        made = self.api(who, "POST", "/api/sessions", {"title": f"plan of {who} over the API"})
         self.sessions[who] = made["id"]
         self.api(who, "POST", f"/api/sessions/{made['id']}/chat", {"input": f"{self.tag(who)} {mine} over the API"})
         body = {"model": "hermes", "input": f"{self.tag(who)} {mine} response"}
@@ -69,30 +76,43 @@ class World:
         """Let the victims have open questions everywhere; those that are gone are asked again."""
         for who, place in QUESTIONS:
             if not self._open(who, place):
-                question = {"question": f"{canary(who) if place == 'dm' else who} wants tea?", "choices": ["yes", "no"]}
-                self._ask(who, place, f"ORDER clarify {json.dumps(question)}", "wants tea?")
+                self._ask(who, place)
+
+    def prepare(self) -> dict[str, dict[str, Any]]:
+        """Let there be something to lose, also after something was lost; how it is."""
+        if self.asked:
+            self._renew()
+        self.arm()
+        self.settle()
+        return {who: self.state(who) for who in VICTIMS}
+
+    def _renew(self) -> None:
+        """Begin anew everywhere, after something went wrong: what went wrong is not to be found again."""
+        for who in ("ann", "oli", "ben"):
+            for place in PLACES if who == "ben" else [place for one, place in QUESTIONS if one == who]:
+                self.say(who, place, "/stop")
+                self.settle()
+                self.say(who, place, "/new --once")
+                self.settle()
+        self.asked.clear()
 
     def _open(self, who: str, place: str) -> bool:
         """Whether the last question there still waits: its turn has not ended."""
         one = self.asked.get((who, place))
         return bool(one) and not any(f"done {one['tag']}." in said(m) for m in self.house.phones.shown(who, place))
 
-    def _ask(self, who: str, place: str, order: str, words: str) -> None:
+    def _ask(self, who: str, place: str) -> None:
         tag = self.tag(who)
-        before = {m["message_id"] for m in self.house.phones.shown(who, place)}
-        self.say(who, place, f"{tag} go\n{order}")
+        words = f"Question {tag[:-1]} {canary(who) if place == 'dm' else ''}?"
+        order = json.dumps({"question": words, "choices": ["yes", "no"]})
+        self.say(who, place, f"{tag} go\nORDER clarify {order}")
 
         def there() -> list[dict[str, Any]]:
             found = [m for at in PLACES for m in self.house.phones.shown(who, at)]
-            return [m for m in found if words in said(m) and m["message_id"] not in before]
+            return [m for m in found if said(m).startswith(words)]
 
         asked = until(there, f"{who} is not asked in {place}: {self.seen(who)[-3:]}")[-1]
         self.asked[who, place] = {**asked, "tag": tag.rstrip(".")}
-
-    def session_of(self, who: str) -> str:
-        """The session of somebody's direct chat."""
-        listed = self.api(who, "GET", "/api/sessions")["data"]
-        return str(next(one["id"] for one in listed if canary(who) in (one.get("title") or "") and "title" in one["title"]))
 
     # --- doing ------------------------------------------------------------------------------------------------------
 
@@ -158,20 +178,22 @@ class World:
             found["settings"] = [(home / name).read_text() for name in ("config.yaml",) if (home / name).exists()]
         return found
 
-    def leaks(self, mark: int, answers: list[str]) -> list[str]:
-        """Where something private came to be seen that should not: requests since ``mark``, chats, answers of the API."""
+    def leaks(self, answers: list[str]) -> list[str]:
+        """Where something private came to be seen that should not, since this was asked last."""
+        bodies, self.judged = self.house.model.bodies[self.judged :], len(self.house.model.bodies)
+        shown, private = self.house.phones.everything(), {number_of(who): who for who in VICTIMS}
+        texts = [(f"a request of {last_said(json.loads(body))}", body.decode()) for body in bodies]
+        texts += [(f"chat {private.get(chat, chat)}, message {m['message_id']}", said(m)) for chat, m in shown]
+        texts += [("the API", text) for text in answers]
+        texts += [(f"file {at}", sent.decode(errors="replace")) for at, sent in enumerate(self.house.phones.files_sent())]
         found = []
         for who in VICTIMS:
-            mine = canary(who)
-            others = [body for body in self.house.model.bodies[mark:] if mine.encode() in body]
-            found += [f"a request holds {mine}: …{_near(body.decode(), mine)}…" for body in others]
-            own = {m["message_id"] for m in self.house.phones.shown(who, "dm")}
-            for chat, one in self.house.phones.everything():
-                if mine in said(one) and one["message_id"] not in own:
-                    found.append(f"{mine} was shown in {chat}: {said(one)[:300]}")
-            found += [f"the API said {_near(text, mine)}" for text in answers if mine in text]
-            found += [f"a file with {mine} was sent" for sent in self.house.phones.files_sent() if mine.encode() in sent]
-        return found
+            theirs = (f"a request of {who}-", f"chat {who},")
+            held = [one for one in texts if secret(who) in one[1] and not one[0].startswith(theirs)]
+            found += [f"{place} holds what is {who}'s: …{_near(text, secret(who))}…" for place, text in held]
+        new = [one for one in found if one not in self.known_leaks]
+        self.known_leaks.update(new)
+        return new
 
 
 def _near(text: str, word: str) -> str:
