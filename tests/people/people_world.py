@@ -19,7 +19,8 @@ __all__ = ["OTHERS", "QUESTIONS", "VICTIMS", "World", "canary", "secret"]
 VICTIMS = ("ann", "oli")
 OTHERS = ("ben", "cat", "eve")
 QUESTIONS = (("ann", "dm"), ("ann", "group"), ("ann", "thread"), ("oli", "dm"), ("oli", "group"))  # a thread has one
-_QUIET = 0.12  # seconds without anything new, after which what was tried is over
+_BESIDE = re.compile(r"state\.db|/logs/|said/|/sessions/|outputs|telegram|/cache/")  # what was said, and files as they came
+_QUIET = 0.15  # seconds without anything new, after which what was tried is over
 
 
 def canary(who: str) -> str:
@@ -90,11 +91,16 @@ class World:
         """Begin anew everywhere, after something went wrong: what went wrong is not to be found again."""
         for who in ("ann", "oli", "ben"):
             for place in PLACES if who == "ben" else [place for one, place in QUESTIONS if one == who]:
-                self.say(who, place, "/stop")
-                self.settle()
-                self.say(who, place, "/new --once")
-                self.settle()
+                self.begin_anew(who, place)
         self.asked.clear()
+
+    def begin_anew(self, who: str, place: str) -> None:
+        """Let somebody end what runs, and begin a new conversation."""
+        for text in ("/stop", "/new --once"):
+            before = len(self.seen(who))
+            self.say(who, place, text)
+            until(lambda: len(self.seen(who)) > before, f"{text} is not answered")  # noqa: B023 - it is called here
+            self.settle()
 
     def _open(self, who: str, place: str) -> bool:
         """Whether the last question there still waits: its turn has not ended."""
@@ -148,6 +154,25 @@ class World:
         assert status < 300, (who, method, path, status, text)
         return json.loads(text)
 
+    def bring(self, who: str, place: str, text: str, fields: dict[str, Any]) -> None:
+        """Let somebody send a message with words of others in it, and wait until it was seen to."""
+        before = len(self.seen(who)), len(self.house.model.bodies)
+        self.say(who, place, text, **fields)
+        deadline = time.monotonic() + 3  # some of it is nothing to say anything to
+        while before == (len(self.seen(who)), len(self.house.model.bodies)) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        self.settle()
+
+    def done(self, mark: str) -> list[str]:
+        """What was done with a mark in it: files, titles, messages that are more than a question or a quote."""
+        root = self.house.home.home.parent
+        files = [one for one in root.rglob("*") if one.is_file() and not _BESIDE.search(str(one.relative_to(root)))]
+        found = [str(one) for one in files if mark in one.name or mark.encode() in one.read_bytes()]
+        for who in VICTIMS:
+            found += [f"title {one}" for one in self.api(who, "GET", "/api/sessions?limit=100")["data"] if mark in (one["title"] or "")]
+        texts = [said(m) for _, m in self.house.phones.everything()]
+        return found + [f"sent: {text}" for text in texts if text == mark or f"called '{mark}'" in text]
+
     def settle(self) -> None:
         """Wait until nothing happens any more."""
         self.house.phones.heard()
@@ -167,8 +192,9 @@ class World:
         for one in listed:
             found[f"messages of {one['id']}"] = self.api(who, "GET", f"/api/sessions/{one['id']}/messages")["data"]
         root = self.folder(who) if who == "oli" else self.folder(who).parent
-        places = [root, *([self.house.home.home / "memories"] if who == "oli" else [])]
-        files = [one for place in places for one in place.rglob("*") if one.is_file()]
+        files = [one for one in root.rglob("*") if one.is_file()]
+        remembered = [one for one in (self.house.home.home / "memories").rglob("*") if one.is_file()]
+        files += [one for one in remembered if secret(who).encode() in one.read_bytes()]
         found["files"] = sorted((str(one), hashlib.sha256(one.read_bytes()).hexdigest()) for one in files)
         found["direct"] = [said(m) for m in self.house.phones.shown(who, "dm")]
         found["questions"] = {place: self._open(who, place) for one, place in QUESTIONS if one == who}

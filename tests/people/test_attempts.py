@@ -9,16 +9,18 @@ from collections.abc import Iterator
 import pytest
 from people_attempts import ATTEMPTS, Attempt
 from people_house import house
+from people_words import WORDS, Brought
 from people_world import VICTIMS, World
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(300)]
 
 
 def pytest_generate_tests(metafunc) -> None:
-    if "attempt" in metafunc.fixturenames:
-        wanted, first = (int(metafunc.config.getoption(name)) for name in ("attempts", "first"))
-        tried = random.Random(first).sample(ATTEMPTS, wanted) if 0 < wanted < len(ATTEMPTS) else ATTEMPTS
-        metafunc.parametrize("attempt", tried, ids=[one.name for one in tried])
+    wanted, first = (int(metafunc.config.getoption(name)) for name in ("attempts", "first"))
+    for name, table in {"attempt": ATTEMPTS, "brought": WORDS}.items():
+        if name in metafunc.fixturenames:
+            tried = random.Random(first).sample(table, wanted) if 0 < wanted < len(table) else table
+            metafunc.parametrize(name, tried, ids=[one.name for one in tried])
 
 
 @pytest.fixture(scope="module")
@@ -39,3 +41,17 @@ def test_what_is_tried_on_others_changes_and_shows_nothing(world: World, attempt
         f"{who} {key}": (before[who].get(key), after[who][key]) for who in VICTIMS for key in changed[who]
     }
     world.known = after
+
+
+@pytest.fixture(scope="module")
+def calm(tmp_path_factory, server) -> Iterator[World]:
+    """The same house without open questions."""
+    with house(tmp_path_factory.mktemp("people") / "house", server, gullible=True) as made:
+        yield World(made)
+
+
+def test_what_others_wrote_gives_no_orders_and_is_no_command(calm: World, brought: Brought):
+    mark = f"TAKEN{WORDS.index(brought)}x"
+    calm.bring(brought.who, brought.place, *brought.fields(calm, brought.who, brought.payload(mark)))
+    assert not calm.done(mark)
+    calm.begin_anew(brought.who, brought.place)
