@@ -33,6 +33,9 @@ class Phones(Telegram):
     def say(self, who: str, place: str, text: str, **more: Any) -> dict[str, Any]:
         """Write a message, with whatever fields of Telegram; as ``caption`` where there is a file."""
         files = more.keys() & {"document", "photo", "voice", "media_group_id"}
+        where = self._chat(who, place)
+        if where and (title := more.pop("title", "")):  # what the group is called from now on
+            where = {**where, "title": title}
         key, entities = ("caption", "caption_entities") if files else ("text", "entities")
         if place != "dm" and text and not more.pop("unaddressed", False):
             text, more[entities] = _addressed(text)
@@ -40,7 +43,7 @@ class Phones(Telegram):
             more[entities] = [{"type": "bot_command", "offset": 0, "length": len(text.split()[0])}]
 
         async def write() -> dict[str, Any]:
-            made = self._service.message(sender=who, chat=self._chat(who, place), **{key: text}, **_topic(place), **more)
+            made = self._service.message(sender=who, chat=where, **{key: text}, **_topic(place), **more)
             self._wrote[made["chat"]["id"], made["message_id"]] = who
             self._service.post("message", made)
             return made

@@ -67,10 +67,10 @@ _FORMS: dict[str, Fields] = {
     "a file name": lambda w, who, text: ("look", {"document": _document(w, f"a] {text}.txt")}),
     "a text by a bot": lambda w, who, text: (text, {"via_bot": {"id": 777, "is_bot": True, "first_name": "Gif"}}),
     "a contact": lambda w, who, text: ("", {"contact": {"phone_number": "1", "first_name": text}}),
-    "a place": lambda w, who, text: ("", {"venue": {"title": text, "address": text, "location": {"latitude": 1, "longitude": 2}}}),  # noqa: E501
+    "a place": lambda w, who, text: ("", {"venue": {"title": text, "address": "", "location": {"latitude": 1, "longitude": 2}}}),  # noqa: E501
     "a sticker": lambda w, who, text: ("", {"sticker": {"emoji": "x", "set_name": text, "file_id": "none", "file_unique_id": "n"}}),  # noqa: E501
     "a poll": lambda w, who, text: ("", {"poll": {"question": text, "options": [{"text": "a"}, {"text": "b"}]}, "forward_origin": _ORIGIN}),  # noqa: E501
-    "a chat's name": lambda w, who, text: ("hi", {"chat": {"id": GROUP, "type": "supergroup", "title": text}}),
+    "a chat's name": lambda w, who, text: ("hi", {"title": text}),
     "a topic's name": lambda w, who, text: ("hi", {"reply_to_message": {**_theirs(w, who), "forum_topic_created": {"name": text}}}),  # noqa: E501
 }  # fmt: skip
 
@@ -87,11 +87,17 @@ _PAYLOADS: dict[str, Callable[[str], str]] = {
 }
 
 
+_WHERE = {
+    "a chat's name": ("group",), "a topic's name": ("group",), "a contact": ("dm",), "a place": ("dm",), "a sticker": ("dm",),
+    "a poll": ("dm",),
+}  # fmt: skip
+
+
 def _all() -> Iterator[Brought]:
     for form, fields in _FORMS.items():
         for what, payload in _PAYLOADS.items():
             for who in VICTIMS:
-                for place in ("group",) if form == "a chat's name" else ("dm", "group"):
+                for place in _WHERE.get(form, ("dm", "group")):
                     yield Brought(f"{what} in {form}, brought by {who} in {place}", who, place, fields, payload)
 
 
