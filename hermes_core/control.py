@@ -17,6 +17,7 @@ from hermes_core.types import (
     JSON,
     Approval,
     BackendRow,
+    Envelope,
     Grant,
     HistoryEntry,
     Hit,
@@ -89,6 +90,10 @@ class SessionsBroker:
     ) -> Sequence[tuple[int, Message]]:
         """Return messages with their numbers: ``window`` on each side of ``around``, or the last ones when it is 0."""
         raise _no_sessions()
+
+    async def asked_from(self, session_id: str, owner: Principal) -> Envelope | None:
+        """Say in which chat a session's last turn was asked for, without what was said; None if in none."""
+        return None
 
     async def past(self, owner: Principal, session_id: str) -> Sequence[Message]:
         """Return all messages of a session, oldest first."""
@@ -215,8 +220,7 @@ class ApprovalsBroker(ABC):
     ) -> Approval:
         """Answer one for a person, once, and keep what that grants; a choice that was not offered is a single yes.
 
-        ``expired``: nobody answered in time. Raises UnknownName, UserError when it was settled before: the
-        first answer counts.
+        ``expired``: nobody answered in time. Raises UnknownName, UserError when it was settled before.
         """
 
     @needs("sessions.read", "read what waits for a yes")

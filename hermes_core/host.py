@@ -94,10 +94,6 @@ class HostTurns(ABC):
         """Tell whether another process left word to stop the turn of a session; told once."""
 
     @abstractmethod
-    async def asked_from(self, session_id: str, owner: Principal) -> Envelope | None:
-        """Say where a session's last turn was asked for, without what was said; None if nowhere that a host hears."""
-
-    @abstractmethod
     async def tell(self, session_id: str, key: str, told: Message, also: "Prepared[bool]") -> bool:
         """Let a session's model know of what was sent to its chat, in one commit with what ``also`` writes.
 

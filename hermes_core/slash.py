@@ -57,6 +57,10 @@ class HostSide(ABC):
     def who(self) -> str:
         """Who the person is here, in words."""
 
+    def offered(self, commands: dict[str, SlashCommand]) -> dict[str, SlashCommand]:
+        """Return those of the commands that somebody may use which this host offers them, as help shows them."""
+        return commands
+
     @abstractmethod
     async def take_up(self) -> Session:
         """Return the session that it talks to now, made when first needed."""

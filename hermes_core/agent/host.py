@@ -169,7 +169,6 @@ class _Turns(HostTurns):
     cut = of_store(lambda store: store.inbox.begun_by)
     waiting = of_store(lambda store: store.inbox.waiting)
     stop_wanted = of_store(lambda store: store.inbox.stop_wanted)
-    asked_from = of_store(lambda store: store.inbox.asked_from)
     tell = of_store(lambda store: store.notes.post)
 
 

@@ -31,6 +31,7 @@ class BrokeredSessions(SessionsBroker):
     tool_history = of_store(lambda store: store.history.tool_calls)
     usage = of_store(lambda store: store.spending.usage)
     spent = of_store(lambda store: store.spending.spent)
+    asked_from = of_store(lambda store: store.inbox.asked_from)
 
     async def get(self, owner: Principal, session_id: str) -> Session:
         return await (await self._runtime.store()).sessions.get(session_id, owner)

@@ -9,22 +9,22 @@ __all__ = ["TurnQueue"]
 class TurnQueue(ABC):
     """Hands sessions in which something waits to whoever plays them: here, or on other machines.
 
-    What is to be done is in the store. A queue only says where to look, in which order and on which machine; what it
-    forgets is found by looking through the store.
+    What is to be done is in the store. A queue only says where to look, on which machine and whose turn it is: of those
+    for whom something waits, whoever has the fewest that play comes first. What it forgets is found in the store.
     """
 
     name: str
 
     @abstractmethod
-    async def put(self, session_id: str) -> None:
-        """Say that something waits in this session. May be said twice. Raises StoreError when nobody can be told."""
+    async def put(self, session_id: str, person: str = "") -> None:
+        """Say that something of a person waits in a session. May be said twice. Raises StoreError if nobody hears."""
 
     @abstractmethod
-    async def work(self, play: Callable[[str], Awaitable[None]], workers: int) -> None:
-        """Play sessions until cancelled: at most ``workers`` side by side, never one session twice at a time.
+    async def work(self, play: Callable[[str], Awaitable[None]], workers: int, most: Callable[[str], int]) -> None:
+        """Play sessions until cancelled: ``workers`` side by side at most, and ``most`` of one person, wherever.
 
-        ``play`` does everything that waits in a session. When cancelled, no more are taken and those that play are
-        cancelled and waited for. A session whose worker died is handed to another.
+        Never one twice at a time. When cancelled, no more are taken and those that play are cancelled and waited for.
+        A session whose worker died is handed to another; what ``play`` leaves waiting is put again.
         """
 
     @abstractmethod

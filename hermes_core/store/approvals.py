@@ -83,8 +83,7 @@ class Approvals(Stored):
     ) -> tuple[Approval, bool]:
         """Settle a question, keep what it grants, and answer what that grants too: one commit.
 
-        The question as it stands now, and whether this did it; one that was settled stays as it was. A choice that was
-        not offered counts as a single yes. Raises UnknownName.
+        The question as it stands now, and whether this did it. What is not offered is a single yes. Raises UnknownName.
         """
         number = owner_number(tx, owner)
         found = _approval(tx, number, approval_id)
@@ -131,10 +130,7 @@ def _granted(tx: Transaction, owner: int, root: str) -> dict[str, None]:
 
 
 def _settle(tx: Transaction, owner: int, found: Approval, verdict: Verdict, state: str) -> bool:
-    said = found.kind != "approval" or verdict.choice in found.choices  # what is no approval takes any words
-    choice = verdict.choice if said else "once"
-    if verdict.choice == "always" and choice == "once" and "session" in found.choices:
-        choice = "session"  # as far as it could be granted
+    choice = verdict.choice if found.kind != "approval" or verdict.choice in found.choices else "once"
     allowed = verdict.outcome == "allow" and verdict.choice != "deny"
     values = {"verdict": "allow" if allowed else "deny", "choice": choice if allowed else "deny"}
     values |= {"reason": verdict.reason, "answered_by": verdict.by, "state": state}

@@ -139,6 +139,42 @@ class TurnQueueContract:
             await workers.until(lambda: sorted(workers.ended) == names)
         assert workers.most == 3
 
+    async def test_the_places_are_shared_by_person(self, queue: TurnQueue) -> None:
+        """Who has the fewest that play is next: one person's work waits for its own, and nobody's for it.
+
+        If this fails: keep what waits by person, and look for who has the fewest before who came first.
+        """
+        workers = _open()
+        for name in ("a1", "a2", "a3", "a4"):
+            await queue.put(name, "ann")
+        for name, person in (("b1", "ben"), ("c1", "cat"), ("b2", "ben")):
+            await queue.put(name, person)
+        workers.gate.clear()
+        async with working(queue, workers, 3):
+            await workers.until(lambda: len(workers.now) == 3)
+            assert workers.now == {"a1", "b1", "c1"}
+            workers.gate.set()
+            await workers.until(lambda: len(workers.ended) == 7)
+        assert [name for name in workers.began if name[0] == "a"] == ["a1", "a2", "a3", "a4"]
+        assert [name for name in workers.began if name[0] == "b"] == ["b1", "b2"]
+
+    async def test_one_person_has_no_more_than_a_share(self, queue: TurnQueue) -> None:
+        """``most`` bounds what of one person plays at a time; the places that are left are for others, at once.
+
+        If this fails: count the plays of each person, and leave a place empty rather than exceed it.
+        """
+        workers, names = Workers(), [f"a{n}" for n in range(5)]
+        async with working(queue, workers, 4, most=2):
+            for name in names:
+                await queue.put(name, "ann")
+            await workers.until(lambda: len(workers.now) == 2)
+            await queue.put("b", "ben")
+            await workers.until(lambda: "b" in workers.now)
+            assert workers.now == {"a0", "a1", "b"}
+            workers.gate.set()
+            await workers.until(lambda: sorted(workers.ended) == [*names, "b"])
+        assert workers.most == 3
+
     async def test_one_that_plays_long_does_not_hold_up_others(self, queue: TurnQueue) -> None:
         """A long play costs its own place and no other.
 
@@ -273,6 +309,25 @@ class TurnQueueContract:
             one.gate.set()
             await one.until(lambda: not one.now)
 
+    async def test_a_share_counts_in_all_processes(self, make_queue: Callable[[], TurnQueue]) -> None:
+        """``most`` bounds what of one person plays at a time, wherever it does.
+
+        If this fails: count where both see it, under a lock of the person.
+        """
+        self._needs_two()
+        here, there, one, two = make_queue(), make_queue(), Workers(), Workers()
+        names = [f"a{n}" for n in range(6)]
+        async with closing(here, there), working(here, one, 4, most=3), working(there, two, 4, most=3):
+            for name in names:
+                await here.put(name, "ann")
+            await here.put("b", "ben")
+            await _both(lambda: len(one.now | two.now) == 4 and "b" in one.now | two.now)
+            await asyncio.sleep(0.2)  # as long as it would take to begin one too many
+            assert len(one.now | two.now) == 4
+            one.gate.set()
+            two.gate.set()
+            await _both(lambda: sorted([*one.ended, *two.ended]) == [*names, "b"])
+
     async def test_what_one_puts_wakes_another(self, make_queue: Callable[[], TurnQueue]) -> None:
         """What is put here is played there.
 
@@ -309,10 +364,17 @@ def _open() -> Workers:
     return workers
 
 
+async def _both(happened: Callable[[], bool]) -> None:
+    """Wait until something is so of two at work, who tell only of themselves."""
+    async with asyncio.timeout(PATIENCE):
+        while not happened():  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+
+
 @asynccontextmanager
-async def working(queue: TurnQueue, workers: Workers, many: int) -> AsyncIterator[None]:
-    """The queue at work; cancelled and waited for at the end. What it raised is raised."""
-    work = asyncio.create_task(queue.work(workers.play, many))
+async def working(queue: TurnQueue, workers: Workers, many: int, most: int = 1_000) -> AsyncIterator[None]:
+    """The queue at work, with ``most`` of one person; cancelled and waited for at the end. What it raised is raised."""
+    work = asyncio.create_task(queue.work(workers.play, many, lambda _: most))
     try:
         yield
     finally:

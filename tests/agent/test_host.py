@@ -86,7 +86,7 @@ async def test_what_waits_is_played_one_after_another(ctx: PluginContext, provid
     assert (one.answer, two.answer, await turns.waiting("s")) == ("One.", "Two.", [])
     assert await ended(ctx.turns.resume("s", only="waiting", owner=MIA)) == []
     assert "Be short." in str(provider.requests[0].messages)
-    asked = await turns.asked_from("s", MIA)
+    asked = await ctx.sessions.asked_from("s", MIA)
     assert asked is not None
     assert (asked.chat, asked.message.parts) == ("mia", ())
 

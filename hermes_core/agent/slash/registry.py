@@ -92,7 +92,7 @@ class Registry(SlashCommands):
 
     def conversation(self, side: HostSide, session: Session) -> AtHand:
         here = AtHand(self.runtime, side, session)
-        here.commands = lambda: usable(self.table, here.role, self.place)
+        here.commands = lambda: side.offered(usable(self.table, here.role, self.place))
         return here
 
     async def options(self, side: HostSide, name: str, rest: str) -> Sequence[Choice]:

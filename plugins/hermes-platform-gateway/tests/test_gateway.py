@@ -486,7 +486,7 @@ async def test_a_conversation_ends_by_itself_where_it_is_wanted(hermes, scripted
 
 
 async def test_a_group_hears_who_speaks_and_each_has_a_conversation_of_their_own(hermes, scripted):
-    hermes.configure(OPEN)
+    hermes.configure({**OPEN, "gateway.tell_groups": False})
     provider = scripted("One.", "Two.")
     hermes.tmp_plugin(provider)
     room = Room()
@@ -497,8 +497,8 @@ async def test_a_group_hears_who_speaks_and_each_has_a_conversation_of_their_own
         room.write("Hi.", kind="group", sender="ben", sender_name="Ben")
         await room.until("One.", "Two.")
     said = [request.messages[-1].parts for request in provider.requests]
-    assert "".join(p.text for p in said[0]) == "[Anna]\n> What was said\nHi."
-    assert "".join(p.text for p in said[1]) == "[Ben]\nHi."
+    assert "".join(p.text for p in said[0]) == "⟪Anna fake:anna⟫\n> What was said\nHi."
+    assert "".join(p.text for p in said[1]) == "⟪Ben fake:ben⟫\nHi."
     assert [len(request.messages) for request in provider.requests] == [2, 2]
 
 

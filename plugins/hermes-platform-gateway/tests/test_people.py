@@ -123,7 +123,7 @@ async def test_a_users_command_needs_the_yes_of_an_admin(hermes, scripted):
         phones.write(OWNER, "Here I am.")
         await phones.last(OWNER, "Hello.")
         phones.write(ANNA, "Touch it.")
-        asked = await phones.last(OWNER, "Anna (room:anna) asks on room:")
+        asked = await phones.last(OWNER, "⟪Anna room:anna⟫ (room:anna) asks on room:")
         assert "touch first" in asked
         number = re.search(r"/approve ([0-9a-f]+)", asked)[1]
         await phones.last(ANNA, "This needs the yes of an admin, who was asked:")

@@ -14,7 +14,7 @@ from hermes_platform_gateway.turns import Turns
 class Queue:
     """Hands nothing out."""
 
-    async def put(self, session_id: str) -> None:
+    async def put(self, session_id: str, person: str = "") -> None:
         """Forget it."""
 
 

@@ -3,8 +3,12 @@
 A job says no more than "look into this session": what is to be done is in the store. So a job may be lost, or be there
 twice, and nothing comes of it; and tables of another version of procrastinate are left alone, not migrated: this one
 makes its own beside them, and the next look through the store fills them.
+
+Each person has a queue of procrastinate's. Whoever looks for a job sees how many of each play, wherever, and takes one
+of who has the fewest; that nobody has more than is allowed is counted again under a lock of that person.
 """
 
+import hashlib
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -24,7 +28,30 @@ from hermes_core.errors import StoreError, UserError
 
 __all__ = ["Forgotten", "Job", "Jobs"]
 
-_QUEUE, _TASK = "turns", "play"
+_TASK = "play"
+_SHAPE = "2"  # of what is in our tables beside procrastinate's own
+_TAKE = """
+CREATE FUNCTION hermes_take(p_queue varchar, p_most bigint, p_worker bigint) RETURNS procrastinate_jobs
+LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM pg_advisory_xact_lock(hashtextextended(current_schema() || p_queue, 4715));
+    IF (SELECT count(*) FROM procrastinate_jobs WHERE queue_name = p_queue AND status = 'doing') >= p_most THEN
+        RETURN NULL;
+    END IF;
+    RETURN procrastinate_fetch_job_v2(ARRAY[p_queue], p_worker);
+END;
+$$
+"""
+_WAITING = """
+SELECT queue_name, max(args->>'person') AS person, count(*) FILTER (WHERE status = 'doing') AS plays
+FROM procrastinate_jobs WHERE status IN ('todo', 'doing')
+GROUP BY queue_name HAVING bool_or(status = 'todo')
+ORDER BY plays, min(id) FILTER (WHERE status = 'todo')
+"""
+_NEXT = """
+SELECT id, status, task_name, priority, lock, queueing_lock, args, scheduled_at, queue_name, attempts, worker_id
+FROM hermes_take(%(queue)s, %(most)s, %(worker)s)
+"""
 _RACES = 5  # how often one looks again after another worker took the same session in the same moment
 _PATIENCE = 5.0  # seconds that one step waits for a connection
 _OLD = 3600.0  # seconds after which a worker that gave no sign of life is struck off
@@ -83,24 +110,38 @@ class Jobs:
 
     # --- what is to be played -----------------------------------------------------------------------------------
 
-    async def add(self, session_id: str) -> None:
-        """Let somebody look into a session; quiet when that is to be done already."""
+    async def add(self, session_id: str, person: str) -> None:
+        """Let somebody look into a session for a person; quiet when that is to be done already."""
         job = Job(
             id=None,
-            queue=_QUEUE,
+            queue=hashlib.sha256(person.encode("utf-8", "replace")).hexdigest()[:32],
             task_name=_TASK,
-            task_kwargs={"session_id": session_id},
+            task_kwargs={"session_id": session_id, "person": person},
             lock=session_id,
             queueing_lock=session_id,
         )
         with _explained(self._place), suppress(AlreadyEnqueued):
             await self._manager.defer_job_async(job)
 
-    async def next(self, worker: int) -> Job | None:
-        """Take the job that waits longest and whose session nobody plays. Raises Forgotten."""
+    async def next(self, worker: int, most: Callable[[str], int]) -> Job | None:
+        """Take a job whose session nobody plays, of whoever has the fewest that play, and fewer than ``most`` of them.
+
+        Among those it is the one that waits longest. Raises Forgotten.
+        """
+        with _explained(self._place):
+            waiting = await self._connector.execute_query_all_async(_WAITING)
+        for row in waiting:
+            allowed = most(row["person"])
+            if row["plays"] < allowed and (job := await self._taken(row["queue_name"], allowed, worker)):
+                return job
+        return None
+
+    async def _taken(self, queue: str, most: int, worker: int) -> Job | None:
         for _ in range(_RACES):
             with _explained(self._place), suppress(UniqueViolation):
-                return await self._manager.fetch_job(queues=[_QUEUE], worker_id=worker)
+                known = {"queue": queue, "most": most, "worker": worker}
+                row = await self._connector.execute_query_one_async(_NEXT, **known)
+                return None if row["id"] is None else Job.from_row(row)
         return None
 
     async def done(self, job: Job) -> None:
@@ -123,7 +164,7 @@ class Jobs:
             changed()
 
         with _explained(self._place):
-            await self._manager.listen_for_jobs(on_notification=heard, queues=[_QUEUE])
+            await self._manager.listen_for_jobs(on_notification=heard)
 
     # --- who plays ----------------------------------------------------------------------------------------------
 
@@ -146,7 +187,7 @@ class Jobs:
     async def take_back(self, silent: float) -> bool:
         """Let others play what workers held that were ``silent`` for so many seconds; whether there was any."""
         with _explained(self._place):
-            found = list(await self._manager.get_stalled_jobs(queue=_QUEUE, seconds_since_heartbeat=silent))
+            found = list(await self._manager.get_stalled_jobs(seconds_since_heartbeat=silent))
         for job in found:
             await self.give_back(job)
         return bool(found)
@@ -162,13 +203,14 @@ async def _prepare(connection: "psycopg.AsyncConnection[Any]") -> None:
         await connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('hermes turns', 4715))")
         found = await (await connection.execute("SELECT current_schema()")).fetchone()
         home = found[0] if found and found[0] not in (None, "public") else "hermes"
-        name = f"{home}_turns_{version.replace('.', '')}"
+        name = f"{home}_turns_{version.replace('.', '')}_{_SHAPE}"
         exists = await (await connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", [name])).fetchone()
         if not exists:
             await connection.execute(SQL("CREATE SCHEMA {}").format(Identifier(name)))
         await connection.execute(SQL("SET search_path TO {}").format(Identifier(name)))
         if not exists:
             await connection.execute(SchemaManager.get_schema())
+            await connection.execute(_TAKE)
 
 
 @contextmanager

@@ -28,18 +28,18 @@ class ProcrastinateQueue(TurnQueue):
         self._shift: Shift | None = None
         self._opening = asyncio.Lock()
 
-    async def put(self, session_id: str) -> None:
+    async def put(self, session_id: str, person: str = "") -> None:
         """Something waits in this session. Raises StoreError when the server cannot be reached."""
-        await (await self._opened()).add(session_id)
+        await (await self._opened()).add(session_id, person)
 
-    async def work(self, play: Callable[[str], Awaitable[None]], workers: int) -> None:
+    async def work(self, play: Callable[[str], Awaitable[None]], workers: int, most: Callable[[str], int]) -> None:
         """Play sessions until cancelled. A server that goes away is waited for.
 
         Raises StoreError when it cannot be reached at the start.
         """
         from hermes_backend_procrastinate.shift import Shift
 
-        self._shift = Shift(await self._opened(), play, workers, self._config.heartbeat_seconds, self._log)
+        self._shift = Shift(await self._opened(), play, workers, most, self._config.heartbeat_seconds, self._log)
         await self._shift.run()
 
     def rest(self) -> None:

@@ -22,9 +22,15 @@ class Shift:
     """From the start of ``work`` until it is cancelled. No outage of the server ends it, and none loses a play."""
 
     def __init__(
-        self, jobs: Jobs, play: Callable[[str], Awaitable[None]], workers: int, beat: float, log: logging.Logger
+        self,
+        jobs: Jobs,
+        play: Callable[[str], Awaitable[None]],
+        workers: int,
+        most: Callable[[str], int],
+        beat: float,
+        log: logging.Logger,
     ) -> None:
-        self._jobs, self._play, self._workers, self._beat, self._log = jobs, play, workers, beat, log
+        self._jobs, self._play, self._workers, self._most, self._beat, self._log = jobs, play, workers, most, beat, log
         self.resting = False  # takes no more
         self._me = 0
         self._playing: set[asyncio.Task[None]] = set()
@@ -57,7 +63,7 @@ class Shift:
 
     async def _next(self) -> Job | None:
         try:
-            return await self._tried(self._jobs.next(self._me))
+            return await self._tried(self._jobs.next(self._me, self._most))
         except Forgotten:  # it was away for so long that it was struck off
             self._me = await self._tried(self._jobs.sign_on()) or self._me
             return None

@@ -1,54 +1,72 @@
 """Questions to people who read later: a message with buttons, and an answer that may come from anywhere.
 
-A question is a row before it is sent, and whoever answers first has answered: with a button or in words, in the chat or
-in a terminal, or, after a death, to the same question put again.
+A question is a row before it is sent, and whoever it was put to answers first or never: with a button or in words, in
+the chat or in a terminal, or, after a death, to the same question put again.
 """
 
 import asyncio
 import contextlib
 import hashlib
-from collections.abc import Callable
+import time
+from collections.abc import Sequence
 
 from attrs import evolve
 
 from hermes_core.context import PluginContext
-from hermes_core.errors import StoreError, UserError
-from hermes_core.types import Approval, Button, Buttons, Envelope, Message, Principal, Question, Verdict
-from hermes_core.values import frozen
+from hermes_core.errors import HermesError, StoreError, UnknownName, UserError
+from hermes_core.types import Approval, Envelope, Principal, Question, Verdict
+from hermes_platform_gateway.bundles import Bundles, bundle_of
+from hermes_platform_gateway.config import gateway_settings
+from hermes_platform_gateway.limits import limits_of
 from hermes_platform_gateway.outward.outgoing import answer_to, said
-from hermes_platform_gateway.people.admins import admin_chats
+from hermes_platform_gateway.outward.senders import Senders
+from hermes_platform_gateway.questions import Asked, put
 from hermes_platform_gateway.rows.kept import rows_of
+from hermes_platform_gateway.rows.values import PutQuestion
 from hermes_platform_gateway.turns import Turns
+from hermes_platform_gateway.whose import speaker
 
-__all__ = ["Asked", "Asks", "put", "question_key"]
+__all__ = ["Asks"]
 
-_PLACE = ("platform", "account", "chat", "thread", "kind")
 _MOST = 50  # open questions of one person that are looked through
 _ALL = 1000
+_HOUR = 3600.0
 _LOOK = 0.5  # seconds between two looks at whether it was answered
-_LABELS = {"once": "Yes, once", "session": "Yes, in this conversation", "always": "Yes, always", "deny": "No"}
-_LONGEST = 3000  # characters of what is asked about that are shown; all of it is in `hermes approvals show`
-
-
-@frozen(kw_only=True)
-class Asked:
-    """Of which turn a question is: where it came from, and whose it is."""
-
-    address: Envelope
-    owner: Principal
-    session_id: str
-    trace: str = ""
+_OVER = {"expired": "Nobody answered in time.", "withdrawn": "This is not asked any more."}
 
 
 class Asks:
     """Puts the questions of turns into chats, and lets messages answer them."""
 
-    def __init__(self, ctx: PluginContext, turns: Turns, wake: Callable[[Envelope], None]) -> None:
-        self._ctx, self._turns, self._wake = ctx, turns, wake
+    def __init__(self, ctx: PluginContext, turns: Turns, senders: Senders) -> None:
+        self._ctx, self._turns, self._senders = ctx, turns, senders
         self._seconds = ctx.host.section("policy").ask_seconds
+        self._limits = limits_of(ctx)
+        self.bundles = Bundles(ctx, senders)
+        self._tidying: set[asyncio.Task[None]] = set()
 
     async def ask(self, of: Asked, question: Question) -> Verdict | None:
         """Ask, and wait for the answer; None when none came in time. A cancelled question stays in the chat."""
+        person = (await speaker(self._ctx, of.address, of.owner)).person
+        if not self._limits.asks(person, of.session_id, question.id):
+            return await self._too_many(of)
+        try:
+            return await self._answered(of, question)
+        finally:
+            self._limits.asked(person, of.session_id, question.id)
+            self.tidy_soon(of.session_id)
+
+    async def _too_many(self, of: Asked) -> Verdict:
+        """Say no, to the model, and once an hour to the person."""
+        most = gateway_settings(self._ctx).limits.questions
+        why = f"{most} questions of yours wait for an answer, which is the most; nothing more is asked until then"
+        key = f"questions:{of.owner.person}:{of.address.chat}:{time.time() // _HOUR:.0f}"
+        told = answer_to(of.address, of.owner, said(f"{why}."), key=key, trace=of.trace)
+        await rows_of(self._ctx).outbox.send_later(told)
+        self._senders.wake(of.address)
+        return Verdict(outcome="deny", reason=why, by="gateway.limits.questions", choice="deny")
+
+    async def _answered(self, of: Asked, question: Question) -> Verdict | None:
         if question.kind == "approval":  # it has its row, and the asker looks out for the answer
             await self._put(of, question)
             await asyncio.Event().wait()
@@ -78,75 +96,64 @@ class Asks:
             return True
         return any(row.kind == "approval" and row.session_id == session_id for row in rows)
 
-    async def waits(self, owner: Principal, session_id: str) -> Approval | None:
-        """The question that waits for words in a session: of a turn that runs, or was cut off and is to go on."""
+    async def waits(self, owner: Principal, session_id: str, person: Principal) -> Approval | None:
+        """The question that waits for the words of somebody in a session: of a turn that runs, or is to go on."""
         if not await self._turns.busy(session_id, owner) and await self._ctx.host.turns.cut(session_id) is None:
             return None
         open_ones = await self._ctx.approvals.list(owner, limit=_MOST)
         rows = [row for row in open_ones if row.session_id == session_id and row.kind != "approval"]
-        return rows[-1] if rows else None  # the one asked first
+        theirs = {one.id for one in await rows_of(self._ctx).questions.open_to(person)} if rows else set()
+        return next((row for row in reversed(rows) if row.id in theirs), None)  # the one asked first
 
-    async def answer(self, row: Approval, owner: Principal, text: str, by: str) -> None:
-        """Let words answer a question; a number means the choice of that number."""
+    async def answer(self, row: Approval, owner: Principal, text: str, by: str) -> str:
+        """Let words answer a question; a number means the choice of that number. What they were taken for."""
         number = int(text) if text.isdecimal() and len(text) < 4 else 0
         choice = row.choices[number - 1] if 0 < number <= len(row.choices) else text
         verdict = Verdict(outcome="allow", choice=choice, by=by)
         with contextlib.suppress(UserError):  # the first answer counts
             await self._ctx.approvals.settle(owner, row.id, verdict)
+        return choice
+
+    async def close(self, question: PutQuestion, told: str, here: Envelope | None = None, by: str = "settled") -> bool:
+        """End a question: its buttons go, and below it stands what became of it; whether that is seen ``here``."""
+        await rows_of(self._ctx).questions.close(question.id, by)
+        if bundle := bundle_of(question):
+            return await self.bundles.show(bundle, here)
+        return await self._senders.closed(question.keys, told, here)
+
+    def tidy_soon(self, session_id: str) -> None:
+        """Do ``tidy`` beside whatever goes on."""
+        task = asyncio.ensure_future(self.tidy(session_id))
+        self._tidying.add(task)
+        task.add_done_callback(self._tidying.discard)
+
+    async def rest(self) -> None:
+        """Wait for what is tidied."""
+        await asyncio.gather(*self._tidying, return_exceptions=True)
+
+    async def tidy(self, session_id: str) -> None:
+        """Take the buttons from questions of a session that are not open any more, however they were answered."""
+        with contextlib.suppress(HermesError):  # they say that they are settled, when they are pressed
+            for one in await rows_of(self._ctx).questions.open_in(session_id):
+                if one.kind == "command":
+                    continue
+                try:
+                    row = await self._ctx.approvals.find(one.whose, one.id, admin=True)
+                except UnknownName:
+                    continue
+                if row.state != "open":
+                    told = _OVER.get(row.state) or f"Settled: {row.summary.partition(': ')[2]}."
+                    await self.close(one, told)
+
+    async def close_all(self, bundle: PutQuestion, settled: Sequence[str], here: Envelope | None) -> bool:
+        """The same for questions of a bundle."""
+        for number in settled:
+            await rows_of(self._ctx).questions.close(number, "settled")
+        return await self.bundles.show(bundle.id, here)
 
     async def _put(self, of: Asked, question: Question) -> None:
+        if self.bundles.takes(question):
+            return await self.bundles.add(of, question)
         for address in await put(self._ctx, of, question):
-            self._wake(address)
-
-
-async def put(ctx: PluginContext, of: Asked, question: Question) -> list[Envelope]:
-    """Put a question into the outbox, once for its id, for its person or the admins; where it goes."""
-    key, went = question_key(of.address, question.id), []
-    kinds = {"kind": "question", "trace": of.trace, "session_id": of.session_id}
-    outbox, shown = rows_of(ctx).outbox, _shown(question)
-    if question.to == "admin":
-        name = of.address.sender_name or of.address.sender
-        asks = said(f"{name} ({of.owner.person}) asks on {of.address.platform}:", *shown.parts)
-        for chat in await admin_chats(ctx):
-            to = Envelope(**{n: getattr(chat, n) for n in _PLACE}, event_id="", sender="", message=asks)
-            # It is the admin's message: whose call it is about says the text, and nothing else of theirs.
-            theirs = f"{key}:{chat.owner.person}"
-            await outbox.send_later(answer_to(to, chat.owner, asks, key=theirs, kind="question"))
-            went.append(to)
-        shown = said(f"This needs the yes of an admin, who was asked:\n\n{_fenced(question.subject[:_LONGEST])}")
-    await outbox.send_later(answer_to(of.address, of.owner, shown, key=key, **kinds))
-    return [*went, of.address]
-
-
-def question_key(address: Envelope, question: str) -> str:
-    """The key of the message that asks a question where an envelope came from."""
-    return f"question:{address.platform}:{question}"
-
-
-def _shown(question: Question) -> Message:
-    """A question as people read it, with the choices as buttons and the way to answer in words."""
-    if question.kind == "text":
-        return said(f"{question.subject}\n\nAnswer with your next message.")
-    if question.kind == "choice":
-        listed = "\n".join(f"{number}. {choice}" for number, choice in enumerate(question.choices, 1))
-        buttons = tuple(Button(label=choice[:40], says=str(n)) for n, choice in enumerate(question.choices, 1))
-        return said(
-            f"{question.subject}\n\n{listed}\n\nAnswer with a number, or in your own words.", Buttons(buttons=buttons)
-        )
-    subject = question.subject if len(question.subject) <= _LONGEST else f"{question.subject[:_LONGEST]}…"
-    lines = ["**May I do this?**", _fenced(subject), question.risk]
-    lasting = [choice for choice in question.choices if choice in ("session", "always")]
-    if question.covers and lasting:
-        lines.append(f"Beyond this once it would allow: {question.covers}")
-    words = "|".join(choice for choice in question.choices if choice != "deny")
-    lines.append(f"`/approve {question.id} {words}` or `/deny {question.id}`, and behind it what to do instead")
-    says = {c: f"/deny {question.id}" if c == "deny" else f"/approve {question.id} {c}" for c in question.choices}
-    buttons = tuple(Button(label=_LABELS.get(choice, choice), says=words) for choice, words in says.items())
-    return said("\n\n".join(filter(None, lines)), Buttons(buttons=buttons))
-
-
-def _fenced(text: str) -> str:
-    fence = "```"
-    while fence in text:
-        fence += "`"
-    return f"{fence}\n{text}\n{fence}"
+            self._senders.wake(address)
+        return None

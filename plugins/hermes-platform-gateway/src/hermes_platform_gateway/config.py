@@ -10,8 +10,8 @@ from hermes_core.patterns import pattern
 from hermes_core.platforms import ChannelSettings, PlatformSettings
 
 __all__ = [
-    "PERSON", "GatewaySettings", "HealthSettings", "ResetSettings", "channel_of", "gateway_settings", "mask_of",
-    "platform_settings",
+    "PERSON", "GatewaySettings", "HealthSettings", "LimitSettings", "ResetSettings", "channel_of", "gateway_settings",
+    "mask_of", "platform_settings",
 ]  # fmt: skip
 
 PERSON = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
@@ -58,6 +58,37 @@ class HealthSettings:
     port: int = option("The port; 0: none, nobody is listened to.", default=0, validator=ge(0), example=8644)
 
 
+def _slow(_instance: Any, _attribute: Any, value: dict[str, float]) -> None:
+    for place, seconds in value.items():
+        if not _PLATFORM.fullmatch(place.partition(":")[0]):
+            raise ValueError(f"{place!r} must be a platform, or a chat of one, as telegram or telegram:-100123")
+        if seconds < 0:
+            raise ValueError(f"{place}: {seconds:g} seconds are less than none")
+
+
+@settings
+class LimitSettings:
+    """What one person may have at a time, over all places, so that others need not wait. 0: no limit."""
+
+    turns: int = option("Turns of one person that run side by side.", default=4, validator=ge(0))
+    owner_turns: int = option("The same for you, the owner.", default=64, validator=ge(0))
+    waiting: int = option("Messages of one person that wait; not of yours.", default=200, validator=ge(0))
+    questions: int = option(
+        "Questions for a yes that are open of one person's turns; more are a no. Not of yours.",
+        default=30,
+        validator=ge(0),
+    )
+    files: int = option("Files of one person in an hour; not of yours.", default=60, validator=ge(0))
+    files_mb: int = option("Megabytes of them in an hour; not of yours.", default=500, validator=ge(0))
+    slow: dict[str, float] = option(
+        "Seconds between two messages of one person in a chat, by platform or PLATFORM:CHAT; admins are free of it. "
+        "An admin changes it in a chat by /slow.",
+        factory=dict,
+        example={"telegram:-1001234567890": 30.0},
+        validator=_slow,
+    )
+
+
 @settings
 class GatewaySettings:
     """How people are reached on chat services."""
@@ -84,6 +115,7 @@ class GatewaySettings:
         "ignore where somebody is named in a list.",
         default="",
     )
+    limits: LimitSettings = option("What one person may have at a time.", factory=LimitSettings)
     health: HealthSettings = option("Probes over HTTP.", factory=HealthSettings)
     reset: ResetSettings = option("When a chat begins a new conversation by itself.", factory=ResetSettings)
     resets: dict[str, ResetSettings] = option(
@@ -91,6 +123,17 @@ class GatewaySettings:
     )
     group_sessions_per_user: bool = option("In groups everybody has a conversation of their own.", default=True)
     thread_sessions_per_user: bool = option("In threads of groups too.", default=False)
+    shared_changes: Literal["admins", "everyone"] = option(
+        "Who may use commands that change a conversation for all who share it, as /new, /undo and /model do: admins "
+        "(yours, and those of the group), or everyone in it.",
+        default="admins",
+    )
+    private_answers: bool = option(
+        "Answer in the person's private chat what a command in a group asks about that person.", default=True
+    )
+    tell_groups: bool = option(
+        "Say at the first message in a group whose history a conversation there knows.", default=True
+    )
     streaming: bool = option("Show an answer while it is written, where messages can be edited.", default=True)
     tool_progress: Literal["off", "new", "all"] = option(
         "Show which tools are at work there: new leaves out repeated ones, off shows none.", default="new"

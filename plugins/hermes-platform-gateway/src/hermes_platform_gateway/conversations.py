@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 from collections.abc import Mapping
 from weakref import WeakValueDictionary
 
@@ -9,10 +10,12 @@ from attrs import evolve
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import UnknownName
+from hermes_core.kinds import Platform
 from hermes_core.platforms import ChannelSettings
-from hermes_core.types import Envelope, Principal, Session, Text
+from hermes_core.types import Chat, Envelope, Feature, Principal, Session, Text
 from hermes_platform_gateway.config import ResetSettings, channel_of, gateway_settings, platform_settings
 from hermes_platform_gateway.keys import is_over, session_key
+from hermes_platform_gateway.names import SEVERAL, called, unmarked, without_marks
 from hermes_platform_gateway.outward.silence import HINT
 from hermes_platform_gateway.people.access import Access
 from hermes_platform_gateway.rows.kept import rows_of
@@ -20,6 +23,8 @@ from hermes_platform_gateway.rows.values import Binding
 
 __all__ = ["ChatConversation", "Conversations", "dressed"]
 
+log = logging.getLogger(f"hermes.{__name__}")
+_PATIENCE = 10.0  # seconds for a service to say who governs a chat
 _QUOTED = 500  # characters of an earlier message that are shown with its answer
 
 
@@ -27,7 +32,7 @@ class ChatConversation:
     """A chat's side of a conversation. ``envelope`` is the message that is being seen to.
 
     ``begins`` says why a new conversation begins with it, where an earlier one ended by itself; ``mode`` is how it is
-    to reach a running turn, where it says so.
+    to reach a running turn, where it says so; ``access`` is that of who wrote.
     """
 
     def __init__(
@@ -37,11 +42,28 @@ class ChatConversation:
         self.overrides = {name: str(value) for name, value in route.overrides.items()} if route else {}
         self.wanted = route.session_id if route else ""
         self.session: Session | None = None
-        self.begins, self.mode = "", ""
+        self.begins, self.mode, self.access = "", "", Access(outcome="in", principal=owner)
+        self.platform: Platform | None = None  # that serves the chat
 
     def _told(self) -> str:
         """What the model of a new conversation is told of where it speaks."""
-        return "\n\n".join(filter(None, (HINT, self._channel().prompt)))
+        several = SEVERAL if self.envelope.kind != "dm" else ""
+        return "\n\n".join(filter(None, (HINT, several, self._channel().prompt)))
+
+    async def governs(self) -> bool:
+        """Whether who wrote the message may change a conversation that others share: as the service or settings say."""
+        if gateway_settings(self._ctx).shared_changes == "everyone":
+            return True
+        platform, here = self.platform, self.envelope
+        if platform is None or not here.sender or Feature.MEMBERS not in platform.features:
+            return False
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                found = await platform.members(Chat(here.chat, here.thread), here.sender)
+        except Exception as error:  # noqa: BLE001 - of a platform; who cannot be looked up is no admin
+            log.info("who governs a chat of %s cannot be told: %s", here.platform, error)
+            return False
+        return any(member.id == here.sender and member.admin for member in found)
 
     async def take_up(self) -> Session:
         """The session of this chat, made when first needed."""
@@ -97,6 +119,7 @@ class Conversations:
             routes = rows_of(self._ctx).routes
             route = await routes.route(key, owner)
             found = ChatConversation(self._ctx, envelope, owner, key, route)
+            found.access = access
             policy = self._reset(envelope)
             why = is_over(route, policy) if route else ""
             if route and why and not await self._is_busy(route.session_id, owner):
@@ -119,16 +142,16 @@ class Conversations:
 
 
 def dressed(envelope: Envelope, *, shared: bool) -> Envelope:
-    """The message as its model should read it: who says it where several speak, and what it answers."""
+    """The message as its model should read it: who says it where several speak, and what it answers.
+
+    Nothing else in it can look like who says it.
+    """
     head = []
     if shared:
-        head.append(Text(text=f"[{_one_line(envelope.sender_name or envelope.sender)}]\n"))
+        head.append(Text(text=f"{called(envelope)}\n"))
     if envelope.quote:
-        quoted = envelope.quote if len(envelope.quote) <= _QUOTED else f"{envelope.quote[:_QUOTED]}…"
+        quoted = without_marks(envelope.quote)
+        quoted = quoted if len(quoted) <= _QUOTED else f"{quoted[:_QUOTED]}…"
         text = "".join(f"> {line}\n" for line in quoted.splitlines())
         head.append(Text(text=text, quotes="the message that this one answers"))
-    return evolve(envelope, message=evolve(envelope.message, parts=(*head, *envelope.message.parts)))
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split()).replace("]", ")")[:80]
+    return evolve(envelope, message=evolve(envelope.message, parts=(*head, *unmarked(envelope.message).parts)))

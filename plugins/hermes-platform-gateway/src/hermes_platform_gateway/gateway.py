@@ -9,22 +9,24 @@ from collections.abc import Sequence
 from hermes_core.context import PluginContext
 from hermes_core.errors import DeliveryError, HermesError
 from hermes_core.kinds import Console, Platform, TurnQueue
-from hermes_core.types import Chat, Envelope
+from hermes_core.types import Chat, Envelope, Principal
 from hermes_platform_gateway.asks import Asks
 from hermes_platform_gateway.commands.chats import ChatCommands
 from hermes_platform_gateway.config import gateway_settings
 from hermes_platform_gateway.inbound import Inbound
+from hermes_platform_gateway.limits import most_of
 from hermes_platform_gateway.outward.outgoing import said
 from hermes_platform_gateway.outward.senders import Senders
 from hermes_platform_gateway.people.access import Access, AccessRules, admit
 from hermes_platform_gateway.people.pairing import code_for
 from hermes_platform_gateway.platforms import PlatformSupervisor
 from hermes_platform_gateway.queue import LocalQueue, open_queue
-from hermes_platform_gateway.rows.kept import orders, rows_of, unplayed
+from hermes_platform_gateway.rows.kept import is_order, orders, rows_of, unplayed
 from hermes_platform_gateway.rows.values import KEPT
 from hermes_platform_gateway.supervision.services import Services
 from hermes_platform_gateway.turn_worker import TurnWorker
 from hermes_platform_gateway.turns import Turns
+from hermes_platform_gateway.whose import speaker
 
 __all__ = ["Gateway"]
 
@@ -50,10 +52,10 @@ class Gateway:
         turns = Turns(ctx, elsewhere=self._queue.name != LocalQueue.name)
         self._rules: dict[str, AccessRules] = {}
         self._senders = Senders(ctx)
-        self.commands = ChatCommands(ctx, self._queue, turns, self._senders, self.told, self._try_again)
-        asks = Asks(ctx, turns, self._senders.wake)
+        self._asks = asks = Asks(ctx, turns, self._senders)
+        self.commands = ChatCommands(ctx, self._queue, turns, asks, self.told, self._try_again)
         self._inbound = Inbound(ctx, self._queue, turns, asks, self.commands, self._admit, self._senders.wake)
-        self._worker = TurnWorker(ctx, turns, asks, self._senders.wake, self._senders.show)
+        self._worker = TurnWorker(ctx, turns, asks, self._senders.wake, self._senders.show, self._again)
         self._services = Services(ctx)
         self.platforms = [
             PlatformSupervisor(
@@ -125,7 +127,7 @@ class Gateway:
     # --- turns ------------------------------------------------------------------------------------------------------
 
     async def _play(self) -> None:
-        await self._queue.work(self._worker.play, self._ctx.host.section("workers").count)
+        await self._queue.work(self._worker.play, self._ctx.host.section("workers").count, most_of(self._ctx))
 
     async def _sweep(self) -> None:
         """Put what waits and is in no queue: from before the start, of a worker that died, of another machine, or
@@ -141,11 +143,24 @@ class Gateway:
                 ordered = dict(await orders(self._ctx))
                 for session_id, owner in (*waiting, *((one, ordered[one]) for one in ordered if one in known)):
                     if not await self._ctx.turns.busy(session_id, owner=owner, elsewhere=False):
-                        await self._queue.put(session_id)
+                        await self._again(session_id, owner)
                 known = frozenset(ordered)
             except HermesError as error:
                 log.warning("what waits could not be looked for: %s", error)
             await asyncio.sleep(self._ctx.host.section("workers").poll_seconds)
+
+    async def _again(self, session_id: str, owner: Principal) -> None:
+        await self._queue.put(session_id, await self._speaker(session_id, owner))
+
+    async def _speaker(self, session_id: str, owner: Principal) -> str:
+        """Who waits in a session: in one that a group shares it is whoever wrote what waits there first."""
+        if "#" not in owner.person:
+            return owner.person
+        turns = self._ctx.host.turns
+        waiting = await turns.cut(session_id) or next(iter(await turns.waiting(session_id)), None)
+        if waiting is None or (came := waiting.envelope) is None or is_order(came.platform, came.account, owner):
+            return owner.person
+        return (await speaker(self._ctx, came, owner)).person
 
     # --- the end ----------------------------------------------------------------------------------------------------
 
@@ -163,6 +178,7 @@ class Gateway:
         cut = self._ctx.host.turns.playing
         with contextlib.suppress(TimeoutError, HermesError):
             async with asyncio.timeout(_FLUSH):
+                await self._asks.rest()
                 await self._all_sent()
         if cut:
             log.warning("%d turns are cut off; they go on at the next start", cut)

@@ -7,6 +7,7 @@ any moment loses nothing, and what a service delivers again is known.
 import asyncio
 import contextlib
 import logging
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from functools import partial
 
@@ -18,24 +19,44 @@ from hermes_core.context import PluginContext
 from hermes_core.errors import Duplicate, HermesError, StoreError
 from hermes_core.kinds import Platform, TurnQueue
 from hermes_core.slash import QUEUED, STEERED
-from hermes_core.types import Chat, Envelope, Feature, Message, Principal, TurnOrder, Waiting
+from hermes_core.types import Blob, Chat, Envelope, Feature, Message, Principal, Text, TurnOrder, Waiting
 from hermes_platform_gateway.asks import Asks
 from hermes_platform_gateway.commands.chats import ChatCommands
+from hermes_platform_gateway.commands.private import for_all
 from hermes_platform_gateway.config import gateway_settings, mask_of
 from hermes_platform_gateway.conversations import ChatConversation, Conversations, dressed
 from hermes_platform_gateway.keyed_queue import KeyedQueue
+from hermes_platform_gateway.limits import Over, limits_of
 from hermes_platform_gateway.media_in import keep_files
-from hermes_platform_gateway.outside import marked
+from hermes_platform_gateway.messages import envelope_of
+from hermes_platform_gateway.names import called, undressed, without_marks
+from hermes_platform_gateway.outside import marked, quotes
 from hermes_platform_gateway.outward.outgoing import answer_to, said
+from hermes_platform_gateway.pace import Pace
 from hermes_platform_gateway.people.access import Access
+from hermes_platform_gateway.refusals import refusal
 from hermes_platform_gateway.rows.kept import rows_of
+from hermes_platform_gateway.rows.values import KnownChat
 from hermes_platform_gateway.turns import Turns
+from hermes_platform_gateway.whose import is_shared, private_chat
 
 __all__ = ["Inbound"]
 
 log = logging.getLogger(f"hermes.{__name__}")
 _PAUSE = 1.0  # seconds between two tries to write a message down
 _HEARD, _BEHIND = "👀", "⏳"
+_COMING = 500  # messages of one sender on their way in, at most
+_AT_ONCE = 4  # of their commands that wait for nothing
+_BURST, _A_SECOND = 60, 20  # messages of theirs that are taken in at once, and then in a second
+_FLOOD = "That was too much at once. What came since was not taken; write again when what you wrote before is answered."
+_OWN = (
+    "In this group everybody has a conversation of their own with me. Yours knows what you told me elsewhere to "
+    "remember, and all who are here read my answers. Past conversations are looked up among those of this group only."
+)
+_SHARED = (
+    "All who write here share one conversation with me. It knows what is said here, and nothing that anybody told me "
+    "elsewhere."
+)
 
 
 class Inbound:
@@ -57,23 +78,37 @@ class Inbound:
         self._ctx, self._queue, self._commands, self._admit = ctx, queue, commands, admit
         self._turns, self._asks = turns, asks
         self._wake = wake
-        self._conversations = Conversations(ctx)
+        self._conversations, self._limits = Conversations(ctx), limits_of(ctx)
         self._in_order = KeyedQueue()
+        self._coming: Counter[str] = Counter()  # messages of a sender that are on their way in
+        self._too_many: set[str] = set()
+        self._pace = Pace(_BURST, _A_SECOND)
 
     def hear(self, platform: Platform, envelope: Envelope) -> None:
-        """Take a message in, after those of the same chat that came before; what ends or answers a turn at once."""
-        work = partial(self._hear, platform, envelope)
+        """Take a message in, after its sender's of the same chat that came before; what ends or answers a turn at once.
+
+        Nobody's messages wait for another's. Of one sender so many may be on their way in, and no more.
+        """
+        who = f"{envelope.platform} {envelope.account} {envelope.sender or envelope.chat}"
+        if self._coming[who] >= _COMING:
+            first = who not in self._too_many
+            self._too_many.add(who)
+            return self._in_order.put(f"{who} over", partial(self._refuse, platform, envelope, first=first))
+        self._coming[who] += 1
+        work = partial(self._hear, platform, envelope, who)
         if self._commands.at_once(envelope):
-            self._in_order.beside(work)
+            self._in_order.put(f"{who} at once", work, beside=_AT_ONCE)
         else:
-            self._in_order.put(f"{envelope.platform} {envelope.account} {envelope.chat} {envelope.thread}", work)
+            self._in_order.put(f"{who} {envelope.chat} {envelope.thread}", work)
+        return None
 
     async def begin(self, platform: Platform) -> None:
         """Carry out the commands that were heard before a death."""
         for waiting in await self._ctx.host.records.commands_waiting(platform.name, platform.account):
             if waiting.envelope:
                 work = partial(self._again, platform, waiting)
-                self._in_order.put(f"{platform.name} {platform.account} {waiting.envelope.chat}", work)
+                came = waiting.envelope
+                self._in_order.put(f"{platform.name} {platform.account} {came.sender} {came.chat} {came.thread}", work)
 
     async def settle(self) -> None:
         """Wait until everything that was heard has its row."""
@@ -83,25 +118,54 @@ class Inbound:
         """Stop whatever is being done."""
         await self._in_order.close()
 
-    async def _hear(self, platform: Platform, envelope: Envelope) -> None:
-        with trace.using(trace.new()):
-            while True:
-                try:
-                    return await self._heard(platform, envelope)
-                except StoreError as error:  # nothing can be written down, nor told; a service may not ask us again
-                    log.warning("message %s of %s waits for the store: %s", envelope.event_id, platform.name, error)
-                    await asyncio.sleep(_PAUSE)
+    async def _hear(self, platform: Platform, envelope: Envelope, who: str) -> None:
+        try:
+            with trace.using(trace.new()):
+                if wait := self._pace.wait(who):
+                    await asyncio.sleep(wait)
+                await self._surely(partial(self._heard, platform, envelope))
+        finally:
+            self._coming[who] -= 1
+            if self._coming[who] <= 0:
+                del self._coming[who]
+                self._too_many.discard(who)
+
+    async def _refuse(self, platform: Platform, envelope: Envelope, *, first: bool) -> None:
+        """Take a message of a flood away, and say so to who may talk, for the ``first`` of them."""
+
+        async def told() -> None:
+            if await self._admit(platform, envelope):
+                await self._tell(envelope, _FLOOD, mark="over")
+                self._wake(envelope)
+
+        await _ack(platform, envelope)
+        if first:
+            log.warning("more than %d messages of %s at once on %s", _COMING, envelope.sender, platform.name)
+            await self._surely(told)
+
+    async def _surely(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Do it until the store has it: else nothing can be written down, nor told, and nobody may ask us again."""
+        while True:
+            try:
+                return await work()
+            except StoreError as error:
+                log.warning("a message waits for the store: %s", error)
+                await asyncio.sleep(_PAUSE)
 
     async def _heard(self, platform: Platform, envelope: Envelope) -> None:
-        acked = False
+        acked, access = False, None
         try:
             access = await self._admit(platform, envelope)
             acked = access is not None and await self._take(platform, envelope, access)
         except Duplicate:  # delivered again; it was seen to, or will be
             log.info("message %s of %s came again", envelope.event_id, platform.name)
+        except Over as over:
+            if over.text:  # else its sender knows
+                await self._tell(envelope, over.text, mark="over")
         except HermesError as error:
             log.warning("message %s of %s was not taken: %s", envelope.event_id, platform.name, error)
-            await self._tell(envelope, str(error))  # first: where that cannot be stored, the message comes again
+            # First: where that cannot be stored, the message comes again.
+            await self._tell(envelope, refusal(self._ctx, error, access))
             with contextlib.suppress(Duplicate):  # it fell after it had its row
                 await self._ctx.host.records.refuse(self._sender(envelope), envelope, mask_of(self._ctx)(error.text))
         except Exception:  # one that is never acknowledged keeps those behind it from being heard
@@ -115,17 +179,16 @@ class Inbound:
         """See to a message; whether its service was told that it was received."""
         records = self._ctx.host.records
         conversation = await self._conversations.find(envelope, access)
-        owner = conversation.owner
+        conversation.platform, owner = platform, conversation.owner
+        await self._introduce(envelope, conversation)
         await rows_of(self._ctx).chats.remember_chat(owner, envelope, access.principal)
         if self._commands.is_command(envelope):
             row = await records.hear(owner, envelope)
             await _ack(platform, envelope)
             await self._command(platform, envelope, conversation, access, row)
             return True
-        text = plain_text(envelope.message.parts).strip()
-        mine = text and not envelope.message.untrusted  # nobody says yes by what somebody else wrote
-        if mine and await self._asks.waits(owner, conversation.wanted):
-            await self._answer(envelope, conversation, await records.hear(owner, envelope))
+        if _own_words(envelope) and await self._asks.waits(owner, conversation.wanted, access.principal):
+            await self._answer(envelope, conversation, access, await records.hear(owner, envelope))
             return False
         await self._say(platform, conversation, envelope)
         if conversation.begins:
@@ -136,7 +199,8 @@ class Inbound:
         self, platform: Platform, conversation: ChatConversation, envelope: Envelope, mode: str = ""
     ) -> None:
         """Let a message have its turn, or reach the one that runs, as is set up or is the ``mode``."""
-        host, session = self._ctx.host, await conversation.take_up()
+        await self._limits.check(envelope, conversation.access)
+        host, session, person = self._ctx.host, await conversation.take_up(), conversation.access.principal.person
         busy = await self._turns.busy(session.id, session.owner)
         mode = (mode or host.section("agent").busy) if busy else "queue"
         kept = await keep_files(envelope, host.outputs(session.id), partial(host.turns.seen, session))
@@ -148,7 +212,8 @@ class Inbound:
         await _ack(platform, envelope)
         if busy and mode == "interrupt":
             await self._turns.interrupt(session.id, session.owner)
-        await self._queue.put(session.id)
+        self._limits.waits(person, session.id, envelope)
+        await self._queue.put(session.id, person)
         words = {"queue": QUEUED, "steer": STEERED}.get(mode, "") if busy else ""
         self._in_order.beside(partial(self._receipt, platform, envelope, session.owner, words))  # nothing waits for it
 
@@ -167,26 +232,57 @@ class Inbound:
         except Duplicate:  # all but its answer was stored before a death
             answer = "This was done before the gateway was started again."
         except HermesError as error:
-            answer = str(error)
+            answer = refusal(self._ctx, error, access)
         except Exception:  # of a plugin, mostly; not answered, it would be carried out again at every start
             log.exception("a command broke")
             answer = "This command broke. The log of the gateway says how."
         key = f"{envelope.platform}:{envelope.account}:{envelope.event_id}"
         if isinstance(answer, Message) and answer.role == "user":  # what the model is to hear
-            again = evolve(envelope, event_id=f"{envelope.event_id}#said", message=answer)
-            with contextlib.suppress(Duplicate):
-                await self._say(platform, conversation, again, conversation.mode)
+            again = evolve(envelope, event_id=f"{envelope.event_id}#said", message=undressed(answer))
+            again = evolve(again, quote="") if any(isinstance(p, Text) and p.quotes for p in answer.parts) else again
             answer = ""
+            try:
+                await self._say(platform, conversation, again, conversation.mode)
+            except Duplicate:
+                pass
+            except Over as over:
+                answer = over.text
         known = {"key": f"{key}:answer", "trace": trace.current(), "session_id": conversation.wanted}
         shown = said(answer) if isinstance(answer, str) else answer
         answers = [answer_to(envelope, conversation.owner, shown, **known)] if answer else []
+        if answers and isinstance(answer, str) and (chat := await self._aside(envelope, conversation, access)):
+            aside = said(f"You asked in {_named_chat(envelope)}: {_short(envelope)}\n\n{answer}")
+            line = answer_to(envelope, conversation.owner, said("Answered you privately."), key=f"{key}:line")
+            answers = [answer_to(envelope_of(chat), chat.owner, aside, **known), line]
         await self._ctx.host.records.done(row, await rows_of(self._ctx).outbox.sending(answers) if answers else None)
+        for one in answers:
+            self._wake(evolve(envelope, chat=one.chat.id))
 
-    async def _answer(self, envelope: Envelope, conversation: ChatConversation, row: int) -> None:
-        """Let a message answer the question that waits for words."""
-        if question := await self._asks.waits(conversation.owner, conversation.wanted):
-            text, by = plain_text(envelope.message.parts).strip(), envelope.sender_name or envelope.sender
-            await self._asks.answer(question, conversation.owner, text, by)
+    async def _aside(self, envelope: Envelope, conversation: ChatConversation, access: Access) -> KnownChat | None:
+        """The private chat in which a command of a group is answered; None where the group may read it, or must."""
+        if envelope.kind == "dm" or is_shared(conversation.owner, envelope):
+            return None
+        if not gateway_settings(self._ctx).private_answers or for_all(self._commands.first_name(envelope)):
+            return None
+        return await private_chat(self._ctx, access.principal, envelope)
+
+    async def _introduce(self, envelope: Envelope, conversation: ChatConversation) -> None:
+        """Tell a group at its first message whose history a conversation there knows; its threads are told once too."""
+        if envelope.kind == "dm" or not gateway_settings(self._ctx).tell_groups:
+            return
+        if await rows_of(self._ctx).chats.is_known(envelope):
+            return
+        text = _SHARED if is_shared(conversation.owner, envelope) else _OWN
+        where = f"{envelope.platform}:{envelope.account}:{envelope.chat}:{'threads' if envelope.thread else 'chat'}"
+        message = answer_to(envelope, conversation.owner, said(text), key=f"{where}:whose", trace=trace.current())
+        await rows_of(self._ctx).outbox.send_later(message)
+        self._wake(envelope)
+
+    async def _answer(self, envelope: Envelope, conversation: ChatConversation, access: Access, row: int) -> None:
+        """Let a message answer the question that waits for words of who wrote it."""
+        if question := await self._asks.waits(conversation.owner, conversation.wanted, access.principal):
+            text = plain_text(envelope.message.parts).strip()
+            await self._asks.answer(question, conversation.owner, text, called(envelope))
         await self._ctx.host.records.done(row)
 
     async def _again(self, platform: Platform, waiting: Waiting) -> None:
@@ -197,10 +293,11 @@ class Inbound:
             if access is None:
                 return
             conversation = await self._conversations.find(envelope, access)
+            conversation.platform = platform
             if self._commands.is_command(envelope):
                 await self._command(platform, envelope, conversation, access, waiting.id)
             else:  # words for a question, which the turn that was cut off puts again
-                await self._answer(envelope, conversation, waiting.id)
+                await self._answer(envelope, conversation, access, waiting.id)
 
     async def _react(self, platform: Platform, envelope: Envelope, sign: str) -> bool:
         """Show that a message was heard; False where that cannot be seen."""
@@ -226,6 +323,21 @@ class Inbound:
         text = mask_of(self._ctx)(text)
         message = answer_to(envelope, owner, said(text), key=key, trace=trace.current())
         await rows_of(self._ctx).outbox.send_later(message)
+
+
+def _own_words(envelope: Envelope) -> bool:
+    """Whether somebody says something themselves, and nothing else: nobody says yes by what somebody else wrote."""
+    message = envelope.message
+    files = any(isinstance(part, Blob) for part in message.parts)
+    return bool(plain_text(message.parts).strip()) and not message.untrusted and not files and not quotes(message)
+
+
+def _named_chat(envelope: Envelope) -> str:
+    return without_marks(" ".join(envelope.chat_name.split())) or envelope.chat
+
+
+def _short(envelope: Envelope) -> str:
+    return " ".join(plain_text(envelope.message.parts).split())[:80]
 
 
 def _shared(envelope: Envelope) -> bool:

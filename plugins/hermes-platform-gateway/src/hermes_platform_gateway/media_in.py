@@ -3,6 +3,7 @@
 import asyncio
 import mimetypes
 import os
+import re
 import shutil
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -11,10 +12,12 @@ from attrs import evolve
 
 from hermes_core.errors import UserError
 from hermes_core.types import Blob, Envelope, Part, Text
+from hermes_platform_gateway.names import without_marks
 
 __all__ = ["LARGEST", "keep_files"]
 
 LARGEST = 128 * 1024 * 1024  # bytes of one file
+_TYPE = re.compile(r"[A-Za-z0-9.+-]+/[A-Za-z0-9.+-]+(?:; ?[a-z]+=[A-Za-z0-9-]+)?")
 _LONGEST = 60  # characters of a file's own name that are kept
 
 
@@ -33,7 +36,7 @@ async def keep_files(envelope: Envelope, folder: Path, seen: Callable[[Path], Aw
             continue
         path = await asyncio.to_thread(_keep, part, folder)
         notes.append(f"[{_what(part)}: {await seen(path)}]")
-        kept.append(evolve(part, data=None, path=str(path)))
+        kept.append(evolve(part, data=None, path=str(path), name=_named(part)))
     kept.append(Text(text="\n" + "\n".join(notes)))
     return evolve(envelope, message=evolve(envelope.message, parts=tuple(kept)))
 
@@ -61,7 +64,13 @@ def _safe(blob: Blob) -> str:
     return plain.lstrip(".") or "file"
 
 
+def _named(blob: Blob) -> str:
+    """What the sender calls it, as it stands beside other words: on one line, without brackets and our own signs."""
+    return " ".join("".join(" " if c in "[]" or not c.isprintable() else c for c in without_marks(blob.name)).split())
+
+
 def _what(blob: Blob) -> str:
     if blob.media_type.startswith("audio/"):
         return "A voice note or sound"
-    return "A picture" if blob.media_type.startswith("image/") else f"A file, {blob.media_type}"
+    kind = blob.media_type if _TYPE.fullmatch(blob.media_type) else "of a kind that is not known"
+    return "A picture" if blob.media_type.startswith("image/") else f"A file, {kind}"

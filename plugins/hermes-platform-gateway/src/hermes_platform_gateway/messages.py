@@ -13,11 +13,11 @@ from hermes_core.context import PluginContext
 from hermes_core.database import Prepared
 from hermes_core.errors import UnknownName
 from hermes_core.types import Blob, Chat, Envelope, Message, Part, Principal, Question, Session, Target, Text
-from hermes_platform_gateway.asks import Asked, put
 from hermes_platform_gateway.config import mask_of
 from hermes_platform_gateway.conversations import Conversations
 from hermes_platform_gateway.outward.outgoing import answer_to
 from hermes_platform_gateway.people.access import Access
+from hermes_platform_gateway.questions import Asked, put
 from hermes_platform_gateway.rows.kept import rows_of, sent
 from hermes_platform_gateway.rows.values import KnownChat, Outgoing
 from hermes_platform_gateway.targets import resolve
@@ -105,7 +105,7 @@ class Messages(Mailbox):
         """The chats that are meant, and the one that asks. A conversation that has no row yet was asked in no chat."""
         turns, chats = self._ctx.host.turns, rows_of(self._ctx).chats
         asked = session is not None and await turns.owner(session.id) is not None
-        envelope = await turns.asked_from(session.id, owner) if session and asked else None
+        envelope = await self._ctx.sessions.asked_from(session.id, owner) if session and asked else None
         origin = await chats.at(owner, envelope) if envelope else None
         return resolve(target, await chats.list_chats(owner), origin), origin
 
@@ -143,8 +143,13 @@ def envelope_of(chat: KnownChat) -> Envelope:
 
 def _told(message: Message, session: Session | None) -> Message:
     """What the conversation of a chat is told of a message that came from elsewhere."""
-    files = [f"[file: {part.name or part.media_type}]" for part in message.parts if isinstance(part, Blob)]
+    files = [f"[file: {_called(part)}]" for part in message.parts if isinstance(part, Blob)]
     text = "".join(part.text for part in message.parts if isinstance(part, Text))
     whence = f" in {session.id}" if session else ""
     head = f"(Written{whence}, and sent to this chat:)"
     return evolve(message, parts=(Text(text="\n".join([head, text, *files]).strip()),))
+
+
+def _called(blob: Blob) -> str:
+    name = "".join(" " if c in "[]" or not c.isprintable() else c for c in blob.name or blob.media_type)
+    return " ".join(name.split())

@@ -7,9 +7,9 @@ from attrs import evolve
 from hermes_core.codec import plain_text
 from hermes_core.context import PluginContext
 from hermes_core.errors import UnknownName
-from hermes_core.types import Blob, Envelope, Message, Session
+from hermes_core.types import Blob, Envelope, Message, Session, Text
 
-__all__ = ["marked"]
+__all__ = ["marked", "quotes"]
 
 _LOOKED_AT = 200  # messages of the conversation, in which our own words are found again
 _ENOUGH = 200  # characters that are compared: services cut what is quoted
@@ -23,9 +23,20 @@ async def marked(ctx: PluginContext, envelope: Envelope, session: Session) -> En
     """
     message = envelope.message
     files = any(isinstance(part, Blob) and not part.media_type.startswith("audio/") for part in message.parts)
-    if message.untrusted or not (files or (envelope.quote and not await _known(ctx, envelope, session))):
+    theirs = files or quotes(message)
+    if message.untrusted or not (theirs or (envelope.quote and not await _known(ctx, envelope, session))):
         return envelope
     return evolve(envelope, message=evolve(message, untrusted=True))
+
+
+def quotes(message: Message) -> bool:
+    """Whether lines of a message stand in it as a quotation, with ``>`` before them, as they do on every service."""
+    return any(
+        line.lstrip().startswith(">")
+        for part in message.parts
+        if isinstance(part, Text)
+        for line in part.text.splitlines()
+    )
 
 
 async def _known(ctx: PluginContext, envelope: Envelope, session: Session) -> bool:

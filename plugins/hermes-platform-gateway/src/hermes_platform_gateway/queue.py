@@ -1,7 +1,9 @@
-"""The turns that wait in this process: who plays next, and how many side by side."""
+"""The turns that wait in this process: whose is next, and how many play side by side."""
 
 import asyncio
+import itertools
 import logging
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from functools import partial
 
@@ -14,38 +16,39 @@ log = logging.getLogger(f"hermes.{__name__}")
 
 
 class LocalQueue(TurnQueue):
-    """Sessions in the order in which something came, for the one ``work`` of this process.
+    """Sessions by person, for the one ``work`` of this process: who has the fewest that play comes first.
 
-    One that is put while it plays is played again, behind those that wait by then. Nothing is lost with the process:
-    what waits is in the store, and is put again at the next start.
+    Among those it is who waits longest; what waits for one person keeps its order. One that is put while it plays is
+    played again, behind those that wait by then. Nothing is lost with the process: what waits is in the store, and is
+    put again at the next start.
     """
 
     name = "local"
 
     def __init__(self) -> None:
-        self._ready: dict[str, None] = {}  # a set that keeps its order
-        self._playing: set[str] = set()
-        self._again: set[str] = set()
+        self._ready: dict[str, dict[str, int]] = {}  # by person: sessions in order, and when each came
+        self._whose: dict[str, str] = {}  # of those that wait
+        self._playing: dict[str, str] = {}  # session: person
+        self._again: dict[str, str] = {}
+        self._plays: Counter[str] = Counter()
+        self._number = itertools.count()
         self._changed = asyncio.Event()
         self._resting = False
 
-    async def put(self, session_id: str) -> None:
+    async def put(self, session_id: str, person: str = "") -> None:
         """Something waits in this session. Returns at once."""
         if session_id in self._playing:
-            self._again.add(session_id)
+            self._again.setdefault(session_id, person)
         else:
-            self._ready.setdefault(session_id)
+            self._wait(session_id, person)
         self._changed.set()
 
-    async def work(self, play: Callable[[str], Awaitable[None]], workers: int) -> None:
+    async def work(self, play: Callable[[str], Awaitable[None]], workers: int, most: Callable[[str], int]) -> None:
         """Play sessions until cancelled. One whose ``play`` fails is logged, and its failure stops no other."""
         self._resting = False
         async with asyncio.TaskGroup() as tasks:
             while True:
-                while self._ready and not self._resting and len(self._playing) < workers:
-                    session_id = next(iter(self._ready))
-                    del self._ready[session_id]
-                    self._playing.add(session_id)
+                while not self._resting and len(self._playing) < workers and (session_id := self._next(most)):
                     task = tasks.create_task(self._play(play, session_id))
                     task.add_done_callback(partial(self._played, session_id))  # also when it never began
                 self._changed.clear()
@@ -55,6 +58,26 @@ class LocalQueue(TurnQueue):
         """Take no more; what is put from now on waits for the next ``work``."""
         self._resting = True
 
+    def _wait(self, session_id: str, person: str) -> None:
+        if session_id not in self._whose:
+            self._whose[session_id] = person
+            self._ready.setdefault(person, {})[session_id] = next(self._number)
+
+    def _next(self, most: Callable[[str], int]) -> str:
+        """The session that is to play now, which plays from here on; empty: none may."""
+        free = [person for person in self._ready if self._plays[person] < most(person)]
+        if not free:
+            return ""
+        person = min(free, key=lambda one: (self._plays[one], next(iter(self._ready[one].values()))))
+        waiting = self._ready[person]
+        session_id = next(iter(waiting))
+        del waiting[session_id], self._whose[session_id]
+        if not waiting:
+            del self._ready[person]
+        self._playing[session_id] = person
+        self._plays[person] += 1
+        return session_id
+
     async def _play(self, play: Callable[[str], Awaitable[None]], session_id: str) -> None:
         try:
             await play(session_id)
@@ -62,10 +85,12 @@ class LocalQueue(TurnQueue):
             log.exception("session %s could not be played; it is looked at again later", session_id)
 
     def _played(self, session_id: str, _task: "asyncio.Task[None]") -> None:
-        self._playing.discard(session_id)
+        person = self._playing.pop(session_id)
+        self._plays[person] -= 1
+        if not self._plays[person]:
+            del self._plays[person]
         if session_id in self._again:
-            self._again.discard(session_id)
-            self._ready.setdefault(session_id)
+            self._wait(session_id, self._again.pop(session_id))
         self._changed.set()
 
 

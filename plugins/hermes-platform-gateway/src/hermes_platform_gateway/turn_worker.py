@@ -1,21 +1,23 @@
-"""Plays what waits in a session: the turn that a death cut off, then one message after another."""
+"""Plays what waits in a session: the turn that a death cut off, then the message that waits longest."""
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from functools import partial
 from typing import Any, Literal, Protocol
 
 from hermes_core import trace
 from hermes_core.context import PluginContext
 from hermes_core.database import Prepared
+from hermes_core.errors import StoreError
 from hermes_core.types import Ended, Envelope, Event, Principal, Started, TurnResult, Waiting
-from hermes_platform_gateway.asks import Asked, Asks
+from hermes_platform_gateway.asks import Asks
 from hermes_platform_gateway.config import channel_of, gateway_settings, platform_settings
 from hermes_platform_gateway.messages import envelope_of
 from hermes_platform_gateway.outward.media_out import with_files
 from hermes_platform_gateway.outward.outgoing import answer_to, said
 from hermes_platform_gateway.outward.silence import is_silence
+from hermes_platform_gateway.questions import Asked
 from hermes_platform_gateway.rows.kept import is_order, rows_of
 from hermes_platform_gateway.turns import Turns
 
@@ -33,7 +35,10 @@ class Show(Protocol):
 
 
 class TurnWorker:
-    """Plays the sessions of people. ``show`` makes what shows a turn in its chat, or None where nobody can see it."""
+    """Plays the sessions of people. ``show`` makes what shows a turn in its chat, or None where nobody can see it.
+
+    ``again`` puts a session into the queue, for what waits in it after one turn.
+    """
 
     def __init__(
         self,
@@ -42,8 +47,10 @@ class TurnWorker:
         asks: Asks,
         wake: Callable[[Envelope], None],
         show: Callable[[Asked, str], Show | None],
+        again: Callable[[str, Principal], Awaitable[None]],
     ) -> None:
         self._ctx, self._turns, self._asks, self._wake, self._show = ctx, turns, asks, wake, show
+        self._again = again
         self._plays, self._resting, self._idle = 0, False, asyncio.Event()
         self._idle.set()
 
@@ -57,7 +64,7 @@ class TurnWorker:
         await self._idle.wait()
 
     async def play(self, session_id: str) -> None:
-        """Play everything that waits in a session."""
+        """Play what was cut off in a session, and the first turn that waits; the others wait for their place again."""
         self._plays += 1
         self._idle.clear()
         try:
@@ -78,6 +85,10 @@ class TurnWorker:
         while not self._resting and (waiting := await turns.waiting(session_id)):
             if not await self._one(session_id, owner, waiting[0], "waiting"):
                 return
+            if len(waiting) > 1 and not self._resting:  # one that came meanwhile was put when it came
+                with contextlib.suppress(StoreError):  # else nobody can be told that it waits, so it goes on here
+                    await self._again(session_id, owner)
+                    return
 
     async def _one(
         self,
@@ -111,6 +122,7 @@ class TurnWorker:
                             if address:
                                 self._wake(address)
             finally:
+                self._asks.tidy_soon(session_id)
                 if shown:
                     await asyncio.shield(shown.close())
         return ended is not None and bool(ended.turn_id)
@@ -163,7 +175,7 @@ class TurnWorker:
         came = waiting.envelope
         if came is not None and came.account and not is_order(came.platform, came.account, owner):
             return came
-        asked = await self._ctx.host.turns.asked_from(session_id, owner)
+        asked = await self._ctx.sessions.asked_from(session_id, owner)
         chat = await rows_of(self._ctx).chats.at(owner, asked) if asked else None
         return envelope_of(chat) if chat else None  # else it was said in a terminal, and is answered there
 

@@ -10,11 +10,16 @@ from hermes_core.types import Blob, Text
 from hermes_core.values import frozen
 from hermes_platform_matrix.markup import sound
 
-__all__ = ["FILES", "Said", "addresses", "parts", "read", "replied_to", "thread_of", "without_name"]
+__all__ = [
+    "AUTOMATED", "FILES", "Said", "addresses", "by_bot", "parts", "plain", "quotes", "read", "replied_to", "thread_of",
+    "without_name",
+]  # fmt: skip
 
+AUTOMATED = "org.hermes.automated"  # in what we send, by which one of us knows another
 FILES = ("m.image", "m.file", "m.audio", "m.video")
 _FALLBACK = re.compile(r"\A(?:>[^\n]*\n)+\n?")
 _EVENT = re.compile(r"\$[\x21-\x7e]{1,254}")
+_REPLY = re.compile(r"<mx-reply>.*?</mx-reply>", re.DOTALL | re.IGNORECASE)
 _PILL = re.compile(r'href="https://matrix\.to/#/([^"/?]+)')
 
 
@@ -27,15 +32,15 @@ class Said:
 
 
 def read(kind: str, content: Mapping[str, Any]) -> Said | None:
-    """What an event says to us; None for what is no message: edits, notices of other bots, reactions, calls."""
+    """What an event says to us; None for what is no message: edits, reactions, calls."""
     body, sort = content.get("body"), content.get("msgtype")
     if kind == "m.sticker":
-        return Said(text=f"[sticker: {sound(body)[:200]}]") if isinstance(body, str) else None
+        return Said(text=f"[sticker: {plain(body)}]") if isinstance(body, str) else None
     if kind != "m.room.message" or not isinstance(body, str) or relation(content).get("rel_type") == "m.replace":
         return None
     text = sound(body)
-    if sort == "m.text":
-        return Said(text=_FALLBACK.sub("", text) if replied_to(content) else text)
+    if sort in ("m.text", "m.notice"):
+        return Said(text=_FALLBACK.sub("", text) if "m.in_reply_to" in relation(content) else text)
     if sort == "m.emote":
         return Said(text=f"* {text}")
     if sort == "m.location":
@@ -44,6 +49,22 @@ def read(kind: str, content: Mapping[str, Any]) -> Said | None:
         name = content.get("filename")
         return Said(text=text if isinstance(name, str) and name != body else "", file=True)
     return None
+
+
+def by_bot(content: Mapping[str, Any]) -> bool:
+    """Whether a program wrote an event: it says so, as a notice or as ours do."""
+    return content.get("msgtype") == "m.notice" or content.get(AUTOMATED) is True
+
+
+def quotes(content: Mapping[str, Any]) -> bool:
+    """Whether part of the text is shown as a quotation, but for what it answers."""
+    html = content.get("formatted_body")
+    return isinstance(html, str) and "<blockquote" in _REPLY.sub("", html).lower()
+
+
+def plain(name: object) -> str:
+    """What somebody calls something: on one line, and without brackets."""
+    return " ".join(re.sub(r"[\[\]\x00-\x1f\x7f]", " ", sound(str(name or "")[:200])).split())
 
 
 def relation(content: Mapping[str, Any]) -> Mapping[str, Any]:

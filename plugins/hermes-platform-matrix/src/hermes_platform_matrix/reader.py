@@ -10,7 +10,17 @@ from hermes_platform_matrix.config import Config
 from hermes_platform_matrix.connection import Connection
 from hermes_platform_matrix.e2ee.machine import NoKey, Plain, Unreadable
 from hermes_platform_matrix.homeserver import Refused, path
-from hermes_platform_matrix.incoming import addresses, parts, read, replied_to, thread_of, without_name
+from hermes_platform_matrix.incoming import (
+    addresses,
+    by_bot,
+    parts,
+    plain,
+    quotes,
+    read,
+    replied_to,
+    thread_of,
+    without_name,
+)
 from hermes_platform_matrix.media import NoFile
 from hermes_platform_matrix.rooms import Room
 
@@ -38,6 +48,7 @@ class Reader:
         self._machine, self._media = connection.machine, connection.media
         self._me, self._names, self._config, self._log = connection.user, connection.names, config, log
         self._authors: dict[str, str] = {}
+        self._bots: set[str] = set()  # rooms in which a bot was heard, and no person since
 
     def author(self, event_id: str) -> str:
         """Who wrote an event that came in lately, or an empty string."""
@@ -80,6 +91,8 @@ class Reader:
         author, quote = await self._quoted(room.id, answered) if answered else ("", "")
         chat_kind: Literal["dm", "group"] = "dm" if room.is_dm else "group"
         names = (*self._names, room.people.get(self._me, ""))
+        if not self._may_be_heard(room.id, content, named=addresses(content, said.text, self._me, names), to=author):
+            return None
         addressed = (
             room.is_dm
             or author == self._me
@@ -98,7 +111,7 @@ class Reader:
             event_id=event_id,
             chat=room.id,
             sender=sender,
-            message=Message(role="user", parts=parts(said, blob, note)),
+            message=Message(role="user", parts=parts(said, blob, note), untrusted=quotes(content)),
             thread=thread,
             kind=chat_kind,
             addressed=addressed,
@@ -109,13 +122,26 @@ class Reader:
             quote_by=author,
         )
 
+    def _may_be_heard(self, room: str, content: Mapping[str, Any], *, named: bool, to: str) -> bool:
+        """Whether somebody may be heard: a person always, a bot that names us of its own accord, once.
+
+        Its answer ``to`` us is none, and after it a person has to speak: so no two bots talk to each other for ever.
+        """
+        if not by_bot(content):
+            self._bots.discard(room)
+            return True
+        heard = named and to != self._me and room not in self._bots
+        if heard:
+            self._bots.add(room)
+        return heard
+
     async def _file(self, content: Mapping[str, Any]) -> tuple[Blob | None, str]:
         try:
             return await self._media.fetch(content), ""
         except NoFile as error:
-            name = str(content.get("filename") or content.get("body"))[:100]
+            name = plain(content.get("filename") or content.get("body"))[:100]
             self._log.warning("matrix: a file was not fetched: %s", error)
-            return None, f"[the file {name!r} could not be fetched: {error}]"
+            return None, f"[the file {name} could not be fetched: {plain(error)}]"
 
     async def _quoted(self, room_id: str, event_id: str) -> tuple[str, str]:
         """Who wrote an event, and what it says as far as it can be read."""

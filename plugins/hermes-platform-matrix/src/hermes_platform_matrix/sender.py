@@ -12,6 +12,7 @@ from hermes_core.types import Blob, Chat, Location, Member, Message, Poll, Sent,
 from hermes_platform_matrix.connection import Connection
 from hermes_platform_matrix.e2ee.machine import Unreadable
 from hermes_platform_matrix.homeserver import Cut, Refused, path
+from hermes_platform_matrix.incoming import AUTOMATED
 from hermes_platform_matrix.outgoing import (
     POLL,
     edited,
@@ -170,6 +171,7 @@ class Sender:
         await self._connection.server.ask("PUT", where, body, seconds=5.0)
 
     async def _put(self, room: Room, kind: str, content: Mapping[str, Any], transaction: str) -> str:
+        content = {**content, AUTOMATED: True}
         if room.encryption is not None:
             machine = self._connection.machine
             if machine is None:

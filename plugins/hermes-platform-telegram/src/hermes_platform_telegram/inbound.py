@@ -45,6 +45,7 @@ class Inbound:
         factory=dict, init=False
     )  # by chat: the group still open
     _tasks: "set[asyncio.Task[None]]" = field(factory=set, init=False)
+    _bots: set[str] = field(factory=set, init=False)  # chats in which a bot was heard, and no person since
 
     def recover(self) -> None:
         """Take up albums that a killed process left. To one that is still open parts may come."""
@@ -68,13 +69,19 @@ class Inbound:
         except _NONSENSE as error:
             self.log.warning("An update (%d) could not be read: %r", number, error)
             incoming = None
-        if incoming is None:
+        if incoming is None or not self._turn_of(incoming):
             self.pending.finish(number)
         elif incoming.album:
             self._part(number, incoming, update.get("message") or update["channel_post"])
         else:
             self._flush(incoming.chat)
             self._queue(incoming, _Origin(number=number, press=incoming.press))
+
+    def _turn_of(self, incoming: Incoming) -> bool:
+        """Whether somebody may be heard: of bots one, until a person speaks. So no two talk to each other for ever."""
+        spoke = incoming.chat in self._bots
+        (self._bots.add if incoming.bot else self._bots.discard)(incoming.chat)
+        return not (incoming.bot and spoke)
 
     def stored(self, event_id: str) -> str:
         """The kernel has it; the id of the query that waits for an answer, if it was a press."""

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Telegram", "connect"]
 
+_PRESSES = 64  # tasks beside, above which a press is taken and no longer answered: its button shows that for a while
+
 
 def connect(config: Config, broker: "SecretsBroker") -> BotApi:
     """A client with the bot's token. Raises UserError when there is none."""
@@ -118,7 +120,7 @@ class Telegram(Platform):
     async def ack(self, envelope: Envelope) -> None:
         """Telegram may forget it; a pressed button stops to show that it works."""
         press = self._inbound.stored(envelope.event_id) if self._inbound else ""
-        if press and self._api:
+        if press and self._api and len(self._tasks) < _PRESSES:
             self._start(self._pressed(self._api, press))
 
     async def send(self, chat: Chat, message: Message, key: str) -> Sent | None:

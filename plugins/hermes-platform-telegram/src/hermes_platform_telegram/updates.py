@@ -53,7 +53,10 @@ class Attached:
 
 @frozen(kw_only=True)
 class Incoming:
-    """What a person said or pressed. ``press`` is the id of a pressed button's query, ``album`` that of an album."""
+    """What a person said or pressed. ``press`` is the id of a pressed button's query, ``album`` that of an album.
+
+    ``forwarded``: somebody else wrote it, wherever it was brought from. ``bot``: another bot says it, and names us.
+    """
 
     event_id: str
     chat: str
@@ -71,6 +74,7 @@ class Incoming:
     press: str = ""
     album: str = ""
     forwarded: bool = False
+    bot: bool = False
 
 
 def read_update(update: Mapping[str, JSON], me: Me) -> Incoming | None:
@@ -85,7 +89,8 @@ def read_update(update: Mapping[str, JSON], me: Me) -> Incoming | None:
 def read_message(number: int, message: Mapping[str, JSON], me: Me) -> Incoming | None:
     """What a person says with a message, or None. Raises ValueError, KeyError and TypeError."""
     chat, sender, name = _who(message)
-    if sender == me.id:
+    bot = _is_bot(message)
+    if sender == me.id or (bot and not _named_by_a_bot(message, me)):
         return None
     files = list(_files(message))
     text = "\n".join(t for t in (_words(message, me), *_described(message)) if t)
@@ -107,8 +112,25 @@ def read_message(number: int, message: Mapping[str, JSON], me: Me) -> Incoming |
         quote=_quote(message),
         quote_by=_quote_by(message, me),
         album=str(message.get("media_group_id") or ""),
-        forwarded="forward_origin" in message,
+        forwarded=_forwarded(message),
+        bot=bot,
     )
+
+
+def _forwarded(message: Mapping[str, JSON]) -> bool:
+    """Whether somebody else wrote it: forwarded (older servers say when, newer ones whence), made by a bot, a card."""
+    return not message.keys().isdisjoint(("forward_origin", "forward_date", "via_bot", "contact", "venue"))
+
+
+def _is_bot(message: Mapping[str, JSON]) -> bool:
+    """Whether another bot speaks. Who speaks as a group or channel has a bot of Telegram's own in their place."""
+    return "sender_chat" not in message and (message.get("from") or {}).get("is_bot") is True
+
+
+def _named_by_a_bot(message: Mapping[str, JSON], me: Me) -> bool:
+    """Whether a bot speaks to us of its own accord. An answer to us never does: two bots would go on for ever."""
+    answered = message.get("reply_to_message") or {}
+    return str((answered.get("from") or {}).get("id")) != me.id and _named(message, me)
 
 
 def _press(number: int, press: Mapping[str, JSON], me: Me) -> Incoming | None:
@@ -185,6 +207,11 @@ def _addressed(message: Mapping[str, JSON], me: Me) -> bool:
     answered = message.get("reply_to_message") or {}
     if "forum_topic_created" not in answered and str((answered.get("from") or {}).get("id")) == me.id:
         return True
+    return _named(message, me) or any(e.get("type") == "bot_command" and "@" not in p for e, p in _pieces(message))
+
+
+def _named(message: Mapping[str, JSON], me: Me) -> bool:
+    """Whether it names us."""
     own = f"@{me.username}".lower()
     for entity, piece in _pieces(message):
         kind = entity.get("type")
@@ -192,17 +219,35 @@ def _addressed(message: Mapping[str, JSON], me: Me) -> bool:
             return True
         if kind == "text_mention" and str((entity.get("user") or {}).get("id")) == me.id:
             return True
-        if kind == "bot_command" and ("@" not in piece or piece.lower().endswith(own)):
+        if kind == "bot_command" and piece.lower().endswith(own):
             return True
     return False
 
 
 def _words(message: Mapping[str, JSON], me: Me) -> str:
     """Text or caption, without the bot's own name before it and behind a command."""
-    text = str(message.get("text") or message.get("caption") or "")
+    text = _with_quotes(message, str(message.get("text") or message.get("caption") or ""))
     name = re.escape(f"@{me.username}")
     text = re.sub(rf"\A\s*{name}\b[\s,:]*(?=\S)", "", text, flags=re.IGNORECASE)
     return re.sub(rf"\A(/\w+){name}\b", r"\1", text, flags=re.IGNORECASE)
+
+
+def _with_quotes(message: Mapping[str, JSON], text: str) -> str:
+    """The text with ``>`` before the lines that stand in it as a quotation, as one writes it where that has no form."""
+    marked = [
+        (int(entity["offset"]), int(entity["offset"]) + int(entity["length"]))
+        for entity in message.get("entities") or message.get("caption_entities") or ()
+        if entity.get("type") in ("blockquote", "expandable_blockquote")
+    ]
+    if not marked:
+        return text
+    lines, at = [], 0
+    for line in text.split("\n"):
+        end = at + len(line.encode("utf-16-le", "surrogatepass")) // 2
+        quoted = any(begin <= end and at < over for begin, over in marked)
+        lines.append(f"> {line}" if quoted else line)
+        at = end + 1
+    return "\n".join(lines)
 
 
 def _files(message: Mapping[str, JSON]) -> Iterator[Attached]:
@@ -222,7 +267,7 @@ def _files(message: Mapping[str, JSON]) -> Iterator[Attached]:
 
 def _attached(found: Mapping[str, JSON], usual: str) -> Attached:
     said = str(found.get("mime_type") or "").lower()
-    name = re.sub(r"[\x00-\x1f\x7f/\\]", "_", str(found.get("file_name") or ""))[-120:]
+    name = re.sub(r"[\x00-\x1f\x7f/\\\[\]]", "_", str(found.get("file_name") or ""))[-120:]
     return Attached(
         file_id=str(found["file_id"]),
         unique=str(found.get("file_unique_id") or found["file_id"]),
@@ -233,18 +278,23 @@ def _attached(found: Mapping[str, JSON], usual: str) -> Attached:
 
 
 def _described(message: Mapping[str, JSON]) -> Iterator[str]:
-    """In words what has no text and is no file."""
+    """In words what has no text and is no file. What it is called was written elsewhere: it ends no bracket or line."""
     if sticker := message.get("sticker"):
-        which = f" of the set {sticker['set_name']}" if sticker.get("set_name") else ""
-        yield f"[sticker {sticker.get('emoji') or ''}{which}]".replace(" ]", "]")
+        which = f" of the set {_plain(sticker['set_name'])}" if sticker.get("set_name") else ""
+        yield f"[sticker {_plain(sticker.get('emoji'))}{which}]".replace(" ]", "]")
     if (venue := message.get("venue")) or message.get("location"):
         place = (venue or {}).get("location") or message.get("location") or {}
-        called = f": {venue.get('title', '')}, {venue.get('address', '')}" if venue else ""
-        yield f"[location {place.get('latitude')}, {place.get('longitude')}{called}]"
+        called = f": {_plain((venue or {}).get('title'))}, {_plain((venue or {}).get('address'))}" if venue else ""
+        yield f"[location {_plain(place.get('latitude'))}, {_plain(place.get('longitude'))}{called}]"
     if contact := message.get("contact"):
-        yield f"[contact {_full_name(contact)}, {contact.get('phone_number', '')}]"
+        yield f"[contact {_plain(_full_name(contact))}, {_plain(contact.get('phone_number'))}]"
     if poll := message.get("poll"):
-        choices = "; ".join(str(o.get("text", "")) for o in poll.get("options") or ())
-        yield f"[poll {poll.get('question', '')}: {choices}]"
+        choices = "; ".join(_plain(o.get("text")) for o in poll.get("options") or ())
+        yield f"[poll {_plain(poll.get('question'))}: {choices}]"
     if dice := message.get("dice"):
-        yield f"[dice {dice.get('emoji', '')} shows {dice.get('value')}]"
+        yield f"[dice {_plain(dice.get('emoji'))} shows {_plain(dice.get('value'))}]"
+
+
+def _plain(value: JSON) -> str:
+    """What somebody else calls something: on one line, and without brackets."""
+    return " ".join(re.sub(r"[\[\]\x00-\x1f\x7f]", " ", "" if value is None else str(value)).split())

@@ -69,16 +69,19 @@ async def permission(ctx: PluginContext, session: Session, rest: str) -> str:
     """Show or change what needs a yes, and what was granted."""
     here = ctx.conversation(session)
     word, _, which = rest.partition(" ")
+    public = here.envelope is not None and here.envelope.kind != "dm"  # what holds elsewhere is nothing for others
+    given = [g for g in await ctx.approvals.grants(session.owner) if g.session_id in ("", session.id)]
+    grants = [g for g in given if g.session_id] if public else given
     if word == "forget":
         here.need_person()
         if not which.strip().isdecimal():
             raise UserError("Say which one: /permission forget N. /permission grants lists them.")
-        if not await ctx.approvals.revoke(session.owner, int(which)):
+        known = not public or int(which) in {g.id for g in grants}
+        if not (known and await ctx.approvals.revoke(session.owner, int(which))):
             raise UserError(f"There is no grant {which.strip()}. /permission grants lists them.")
         return f"Grant {which.strip()} is taken back; it will be asked about again."
     mode = here.mode("" if rest == "grants" else rest)
     said = "" if rest == "grants" else f"Mode: {mode}, {_MODES[mode]} In this session, until the program ends.\n"
-    grants = [g for g in await ctx.approvals.grants(session.owner) if g.session_id in ("", session.id)]
     if not grants:
         return f"{said}You granted nothing beyond single calls."
     lines = (f"    {g.id}  {g.words}  ({'this session' if g.session_id else 'always'})" for g in grants)

@@ -9,8 +9,10 @@ from hermes_core.errors import UnknownName, UserError
 from hermes_core.patterns import pattern
 from hermes_core.types import Message, Session
 from hermes_tool_commands.words import number, short, whole
+from hermes_tool_kit.places import ToldHere
 
 _DONE = "What commands did in files and elsewhere stays done."
+_LOOKED_AT = 300  # sessions of a person among which those of a group are looked for
 _LISTED = 15  # messages that can be gone back to, shown at once
 _TAKEN_BACK = pattern(r"(?m)^\(The last (?:exchange|(\d+) exchanges) (?:was|were) taken back; the model is not told")
 
@@ -22,16 +24,45 @@ async def new(ctx: PluginContext, session: Session, _rest: str) -> str:
 
 async def resume(ctx: PluginContext, session: Session, rest: str) -> str:
     """Go on in an earlier session, and say how it ended."""
-    found = await ctx.sessions.find(session.owner, rest or "latest")
+    found = await _found(ctx, session, rest or "latest")
     await ctx.conversation(session).switch(found.id)
     rows = await ctx.sessions.read(session.owner, found.id, window=3)
     recap = "\n".join(f"{m.role}: {short(m)}" for _, m in rows if m.role in ("user", "assistant") and short(m))
     return f"Resumed {found.id} {found.title}\n{recap}".strip()
 
 
+async def _found(ctx: PluginContext, session: Session, words: str) -> Session:
+    """The session that is meant, of those that may be told here. Raises UnknownName, UserError."""
+    here = _told_here(ctx, session)
+    if await here.all():
+        return await ctx.sessions.find(session.owner, words)
+    missing = UnknownName("session", words, hint="In a group there are those of the group: /sessions lists them.")
+    recent = [one for one in await ctx.sessions.recent(session.owner, limit=_LOOKED_AT) if await here.shows(one.id)]
+    if words == "latest" and recent:
+        return recent[0]
+    folded = words.casefold()
+    for fits in (
+        [one for one in recent if one.id == words],
+        [one for one in recent if one.id.startswith(words)],
+        [one for one in recent if one.title.casefold() == folded],
+        [one for one in recent if one.title and one.title.casefold().startswith(folded)],
+    ):
+        if len(fits) > 1:
+            raise UserError(f"{words!r} could be {len(fits)} sessions.", hint="Give more of the id or title.")
+        if fits:
+            return fits[0]
+    raise missing
+
+
+def _told_here(ctx: PluginContext, session: Session) -> ToldHere:
+    return ToldHere(ctx.sessions, session, ctx.conversation(session).envelope)
+
+
 async def sessions(ctx: PluginContext, session: Session, rest: str) -> str:
     """List earlier sessions."""
-    rows = await ctx.sessions.rows(session.owner, limit=int(rest) if rest.isdigit() else 10)
+    many, here = min(int(rest), 1000) if rest.isdecimal() else 10, _told_here(ctx, session)
+    rows = await ctx.sessions.rows(session.owner, limit=many if await here.all() else _LOOKED_AT)
+    rows = [row for row in rows if await here.shows(row.session.id)][:many]
     return "\n".join(f"    {r.session.id}  {r.session.title or r.preview[:60]}" for r in rows) or "No session yet."
 
 
@@ -58,7 +89,9 @@ async def search(ctx: PluginContext, session: Session, rest: str) -> str:
     """Find messages in all sessions."""
     if not rest:
         raise UserError("Say what to look for: /search WORDS")
-    hits = await ctx.sessions.search(session.owner, rest, limit=10)
+    here = _told_here(ctx, session)
+    found = await ctx.sessions.search(session.owner, rest, limit=10 if await here.all() else _LOOKED_AT)
+    hits = [hit for hit in found if await here.shows(hit.session_id)][:10]
     return "\n".join(f"    {h.session_id}  {h.role}: {h.snippet}" for h in hits) or f"Nothing says {rest!r}."
 
 

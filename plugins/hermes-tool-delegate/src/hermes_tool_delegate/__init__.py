@@ -52,5 +52,5 @@ def _roster(ctx: PluginContext) -> "Roster":
     from hermes_tool_delegate.roster import Roster
 
     if ctx not in _rosters:
-        _rosters[ctx] = Roster(ctx.config.max_children if ctx.config else 3)
+        _rosters[ctx] = Roster(*((ctx.config.max_children, ctx.config.person_children) if ctx.config else (3, 16)))
     return _rosters[ctx]

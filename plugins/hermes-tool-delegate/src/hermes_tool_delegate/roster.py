@@ -4,12 +4,13 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
 
 from attrs import field
 
-from hermes_core.types import Session, SlashCommand
+from hermes_core.types import Principal, Session, SlashCommand
 from hermes_core.values import define
 
 if TYPE_CHECKING:
@@ -48,8 +49,9 @@ class Worker:
 class Roster:
     """The children of all sessions of this process."""
 
-    def __init__(self, places: int) -> None:
-        self._places = places
+    def __init__(self, places: int, person_places: int) -> None:
+        self._places, self._person_places = places, person_places
+        self._persons: WeakValueDictionary[Principal, asyncio.Semaphore] = WeakValueDictionary()
         self._workers: dict[str, list[Worker]] = {}
         self._free: dict[str, asyncio.Semaphore] = {}
         self._begun: dict[str, tuple[str, int]] = {}  # by session: the turn, and how many children it has started
@@ -64,11 +66,16 @@ class Roster:
         return count <= most
 
     @asynccontextmanager
-    async def place(self, worker: Worker, session: Session) -> AsyncIterator[None]:
-        """A place to work in, when one is free."""
+    async def place(self, worker: Worker, session: Session, *, leaf: bool) -> AsyncIterator[None]:
+        """A place to work in, when one is free, in the session and among its person's.
+
+        Only who is a ``leaf`` takes one of the person's: who waits for others would keep them from theirs.
+        """
+        persons = self._persons.setdefault(session.owner, asyncio.Semaphore(self._person_places))
         async with self._free.setdefault(session.id, asyncio.Semaphore(self._places)):
-            worker.last = "begins"
-            yield
+            async with persons if leaf else nullcontext():
+                worker.last = "begins"
+                yield
 
     def enter(self, session: Session, goal: str, work: "asyncio.Future[Result]") -> Worker:
         """Write a child down."""

@@ -95,7 +95,8 @@ async def _one(
 
     async def placed() -> Result:
         worker = await begin
-        async with roster.place(worker, context.session):
+        leaf = task.role == "leaf" or config.max_depth == 1
+        async with roster.place(worker, context.session, leaf=leaf):
             return await work(context, _child_task(context, number, task, config, worker, until))
 
     child = asyncio.ensure_future(placed())

@@ -34,7 +34,7 @@ def recall_tool(sessions: "SessionsBroker") -> Tool:
         """Look into past conversations: query searches, session reads one, around scrolls, nothing lists recent."""
         from hermes_tool_recall.watched import Watched
 
-        history = Watched(sessions)
+        history = Watched(sessions, context.session)
         try:
             return await _look(history, context.session, wanted)
         finally:

@@ -9,8 +9,11 @@ from hermes_core.context import PluginContext
 from hermes_core.errors import Duplicate
 from hermes_core.kinds import TurnQueue
 from hermes_core.slash import HostSide
-from hermes_core.types import Message, Session, Text, TurnOrder
-from hermes_platform_gateway.conversations import ChatConversation
+from hermes_core.types import Message, Session, SlashCommand, Text, TurnOrder
+from hermes_platform_gateway.commands.shared import left
+from hermes_platform_gateway.conversations import ChatConversation, dressed
+from hermes_platform_gateway.limits import limits_of
+from hermes_platform_gateway.names import plain_name
 from hermes_platform_gateway.people.access import Access
 from hermes_platform_gateway.turns import Turns
 
@@ -34,6 +37,7 @@ class InChat(HostSide):
         self._ctx, self._queue, self._turns, self._status = ctx, queue, turns, status
         self._chat, self._access = chat, access
         self.role, self.envelope, self.event = access.role, chat.envelope, chat.envelope.event_id
+        self.governs = True  # whether they may change the conversation for all who share it
 
     @property
     def chosen(self) -> dict[str, str]:  # type: ignore[override]
@@ -43,11 +47,14 @@ class InChat(HostSide):
     @property
     def who(self) -> str:
         envelope, access = self._chat.envelope, self._access
-        name = f" ({envelope.sender_name})" if envelope.sender_name else ""
+        name = f" ({plain_name(envelope.sender_name)})" if envelope.sender_name else ""
         return (
             f"{envelope.sender}{name} on {envelope.platform}, here {access.principal.person}, "
             f"{access.role}. Let in by {access.by}"
         )
+
+    def offered(self, commands: dict[str, SlashCommand]) -> dict[str, SlashCommand]:
+        return commands if self.governs else left(commands)
 
     async def take_up(self) -> Session:
         return await self._chat.take_up()
@@ -77,11 +84,15 @@ class InChat(HostSide):
 
     async def beside(self, session: Session, text: str) -> str:
         envelope, turns = self._chat.envelope, self._ctx.turns
-        beside = evolve(envelope, event_id=f"{envelope.event_id}#beside", message=_words(text))
+        limits, person = limits_of(self._ctx), self._access.principal.person
+        words = dressed(evolve(envelope, message=_words(text), quote=""), shared=envelope.kind != "dm")
+        await limits.check(words, self._access)
+        beside = evolve(words, event_id=f"{envelope.event_id}#beside")
         new = await turns.take_up(owner=session.owner, origin=session.origin)
         if not await turns.queue(beside, owner=session.owner, order=TurnOrder(session=new.id)):
             raise Duplicate("This was begun before.")
-        await self._queue.put(new.id)
+        limits.waits(person, new.id, envelope)
+        await self._queue.put(new.id, person)
         return new.id
 
     async def choose(self, **chosen: str) -> None:

@@ -26,7 +26,9 @@ def chat_slash_commands(ctx: "PluginContext") -> Sequence[SlashCommand]:
         SlashCommand(name="handoff", run=chats.handoff),
         SlashCommand(name="approve", run=chats.elsewhere),
         SlashCommand(name="deny", run=chats.elsewhere),
+        SlashCommand(name="answer", run=chats.elsewhere),
         SlashCommand(name="pair", run=chats.pair),
+        SlashCommand(name="slow", run=chats.slow),
     )
 
 
@@ -95,6 +97,18 @@ class _Chats:
         owner = session.owner
         known = await approve(self._rows(), rest, by=owner.person, where=session.origin, profile=owner.profile)
         return f"{known.name or known.sender} on {known.platform} may talk to me now."
+
+    async def slow(self, session: Session, rest: str) -> str:
+        """Say how often a person may write in this chat, or change it."""
+        from hermes_platform_gateway.limits import limits_of
+        from hermes_platform_gateway.slow import slow_down
+
+        envelope = self._ctx.conversation(session).envelope
+        if envelope is None:
+            raise UserError("There is no slow mode here.")
+        told = await slow_down(self._ctx, envelope, rest.strip().casefold())
+        limits_of(self._ctx).slow.forget()
+        return told
 
     async def elsewhere(self, _session: Session, _rest: str) -> str:
         raise UserError("This does not work here.")

@@ -2,17 +2,19 @@
 
 import asyncio
 import logging
+from collections.abc import Sequence
 
 from hermes_core.codec import plain_text
 from hermes_core.context import PluginContext
 from hermes_core.kinds import Platform
-from hermes_core.types import Envelope, Feature, Sent
-from hermes_platform_gateway.asks import Asked, question_key
+from hermes_core.types import Envelope, Feature, Message, Sent
 from hermes_platform_gateway.config import gateway_settings, mask_of
 from hermes_platform_gateway.outward.live_message import LiveMessage
 from hermes_platform_gateway.outward.outgoing import answer_to, said
 from hermes_platform_gateway.outward.sender import Sender
+from hermes_platform_gateway.questions import Asked
 from hermes_platform_gateway.rows.kept import rows_of
+from hermes_platform_gateway.rows.values import OutboxRow
 
 __all__ = ["Senders"]
 
@@ -52,23 +54,45 @@ class Senders:
         if sender := self.of(address):
             sender.wake()
 
-    async def closed(self, address: Envelope, question: str, told: str) -> bool:
-        """Show below a question how it was answered, in place of its buttons; False where that cannot be shown."""
-        sender = self.of(address)
-        if sender is None or Feature.EDIT not in sender.platform.features:
-            return False
-        outbox = rows_of(self._ctx).outbox
-        rows = await outbox.outbox_of(key=question_key(address, question))
-        if not rows or not rows[0].receipts or not rows[0].receipts[-1]:
+    async def closed(self, keys: Sequence[str], told: str, here: Envelope | None = None) -> bool:
+        """Show below the messages of a question what became of it, in place of their buttons.
+
+        Whether that is seen in the chat that an envelope came from: then nothing else needs to say it there.
+        """
+        seen = False
+        for key in keys:
+            rows = await rows_of(self._ctx).outbox.outbox_of(key=key)
+            if rows and await self._closed(rows[0], told):
+                out = rows[0].outgoing
+                where = (out.platform, out.account, out.chat.id)
+                seen = seen or (here is not None and where == (here.platform, here.account, here.chat))
+        return seen
+
+    async def replaced(self, key: str, message: Message, here: Envelope | None = None) -> bool:
+        """Show a message in place of one that was sent; whether that is in the chat that an envelope came from."""
+        rows = await rows_of(self._ctx).outbox.outbox_of(key=key)
+        if not rows or not await self._edited(rows[0], message):
             return False
         out = rows[0].outgoing
-        text = plain_text(out.message.parts).rpartition("\n\n")[0]  # without the words that say how to answer
+        where = (out.platform, out.account, out.chat.id)
+        return here is not None and where == (here.platform, here.account, here.chat)
+
+    async def _closed(self, row: OutboxRow, told: str) -> bool:
+        text = plain_text(row.outgoing.message.parts)
+        if "\n\n" in text:
+            text = text.rpartition("\n\n")[0]  # without the words that say how to answer
+        return await self._edited(row, said(f"{text}\n\n{told}"))
+
+    async def _edited(self, row: OutboxRow, message: Message) -> bool:
+        out = row.outgoing
+        sender = self._at_work.get((out.platform, out.account))
+        if sender is None or Feature.EDIT not in sender.platform.features or not (row.receipts and row.receipts[-1]):
+            return False
         try:
             async with asyncio.timeout(10):
-                await sender.platform.edit(
-                    Sent(chat=out.chat.id, message_id=rows[0].receipts[-1]), said(f"{text}\n\n{told}")
-                )
+                sent = Sent(chat=out.chat.id, message_id=row.receipts[-1])
+                await sender.platform.edit(sent, message)
         except Exception as error:  # noqa: BLE001 - then it is said in a message of its own
-            log.info("question %s could not be closed: %s", question, error)
+            log.info("question %s could not be closed: %s", out.key, error)
             return False
         return True

@@ -53,6 +53,13 @@ class Chats(Part):
         rows = tx.execute(sa.select(chats).where(equal(chats, **owned(owner), **place(envelope))))
         return _chat(rows[0]) if rows else None
 
+    @unit(READ)
+    def is_known(self, tx: TablesTransaction, envelope: Envelope) -> bool:
+        """Whether anybody wrote in a group before; of a message in a thread, in any thread of the group."""
+        here = equal(chats, **{name: clean(getattr(envelope, name)) for name in ("platform", "account", "chat")})
+        alike = chats.c.thread != "" if envelope.thread else chats.c.thread == ""
+        return bool(list(tx.execute(sa.select(chats.c.id).where(here, alike).limit(1))))
+
     @unit()
     def set_home(self, tx: TablesTransaction, owner: Principal, chat: KnownChat) -> None:
         """Make a chat its owner's home on its platform, instead of the one before. Raises UnknownName."""

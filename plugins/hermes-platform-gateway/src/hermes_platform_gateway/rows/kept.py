@@ -1,5 +1,6 @@
 """All rows of the gateway in one store; each part is reached by name, and each of its methods is one transaction."""
 
+from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = ["MIGRATION", "Rows", "end_drafts", "is_order", "orders", "rows_of", "sent", "unplayed"]
 
-MIGRATION = Migration(folder=Path(__file__).parent / "versions", head="0001")
+_ALL = 1_000_000
+MIGRATION = Migration(folder=Path(__file__).parent / "versions", head="0002")
 
 
 class Rows:
@@ -23,11 +25,12 @@ class Rows:
         from hermes_platform_gateway.rows.chats import Chats  # with SQLAlchemy, which a terminal starts without
         from hermes_platform_gateway.rows.outbox import Outbox
         from hermes_platform_gateway.rows.people import People
+        from hermes_platform_gateway.rows.questions import Questions
         from hermes_platform_gateway.rows.routes import Routes
         from hermes_platform_gateway.rows.traced import Traced
 
         self.outbox, self.traced, self.chats = Outbox(store), Traced(store), Chats(store)
-        self.routes, self.people = Routes(store), People(store)
+        self.routes, self.people, self.questions = Routes(store), People(store), Questions(store)
 
 
 def rows_of(ctx: "PluginContext") -> Rows:
@@ -57,14 +60,26 @@ async def sent(
 
 
 async def unplayed(ctx: "PluginContext", *, limit: int = 100) -> "Sequence[tuple[str, Principal]]":
-    """The sessions in which something came from a chat, waits, and nobody works: the oldest first."""
+    """The sessions in which something came from a chat, waits, and nobody works: the oldest first, so many of each."""
     chats = await rows_of(ctx).chats.list_chats(None)
-    return await ctx.host.turns.unplayed({(chat.owner, chat.platform, chat.account) for chat in chats}, limit=limit)
+    came = {(chat.owner, chat.platform, chat.account) for chat in chats}
+    return _few(await ctx.host.turns.unplayed(came, limit=_ALL), limit)
 
 
 async def orders(ctx: "PluginContext", *, limit: int = 100) -> "Sequence[tuple[str, Principal]]":
-    """The sessions in which a turn that a plugin ordered waits, or was cut off, and nobody works: the oldest first."""
-    return await ctx.host.turns.unplayed(_Orders(), limit=limit)
+    """The sessions in which a turn that a plugin ordered waits, or was cut off, and nobody works: as ``unplayed``."""
+    return _few(await ctx.host.turns.unplayed(_Orders(), limit=_ALL), limit)
+
+
+def _few(found: "Sequence[tuple[str, Principal]]", limit: int) -> "Sequence[tuple[str, Principal]]":
+    """The first of each owner: however much waits for one, what waits for others is found."""
+    many: Counter[Principal] = Counter()
+    kept = []
+    for session_id, owner in found:
+        many[owner] += 1
+        if many[owner] <= limit:
+            kept.append((session_id, owner))
+    return kept
 
 
 def is_order(platform: str, account: str, owner: "Principal") -> bool:

@@ -14,8 +14,8 @@ from hermes_core.types import Envelope, Principal
 from hermes_platform_gateway.rows.values import Pairing, Person
 
 __all__ = [
-    "PLACE", "Part", "chats", "equal", "locks", "outbox", "owned", "pairings", "people", "place", "put", "routes",
-    "unit",
+    "PLACE", "Part", "chats", "equal", "locks", "outbox", "owned", "pairings", "people", "place", "put", "questions",
+    "routes", "unit",
 ]  # fmt: skip
 
 P = ParamSpec("P")
@@ -42,6 +42,10 @@ routes = _table("routes", "key", "profile", "person", "session_id", "overrides",
 people = _table("people", *(one.name for one in fields(Person)))
 pairings = _table("pairings", *(one.name for one in fields(Pairing)))
 locks = _table("locks", "platform", "failures", "until")
+questions = _table(
+    "questions", "id", "profile", "person", "owner", "session_id", "kind", "addressee", "says", *PLACE, "keys",
+    "closed", "asked",
+)  # fmt: skip
 
 
 def owned(owner: Principal) -> dict[str, str]:

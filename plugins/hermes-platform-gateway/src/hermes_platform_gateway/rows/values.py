@@ -7,7 +7,7 @@ from attrs import Factory
 from hermes_core.types import JSON, Chat, Message, Principal
 from hermes_core.values import frozen
 
-__all__ = ["KEPT", "Binding", "KnownChat", "OutboxRow", "Outgoing", "Pairing", "Person"]
+__all__ = ["KEPT", "Binding", "KnownChat", "OutboxRow", "Outgoing", "Pairing", "Person", "PutQuestion"]
 
 KEPT = 7 * 86400.0  # seconds that a row stays after it was sent or given up
 
@@ -123,3 +123,34 @@ class Pairing:
     hash: str
     created: float = 0.0
     expires: float = 0.0
+
+
+@frozen(kw_only=True)
+class PutQuestion:
+    """A question that was put ``to`` somebody, who alone may answer it, or where ``addressee`` is admin any admin.
+
+    ``kind`` is that of the question, or ``command``: then ``says`` are command lines, of which one is carried out; or
+    ``bundle``, which stands for several: then they are their ids, and behind them how the message that lists them begins.
+    ``owner`` is the person whose session it is about; ``keys`` name the messages that ask it. ``closed`` says by what
+    it was ended: the event of a press, or ``settled``; empty while it is open.
+    """
+
+    id: str
+    to: Principal
+    owner: str = ""
+    session_id: str = ""
+    kind: str = "approval"
+    addressee: str = ""
+    says: Sequence[str] = ()
+    platform: str = ""
+    account: str = ""
+    chat: str = ""
+    thread: str = ""
+    keys: Sequence[str] = ()
+    closed: str = ""
+    asked: float = 0.0
+
+    @property
+    def whose(self) -> Principal:
+        """Whose the session is."""
+        return Principal(profile=self.to.profile, person=self.owner)
