@@ -20,6 +20,7 @@ _TIMES: tuple[tuple[str, str], ...] = (
     (r"\b\d\d:\d\d:\d\d(?:\.\d+)?\b", "<time>"),
     (r"\b\d+(?:\.\d+)? s\b", "<seconds>"),
     (r'(\\*"seconds\\*"): ?\d+\.\d+', r"\1: <seconds>"),
+    (r"\breceipt: \S+", "receipt: <number>"),  # of the service, which counts over all of its chats
     (r'"(created|created_at|completed_at|updated_at|started_at|ended_at)": ?\d+(?:\.\d+)?', r'"\1":<time>'),
 )
 

@@ -95,7 +95,8 @@ class World:
         self.asked.clear()
 
     def begin_anew(self, who: str, place: str) -> None:
-        """Let somebody end what runs, and begin a new conversation."""
+        """Let somebody end what runs, and begin a new conversation; where all share one an admin does."""
+        who = "oli" if place == "thread" else who
         for text in ("/stop", "/new --once"):
             before = len(self.seen(who))
             self.say(who, place, text)
@@ -115,7 +116,7 @@ class World:
 
         def there() -> list[dict[str, Any]]:
             found = [m for at in PLACES for m in self.house.phones.shown(who, at)]
-            return [m for m in found if said(m).startswith(words)]
+            return [m for m in found if words in said(m)]
 
         asked = until(there, f"{who} is not asked in {place}: {self.seen(who)[-3:]}")[-1]
         self.asked[who, place] = {**asked, "tag": tag.rstrip(".")}
