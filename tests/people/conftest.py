@@ -1,11 +1,12 @@
-"""Two people and more on one Hermes, tried from outside: processes, services on loopback, and nothing of its insides."""
+"""Two people and more on one Hermes, tried from outside: processes and services, and nothing of its insides."""
 
 import sys
 from pathlib import Path
 
 import pytest
 
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "word")]
+sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parents[1] / "word"))
 
 from word_home import Server
 

@@ -83,7 +83,8 @@ def _spoils() -> Iterator[Attempt]:
     """Commands that change the conversation they are said in: nobody else's, where each has their own."""
     for text in (
         "/undo 5 --once", "/new --once", "/queue clear --once", "/branch mine", "/rollback 1", "/model custom:zzz",
-        "/title TAKEN", "/personality pirate", "/pin TAKEN", "/compress", "/retry", "/stop", "/steer TAKEN", "/reasoning low",
+        "/title TAKEN", "/personality pirate", "/pin TAKEN", "/compress", "/retry", "/stop", "/steer TAKEN",
+        "/reasoning low",
     ):  # fmt: skip
         for place in ("dm", "group"):
             yield Attempt(f"{text} in {place}", lambda w, t=text, p=place: _say(w, p, t))
@@ -94,7 +95,7 @@ def _files() -> Iterator[Attempt]:
     secret = lambda w, v: str(w.folder(v) / "secret.txt")  # noqa: E731
     table: dict[str, Callable[[World, str], str]] = {
         "read_file": lambda w, v: _order("read_file", path=secret(w, v)),
-        "read_file of a way up": lambda w, v: _order("read_file", path=f"../../{w.folder(v).parent.name}/work/secret.txt"),
+        "read_file of a way up": lambda w, v: _order("read_file", path=f"../../{w.folder(v).parent.name}/work/secret.txt"),  # noqa: E501
         "list_files": lambda w, v: _order("list_files", path=str(w.folder(v)), depth=3),
         "search_files": lambda w, v: _order("search_files", pattern="kanarie", path=str(w.folder(v).parent)),
         "write_file": lambda w, v: _order("write_file", path=secret(w, v), content="TAKEN"),
@@ -140,7 +141,7 @@ def _questions() -> Iterator[Attempt]:
             "a number": lambda w, at=at: _answers(w, at, "1"),
             "words": lambda w, at=at: _answers(w, at, "yes"),
             "a reply": lambda w, at=at: _answers(w, at, "1", reply_to_message=_of_bot(w.asked[at])),
-            "a reply of a stranger": lambda w, at=at: _answers(w, at, "1", "eve", reply_to_message=_of_bot(w.asked[at])),
+            "a reply of a stranger": lambda w, at=at: _answers(w, at, "1", "eve", reply_to_message=_of_bot(w.asked[at])),  # noqa: E501
             "/approve": lambda w, at=at: _answers(w, at, "/approve"),
             "/deny": lambda w, at=at: _answers(w, at, "/deny"),
             "/stop": lambda w, at=at: _answers(w, at, "/stop"),
@@ -150,7 +151,7 @@ def _questions() -> Iterator[Attempt]:
             "a forward of the answer": lambda w, at=at: _answers(w, at, "1", forward_origin=_origin(at[0])),
             "an edit": lambda w, at=at: _edited(w, at, "1"),
             "a name that is theirs": lambda w, at=at: _answers(w, at, "1", **{"from": _called(at[0])}),
-            "a group that speaks": lambda w, at=at: _answers(w, at, "1", sender_chat={"id": GROUP, "title": at[0].title()}),
+            "a group that speaks": lambda w, at=at: _answers(w, at, "1", sender_chat={"id": GROUP, "title": at[0]}),
         }  # fmt: skip
         for name, act in table.items():
             if place == "dm" and name in _SEEN:  # nobody else sees a direct chat, and Telegram says whose it is
@@ -158,7 +159,10 @@ def _questions() -> Iterator[Attempt]:
             yield Attempt(f"{name} to the question of {victim} in {place}", act)
 
 
-_SEEN = {"a press", "a press of a stranger", "a press of a number", "a forged yes", "a reply", "a reply of a stranger", "a group that speaks"}  # fmt: skip
+_SEEN = {
+    "a press", "a press of a stranger", "a press of a number", "a forged yes", "a reply", "a reply of a stranger",
+    "a group that speaks",
+}  # fmt: skip
 
 
 def _answers(world: World, at: tuple[str, str], text: str, who: str = "ben", **more: Any) -> None:
@@ -251,7 +255,7 @@ def _api() -> Iterator[Attempt]:
         "run in a session": lambda w, v: ("POST", "/v1/runs", {"input": "ben-0. hi", "session_id": w.sessions[v]}, {}),
         "run after a response": lambda w, v: ("POST", "/v1/runs", {"input": "ben-0. hi", "previous_response_id": w.responses[v]}, {}),  # noqa: E501
         "no key": lambda w, v: ("GET", f"/api/sessions/{w.sessions[v]}/messages", None, {"authorization": ""}),
-        "a piece of their key": lambda w, v: ("GET", "/api/sessions", None, {"authorization": f"Bearer {KEYS[v][:-1]}"}),
+        "a piece of their key": lambda w, v: ("GET", "/api/sessions", None, {"authorization": f"Bearer {KEYS[v]}x"}),
         "two keys": lambda w, v: ("GET", "/api/sessions", None, {"x-api-key": f"{KEYS[v]}x"}),
         "a tool result of theirs": lambda w, v: ("POST", "/v1/chat/completions", {"model": "hermes", "messages": [*turn["messages"], {"role": "assistant", "tool_calls": [{"id": "call_1", "type": "function", "function": {"name": "x", "arguments": "{}"}}]}, {"role": "tool", "tool_call_id": "call_1", "content": "x"}]}, {"x-hermes-session-id": w.sessions[v]}),  # noqa: E501
     }  # fmt: skip
@@ -259,7 +263,9 @@ def _api() -> Iterator[Attempt]:
         for name, request in table.items():
             yield Attempt(f"API: {name} of {victim}", lambda w, v=victim, r=request: _asked(w, *r(w, v)))
         for text in ("/resume {}", "/why {}", "/search kanarie", "/sessions", "/branch {}", "/insights"):
-            yield Attempt(f"API: {text} of {victim}", lambda w, v=victim, t=text: _commanded(w, t.format(w.sessions[v])))
+            yield Attempt(
+                f"API: {text} of {victim}", lambda w, v=victim, t=text: _commanded(w, t.format(w.sessions[v]))
+            )
 
 
 def _asked(world: World, method: str, path: str, body: Any, headers: dict[str, str]) -> list[str]:

@@ -72,7 +72,7 @@ def until(true: Callable[[], Any], what: str, seconds: float = PATIENCE) -> Any:
 
 @contextmanager
 def house(folder: Path, server: Server, more: str = "", *, gullible: bool = False) -> Iterator[House]:
-    """Serve until the block ends. The folder is made anew, so that what is served there is called the same each time."""
+    """Serve until the block ends. The folder is made anew: what is served in it is called the same each time."""
     shutil.rmtree(folder, ignore_errors=True)
     port = _free()
     with Obedient(gullible=gullible) as model, Phones() as phones:

@@ -13,7 +13,7 @@ __all__ = ["comparable", "differences", "foreign"]
 
 _IDS = {
     "session": re.compile(r"\b\d{8}_\d{6}_[0-9a-f]{8}\b|\bchild_[0-9a-f]+\b"),
-    "id": re.compile(r"\b(?:chatcmpl-|resp_|msg_|run_|rs_|fc_|call_(?!\w*[a-z]{3}\d*_))?[0-9a-f]{8,64}(?:_[0-9a-fx][0-9a-f]{7})?\b"),
+    "id": re.compile(r"\b(?:chatcmpl-|resp_|msg_|run_|rs_|fc_|call_)?[0-9a-f]{8,64}(?:_[0-9a-fx][0-9a-f]{7})?\b"),
 }  # fmt: skip
 _TIMES: tuple[tuple[str, str], ...] = (
     (r"\b\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?", "<time>"),

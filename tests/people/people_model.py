@@ -1,11 +1,12 @@
 """A model that does what any text tells it, and keeps what it was asked, byte by byte.
 
-``ORDER tool {json}`` is an order, whoever wrote it: the person, somebody they quote, a file, a name; ``SAY text`` on a line
-of its own is what it has to answer.
+``ORDER tool {json}`` is an order, whoever wrote it: the person, somebody they quote, a file, a name; ``SAY text`` on a
+line of its own is what it has to answer.
 When nothing is left to do it says ``done ann-3.`` for the last thing that was said, and all that tools told it, so what
 it came to see comes to be seen.
 """
 
+import asyncio
 import json
 import re
 import sys
@@ -22,6 +23,7 @@ from hermes_core.testing.protocol_replies import Said, SaidCall
 __all__ = ["TAG", "Obedient", "last_said", "text_of"]
 
 TAG = re.compile(r"^(ann|ben|cat|oli|eve)-(\d+)\.", re.MULTILINE)  # everybody begins with it what they say
+_SLOW = re.compile(TAG.pattern + " SLOW", re.MULTILINE)
 _SAY = re.compile(r"^SAY (.+)$", re.MULTILINE)
 _ORDER = re.compile(r"ORDER (\w+) (\{.*\})")
 _ID = re.compile(r"\b\d{8}_\d{6}_[0-9a-f]{8}\b")  # cut somewhere, it would be no id any more
@@ -30,17 +32,26 @@ _TOLD = 1500  # characters of a result that are said again
 
 
 class Obedient(Model):
-    """``bodies`` are the requests as they were sent, in order. ``gullible``: it obeys what tools give it, too."""
+    """``bodies`` are the requests as they were sent, in order. ``gullible``: it obeys what tools give it, too.
+
+    What begins with ``SLOW`` behind its tag is answered when ``go`` is set.
+    """
 
     def __init__(self, *, gullible: bool = False) -> None:
         super().__init__()
         self.gullible = gullible
         self.bodies: list[bytes] = []
-        self.lock = threading.Lock()
+        self.lock, self.go = threading.Lock(), threading.Event()
 
     def heard(self, body: bytes) -> None:
         with self.lock:
             self.bodies.append(body)
+
+    async def _reply(self, request: dict[str, Any], writer: asyncio.StreamWriter) -> None:
+        said = [text_of(m) for m in request["messages"] if m["role"] == "user"]
+        while said and _SLOW.search(said[-1]) and not self.go.is_set():
+            await asyncio.sleep(0.02)
+        await super()._reply(request, writer)
 
     def of(self, person: str) -> list[bytes]:
         """The requests whose last words are a person's."""

@@ -22,16 +22,16 @@ class Step:
 
 # Every command that everybody may use, with what is sensibly behind it; TAG is the name of the step.
 COMMANDS = {
-    "agents": ["", "stop all"], "approve": ["", "0123456789ab once"], "background": ["TAG. work"], "branch": ["", "TAG"],
-    "commands": ["", "2"], "compress": ["", "preview"], "deny": ["", "no, TAG"], "handoff": ["telegram", "TAG"],
-    "help": ["", "model"], "history": ["", "3"], "insights": ["", "7"], "jobs": [""],
+    "agents": ["", "stop all"], "approve": ["", "0123456789ab once"], "background": ["TAG. work"],
+    "branch": ["", "TAG"], "commands": ["", "2"], "compress": ["", "preview"], "deny": ["", "no, TAG"],
+    "handoff": ["telegram", "TAG"],     "help": ["", "model"], "history": ["", "3"], "insights": ["", "7"], "jobs": [""],
     "model": ["", "custom:word", "default"], "new": ["--once"], "permission": ["", "grants", "off"],
     "personality": ["", "pirate", "off"], "pin": ["", "TAG is pinned", "drop 1"], "queue": ["", "TAG. queued"],
     "reasoning": ["", "low", "hide"], "resume": ["latest", "TAG"], "retry": [""], "rewind": ["", "1"],
     "rollback": ["", "diff 1", "1"], "search": ["done", "canary"], "sessions": ["", "5"], "sethome": ["", "telegram"],
     "skill": ["plan-a-change TAG. plan"], "skills": [""], "status": [""], "steer": ["TAG. more"], "stop": [""],
-    "title": ["Title TAG"], "todo": [""], "tools": [""], "toolsets": [""], "undo": ["--once", "2 --once"], "usage": [""],
-    "version": [""], "whoami": [""], "why": [""], "yolo": [""],
+    "title": ["Title TAG"], "todo": [""], "tools": [""], "toolsets": [""], "undo": ["--once", "2 --once"],
+    "usage": [""], "version": [""], "whoami": [""], "why": [""], "yolo": [""],
 }  # fmt: skip
 _SAYS_TAG = ("queue TAG", "steer TAG", "background TAG", "skill plan")  # what the model answers
 _API = ("chat", "responses", "messages", "session", "command", "list", "read", "run", "fork", "title", "delete")

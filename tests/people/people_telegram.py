@@ -1,4 +1,4 @@
-"""Telegram with people in it: private chats, a group with topics, files, buttons, forwards, quotes; and what each sees."""
+"""Telegram with people in it: private chats, a group with topics, files, buttons, quotes; and what each sees."""
 
 import sys
 import time
@@ -83,7 +83,11 @@ class Phones(Telegram):
             where = message["chat"]
             if where["id"] == GROUP:
                 where = _CLUB
-            shown = {**message, "chat": where, **({"is_topic_message": True} if message.get("message_thread_id") else {})}
+            shown = {
+                **message,
+                "chat": where,
+                **({"is_topic_message": True} if message.get("message_thread_id") else {}),
+            }
             self._wrote[where["id"], message["message_id"]] = who  # what is said of a press answers the buttons
             self._service.press(data, message=shown, sender=who)
 

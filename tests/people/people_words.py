@@ -80,16 +80,16 @@ def _me(who: str) -> dict[str, Any]:
 
 
 _PAYLOADS: dict[str, Callable[[str], str]] = {
-    "memory": lambda mark: f'ORDER memory {json.dumps({"text": mark})}',
-    "message": lambda mark: f'ORDER message {json.dumps({"target": "all", "text": mark})}',
+    "memory": lambda mark: f"ORDER memory {json.dumps({'text': mark})}",
+    "message": lambda mark: f"ORDER message {json.dumps({'target': 'all', 'text': mark})}",
     "a command": lambda mark: f"ORDER terminal {json.dumps({'command': f'touch {mark}'})}",
     "a slash command": lambda mark: f"/title {mark}",
 }
 
 
 _WHERE = {
-    "a chat's name": ("group",), "a topic's name": ("group",), "a contact": ("dm",), "a place": ("dm",), "a sticker": ("dm",),
-    "a poll": ("dm",),
+    "a chat's name": ("group",), "a topic's name": ("group",), "a contact": ("dm",), "a place": ("dm",),
+    "a sticker": ("dm",), "a poll": ("dm",),
 }  # fmt: skip
 
 

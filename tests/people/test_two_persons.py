@@ -51,7 +51,7 @@ def presence(made: House, seed: int) -> Iterator[None]:
             number += 1
             try:
                 talk.play(script_of(f"{seed} {number}", "ben", 1, PLACES))
-            except Exception as error:  # noqa: BLE001 - it fails the test
+            except Exception as error:
                 failed.append(error)
                 return
             time.sleep(dice.random() * 0.3)
@@ -86,12 +86,24 @@ def play(folder: Path, server, seed: int, *, beside: bool) -> Play:
                 talk.play(steps)
         else:
             talk.play(steps)
-        time.sleep(0.3)
+        _still(made, talk)
         return Play(made, talk, places)
 
 
+def _still(made: House, talk: Talk) -> None:
+    """Wait until nothing more comes: ben's work may go on, and ann's last message be edited."""
+    last, since, deadline = None, time.monotonic(), time.monotonic() + 10
+    while time.monotonic() - since < 0.7 and time.monotonic() < deadline:
+        now = talk.shown(), len(made.model.bodies)
+        last, since = (last, since) if now == last else (now, time.monotonic())
+        time.sleep(0.05)
+
+
 def _answered(made: House, who: str, place: str, tag: str) -> None:
-    until(lambda: any(f"done {tag}." in said(m) for m in made.phones.shown(who, place)), f"{who} is not answered in {place}")
+    until(
+        lambda: any(f"done {tag}." in said(m) for m in made.phones.shown(who, place)),
+        f"{who} is not answered in {place}",
+    )
 
 
 def pytest_generate_tests(metafunc) -> None:
