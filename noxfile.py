@@ -173,6 +173,7 @@ def bench(session: nox.Session) -> None:
     session.run("python", "benchmarks/journaling.py")
     session.run("python", "benchmarks/walls.py")
     session.run("python", "benchmarks/proxy.py")
+    session.run("python", "benchmarks/fairness.py")
 
 
 @nox.session(python=PYTHONS[0])

@@ -25,8 +25,8 @@ from hermes_core.types import Envelope, Message, Text
 from hermes_platform_gateway.gateway import Gateway
 
 MODEL_SECONDS = 1.0
-READS = 1.0  # seconds between an answer and the next message
-STRETCH = float(os.environ.get("STRETCH", "10"))
+READS = float(os.environ.get("READS", "4"))  # seconds between an answer and the next message
+STRETCH = float(os.environ.get("STRETCH", "20"))
 JOBS, PRESSES, A_SECOND = 400, 500, 20
 FLOODER = "flooder"
 
@@ -99,7 +99,7 @@ async def serve(url: str, home: Path, people: int) -> tuple[list[float], list[fl
     found: list[list[float]] = []
     async with Hermes(home=home, config=config) as hermes:
         running = asyncio.create_task(Gateway(context_of(hermes), [town]).run(stop))
-        await asyncio.sleep(4 * (MODEL_SECONDS + READS))
+        await asyncio.sleep(2 * (MODEL_SECONDS + READS))
         for stretch in (asyncio.sleep, town.flood):
             began = time.perf_counter()
             await stretch(STRETCH)

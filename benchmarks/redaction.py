@@ -11,9 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import hermes_core
-from hermes_core.masking.stream import masked_text
 from hermes_core.masking.watched import Watched
 from hermes_known.known import Known
+from hermes_known.stream import masked_text
 from hermes_tool_redaction.masker import Secrets
 
 MASKERS = [Watched("tool/redaction", Secrets())]

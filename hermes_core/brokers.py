@@ -26,6 +26,7 @@ from hermes_core.types import (
     Request,
     Response,
     Session,
+    Speaker,
     Target,
     TurnOrder,
     TurnResult,
@@ -164,6 +165,7 @@ class Mailbox(MessagesBroker):
 
 
 _GRANTS = needs("approvals.settle", "granted a turn what its person is asked for", given="order.bounds.grants")
+_NO_TURNS = "No turn can be run from here."
 
 
 @needs("turns.run", "ran a turn")
@@ -188,7 +190,7 @@ class TurnsBroker:
 
         ``system`` is added to the prompt of a new one.
         """
-        raise _no_turns()
+        raise UserError(_NO_TURNS)
 
     @_GRANTS
     @needs("turns.run", "ran a turn")
@@ -217,7 +219,7 @@ class TurnsBroker:
         saw from outside is from outside for the call. An event is one of that call: a call that is run again after a
         death goes on with the turn it had, or yields the end of it. Raises ToolError when the tool does not declare it.
         """
-        raise _no_turns()
+        raise UserError(_NO_TURNS)
 
     @_GRANTS
     @needs("turns.run", "ran a turn")
@@ -225,23 +227,25 @@ class TurnsBroker:
         self, message: str | Message | Envelope, *, owner: Principal | None = None, order: TurnOrder | None = None
     ) -> str:
         """Order a turn and play it not now: a gateway does, or ``resume``. Its session; empty for an old event."""
-        raise _no_turns()
+        raise UserError(_NO_TURNS)
 
     async def steer(self, session: str, message: str | Message | Envelope, *, owner: Principal | None = None) -> None:
         """Say something to the running turn: its model hears it with the next tool result, else as the next message."""
-        raise _no_turns()
+        raise UserError(_NO_TURNS)
 
     async def interrupt(self, session: str, *, owner: Principal | None = None, elsewhere: bool = False) -> bool:
         """Stop the turn that runs in a session in this process; False when none does.
 
         One that runs ``elsewhere`` is left word, which the host that plays it hears: ``ctx.host.turns.stop_wanted``.
         """
-        raise _no_turns()
+        raise UserError(_NO_TURNS)
 
     async def busy(self, session: str, *, owner: Principal | None = None, elsewhere: bool = True) -> bool:
         """Tell whether a turn runs in a session: in whatever process that lives, or, not ``elsewhere``, in this one."""
-        raise _no_turns()
+        raise UserError(_NO_TURNS)
 
+    @needs("turns.run", "ran a turn")
+    @needs("host.serve", "said who speaks", given="speaker")
     def resume(
         self,
         session: str,
@@ -252,25 +256,27 @@ class TurnsBroker:
         only: Literal["", "cut", "waiting"] = "",
         model: str = "",
         effort: str = "",
+        speaker: Speaker | None = None,
     ) -> AsyncGenerator[Event, None]:
         """Play the turn that a death cut off in a session, else the message that waits there longest; or nothing.
 
         With ``only`` one of both: a turn that was ``cut`` off, or what is ``waiting``, which is not played while a turn
-        is open. ``model`` and ``effort`` are what the conversation chose. Closing it interrupts the turn.
+        is open. ``model`` and ``effort`` are what the conversation chose. Closing it interrupts the turn. ``speaker``
+        says of whoever wrote the message what their host knows by now, in the place of what it knew when it came.
         """
-        raise _no_turns()
+        raise UserError(_NO_TURNS)
 
     async def interrupted(self, *, owner: Principal | None = None) -> Sequence[str]:
         """Return the sessions whose turn a death cut off, oldest first; then those where a message waits for nobody."""
-        raise _no_turns()
+        raise UserError(_NO_TURNS)
 
     async def drop(self, session: str, *, owner: Principal | None = None) -> tuple[str, int]:
         """Give up the turn that a death cut off in a session, and what waits there: its id, and how many messages."""
-        raise _no_turns()
+        raise UserError(_NO_TURNS)
 
     async def past(self, event: str, *, owner: Principal | None = None) -> PastTurn | None:
         """Return what became of an ``event`` of this plugin; None when none was ordered."""
-        raise _no_turns()
+        raise UserError(_NO_TURNS)
 
     @needs("turns.run", "ran a turn")
     @needs("sessions.write", "changed past conversations")
@@ -279,7 +285,7 @@ class TurnsBroker:
 
         False when none was. Raises UserError while its turn runs.
         """
-        raise _no_turns()
+        raise UserError(_NO_TURNS)
 
     def notices(self) -> Sequence[str]:
         """Say what a person should know after turns here: no model is connected, rules fit no tool, plugins failed.
@@ -287,10 +293,6 @@ class TurnsBroker:
         Once the kernel is closed it says what failed then, too.
         """
         return ()
-
-
-def _no_turns() -> UserError:
-    return UserError("No turn can be run from here.")
 
 
 @free

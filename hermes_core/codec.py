@@ -1,4 +1,4 @@
-"""Messages as JSON and back, as they are stored, and in the shape of OpenAI's chat completions. Small and explicit.
+"""Messages as JSON and back, as they are stored. Small and explicit.
 
 What a newer kernel or plugin wrote and this one does not know is kept as it is and written back unchanged.
 """
@@ -30,7 +30,6 @@ from hermes_core.values import frozen
 
 __all__ = [
     "canonical", "clean", "clean_json", "dumps", "message_from_json", "message_to_json", "plain_text", "stored",
-    "to_openai",
 ]  # fmt: skip
 
 _PARTS: dict[str, type[attrs.AttrsInstance]] = {
@@ -165,41 +164,3 @@ def _part_from_json(data: JSON) -> Part:
 def plain_text(parts: Sequence[Part]) -> str:
     """Return the words of text parts, joined."""
     return "".join(part.text for part in parts if isinstance(part, Text))
-
-
-def to_openai(message: Message) -> list[JSON]:
-    """Return the message as OpenAI chat-completions messages: one, or one for each result of a tool message."""
-    if message.role == "tool":
-        results = [part for part in message.parts if isinstance(part, ToolResult)]
-        return [
-            {"role": "tool", "tool_call_id": r.call_id, "name": r.name, "content": _content(r.parts)} for r in results
-        ]
-    shaped: dict[str, JSON] = {"role": message.role, "content": _content(message.parts)}
-    if thought := "".join(part.text for part in message.parts if isinstance(part, Reasoning)):
-        shaped["reasoning_content"] = thought
-    calls = [part for part in message.parts if isinstance(part, ToolCall)]
-    if calls:
-        shaped["content"] = shaped["content"] or None
-        shaped["tool_calls"] = [
-            {"id": c.id, "type": "function", "function": {"name": c.name, "arguments": canonical(c.arguments)}}
-            for c in calls
-        ]
-    return [shaped]
-
-
-def _content(parts: Sequence[Part]) -> JSON:
-    """Return text alone as text; with pictures and files, a list."""
-    if not any(isinstance(part, Blob) for part in parts):
-        return plain_text(parts)
-    shaped: list[JSON] = []
-    for part in parts:
-        if isinstance(part, Text):
-            shaped.append({"type": "text", "text": part.text})
-        elif isinstance(part, Blob):
-            inline = part.data is not None and f"data:{part.media_type};base64,{b64encode(part.data).decode()}"
-            url = inline or f"file://{part.path}"
-            if part.media_type.startswith("image/"):
-                shaped.append({"type": "image_url", "image_url": {"url": url}})
-            else:
-                shaped.append({"type": "file", "file": {"filename": part.name or "file", "file_data": url}})
-    return shaped

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from hermes_core.brokers import LlmBroker
 from hermes_core.errors import UnknownName, UserError
-from hermes_core.package import Package
 from hermes_core.permissions import free, needs
 from hermes_core.types import (
     JSON,
@@ -45,15 +44,21 @@ if TYPE_CHECKING:
     from hermes_core.kinds import SetupStep
     from hermes_core.records import Record
 
-__all__ = ["ApprovalsBroker", "ModelsBroker", "Package", "PluginsBroker", "SessionsBroker", "SettingsBroker", "Trial"]
+__all__ = ["ApprovalsBroker", "ModelsBroker", "PluginsBroker", "SessionsBroker", "SettingsBroker", "Trial"]
+
+
+_NO_SESSIONS = "There are no past conversations here."
+_NO_MODELS = "No model can be looked at from here."
+_NOT_HERE = "Nothing can be set up from here."
 
 
 @needs("sessions.read", "read past conversations")
 class SessionsBroker:
-    """Past conversations.
+    """Past conversations of an ``owner``. Every method but a list raises UnknownName for one that is not theirs."""
 
-    ``owner`` is whose they are. Every method but a list raises UnknownName for a session that is not theirs.
-    """
+    async def people(self) -> Sequence[Principal]:
+        """Return everybody who has something here, or had; groups too. For whoever looks after this Hermes."""
+        raise UserError(_NO_SESSIONS)
 
     async def search(
         self,
@@ -65,7 +70,7 @@ class SessionsBroker:
         children: bool = False,
     ) -> Sequence[Hit]:
         """Return messages that hold all the words; also of child agents and of what plugins hide, if wanted."""
-        raise _no_sessions()
+        raise UserError(_NO_SESSIONS)
 
     async def recent(self, owner: Principal, *, limit: int = 20) -> Sequence[Session]:
         """Return sessions, last used first."""
@@ -75,21 +80,24 @@ class SessionsBroker:
         self, owner: Principal, *, limit: int = 20, origin: str = "", children: bool = False
     ) -> Sequence[SessionRow]:
         """Return the same as lists show them: of one origin; those of child agents, hidden, archived if wanted."""
-        raise _no_sessions()
+        raise UserError(_NO_SESSIONS)
 
     async def get(self, owner: Principal, session_id: str) -> Session:
         """Return a session by its exact id."""
-        raise _no_sessions()
+        raise UserError(_NO_SESSIONS)
 
     async def find(self, owner: Principal, words: str) -> Session:
         """Find one by its id, the start of it, its title, or ``latest``. Raises UnknownName, UserError when unclear."""
-        raise _no_sessions()
+        raise UserError(_NO_SESSIONS)
 
     async def read(
         self, owner: Principal, session_id: str, *, around: int = 0, window: int = 10
     ) -> Sequence[tuple[int, Message]]:
-        """Return messages with their numbers: ``window`` on each side of ``around``, or the last ones when it is 0."""
-        raise _no_sessions()
+        """Return messages with their numbers: ``window`` on each side of ``around``, or the last ones when it is 0.
+
+        Numbers count a session's messages from 1 and never change.
+        """
+        raise UserError(_NO_SESSIONS)
 
     async def asked_from(self, session_id: str, owner: Principal) -> Envelope | None:
         """Say in which chat a session's last turn was asked for, without what was said; None if in none."""
@@ -97,17 +105,17 @@ class SessionsBroker:
 
     async def past(self, owner: Principal, session_id: str) -> Sequence[Message]:
         """Return all messages of a session, oldest first."""
-        raise _no_sessions()
+        raise UserError(_NO_SESSIONS)
 
-    async def export(self, owner: Principal, session_id: str) -> Sequence[JSON]:
-        """Return the same in OpenAI's shape, one or more for each, after the prompt it began with."""
-        raise _no_sessions()
+    async def prompt(self, owner: Principal, session_id: str) -> str:
+        """Return the prompt that it began with; empty where it has none yet."""
+        raise UserError(_NO_SESSIONS)
 
     async def tool_history(
         self, owner: Principal, session_id: str = "", *, tool: str = "", limit: int = 50
     ) -> Sequence[HistoryEntry]:
         """Return tool calls, newest first: of one session, of one tool, or all."""
-        raise _no_sessions()
+        raise UserError(_NO_SESSIONS)
 
     async def traces(
         self, owner: Principal, word: str = "latest", *, everybody: bool = False
@@ -117,27 +125,18 @@ class SessionsBroker:
         A word is a trace, a turn, an event or message id of a platform, the number of a row of the outbox, or
         ``latest``. ``everybody`` finds those of others, too, for the owner of this Hermes.
         """
-        raise _no_sessions()
-
-    async def export_after(
-        self, owner: Principal, session_id: str, number: int, *, limit: int = 100
-    ) -> Sequence[tuple[int, JSON]]:
-        """Return the next messages behind one in OpenAI's shape, each with its number; one may be several, or none.
-
-        0 is before the first. Numbers count a session's messages and never change.
-        """
-        raise _no_sessions()
+        raise UserError(_NO_SESSIONS)
 
     async def usage(self, owner: Principal, *, days: int = 30) -> Sequence[UsageRow]:
         """Return what was used on each of the last days, by model and task."""
-        raise _no_sessions()
+        raise UserError(_NO_SESSIONS)
 
     async def spent(self, owner: Principal, *, session_id: str = "", since: float = 0.0) -> Spent:
         """Return what turns of an owner used that began since an instant, or those of one session, as far as booked.
 
         The use of child agents counts for the turns that they work for. Nothing for a session that is not theirs.
         """
-        raise _no_sessions()
+        raise UserError(_NO_SESSIONS)
 
     @needs("sessions.write", "changed past conversations")
     async def create(
@@ -153,36 +152,32 @@ class SessionsBroker:
 
         Raises UserError when its id or title is taken.
         """
-        raise _no_sessions()
+        raise UserError(_NO_SESSIONS)
 
     @needs("sessions.write", "changed past conversations")
     async def fork(self, owner: Principal, session_id: str, *, upto: str = "", title: str = "") -> Session:
         """Make a new one with the same prompt and history, until the end of the turn ``upto`` when that is given."""
-        raise _no_sessions()
+        raise UserError(_NO_SESSIONS)
 
     @needs("sessions.write", "changed past conversations")
     async def rename(self, owner: Principal, session_id: str, title: str) -> Session:
         """Give one another title. Raises UserError when another one has it."""
-        raise _no_sessions()
+        raise UserError(_NO_SESSIONS)
 
     @needs("sessions.write", "changed past conversations")
     async def archive(self, owner: Principal, session_id: str, *, back: bool = False) -> None:
         """Take one out of lists, or ``back`` into them. It is found by search and by its name, and goes on as ever."""
-        raise _no_sessions()
+        raise UserError(_NO_SESSIONS)
 
     @needs("sessions.write", "changed past conversations")
     async def delete(self, owner: Principal, session_id: str, *, erased: bool = False) -> None:
         """Delete one with all it holds; ``erased``: no byte stays with plugins. Raises Busy while a turn runs in it."""
-        raise _no_sessions()
+        raise UserError(_NO_SESSIONS)
 
     @needs("sessions.write", "changed past conversations")
     async def prune(self, owner: Principal, *, before: float, dry_run: bool = False) -> Sequence[str]:
         """Delete those that were last used before an instant, and say which; ``dry_run`` only says it."""
-        raise _no_sessions()
-
-
-def _no_sessions() -> UserError:
-    return UserError("There are no past conversations here.")
+        raise UserError(_NO_SESSIONS)
 
 
 @needs("approvals.settle", "answered for a person")
@@ -239,37 +234,33 @@ class ModelsBroker:
 
     async def providers(self) -> Sequence[ProviderRow]:
         """Return the providers that are installed, in the order in which they are chosen."""
-        raise _no_models()
+        raise UserError(_NO_MODELS)
 
     async def list(self, provider: str = "") -> Sequence[ModelRow]:
         """List the models of a provider, asked now; of the one that answers when none is named. Raises HermesError."""
-        raise _no_models()
+        raise UserError(_NO_MODELS)
 
     async def current(self) -> ModelRow:
         """Say who answers, found now where nobody asked before. Raises HermesError where nobody can."""
-        raise _no_models()
+        raise UserError(_NO_MODELS)
 
     async def keys(self, provider: str = "", *, reset: str = "") -> Sequence[KeyRow]:
         """Return the keys of providers that have several. ``reset``: use one again, by fingerprint, or ``all`` of them.
 
         Raises UnknownName for a provider that has not several, or a key that is none of theirs.
         """
-        raise _no_models()
+        raise UserError(_NO_MODELS)
 
     async def opening(self, message: Message) -> tuple[Sequence[PromptBlock], Request]:
         """Return what a new conversation would begin with: the blocks of its prompt, its first request. It is not sent.
 
         Raises UserError where nobody can answer.
         """
-        raise _no_models()
+        raise UserError(_NO_MODELS)
 
     async def body(self, request: Request) -> bytes:
         """Return the bytes that who answers would be sent for a request; none for a model on this machine."""
-        raise _no_models()
-
-
-def _no_models() -> UserError:
-    return UserError("No model can be looked at from here.")
+        raise UserError(_NO_MODELS)
 
 
 class Trial(NamedTuple):
@@ -307,20 +298,20 @@ class SettingsBroker(ABC):
 
         Where ``model.provider`` becomes another one, address and key of the one so far stay with that.
         """
-        raise _not_here()
+        raise UserError(_NOT_HERE)
 
     async def has_secret(self, name: str) -> bool:
         """Tell whether a secret is set, in the environment or in the home."""
-        raise _not_here()
+        raise UserError(_NOT_HERE)
 
     @needs("secrets.list", "looked into where secrets come from")
     async def secret_origins(self, *, ask: bool = False) -> Sequence[SecretOrigin]:
         """Return who has which secret, by its name. With ``ask`` every source is asked, for all that it should have."""
-        raise _not_here()
+        raise UserError(_NOT_HERE)
 
     def trial(self, settings: Mapping[str, JSON], secrets: Mapping[str, str]) -> AbstractAsyncContextManager[Trial]:
         """Open a kernel beside this one, as if these were written: none is. Raises ConfigError, and as ``change``."""
-        raise _not_here()
+        raise UserError(_NOT_HERE)
 
     async def step(self, name: str) -> "SetupStep":
         """Return a setup step of an enabled plugin; ``ctx.plugins.records("setup")`` says which there are.
@@ -328,18 +319,14 @@ class SettingsBroker(ABC):
         Raises UnknownName, PluginError when the plugin that has it cannot be used, or asks for what is not its own,
         UserError where a tool of Hermes started this.
         """
-        raise _not_here()
+        raise UserError(_NOT_HERE)
 
     async def test(self, name: str, values: Mapping[str, str]) -> str:
         """Find out whether what a person said to a setup step works; what is not said is as it is set.
 
         One sentence of what was found. Raises HermesError where it does not work.
         """
-        raise _not_here()
-
-
-def _not_here() -> UserError:
-    return UserError("Nothing can be set up from here.")
+        raise UserError(_NOT_HERE)
 
 
 @free
@@ -374,19 +361,19 @@ class PluginsBroker(ABC):
         """Return the plugin that a person means. Raises UnknownName, UserError when unclear."""
         raise UnknownName("plugin", words)
 
-    def wanted(self) -> Sequence[Package]:
-        """Return what was asked to be installed, by distribution."""
-        return ()
+    def wanted(self) -> Mapping[str, Mapping[str, JSON]]:
+        """Return what was asked to be installed, by distribution, each as it was noted."""
+        return {}
 
     @needs("plugins.install", "noted what was installed")
-    def note(self, package: Package) -> None:
+    def note(self, distribution: str, request: Mapping[str, JSON]) -> None:
         """Write down what was asked to be installed and what came; it is not enabled by that. Raises UserError."""
-        raise _not_here()
+        raise UserError(_NOT_HERE)
 
     @needs("plugins.install", "took back what was allowed")
     def forget(self, distribution: str) -> None:
         """Take back a distribution's consent, and that it was wanted. Raises UserError."""
-        raise _not_here()
+        raise UserError(_NOT_HERE)
 
     def rescan(self) -> int:
         """Look again at what is installed, for the next start; how many plugins there are."""
@@ -396,7 +383,3 @@ class PluginsBroker(ABC):
     def routes(self) -> Sequence[RouteRow]:
         """Return what enabled plugins serve over HTTP, for a host that does so."""
         return ()
-
-    @abstractmethod
-    def platforms(self) -> Sequence[str]:
-        """Say where conversations may come from, by name: platforms that are installed, and programs."""

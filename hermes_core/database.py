@@ -164,6 +164,14 @@ class TablesTransaction(ABC):
     def clock(self) -> float:
         """Return seconds since 1970, on the clock that all who share the store go by."""
 
+    @abstractmethod
+    def mark(self) -> Mapping[str, JSON]:
+        """Return what a row says of a holder that is this process, now: its ``place``, ``pid`` and ``beat``."""
+
+    @abstractmethod
+    def lives(self, row: Mapping[str, Any] | None) -> bool:
+        """Tell whether a row has a ``holder`` who is still there: its process runs, and marked it a moment ago."""
+
 
 Prepared: TypeAlias = Callable[[Transaction], T]  # a plugin's unit of work, to be run in a transaction of the kernel
 

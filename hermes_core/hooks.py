@@ -26,8 +26,8 @@ from hermes_core.context import PluginContext
 from hermes_core.modes import Mode, ask, contribute, decide, hookimpl, mode_of, observe, transform
 
 from hermes_core.kinds import (  # isort: skip
-    Backend, Completer, ConsoleDriver, Jobs, Masker, Memory, Opening, Platform, Provider, Purse, Resource, Router,
-    SecretSource, Service, SetupStep, StoreDriver, Tool, ToolSource, TurnQueue, Workspace,
+    Backend, Completer, ConsoleDriver, Jobs, Masker, Memory, Opening, Platform, Provider, Purse, Resource, Roles,
+    Router, SecretSource, Service, SetupStep, StoreDriver, Tool, ToolSource, TurnQueue, Workspace,
 )  # fmt: skip
 from hermes_core.types import (  # isort: skip
     Check, Command, Effect, Envelope, Fault, Message, Migration, Offer, Principal, Prompt, Protected, Question,
@@ -132,6 +132,11 @@ def register_mailboxes(ctx: PluginContext) -> Iterable[Mailbox]:  # type: ignore
 @contribute
 def register_purses(ctx: PluginContext) -> Iterable[Purse]:  # type: ignore[empty-body]
     """Return the purses you add: who limits what turns use. Each is asked before each request to a model."""
+
+
+@contribute
+def register_roles(ctx: PluginContext) -> Iterable[Roles]:  # type: ignore[empty-body]
+    """Return who says what people other than the owner may do: one in a home. Without one they can only talk."""
 
 
 @contribute
@@ -314,10 +319,12 @@ async def pre_tool_call(
     workspace: Workspace,
     walled: bool,
     protected: Protected,
+    touches: Sequence[str] | None,
 ) -> Verdict | None:
     """Say whether this call may run. Asked after hard blocks and the user's deny rules, for all calls from all doors.
 
-    ``effects`` are those its tool declares; ``workspace`` is where it would run, ``walled`` behind its wall.
+    ``effects`` are those its tool declares; ``workspace`` is where it would run, ``walled`` behind its wall;
+    ``touches`` are its resource keys, None where the tool does not say.
     """
 
 

@@ -9,13 +9,13 @@ which is a great deal: whoever hosts says who a person is, and the kernel believ
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Container, Sequence
+from collections.abc import Awaitable, Callable, Container, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hermes_core.kinds import Platform, TurnQueue, Workspace
+from hermes_core.kinds import Platform, Workspace
 from hermes_core.permissions import needs
-from hermes_core.types import Account, AccountLease, Envelope, Message, Principal, Session, Waiting
+from hermes_core.types import Envelope, Fault, Message, Principal, Rights, Session, Speaker, Waiting
 
 if TYPE_CHECKING:
     from hermes_core.database import Prepared
@@ -103,7 +103,7 @@ class HostTurns(ABC):
 
 @needs("host.serve", "hosted conversations of anybody")
 class HostRecords(ABC):
-    """What a host writes down besides: commands that it heard, and which accounts it serves."""
+    """What a host writes down besides: commands that it heard."""
 
     @abstractmethod
     async def answers(self) -> None:
@@ -134,22 +134,6 @@ class HostRecords(ABC):
         """Return those of some turns that ended before an instant."""
 
     @abstractmethod
-    async def accounts(self) -> Sequence[Account]:
-        """Return every account that was ever served, by platform and name."""
-
-    @abstractmethod
-    async def lease(self, platform: str, account: str) -> AccountLease | None:
-        """Take the lease on an account; None while another process that lives has it."""
-
-    @abstractmethod
-    async def renew(self, lease: AccountLease, state: str = "", error: str = "") -> None:
-        """Extend the lease, and write down how it stands, if said. Raises StoreError when another took it."""
-
-    @abstractmethod
-    async def release(self, lease: AccountLease) -> None:
-        """Let go of it, so that another takes it at once. Quiet when another has it."""
-
-    @abstractmethod
     async def leave(self) -> None:
         """Leave its turns to whoever comes next, with what was shown of replies: nothing it writes counts any more."""
 
@@ -175,6 +159,7 @@ class HostBroker(ABC):
 
     turns: HostTurns
     records: HostRecords
+    interfaces: Sequence[str]  # the platforms on which whoever started this program talks, the first choice first
 
     @abstractmethod
     async def start(self) -> None:
@@ -187,19 +172,22 @@ class HostBroker(ABC):
         Of ``platforms`` it is what was written, by name.
         """
 
-    @abstractmethod
-    def platforms(self, names: Sequence[str] = ()) -> tuple[Sequence[Platform], str]:
-        """Return the platforms of these names, or those that are set up, for a host; and what is wrong with the others.
+    def rights(self, owner: Principal, speaker: Speaker | None = None) -> Rights:
+        """Say what somebody may do now in sessions of ``owner``, as they speak there."""
+        return Rights()
 
-        Raises UnknownName, and UserError when none that is wanted can be had.
+    @abstractmethod
+    def contributed(
+        self, table: str, names: Sequence[str], *, named: bool = False
+    ) -> tuple[Mapping[str, Any], Sequence[Fault]]:
+        """Return what enabled plugins contribute under these names, loaded now, and what went wrong with the others.
+
+        ``table`` is one of the manifest's, such as ``platforms``. Where a person ``named`` it, what is wrong is raised.
         """
 
     @abstractmethod
-    def interfaces(self, name: str = "") -> tuple[Sequence[Platform], str]:
-        """Return the platforms of a name, or of this program, on which whoever started it talks; what is left out.
-
-        The first that fits comes first. Raises UnknownName when none is there; of a ``name`` what is wrong with it.
-        """
+    def is_set_up(self, platform: str) -> bool:
+        """Tell whether a platform is to be served: its section says so, or is there, or its first secret is set."""
 
     @abstractmethod
     async def converse(self, platform: Platform, session: str = "") -> None:
@@ -215,10 +203,6 @@ class HostBroker(ABC):
     @abstractmethod
     def services(self) -> Sequence[HostedService]:
         """Return the services of enabled plugins. A plugin that cannot say what it has is recorded, and has none."""
-
-    @abstractmethod
-    def queue(self) -> TurnQueue | None:
-        """Return what hands out the turns that wait, if ``workers.queue`` names a plugin's. Raises UnknownName."""
 
     @abstractmethod
     def outputs(self, session: str) -> Path:

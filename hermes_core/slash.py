@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from hermes_core.errors import UserError
 from hermes_core.permissions import needs
-from hermes_core.types import Choice, Envelope, Message, Session, SlashCommand, Wall
+from hermes_core.types import Choice, Envelope, Message, Session, SlashCommand, Speaker, Wall
 
 if TYPE_CHECKING:
     from hermes_core.kinds import Conversation
@@ -37,6 +37,7 @@ STEERED = "Passed on: the model sees it with the next result, or as the next mes
 class HostSide(ABC):
     """What a host knows of one conversation, and does in it. What a person may do is asked before, by the kernel.
 
+    ``speaker`` is who the person is, where that may be another than the owner of the session.
     ``busy`` is what becomes here of a message that comes during a turn, empty where nobody chose; ``last`` the last
     message of the person, None where the history says it; ``event`` names the message that is seen to, where it is
     stored. ``chosen`` is what was chosen for this conversation alone (``model``, ``effort``), and None where its
@@ -45,6 +46,7 @@ class HostSide(ABC):
 
     place: Place = "terminal"
     role: Role = "admin"
+    speaker: Speaker | None = None
     envelope: Envelope | None = None
     last: Message | None = None
     event: str = ""

@@ -1,10 +1,11 @@
 """Classes of attrs that are quick to import: they share their methods, and each has its ``__init__`` when it is used.
 
-attrs writes and compiles these methods for every class, which is most of what importing a class costs. Every start of a
-program imports two hundred and makes values of half of them. They behave as those of attrs.
+attrs looks at a class, and writes and compiles these methods for it: most of what importing a class costs. Every start
+of a program imports two hundred, and half of them it never uses. A frozen class is looked at when it is first used.
 """
 
 from functools import cache, partial
+from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -14,6 +15,7 @@ __all__ = ["define", "frozen"]
 
 _FEW = 8  # values of a class; for more attrs writes its ``__init__``
 _FACTORY: Any = type(attrs.Factory(list))
+_ONE = RLock()  # of a class that two threads use first, attrs must be asked once
 _set = object.__setattr__  # these values are frozen, and so are the fields of attrs
 
 
@@ -45,18 +47,16 @@ def _shown(cls: Any) -> tuple[tuple[str, Any], ...]:
 class _Init:
     """Stands where the ``__init__`` of a class will be, and puts it there when it is worth it: most have few values."""
 
-    def __init__(self) -> None:
-        self._left = _FEW
+    def __init__(self, owner: Any) -> None:
+        self._owner, self._left = owner, _FEW
 
     def __get__(self, one: Any, cls: Any) -> Any:
-        owner = next((base for base in cls.__mro__ if base.__dict__.get("__init__") is self), None)
-        if owner is None:  # whoever asks kept hold of what is compiled by now
-            return cls.__init__.__get__(one, cls)
         self._left -= 1
-        if one is None or self._left < 0:
-            owner.__init__ = _written(owner)
-            return owner.__init__.__get__(one, cls)
-        return partial(_filled, owner, one)
+        if one is not None and not isinstance(one, type) and self._left >= 0:
+            return partial(_filled, self._owner, one)
+        if self._owner.__dict__["__init__"] is self:
+            self._owner.__init__ = _written(self._owner)
+        return self._owner.__init__.__get__(one, cls)
 
 
 def _filled(cls: Any, one: Any, /, *given: Any, **named: Any) -> None:
@@ -83,10 +83,9 @@ def _filled(cls: Any, one: Any, /, *given: Any, **named: Any) -> None:
 
 def _written(cls: Any) -> Any:
     """Return the ``__init__`` that attrs writes for the fields of a class."""
-    fields, after, free = [*attrs.fields(cls)], "__attrs_post_init__", cls.__setattr__ is _set
+    fields, after = [*attrs.fields(cls)], "__attrs_post_init__"
     bare = type(cls.__name__, (), {after: getattr(cls, after)} if hasattr(cls, after) else {})
-    options: dict[str, Any] = {"frozen": not free, "field_transformer": lambda *_: fields}
-    like: Any = attrs.define(bare, eq=False, repr=False, **options)
+    like: Any = attrs.frozen(bare, slots=False, eq=False, repr=False, field_transformer=lambda *_: fields)
     made = like.__init__
     made.__module__, made.__qualname__ = cls.__module__, f"{cls.__qualname__}.__init__"
     return made
@@ -99,41 +98,57 @@ else:
     def frozen(cls: Any = None, /, **options: Any) -> Any:
         """Make a class as ``attrs.frozen`` does: its values are equal when all they hold is, and stay as made."""
         if cls is None:
-            return lambda made: frozen(made, **options)
-        return _made(attrs.frozen, cls, options, _hash)
+            return partial(frozen, **options)
+        _share(cls, options.pop("eq", True), _hash)
+        if "__init__" in cls.__dict__:
+            return attrs.frozen(cls, eq=False, repr=False, **options)
+        for name in ("__init__", "__attrs_attrs__", "__match_args__"):
+            setattr(cls, name, _Late(cls, name, options))
+        return cls
 
     def define(cls: Any = None, /, **options: Any) -> Any:
         """Make a class as ``attrs.define`` does: its values may change, and are no keys of a dictionary for that."""
         if cls is None:
-            return lambda made: define(made, **options)
-        return _made(attrs.define, cls, options, None)
+            return partial(define, **options)
+        _share(cls, options.pop("eq", True), None)
+        return attrs.define(cls, eq=False, repr=False, **options)
 
 
-def _made(make: Any, cls: Any, options: dict[str, Any], hashed: Any) -> Any:
-    """Return the class with the shared methods, but for those that it has itself or does not want."""
-    if options.pop("eq", True):
-        for name, method in (("__eq__", _equal), ("__hash__", hashed)):
-            setattr(cls, name, cls.__dict__.get(name) or method)
-    if "__repr__" not in cls.__dict__:
-        cls.__repr__ = _text
-    if "__init__" in cls.__dict__:
-        return make(cls, eq=False, repr=False, **options)
-    hidden: list[tuple[Any, bool, Any]] = []
+def _share(cls: Any, eq: bool, hashed: Any) -> None:
+    """Give a class the shared methods, but for those that it has itself or does not want."""
+    for name, method in (("__eq__", _equal), ("__hash__", hashed), ("__repr__", _text))[0 if eq else 2 :]:
+        setattr(cls, name, cls.__dict__.get(name) or method)
+
+
+class _Late:
+    """Stands where attrs puts what it finds out of a class, until somebody asks: of half the classes nobody does."""
+
+    def __init__(self, owner: Any, name: str, options: dict[str, Any]) -> None:
+        self._owner, self._name, self._options = owner, name, options
+
+    def __get__(self, one: Any, cls: Any) -> Any:
+        with _ONE:
+            if self._owner.__dict__[self._name] is self:
+                _settle(self._owner, self._options)
+        found = self._owner.__dict__[self._name]
+        return found.__get__(one, cls) if hasattr(found, "__get__") else found
+
+
+def _settle(cls: Any, options: dict[str, Any]) -> None:
+    """Have attrs look at a class. It is shown fields that are no arguments: it writes nothing for them."""
+    kept: list[tuple[Any, bool, Any]] = []
 
     def hide(_: type, fields: list[Any]) -> list[Any]:
-        """Show attrs fields that are no arguments: it writes nothing for them."""
-        if "__match_args__" not in cls.__dict__:
-            type.__setattr__(cls, "__match_args__", tuple(f.name for f in fields if f.init and not f.kw_only))
         for one in fields:
-            hidden.append((one, one.init, one.default))
+            kept.append((one, one.init, one.default))
             _set(one, "init", False)
             _set(one, "default", NOTHING)
         return fields
 
-    cls.__init__ = _Init()
-    made = make(cls, eq=False, repr=False, field_transformer=hide, **options)
-    del made.__attrs_init__
-    for one, init, default in hidden:
+    cls.__init__ = _Init(cls)
+    attrs.frozen(cls, slots=False, eq=False, repr=False, match_args=False, field_transformer=hide, **options)
+    del cls.__attrs_init__
+    for one, init, default in kept:
         _set(one, "init", init)
         _set(one, "default", default)
-    return made
+    type.__setattr__(cls, "__match_args__", tuple(one.name for one, init, _ in kept if init and not one.kw_only))

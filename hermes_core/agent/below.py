@@ -80,7 +80,14 @@ class Below:
             bounds = narrowed(order.bounds or TurnBounds(), session.bounds, tools, left)
             runtime.policy.parents[self.id] = session.id
             model = await self._model()
-            turn_origin = TurnOrigin(ask=self._ask, model=model, effort=order.effort, bounds=bounds, above=runner.meter)
+            turn_origin = TurnOrigin(
+                ask=self._ask,
+                model=model,
+                effort=order.effort,
+                bounds=bounds,
+                above=runner.meter,
+                speaker=session.speaker,
+            )
             owner, system = session.owner, order.system
             await runtime.sessions.take(
                 self.id, CHILD, owner, system, folder=session.cwd, bounds=bounds, parent=session.id

@@ -8,6 +8,7 @@ from collections.abc import Set as AbstractSet
 from attrs import evolve, field
 
 from hermes_core.agent.asking import Asker
+from hermes_core.agent.bounds import hosts_of
 from hermes_core.agent.capabilities import Permitted
 from hermes_core.agent.meter import Meter
 from hermes_core.agent.policy.taint import Seen
@@ -62,6 +63,7 @@ class CallScene(ABC):
         key = " ".join([tool.name, *sorted(e.value for e in tool.effects)])  # a new version may have others
         if key not in self.permits:
             self.permits[key] = Permitted(self.workspace, tool, self.runtime.report)
+        self.permits[key].hosts = hosts_of(self.session)
         return self.permits[key]
 
     async def ask(self, question: Question) -> Verdict | None:

@@ -1,6 +1,8 @@
 """A workspace as one tool may use it: for what its declared effects say, and nothing else."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+
+from attrs import evolve
 
 from hermes_core.errors import ToolError
 from hermes_core.kinds import Process, Tool, Workspace
@@ -15,8 +17,11 @@ class Permitted(Workspace):
     """Another workspace, behind the effects of a tool. What they do not cover is refused and reported.
 
     Looking into files may need a program, such as a search; so a tool that reads files may run one. What it runs then
-    is not judged as a command of the model: its author has to see that no argument becomes one.
+    is not judged as a command of the model: its author has to see that no argument becomes one. ``hosts`` are the only
+    ones that it may reach, None: as its place has it.
     """
+
+    hosts: Sequence[str] | None = None
 
     def __init__(self, inner: Workspace, tool: Tool, report: Callable[[Tool, BaseException], None]) -> None:
         self._inner, self._tool, self._report = inner, tool, report
@@ -32,11 +37,11 @@ class Permitted(Workspace):
 
     async def run(self, request: ExecRequest) -> ExecResult:
         self._need(_FILES, "run a program")
-        return await self._inner.run(request)
+        return await self._inner.run(request if self.hosts is None else evolve(request, hosts=self.hosts))
 
     async def start(self, request: ExecRequest) -> Process:
         self._need({Effect.EXECUTE}, "start a program")
-        return await self._inner.start(request)
+        return await self._inner.start(request if self.hosts is None else evolve(request, hosts=self.hosts))
 
     async def read(self, path: str) -> bytes:
         self._need(_FILES, "read a file")

@@ -1,19 +1,20 @@
 """What plugins may ask of a whole kernel: who answers and what they are sent, what its plugins add."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from hermes_core.agent.kernel import Kernel
-from hermes_core.control import ModelsBroker, Package, PluginsBroker
+from hermes_core.control import ModelsBroker, PluginsBroker
 from hermes_core.errors import ContractError, HermesError, PluginError, UnknownName
 from hermes_core.kinds import Backend
 from hermes_core.plugins.fence import fenced
 from hermes_core.plugins.index import Installed, load_index
 from hermes_core.records import Record
 from hermes_core.types import (
+    JSON,
     ASGIApp,
     BackendRow,
     KeyRow,
@@ -104,11 +105,11 @@ class Plugins(PluginsBroker):
             contributes=one.manifest.contributes if one.manifest else {},
         )
 
-    def wanted(self) -> Sequence[Package]:
+    def wanted(self) -> Mapping[str, Mapping[str, JSON]]:
         return self._runtime.consent.wanted()
 
-    def note(self, package: Package) -> None:
-        self._runtime.consent.remember_request(**package._asdict())
+    def note(self, distribution: str, request: Mapping[str, JSON]) -> None:
+        self._runtime.consent.remember_request(distribution, request)
 
     def forget(self, distribution: str) -> None:
         self._runtime.consent.forget(distribution)
@@ -191,6 +192,3 @@ class Plugins(PluginsBroker):
         if error and not left:
             dispatch.failed(label, where, error)
             raise PluginError(label, "could not answer a request")
-
-    def platforms(self) -> Sequence[str]:
-        return sorted(self._runtime.index.offered("platforms") | {"oneshot", "embed"})

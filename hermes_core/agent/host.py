@@ -1,6 +1,6 @@
 """One kernel as a host has it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,11 +10,11 @@ from hermes_core.agent.forwarded import of_store
 from hermes_core.agent.kernel import Kernel
 from hermes_core.agent.outputs import seen_in
 from hermes_core.agent.policy.guarded import guarded_paths, guarded_place, read_only, readable
-from hermes_core.errors import OutOfReach, PluginError, UnknownName, UserError
+from hermes_core.errors import OutOfReach, PluginError
 from hermes_core.host import HostBroker, HostedService, HostRecords, HostTurns, Reach
-from hermes_core.kinds import Platform, Service, TurnQueue, Workspace
+from hermes_core.kinds import Platform, Service, Workspace
 from hermes_core.plugins.fence import Late, fenced, one_line
-from hermes_core.types import AccountLease, Envelope, Feature, Principal, Session
+from hermes_core.types import Envelope, Fault, Principal, Rights, Session, Speaker
 
 __all__ = ["Host"]
 
@@ -23,7 +23,7 @@ class Host(HostBroker):
     """One kernel, hosted."""
 
     def __init__(self, runtime: Kernel) -> None:
-        self._runtime = runtime
+        self._runtime, self.interfaces = runtime, runtime.interfaces
         self.turns, self.records = _Turns(runtime), _Records(runtime)
 
     async def start(self) -> None:
@@ -36,51 +36,29 @@ class Host(HostBroker):
             return settings.raw.get(name) or {}
         return settings.platform(platform) if platform else getattr(settings.config, space)
 
-    def platforms(self, names: Sequence[str] = ()) -> tuple[Sequence[Platform], str]:
-        runtime = self._runtime
-        offered = runtime.index.offered("platforms")
-        for name in names:
-            if name not in offered:
-                raise UnknownName("platform", name, offered, hint=f"pip install hermes-platform-{name}")
-        wanted = list(names) or [name for name in offered if self._is_set_up(name)]
-        gone = [] if names else sorted(self.section("platforms").keys() - offered)
-        there = [name for name in gone if runtime.settings.platform(name).enabled is not False]
-        problems = [f"Platform {name} is not installed: pip install hermes-platform-{name}" for name in there]
-        if not wanted:
-            return [], "\n".join(problems)
-        runtime.loader.load_contributing("platforms", wanted)
-        found = {p.name: p for _, p in runtime.dispatch.contributions("register_platforms")}
-        if missing := [name for name in wanted if name not in found]:
-            faults = "; ".join(fault.error for fault in runtime.dispatch.faults) or "it is not enabled"
-            problems.append(f"Platform {', '.join(sorted(missing))} cannot be served: {faults}")
-            if names or len(missing) == len(wanted):
-                raise UserError("\n".join(problems))
-        return [found[n] for n in wanted if n in found and Feature.LIVE not in found[n].features], "\n".join(problems)
+    def rights(self, owner: Principal, speaker: Speaker | None = None) -> Rights:
+        return self._runtime.guests.rights(owner, speaker)
 
-    def _is_set_up(self, name: str) -> bool:
+    def contributed(
+        self, table: str, names: Sequence[str], *, named: bool = False
+    ) -> tuple[Mapping[str, Any], Sequence[Fault]]:
+        runtime = self._runtime
+        declared = [one for name in names for one in runtime.index.contributing(table, name)]
+        for one in declared:
+            runtime.loader.load(one, named=named)
+        given = {one.name: one for _, one in runtime.dispatch.contributions(f"register_{table}")}
+        labels = {one.label for one in declared}
+        faults = [fault for fault in runtime.dispatch.faults if fault.plugin in labels]
+        return {name: given[name] for name in names if name in given}, faults
+
+    def is_set_up(self, platform: str) -> bool:
         settings = self._runtime.settings
-        if (enabled := settings.platform(name).enabled) is not None:
+        if (enabled := settings.platform(platform).enabled) is not None:
             return enabled
-        plugins = self._runtime.index.contributing("platforms", name)
+        plugins = self._runtime.index.contributing("platforms", platform)
         secrets = [secret for one in plugins if one.manifest for secret in one.manifest.secrets]
         sections = settings.raw.get("platforms") or ()  # an empty section counts, too
-        return name in sections or (bool(secrets) and all(settings.secrets.get(secret) for secret in secrets[:1]))
-
-    def interfaces(self, name: str = "") -> tuple[Sequence[Platform], str]:
-        runtime, usual = self._runtime, self._runtime.interfaces
-        names = [name] if name else usual
-        declared = [one for said in names for one in runtime.index.contributing("platforms", said)]
-        for one in declared:
-            runtime.loader.load(one, named=bool(name))
-        found = {p.name: p for _, p in runtime.dispatch.contributions("register_platforms")}
-        if not (there := [found[one] for one in names if one in found]):
-            missing, program = names[-1], runtime.home.brand
-            package = f", or pip install hermes-platform-{missing}" if missing in usual else ""
-            hint = f"Try `{program} -z TEXT`{package}."
-            raise UnknownName("platform", missing, runtime.index.offered("platforms"), hint=hint)
-        labels = {one.label for one in declared}
-        faults = (fault for fault in runtime.dispatch.faults if fault.plugin in labels)
-        return there, "\n".join(f"{f.plugin} is left out: {f.error}. See: {f.hint}" for f in faults)
+        return platform in sections or (bool(secrets) and all(settings.secrets.get(secret) for secret in secrets[:1]))
 
     async def converse(self, platform: Platform, session: str = "") -> None:
         from hermes_core.agent.console import serve
@@ -118,18 +96,6 @@ class Host(HostBroker):
             return self._runtime.settings.masks.text(await dispatch.shielded(label, where, one.status) or "")
 
         return HostedService(one.name, one.alone, one.local, run, health, did, partial(dispatch.failed, label, where))
-
-    def queue(self) -> TurnQueue | None:
-        runtime = self._runtime
-        name = runtime.settings.config.workers.queue
-        if name == "local":
-            return None
-        runtime.loader.load_contributing("queues", [name])
-        found: dict[str, TurnQueue] = {one.name: one for _, one in runtime.dispatch.contributions("register_queues")}
-        if name not in found:
-            hint = f"pip install hermes-backend-{name}, or set workers.queue."
-            raise UnknownName("turn queue", name, ["local", *found], hint=hint)
-        return found[name]
 
     def outputs(self, session: str) -> Path:
         return self._runtime.home.outputs / session
@@ -181,19 +147,12 @@ class _Records(HostRecords):
     commands_waiting = of_store(lambda store: store.inbox.commands_waiting)
     forget = of_store(lambda store: store.inbox.forget)
     over = of_store(lambda store: store.journal.over)
-    accounts = of_store(lambda store: store.accounts.list)
-    renew = of_store(lambda store: store.accounts.renew)
-    release = of_store(lambda store: store.accounts.release)
 
     async def hear(self, owner: Principal, envelope: Envelope) -> int:
         return await (await self._runtime.store()).inbox.hear(owner, envelope, trace.current())
 
     async def refuse(self, owner: Principal, envelope: Envelope, why: str) -> None:
         await (await self._runtime.store()).inbox.refuse(owner, envelope, why, trace.current())
-
-    async def lease(self, platform: str, account: str) -> AccountLease | None:
-        holder = self._runtime.sessions.holder
-        return await (await self._runtime.store()).accounts.lease(platform, account, holder=holder)
 
     async def leave(self) -> None:
         await self._runtime.sessions.leave()

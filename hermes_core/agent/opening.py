@@ -1,17 +1,18 @@
-"""Where the store is, who opens it there, who sends to chats, and who limits what is spent."""
+"""Where the store is, who opens it there, who sends to chats, who limits what is spent, and what people may do."""
 
 import re
+from typing import Any
 
 from hermes_core.brokers import Mailbox
 from hermes_core.config.settings import Settings
 from hermes_core.errors import PluginError, UserError
-from hermes_core.kinds import Purse, StoreDriver
+from hermes_core.kinds import Purse, Roles, StoreDriver
 from hermes_core.plugins.consent import Consent
 from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.plugins.index import Index
 from hermes_core.plugins.loader import Loader, chosen
 
-__all__ = ["address_of", "driver_for", "mailbox_of", "mended", "purses_of"]
+__all__ = ["address_of", "driver_for", "mailbox_of", "mended", "purses_of", "roles_of"]
 
 _HINT = "It looks like postgresql://USER:PASSWORD@HOST:5432/DATABASE; without store.url the store is a file."
 
@@ -68,16 +69,29 @@ def mailbox_of(loader: Loader, dispatch: Dispatch) -> Mailbox:
 
 
 def purses_of(index: Index, consent: Consent, loader: Loader, dispatch: Dispatch) -> list[tuple[str, Purse]]:
-    """Find who limits what is spent, with the labels of their plugins.
+    """Find who limits what is spent, with the labels of their plugins. Raises PluginError: see ``_whole``."""
+    return _whole("purses", "limit what is spent", index, consent, loader, dispatch)
 
-    Raises PluginError for an enabled plugin that declares a purse and has none: nothing is spent without its word.
+
+def roles_of(index: Index, consent: Consent, loader: Loader, dispatch: Dispatch) -> Roles | None:
+    """Find who says what people may do; None where no plugin does. Raises PluginError, also for two of them."""
+    found = _whole("roles", "say what people may do", index, consent, loader, dispatch)
+    if len(found) > 1:
+        raise PluginError(found[0][0], f"and {found[1][0]} would both say what people may do")
+    return found[0][1] if found else None
+
+
+def _whole(table: str, what: str, index: Index, consent: Consent, loader: Loader, dispatch: Dispatch) -> list[Any]:
+    """Find what plugins give of something that nothing is done without, with their labels.
+
+    Raises PluginError for an enabled plugin that declares it and has none.
     """
-    loader.load_contributing("purses")
-    given: list[tuple[str, Purse]] = dispatch.contributions("register_purses")
+    loader.load_contributing(table)
+    given: list[tuple[str, Any]] = dispatch.contributions(f"register_{table}")
     there = {label for label, _ in given}
     for one in index.plugins:
-        if one.manifest and one.manifest.contributes["purses"] and one.label not in there and consent.state(one).usable:
-            fault = next((f.error for f in dispatch.faults if f.plugin == one.label), "it registers no purse")
-            hint = f"To go on without its limits: hermes plugins disable {one.label}"
-            raise one.error(PluginError, f"is to limit what is spent, and cannot: {fault}", hint)
+        if one.manifest and one.manifest.contributes[table] and one.label not in there and consent.state(one).usable:
+            fault = next((f.error for f in dispatch.faults if f.plugin == one.label), f"it has no {table}")
+            hint = f"To go on without it: hermes plugins disable {one.label}"
+            raise one.error(PluginError, f"is to {what}, and cannot: {fault}", hint)
     return given

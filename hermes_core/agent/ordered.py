@@ -24,8 +24,10 @@ _AGAIN = 60.0  # seconds until it is tried again to put a question to a chat tha
 
 
 def ordered(runtime: Runtime, turn_origin: TurnOrigin, owner: Principal, envelope: Envelope | None) -> TurnOrigin:
-    """Return how a turn reaches its person, with what was ordered for its message."""
+    """Return how a turn reaches its person, and who that is, with what was ordered for its message."""
     order = envelope.order if envelope else None
+    if envelope and turn_origin.speaker is None:
+        turn_origin = evolve(turn_origin, speaker=envelope.speaker)
     if order is None:
         return turn_origin
     ends = partial(_deliver, runtime, order.deliver, owner, turn_origin.ends) if order.deliver else turn_origin.ends

@@ -4,6 +4,8 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Coroutine
 
+from attrs import evolve
+
 from hermes_core import trace
 from hermes_core.agent.session_state import OpenSessions, SessionState
 from hermes_core.kinds import ModelRoute
@@ -95,7 +97,8 @@ class TurnRows:
         return opened
 
     async def opened(self, store: "Store", turn: "Turn") -> "tuple[Store, Turn]":
-        """Take a turn that is open already."""
+        """Take a turn that is open already; who speaks in it spends."""
+        turn = evolve(turn, asker=self._state.session.asker)
         self._fence, self._state.left = turn.fence, 0
         if self._sessions.leaves > self._leaves:  # who was told to leave meanwhile has left this one, too
             await store.journal.leave(turn.holder)

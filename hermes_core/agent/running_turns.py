@@ -220,13 +220,15 @@ class RunningTurns:
         )  # one that is not there is an error, not a reason to ask another
         state = await self._sessions.take(session_id, origin, owner, system)
         message = envelope.message if system in state.prompt else instructed(envelope.message, clean(system))
-        run = self._turn_run(state, turn_origin, emit)
+        run = self._turn_run(state, ordered(self._runtime, turn_origin, owner, evolve(original, order=None)), emit)
         await run.play(message, original=original, stored=stored)
         return run
 
     async def _admitted(self, original: Envelope, session_id: str, owner: Principal) -> Envelope:
         """Return the message as plugins let it in. Raises UserError."""
         original = evolve(original, message=sound(original.message))
+        if refused := self._runtime.guests.rights(owner, original.speaker).refused:
+            raise UserError(refused)
         known: dict[str, Any] = {"session_id": session_id, "owner": owner, "cwd": "", "context": 0}
         if self._runtime.dispatch.implementations("transform_incoming"):
             known["cwd"] = await self._folder(session_id, owner) if self._runtime.workspaces.is_here(owner) else ""
@@ -308,7 +310,7 @@ class RunningTurns:
             with notices.heard_by(lambda text: emit(Noticed(text=text))):
                 async with alone:  # of one session, one turn at a time
                     self._playing[session_id] = asyncio.current_task()  # type: ignore[assignment]
-                    if run := await play(emit):
+                    if (run := await play(emit)) and not run.refused:
                         self._runtime.memory.learn(run.session, run.messages)
         except asyncio.CancelledError:
             emit(Ended(session_id=session_id, turn_id="", answer="", reason="interrupted", usage=Usage()))

@@ -12,7 +12,7 @@ from typing import Any, Self
 from attrs import evolve
 
 from hermes_core import hooks, notices
-from hermes_core.agent.opening import address_of, driver_for, mailbox_of, mended, purses_of
+from hermes_core.agent.opening import address_of, driver_for, mailbox_of, mended, purses_of, roles_of
 from hermes_core.agent.policy.guarded import guarded_paths, read_only, readable
 from hermes_core.agent.policy.guests import Guests
 from hermes_core.agent.remembering import Remembering
@@ -25,8 +25,7 @@ from hermes_core.config.settings import Settings
 from hermes_core.context import PluginContext
 from hermes_core.environment import switched_on
 from hermes_core.errors import HermesError
-from hermes_core.kinds import Purse, StoreDriver, Tool
-from hermes_core.options import listed
+from hermes_core.kinds import Purse, Roles, StoreDriver, Tool
 from hermes_core.plugins.brokers import make_context
 from hermes_core.plugins.consent import Consent
 from hermes_core.plugins.dispatch import Dispatch
@@ -81,13 +80,13 @@ class Runtime:
         self.index, self.consent = index, consent
         settings.require_claims(index.config_sections)
         self.owner, self._broker = owner, broker
-        gateway = settings.config.gateway
         self.guests = Guests(
             host=owner,
             people=settings.home.root / "people",
-            trusted=tuple(listed(gateway.trusted_with_shell)),
-            asks_admin=gateway.approvals == "admin",
+            roles=self.roles,
+            report=lambda error: self.dispatch.failed("roles", "rights", error),
         )
+        self._roles: Roles | None = None
         self._own_tools = tuple(tools)
         trace = sys.stderr if switched_on("HERMES_TRACE_HOOKS") else None
         deadlines: dict[hooks.Mode, float] = {"ask": settings.config.policy.ask_seconds}
@@ -166,6 +165,11 @@ class Runtime:
         """Find who limits what is spent. Raises PluginError when one that should cannot."""
         return purses_of(self.index, self.consent, self.loader, self.dispatch)
 
+    def roles(self) -> Roles | None:
+        """Find who says what people other than the owner may do. Raises PluginError when one that should cannot."""
+        self._roles = self._roles or roles_of(self.index, self.consent, self.loader, self.dispatch)
+        return self._roles
+
     @property
     def has_store(self) -> bool:
         """Whether the store is open."""
@@ -212,8 +216,9 @@ class Runtime:
             )
         return self._toolbox
 
-    def plugin_context(self, installed: Installed) -> PluginContext:
-        """Make what a plugin gets of this kernel. Raises ConfigError when its section of the settings is wrong."""
+    @cached_property
+    def _shared(self) -> dict[str, Any]:
+        """What the contexts of all plugins have alike."""
         skills = [
             (one.manifest.name, Path(one.path, folder))
             for one in self.index.plugins
@@ -221,14 +226,12 @@ class Runtime:
             if self.consent.state(one).usable
             for folder in one.manifest.contributes["skills"]
         ]
-        return make_context(
-            installed,
-            self.settings,
-            brokers=self.broker,
-            skills=skills,
-            guarded=guarded_paths(self.settings),
-            owner=self.owner,
-        )
+        guarded = guarded_paths(self.settings)
+        return {"brokers": self.broker, "skills": skills, "guarded": guarded, "owner": self.owner}
+
+    def plugin_context(self, installed: Installed) -> PluginContext:
+        """Make what a plugin gets of this kernel. Raises ConfigError when its section of the settings is wrong."""
+        return make_context(installed, self.settings, **self._shared)
 
     def broker(self, name: str, installed: Installed) -> object:
         """Make a broker of a plugin's context, by its name there."""

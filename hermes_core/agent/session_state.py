@@ -144,7 +144,8 @@ class OpenSessions:
             session = evolve(session, bounds=new.bounds)  # a death came between its row and that of its turn
         place = self.narrow(session.cwd, owner) if session.cwd else ""
         at = runtime.workspaces.backend(owner)
-        session = evolve(session, cwd=place, provider=route.name, model=route.model, backend=at)
+        rights = runtime.guests.rights(owner)
+        session = evolve(session, cwd=place, provider=route.name, model=route.model, backend=at, rights=rights)
         begun, came = _read_specs(stored[1]) if stored else (), runtime.toolbox().sourced(session)
         specs = tuple((await offered(runtime, session, begun)).tools)
         if stored:

@@ -10,10 +10,10 @@ from hermes_core.agent.forwarded import of_store
 from hermes_core.agent.kernel import Kernel
 from hermes_core.agent.session_state import new_session_id
 from hermes_core.brokers import HistoryBroker
-from hermes_core.codec import clean, to_openai
+from hermes_core.codec import clean
 from hermes_core.control import SessionsBroker
 from hermes_core.errors import UserError
-from hermes_core.types import JSON, Message, MessageTrace, Principal, Session
+from hermes_core.types import Message, MessageTrace, Principal, Session
 
 __all__ = ["BrokeredHistory", "BrokeredSessions"]
 
@@ -24,6 +24,7 @@ class BrokeredSessions(SessionsBroker):
     def __init__(self, runtime: Kernel, origin: str) -> None:
         self._runtime, self._origin = runtime, origin
 
+    people = of_store(lambda store: store.spending.people)
     search = of_store(lambda store: store.history.search)
     rows = of_store(lambda store: store.sessions.list)
     archive = of_store(lambda store: store.sessions.archive)
@@ -43,19 +44,10 @@ class BrokeredSessions(SessionsBroker):
         store = await self._runtime.store()
         return await store.history.load((await store.sessions.get(session_id, owner)).id, whole=True)
 
-    async def export(self, owner: Principal, session_id: str) -> Sequence[JSON]:
-        past = await self.past(owner, session_id)
-        prompt = await (await self._runtime.store()).sessions.load_prompt(session_id)
-        began = [{"role": "system", "content": prompt[0]}] if prompt and prompt[0] else []
-        return [*began, *(shape for message in past for shape in to_openai(message))]
-
-    async def export_after(
-        self, owner: Principal, session_id: str, number: int, *, limit: int = 100
-    ) -> Sequence[tuple[int, JSON]]:
+    async def prompt(self, owner: Principal, session_id: str) -> str:
         store = await self._runtime.store()
-        rows = await store.history.messages(owner, session_id, around=max(number, 1), window=limit)
-        behind = [(at, message) for at, message in rows if at > number][:limit]
-        return [(at, shape) for at, message in behind for shape in to_openai(message)]
+        kept = await store.sessions.load_prompt((await store.sessions.get(session_id, owner)).id)
+        return kept[0] if kept else ""
 
     async def traces(
         self, owner: Principal, word: str = "latest", *, everybody: bool = False

@@ -21,8 +21,10 @@ async def ended(
 ) -> tuple[str, str]:
     """Return the last words of a turn that ends here (empty: it goes on), and what its person wants to say instead.
 
-    Raises UserError when a plugin ends it.
+    Raises UserError when a plugin ends it, and where nothing of who speaks in it may run.
     """
+    if refused := runtime.guests.of(session).refused:
+        raise UserError(refused)
     latest = takewhile(lambda message: message.role != "assistant", reversed(messages))
     results = [part for message in reversed([*latest]) for part in message.parts if isinstance(part, ToolResult)]
     verdict = await runtime.dispatch.decide("next_step", session=session, number=number, usage=usage, results=results)

@@ -59,7 +59,8 @@ class Toolbox:
         """Return the tools that can be used now. ``known`` are those that a session knows of already."""
         off = set(self._off_on.get(session.origin, ())) - known
         tools = {n: t for n, t in {**self._tools, **self.sourced(session)}.items() if n not in off}
-        tools = {n: t for n, t in tools.items() if permits(session.bounds, t)}
+        for bounds in (session.bounds, session.rights.bounds if session.rights else None):
+            tools = {n: t for n, t in tools.items() if permits(bounds, t)}
         return {n: t for n, t in tools.items() if self.lacks(t, session) is None}
 
     def lacks(self, tool: Tool, session: Session) -> str | None:

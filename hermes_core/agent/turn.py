@@ -18,6 +18,7 @@ from attrs import evolve
 
 from hermes_core import trace
 from hermes_core.agent.asking import Asker
+from hermes_core.agent.bounds import answers
 from hermes_core.agent.ending import Endings
 from hermes_core.agent.exchange import Exchange
 from hermes_core.agent.failed import cause, failed, given_up
@@ -92,6 +93,11 @@ class TurnRun:
         self._began = time.monotonic()
 
     @property
+    def refused(self) -> bool:
+        """Whether nothing of who speaks in it was to run: it came to nothing that could be learned from."""
+        return bool(self._rights.refused)
+
+    @property
     def session(self) -> Session:
         """The session it plays in."""
         return self._state.session
@@ -115,21 +121,30 @@ class TurnRun:
         ``original`` is what came in, before plugins changed it; ``waited`` the row of a message that waited for its
         turn. ``stored`` is called when it has its row. Who is ``patient`` leaves a session that a death cut off: Busy.
         """
-        runtime, session = self._runtime, self._state.session
-        self._model.route = await runtime.routes.get_for(self._turn_origin.model, self._turn_origin.effort)
+        runtime, session, origin = self._runtime, self._speaking(), self._turn_origin
+        self._model.route = await runtime.routes.get_for(origin.model, origin.effort, self._rights.models)
         await self._state.closed()
-        await self._sessions.renew(self._state, self._turn_origin.bounds)
+        await self._sessions.renew(self._state, origin.bounds)
         self._model.specs = self._state.specs
-        message = await runtime.memory.prefetched(session, message)
+        if not self._rights.refused:
+            message = await runtime.memory.prefetched(session, message)
         history = await (await runtime.store()).history.load(session.id) if self._state.known else []
         self._model.messages = valid([*history, message])
         opening = self._rows.open(self._id, self._model.route, message, original, waited, patient, stored)
         await self._run(opening, self._steps(), surely=stored is not None)
 
+    def _speaking(self) -> Session:
+        """Let the session know who speaks in it now, and what they may do."""
+        speaker, session = self._turn_origin.speaker, self._state.session
+        self._rights = self._runtime.guests.rights(session.owner, speaker)
+        self._state.session = session = evolve(session, speaker=speaker, rights=self._rights)
+        return session
+
     async def resume(self) -> bool:
         """Run the turn that a dead process left open to its end, if there is one. Raises like ``play``."""
         runtime, state = self._runtime, self._state
-        self._model.route = await runtime.routes.get()
+        self._speaking()
+        self._model.route = await runtime.routes.get_for("", "", self._rights.models)
         await state.closed()
         store = await runtime.store()
         taken = await store.journal.resume_turn(state.session.id, holder=self._sessions.holder, left=state.left)
@@ -147,7 +162,8 @@ class TurnRun:
     async def _as_begun(self, provider: str, model: str) -> None:
         """Go on with what the turn began with, whatever this process was started with; say what is gone."""
         gone = []
-        if route := await self._runtime.routes.find(provider, model):
+        route = await self._runtime.routes.find(provider, model)
+        if route and answers(self._rights.models, route.name, route.model):
             self._model.route = route
         else:
             gone.append(f"{provider}:{model}, so {self._model.route.name}:{self._model.route.model} went on")
@@ -204,7 +220,8 @@ class TurnRun:
             await self._close("done", await self._shown.whole(self._state.session, answer))
         finally:
             self._state.count = self._state.keep = None
-            self._state.session = evolve(self._state.session, turn="", untrusted=False, bounds=None, attended=False)
+            bare = evolve(self._state.session, turn="", untrusted=False, bounds=None, attended=False, speaker=None)
+            self._state.session = evolve(bare, rights=self._runtime.guests.of(bare))
             self._rows.rest()
 
     def _fail(self, error: HermesError) -> str:

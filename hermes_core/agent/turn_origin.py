@@ -2,7 +2,7 @@
 
 from hermes_core.brokers import TurnEnds
 from hermes_core.kinds.console import AskPerson
-from hermes_core.types import TurnBounds
+from hermes_core.types import Speaker, TurnBounds
 from hermes_core.values import frozen
 
 TYPE_CHECKING = False
@@ -19,7 +19,8 @@ class TurnOrigin:
     ``ask`` puts questions to them; ``ends`` prepares what its end writes besides. ``model`` (``[provider:]model``) and
     ``effort`` are the conversation's own choice, empty where it made none; ``bounds`` are what it may do at most.
     ``above`` is the meter of the turn that it works for, whose person is asked as long as that turn lets them.
-    A question that is ``lasting`` waits for its answer without a deadline.
+    A question that is ``lasting`` waits for its answer without a deadline. ``speaker`` is whose words it answers, None
+    where that is the session's owner.
     """
 
     ask: AskPerson | None = None
@@ -29,3 +30,4 @@ class TurnOrigin:
     bounds: TurnBounds | None = None
     above: "Meter | None" = None
     lasting: bool = False
+    speaker: Speaker | None = None

@@ -22,7 +22,17 @@ from hermes_core.kinds.console import AskPerson
 from hermes_core.plugins.index import Installed
 from hermes_core.plugins.loader import slash_clashes
 from hermes_core.plugins.soundness import unsound
-from hermes_core.types import Envelope, Event, Message, PastTurn, Principal, Session, TurnBounds, TurnOrder
+from hermes_core.types import (
+    Envelope,
+    Event,
+    Message,
+    PastTurn,
+    Principal,
+    Session,
+    Speaker,
+    TurnBounds,
+    TurnOrder,
+)
 
 __all__ = ["Turns"]
 
@@ -136,11 +146,13 @@ class Turns(TurnsBroker):
         only: Literal["", "cut", "waiting"] = "",
         model: str = "",
         effort: str = "",
+        speaker: Speaker | None = None,
     ) -> AsyncGenerator[Event, None]:
         owner = await self._checked(session, owner)
         if await (await self._runtime.store()).sessions.is_free(session):
             return  # it was taken up, and nothing was said in it
-        turns, origin = self._runtime.turns, TurnOrigin(ask=ask, ends=ends, model=model, effort=effort)
+        turns = self._runtime.turns
+        origin = TurnOrigin(ask=ask, ends=ends, model=model, effort=effort, speaker=speaker)
         for what, play in {"cut": turns.resume, "waiting": turns.follow}.items():
             if only not in ("", what):
                 continue

@@ -29,7 +29,7 @@ class Workspaces:
     def backend(self, owner: Principal) -> str:
         """Return the name of the backend that somebody's commands run on."""
         config = self._settings.config
-        return (self._guests.is_guest(owner) and config.gateway.backend) or config.terminal.backend
+        return self._guests.rights(owner).backend or config.terminal.backend
 
     def is_here(self, owner: Principal) -> bool:
         """Tell whether somebody's tools see the files of this machine, under the same paths."""

@@ -20,7 +20,8 @@ def require_somebody(scope: Scope) -> None:
     """Do nothing where a plugin is there that could answer; else offer to install some. Raises UserError."""
     if scope.index.offered("providers"):
         return
-    command = _installing()
+    uv, pip = shutil.which("uv"), [sys.executable, "-m", "pip", "install", MOST]
+    command = pip if find_spec("pip") else [uv, "pip", "install", MOST, "--python", sys.executable] if uv else []
     text = "Only the kernel is installed: nothing that could answer."
     alone = not (sys.stdin.isatty() and sys.stderr.isatty()) or run_by_tool()
     if alone or not command or not click.confirm(f"{text}\nRun now: {shlex.join(command)}", default=True, err=True):
@@ -28,11 +29,3 @@ def require_somebody(scope: Scope) -> None:
     if subprocess.run(command, check=False).returncode:
         raise UserError(f"That failed: {shlex.join(command)}", hint="What it said stands above.")
     raise UserError("It is installed.", hint=f"Start again: {scope.name} setup")
-
-
-def _installing() -> list[str]:
-    """Say what installs it here; empty where nothing does."""
-    if find_spec("pip"):
-        return [sys.executable, "-m", "pip", "install", MOST]
-    uv = shutil.which("uv")
-    return [uv, "pip", "install", MOST, "--python", sys.executable] if uv else []

@@ -13,11 +13,9 @@ import click
 
 from hermes_core import __version__
 from hermes_core.cli.config import config_problems, idle_rules
-from hermes_core.cli.finding_rows import Row, row
-from hermes_core.cli.finding_rows import who as named
 from hermes_core.cli.plugin_commands import PACKAGES
 from hermes_core.cli.scope import Scope
-from hermes_core.cli.trial import PATIENCE, cheap, in_full, probed, working
+from hermes_core.cli.trial import PATIENCE, Row, cheap, in_full, named, probed, row, working
 from hermes_core.config.layers import THEIRS
 from hermes_core.config.schema import PLUGIN_SPACES
 from hermes_core.errors import HermesError, UnknownName
@@ -54,13 +52,13 @@ class _Doctor(click.Command):
 @click.option("--probe", default="", hidden=True, help="Try one plugin here, and print what was found as JSON.")
 @json_option
 @click.pass_obj
-def doctor(scope: Scope, /, deep: bool, fix: bool, only: str, probe: str, as_json: bool, **named: bool) -> int:
+def doctor(scope: Scope, /, deep: bool, fix: bool, only: str, probe: str, as_json: bool, **chosen: bool) -> int:
     """Check home, settings, secrets, store, plugins and the model. Exit 1 when there is a fault."""
     gc.enable()  # it may take long
     if probe:
         click.echo(json.dumps(working(scope, probe)))
         return 0
-    full = {name.replace("_", "-") for name, wanted in named.items() if wanted}
+    full = {name.replace("_", "-") for name, wanted in chosen.items() if wanted}
     rows = asyncio.run(in_full(scope, full)) if full else []
     rows += list(_house(scope, fix=fix)) if not only and not full else []
     rows += [*asyncio.run(cheap(scope, only)), *_plugins(scope, deep=deep, only=only)] if not full else []

@@ -143,7 +143,6 @@ def awaited(command: click.Command, run: Run, owner: str) -> click.Command:
 
 def _in_kernel(scope: Scope, work: Coroutine[Any, Any, Any]) -> Any:
     """Run the work of a command while the kernel lives. It is closed at the end, also after Ctrl-C and SIGTERM."""
-
     ended: list[bool] = []
 
     async def live() -> Any:

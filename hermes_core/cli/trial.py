@@ -8,21 +8,35 @@ import sys
 from functools import partial
 
 from hermes_core import hooks
-from hermes_core.cli.finding_rows import Row, row
-from hermes_core.cli.finding_rows import found as found_row
-from hermes_core.cli.finding_rows import who as named
 from hermes_core.cli.scope import Scope
 from hermes_core.errors import HermesError
 from hermes_core.kinds import Backend
 from hermes_core.plugins.crash_markers import CrashMarkers
 from hermes_core.plugins.index import Installed
+from hermes_core.types import Finding
 
-__all__ = ["PATIENCE", "cheap", "in_full", "probed", "working"]
+__all__ = ["PATIENCE", "Row", "cheap", "in_full", "named", "probed", "row", "working"]
+
+Row = dict[str, str]
 
 PATIENCE = 10  # seconds a plugin may take to be imported and to register before doctor gives up on it
 _SLOW = 0.5  # seconds of import from which doctor says so
 # A distribution is a value: the probe is the same product in another process.
 _PROGRAM = "import sys, json, hermes_core; hermes_core.Distribution(*json.loads(sys.argv[1])).cli(sys.argv[2:])"
+
+
+def row(level: str, who: str, text: str, fix: str = "", phase: str = "") -> Row:
+    """Make a row of what doctor finds; ``phase`` is what a plugin was at when it failed."""
+    return {"level": level, "who": who, "phase": phase, "text": text, "fix": fix}
+
+
+def named(one: Installed) -> str:
+    """Name a plugin with its version."""
+    return f"{one.label} {one.version}".strip()
+
+
+def _found(label: str, finding: Finding) -> Row:
+    return row("asks" if finding.level == "warning" else finding.level, label, finding.text, finding.fix)
 
 
 def probed(scope: Scope, plugin: Installed) -> list[Row]:
@@ -68,7 +82,7 @@ def working(scope: Scope, label: str) -> list[Row]:
                 rows.append(row("fault" if fix or used else "idle", who, f"the backend {one.name} is not ready", fix))
         for _, check in runtime.dispatch.contributions("register_checks"):
             if not (check.cheap and runtime.loader.is_own(label)):  # those were run beside this process
-                rows.extend(found_row(label, finding) for finding in await check.run())
+                rows.extend(_found(label, finding) for finding in await check.run())
 
     asyncio.run(run())
     return rows
@@ -87,7 +101,7 @@ async def cheap(scope: Scope, only: str) -> list[Row]:
             for label, check in dispatch.contributions("register_checks"):
                 if check.cheap:
                     found = await dispatch.shielded(label, f"the check {check.name}", check.run, PATIENCE) or ()
-                    rows += [found_row(check.name, finding) for finding in found]
+                    rows += [_found(check.name, finding) for finding in found]
             ours = {plugin.label for plugin in owners}  # those of others are told by their trials
             rows += [row("fault", f.plugin, f.error, f.hint, f.phase) for f in dispatch.faults if f.plugin in ours]
     except HermesError:
@@ -105,6 +119,6 @@ async def in_full(scope: Scope, names: set[str]) -> list[Row]:
         hermes.runtime.loader.load_contributing("checks", sorted(names))
         for label, check in dispatch.contributions("register_checks"):
             if check.name in names and (not places.get(label) or places[label] & used):
-                rows += [found_row(label, finding) for finding in await (check.full or check.run)()]
+                rows += [_found(label, finding) for finding in await (check.full or check.run)()]
         rows += [row("fault", f.plugin, f.error, f.hint, f.phase) for f in dispatch.faults]
     return rows or [row("fault", "doctor", f"no enabled plugin has the check {', '.join(sorted(names))}")]

@@ -15,11 +15,11 @@ from hermes_core.config.secrets import Secrets
 from hermes_core.environment import is_secret
 from hermes_core.errors import UserError
 from hermes_core.masking import might_be_secret, put_to_use
-from hermes_core.masking.stream import MaskingStream, hidden, mask, masked_text
-from hermes_core.masking.watched import UNJUDGED, Watched
+from hermes_core.masking.watched import Watched
 from hermes_core.options import Secret
 from hermes_core.types.base import JSON
 from hermes_known.known import Known
+from hermes_known.stream import UNJUDGED, MaskingStream, hidden, mask, masked_text
 
 __all__ = ["Masks", "known_values"]
 

@@ -295,7 +295,7 @@ def read_kernel(
     Other sections, and what else stands in ``providers.NAME``, are refused unless they are ``claimed``; None leaves
     them for later, but for what looks like a slip of the pen. The host's section is left to its plugin in any case.
     """
-    apart = {s for s in own_sections(raw) if (not nearest(s, _KNOWN) if claimed is None else s in claimed)}
+    apart = {s for s in own_sections(raw) if (not nearest(s, _KNOWN, 0.7) if claimed is None else s in claimed)}
     kernel = {key: value for key, value in raw.items() if key not in PLUGIN_SPACES and key not in apart}
     for keys, ours, more in _beyond(raw):
         slips = {k: v for k, v in more.items() if keys[0] in OPEN and nearest(k, KERNEL_KEYS[keys[0]], 0.85)}

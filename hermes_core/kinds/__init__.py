@@ -20,6 +20,7 @@ from hermes_core.kinds.platform import ConsoleDriver, Platform
 from hermes_core.kinds.provider import Provider
 from hermes_core.kinds.purse import Purse
 from hermes_core.kinds.queue import TurnQueue
+from hermes_core.kinds.roles import Roles
 from hermes_core.kinds.router import Attempt, ModelCall, ModelRoute, RetryLimits, Router
 from hermes_core.kinds.secret_source import SecretSource
 from hermes_core.kinds.service import Service
@@ -55,6 +56,7 @@ __all__ = [
     "Purse",
     "Resource",
     "RetryLimits",
+    "Roles",
     "Router",
     "SecretSource",
     "Service",

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Literal, Protocol
 
-from hermes_core.types import ConversationState, Envelope, Job, Message, Session, SlashCommand, ToolRow
+from hermes_core.types import ConversationState, Envelope, Job, Message, Rights, Session, SlashCommand, ToolRow
 
 __all__ = ["Conversation", "ConversationJobs", "ConversationModel", "ConversationQueue", "ConversationTurn"]
 
@@ -83,6 +83,9 @@ class Conversation(Protocol):
     queue: ConversationQueue  # what waits for its turn
     model: ConversationModel  # who answers
     jobs: ConversationJobs  # what runs beside it
+
+    def rights(self) -> Rights:
+        """Return what its person may do now."""
 
     def need_person(self, *, admin: bool = False) -> None:
         """Need a person. Raises UserError when a tool of Hermes types here; with ``admin`` also for who is none."""

@@ -45,8 +45,8 @@ def masked(text: str) -> str:
     """
     if masks := _in_use and _in_use():
         return masks.always(text)
-    from hermes_core.masking.stream import masked_text
     from hermes_known.known import Known
+    from hermes_known.stream import masked_text
 
     kept = (value for name, value in os.environ.items() if environment.is_secret(name, value))
     return masked_text(text, Known(kept))

@@ -10,11 +10,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.kinds import Masker
 
-__all__ = ["SLOW", "UNJUDGED", "Hung", "Span", "Watched"]
+__all__ = ["SLOW", "Hung", "Span", "Watched"]
 
 T = TypeVar("T")
 Span = tuple[int, int, bool]  # begin, end, and whether nothing of it may be shown
-UNJUDGED = r"[^\r\n]*\S[^\r\n]*"  # a line that holds something
 SLOW = 5.0  # seconds of a processor for one piece of a text, of at most 128 K characters
 
 

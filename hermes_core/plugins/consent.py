@@ -7,13 +7,12 @@ import json
 from contextlib import contextmanager
 
 from hermes_core.own import TABLES
-from hermes_core.package import Package
 from hermes_core.plugins.index import Index, Installed, matches
 from hermes_core.plugins.manifest import Manifest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
     from typing import Self
 
@@ -136,18 +135,14 @@ class Consent:
             lock["plugins"] = {label: row for label, row in lock["plugins"].items() if row["owner"] != distribution}
             lock["wanted"].pop(distribution, None)
 
-    def remember_request(
-        self, distribution: str, requirement: str, *, only_binary: bool = True, version: str = "", digest: str = ""
-    ) -> None:
+    def remember_request(self, distribution: str, request: "Mapping[str, JSON]") -> None:
         """Note what was asked to be installed and what came, so that ``plugins sync`` can restore just that."""
-        row = {"requirement": requirement, "only_binary": only_binary, "version": version, "digest": digest}
         with self._changing() as lock:
-            lock["wanted"][distribution] = row
+            lock["wanted"][distribution] = dict(request)
 
-    def wanted(self) -> list[Package]:
-        """Return what was asked to be installed, by distribution."""
-        rows = sorted(self._lock["wanted"].items())
-        return [Package(name, **{"requirement": name, "only_binary": True, **_known(row)}) for name, row in rows]
+    def wanted(self) -> "Mapping[str, Mapping[str, JSON]]":
+        """Return what was asked to be installed, by distribution: what a row holds is for the installer to say."""
+        return dict(sorted(self._lock["wanted"].items()))
 
     def faults(self, index: Index) -> "list[Fault]":
         """Return what asks for the person: a broken lock file; enabled plugins that are gone, grew or changed hands."""
@@ -213,10 +208,6 @@ class Consent:
         except OSError as error:
             raise explain(error, "write", path) from None
         self._lock = lock
-
-
-def _known(row: "JSON") -> "JSON":
-    return {name: row[name] for name in Package._fields if name in row}
 
 
 def asked(manifest: Manifest | None) -> dict[str, str]:

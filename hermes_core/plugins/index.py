@@ -8,6 +8,7 @@ import contextlib
 import json
 import os
 import sys
+from functools import lru_cache
 
 from hermes_core import __version__
 from hermes_core.own import TABLES
@@ -97,7 +98,7 @@ class Index:
     """
 
     def __init__(self, plugins: "Iterable[Installed]", *, first: "Iterable[str]" = ()) -> None:
-        given, patterns = list(plugins), list(first)
+        given, patterns = list(plugins), tuple(first)
         for one in given:
             one.priority = _place(one.distribution, patterns)
         self._by_label: dict[str, Installed] = {}
@@ -189,13 +190,13 @@ def _keep_one(winner: Installed, loser: Installed) -> str:
     return f"Remove {loser.path}, or disable {winner.owner}."
 
 
-def matches(distribution: str, patterns: "Iterable[str]") -> bool:
+def matches(distribution: str, patterns: tuple[str, ...]) -> bool:
     """Tell whether a distribution is named by one of the patterns; a plugin without a distribution never is."""
-    listed = list(patterns)
-    return _place(distribution, listed) < len(listed)
+    return _place(distribution, patterns) < len(patterns)
 
 
-def _place(distribution: str, patterns: list[str]) -> int:
+@lru_cache(maxsize=1024)  # who may run is asked of every plugin, several times in a start
+def _place(distribution: str, patterns: tuple[str, ...]) -> int:
     """Return the place of the first pattern that fits, else one past the last."""
     from fnmatch import fnmatchcase
 

@@ -22,6 +22,7 @@ from hermes_core.types import (
     Envelope,
     Message,
     Principal,
+    Speaker,
     Text,
     ToolResult,
     TurnBounds,
@@ -137,6 +138,7 @@ def address_to_json(envelope: Envelope) -> str:
     """Return an envelope without its message, as JSON text; what says nothing is left out."""
     known = {one.name: getattr(envelope, one.name) for one in fields(Envelope) if one.name != "message"}
     unsaid = {one.name: one.default for one in fields(Envelope) if one.default is not NOTHING}
+    known["speaker"] = asdict(envelope.speaker) if envelope.speaker else None
     if envelope.order:
         known["order"] = asdict(envelope.order, value_serializer=_plain)
     return dumps({name: value for name, value in known.items() if name not in unsaid or value != unsaid[name]})
@@ -147,7 +149,9 @@ def address_from_json(text: str, message: Message) -> Envelope:
     known = {one.name for one in fields(Envelope)}
     data = {name: value for name, value in json.loads(text).items() if name in known}
     order = _order(data["order"]) if data.get("order") else None
-    return Envelope(**{**data, "roles": tuple(data.get("roles", ())), "order": order}, message=message)
+    speaker = Speaker(**data["speaker"]) if data.get("speaker") else None
+    read = {**data, "roles": tuple(data.get("roles", ())), "order": order, "speaker": speaker}
+    return Envelope(**read, message=message)
 
 
 def _plain(_instance: object, _field: object, value: Any) -> Any:

@@ -17,7 +17,7 @@ from hermes_core.store.killpoints import die_at
 from hermes_core.store.leases import Busy, Resumed, Turn
 from hermes_core.store.outside import result_of
 from hermes_core.store.spending import book, sums
-from hermes_core.store.transactions import Stored, owner_number, session_facts, transaction
+from hermes_core.store.transactions import Stored, owner_number, owner_row, session_facts, transaction
 from hermes_core.store.validity import INTERRUPTED, NO_RESULT, NOT_RUN, result_message, said
 from hermes_core.types import Envelope, Message, Principal, ToolCall, ToolResult, Usage
 from hermes_core.values import frozen
@@ -317,7 +317,7 @@ def _book(
     used = sums(usage)
     tx.change("session_usage", id=turn.session_id, **used)
     tx.change("turn_usage", id=turn.id, **used)
-    owner = session_facts(tx, turn.session_id)[0]
+    owner = owner_row(tx, turn.asker) if turn.asker else session_facts(tx, turn.session_id)[0]
     for provider, model, part, seconds in calls:
         where = {"session_id": turn.session_id, "turn_id": turn.id, "task": task, "provider": provider, "model": model}
         book(tx, owner, part, seconds, **where)

@@ -18,7 +18,7 @@ from hermes_core.database import Transaction
 from hermes_core.errors import StoreError, UserError
 from hermes_core.store.killpoints import die_at
 from hermes_core.store.processes import is_running
-from hermes_core.types import Message, Usage
+from hermes_core.types import Message, Principal, Usage
 from hermes_core.values import frozen
 
 GONE = -1e12  # a beat that no clock has shown
@@ -42,12 +42,13 @@ class StaleLease(StoreError):
 
 @frozen(kw_only=True)
 class Turn:
-    """A turn that was opened, with the token that lets its holder write."""
+    """A turn that was opened, with the token that lets its holder write. ``asker`` spends in it; None: its owner."""
 
     id: str
     session_id: str
     holder: str
     fence: int
+    asker: Principal | None = None
 
 
 @frozen(kw_only=True)

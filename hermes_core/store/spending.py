@@ -17,13 +17,17 @@ class Spending(Stored):
 
     @transaction(READ)
     def spent(self, tx: Transaction, owner: Principal, *, session_id: str = "", since: float = 0.0) -> Spent:
-        """Return what a session of an owner used, or all their turns since an instant, as far as it is booked."""
+        """Return what a session of an owner used, or all that their words took since an instant, as booked."""
         where = {"session_id": session_id} if session_id else {"since": since}
-        row = tx.row(
-            "turns_of" if session_id else "turns_since", owner=owner_number(tx, owner), now=time.time(), **where
-        )
+        name = "turns_of" if session_id else "spent_since"
+        row = tx.row(name, owner=owner_number(tx, owner), now=time.time(), **where)
         known: dict[str, Any] = {name: row[name] or 0 for name in row.keys()} if row else {"seconds": 0.0}  # noqa: SIM118 - no mapping
         return Spent(seconds=known.pop("seconds"), usage=Usage(**known))
+
+    @transaction(READ)
+    def people(self, tx: Transaction) -> list[Principal]:
+        """Return everybody who ever owned something here, as they came."""
+        return [Principal(profile=row["profile"], person=row["person"]) for row in tx.rows("owners_all")]
 
     @transaction()
     def add(
@@ -53,6 +57,7 @@ class Spending(Stored):
             day = time.strftime("%Y-%m-%d", time.localtime(int(row["quarter"]) * 900))
             found.setdefault((day, row["provider"], row["model"], row["task"]), []).append(row)
         names = [field.name for field in attrs.fields(Usage) if field.name != "priced"]
+        newest = sorted(sorted(found.items()), key=lambda item: item[0][0], reverse=True)
         return [
             UsageRow(
                 day=day,
@@ -64,9 +69,7 @@ class Spending(Stored):
                 estimated=sum(row["cost"] for row in rows if row["priced"] == "estimated"),
                 unpriced=sum(row["calls"] for row in rows if not row["priced"]),
             )
-            for (day, provider, model, task), rows in sorted(
-                sorted(found.items()), key=lambda item: item[0][0], reverse=True
-            )
+            for (day, provider, model, task), rows in newest
         ]
 
 

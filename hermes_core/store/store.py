@@ -18,7 +18,6 @@ from hermes_core.store.versions.head import SQL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hermes_core.store.accounts import Accounts
     from hermes_core.store.approvals import Approvals
     from hermes_core.store.cross_chat_notes import CrossChatNotes
     from hermes_core.store.traces import Traces
@@ -66,13 +65,6 @@ class Store:
         self.spending = Spending(database)
 
     # --- parts that most programs do not need ----------------------------------------------------------------
-
-    @cached_property
-    def accounts(self) -> "Accounts":
-        """Who serves which account on a service."""
-        from hermes_core.store.accounts import Accounts
-
-        return Accounts(self.database)
 
     @cached_property
     def approvals(self) -> "Approvals":

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from hermes_core.database import READ, WRITE, Begin, Database, Rows, TablesTransaction, Transaction
 from hermes_core.errors import Conflict, ContractError, Incompatible, PluginError, StoreError
+from hermes_core.store import leases
 from hermes_core.store.killpoints import die_at
-from hermes_core.types import Migration
+from hermes_core.types import JSON, Migration
 
 if TYPE_CHECKING:
     import sqlalchemy as sa
@@ -159,6 +160,12 @@ class _Open(TablesTransaction):
 
     def clock(self) -> float:
         return self._tx.clock() or time.time()
+
+    def mark(self) -> Mapping[str, JSON]:
+        return leases.mark(self._tx)
+
+    def lives(self, row: Mapping[str, Any] | None) -> bool:
+        return leases.alive(self._tx, row)
 
 
 def _refusal(statement: object, prefix: str) -> str:

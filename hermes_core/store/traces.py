@@ -118,7 +118,7 @@ def _turn(tx: Transaction, row: dict[str, Any]) -> Row:
     of = {"session_id": row["session_id"], "turn_id": row["id"]}
     since = row["started"] - _SLACK
     answered = tx.row("why_answered", **of)
-    models = tx.rows("why_model_calls", owner=row["owner"], turn_id=row["id"], since=since)
+    models = tx.rows("why_model_calls", turn_id=row["id"], since=since)
     holder = {name: row.pop(name) for name in ("holder", "place", "pid", "beat")}
     return {
         **row,

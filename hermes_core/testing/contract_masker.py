@@ -6,11 +6,11 @@ from typing import Any, ClassVar
 import pytest
 
 from hermes_core.kinds import Masker
-from hermes_core.masking.stream import MaskingStream, masked_text
 from hermes_core.masking.watched import Watched
 from hermes_core.testing.contract_base import PluginContract
 from hermes_core.testing.witness import Witness
 from hermes_known.known import Known
+from hermes_known.stream import MaskingStream, masked_text
 
 __all__ = ["MaskerContract"]
 

@@ -303,13 +303,10 @@ class _Plugins(PluginsBroker):
         return self._tools
 
     def offered(self, table: str) -> Sequence[str]:
-        return ()
+        return ("cli",) if table == "platforms" else ()
 
     def routes(self) -> Sequence[RouteRow]:
         return ()
-
-    def platforms(self) -> Sequence[str]:
-        return ("cli", "embed", "oneshot")
 
 
 class _NoChats(MessagesBroker):

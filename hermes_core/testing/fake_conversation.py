@@ -13,7 +13,7 @@ from hermes_core.kinds import (
     ConversationQueue,
     ConversationTurn,
 )
-from hermes_core.types import ConversationState, Envelope, Job, Message, Session, SlashCommand, Text, ToolRow
+from hermes_core.types import ConversationState, Envelope, Job, Message, Rights, Session, SlashCommand, Text, ToolRow
 
 __all__ = ["FakeConversation"]
 
@@ -120,6 +120,10 @@ class FakeConversation(Conversation):
         self.role, self.who, self.envelope = role, self.session.owner.person, envelope
         self.turn, self.queue, self.model, self.jobs = _Turn(self), _Queue(self), _Model(self.chosen), _Jobs(jobs)
         self._by_tool, self._tools, self._commands = by_tool, tools, commands
+
+    def rights(self) -> Rights:
+        """Those of the owner."""
+        return Rights()
 
     def need_person(self, *, admin: bool = False) -> None:
         """Refuse as the kernel does."""

@@ -9,7 +9,6 @@ from attrs import evolve
 from hermes_core.control import SessionsBroker
 from hermes_core.errors import NotPermitted, UnknownName, UserError
 from hermes_core.types import (
-    JSON,
     HistoryEntry,
     Hit,
     Message,
@@ -97,20 +96,10 @@ class FakeSessions(SessionsBroker):
         """All of them."""
         return list(self._found(owner, session_id)[1])
 
-    async def export(self, owner: Principal, session_id: str) -> Sequence[JSON]:
-        """In OpenAI's shape."""
-        from hermes_core.codec import to_openai
-
-        return [shape for message in await self.past(owner, session_id) for shape in to_openai(message)]
-
-    async def export_after(
-        self, owner: Principal, session_id: str, number: int, *, limit: int = 100
-    ) -> Sequence[tuple[int, JSON]]:
-        """The same behind a number."""
-        from hermes_core.codec import to_openai
-
-        numbered = list(enumerate(await self.past(owner, session_id), 1))[number : number + limit]
-        return [(at, shape) for at, message in numbered for shape in to_openai(message)]
+    async def prompt(self, owner: Principal, session_id: str) -> str:
+        """None was built."""
+        self._found(owner, session_id)
+        return ""
 
     async def tool_history(
         self, owner: Principal, session_id: str = "", *, tool: str = "", limit: int = 50

@@ -18,6 +18,7 @@ from hermes_core.types import (
     Principal,
     Said,
     Session,
+    Speaker,
     Started,
     Text,
     TurnOrder,
@@ -122,6 +123,7 @@ class FakeTurns(TurnsBroker):
         only: Literal["", "cut", "waiting"] = "",
         model: str = "",
         effort: str = "",
+        speaker: Speaker | None = None,
     ) -> AsyncGenerator[Event, None]:
         """Answer what waits longest in a session. Nothing is ever cut off here."""
         self._check(session, owner)

@@ -81,8 +81,6 @@ from hermes_core.types.model import (
     UsageDelta,
 )
 from hermes_core.types.people import (
-    Account,
-    AccountLease,
     Approval,
     Chat,
     Envelope,
@@ -90,7 +88,9 @@ from hermes_core.types.people import (
     Member,
     Principal,
     Question,
+    Rights,
     Sent,
+    Speaker,
     Target,
     Verdict,
     Waiting,
@@ -114,8 +114,6 @@ from hermes_core.types.work import ExecRequest, ExecResult, Memo, Source, Wall
 __all__ = [
     "JSON",
     "ASGIApp",
-    "Account",
-    "AccountLease",
     "Approval",
     "Asked",
     "BackendRow",
@@ -184,6 +182,7 @@ __all__ = [
     "Request",
     "Response",
     "Returned",
+    "Rights",
     "Role",
     "RouteRow",
     "Routes",
@@ -196,6 +195,7 @@ __all__ = [
     "Setting",
     "SlashCommand",
     "Source",
+    "Speaker",
     "Spent",
     "Started",
     "StopReason",

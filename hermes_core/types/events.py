@@ -8,7 +8,7 @@ from attrs import Factory
 from hermes_core.types.base import JSON, Role
 from hermes_core.types.content import Message, ToolCall, ToolResult
 from hermes_core.types.model import Usage
-from hermes_core.types.people import Principal, Question, Verdict
+from hermes_core.types.people import Principal, Question, Rights, Speaker, Verdict
 from hermes_core.types.turns import TurnBounds
 from hermes_core.values import frozen
 
@@ -23,6 +23,7 @@ class Session:
     ``backend`` names what opens the place where its tools work; ``cwd`` is a folder there.
     ``untrusted``: what its model knows comes in part from outside, as hooks and tools see it during a turn.
     ``bounds`` are those of the turn that runs in it, and ``attended`` says that a person can be asked in it.
+    ``speaker`` is whose words that turn answers, None where that is the owner, ``rights`` what they may do.
     """
 
     id: str
@@ -39,6 +40,13 @@ class Session:
     untrusted: bool = False
     bounds: TurnBounds | None = None
     attended: bool = False
+    speaker: Speaker | None = None
+    rights: Rights | None = None
+
+    @property
+    def asker(self) -> Principal:
+        """Whose words the turn answers that runs in it; between turns its owner's."""
+        return Principal(profile=self.owner.profile, person=self.speaker.person) if self.speaker else self.owner
 
 
 @frozen(kw_only=True)

@@ -8,7 +8,7 @@ from attrs import Factory
 from hermes_core.types.base import Effect, Outcome
 from hermes_core.types.content import Message
 from hermes_core.types.guarding import CommandPart
-from hermes_core.types.turns import TurnOrder
+from hermes_core.types.turns import TurnBounds, TurnOrder
 from hermes_core.values import frozen
 
 
@@ -18,6 +18,40 @@ class Principal:
 
     profile: str = "default"
     person: str = "owner"
+
+
+@frozen(kw_only=True)
+class Speaker:
+    """Who wrote a message, as its host knows them: the ``person``, and the ``role`` that the host has for them.
+
+    ``named``: somebody let in this very person; else only the place they speak in, with whoever else speaks there.
+    """
+
+    person: str
+    role: str = ""
+    named: bool = True
+
+
+@frozen(kw_only=True)
+class Rights:
+    """What somebody may do; the owner of this Hermes, whose are these, whatever they want.
+
+    ``role`` is what it is called, and ``words`` say it to them, a line each. ``refused`` says why nothing of theirs may
+    run now; who is ``silent`` is not told so. ``bounds`` are around each turn of theirs. ``models`` are patterns of
+    ``provider:model`` that may answer them, the first of which is one model, theirs where they choose none; None: all.
+    ``backend`` opens the place for their commands, those of this machine are not behind its wall unless ``walled``, and
+    ``asks`` says who says yes to a risky one.
+    """
+
+    role: str = "owner"
+    words: Sequence[str] = ()
+    refused: str = ""
+    silent: bool = False
+    bounds: TurnBounds | None = None
+    models: Sequence[str] | None = None
+    backend: str = ""
+    walled: bool = False
+    asks: Literal["person", "admin"] = "person"
 
 
 @frozen
@@ -49,7 +83,7 @@ class Envelope:
     says whether it speaks to the bot: by its name, as an answer to it, or because nobody else is there. ``quote`` is
     the text it answers, ``quote_by`` who wrote that where it is known; ``message_id`` what ``Chat.reply_to`` and
     ``react`` would name. ``roles`` are the sender's.
-    ``order`` is how it wants to be answered, where a plugin wrote it.
+    ``order`` is how it wants to be answered, where a plugin wrote it; ``speaker`` who the sender is, as a host says.
     """
 
     platform: str
@@ -68,6 +102,7 @@ class Envelope:
     quote_by: str = ""
     roles: Sequence[str] = ()
     order: TurnOrder | None = None
+    speaker: Speaker | None = None
 
 
 @frozen(kw_only=True)
@@ -82,29 +117,6 @@ class Waiting:
     mode: str
     trace: str = ""
     envelope: Envelope | None = None
-
-
-@frozen(kw_only=True)
-class AccountLease:
-    """The right to serve one account, with the token that proves it."""
-
-    platform: str
-    account: str
-    holder: str
-    fence: int
-
-
-@frozen(kw_only=True)
-class Account:
-    """An account as it is shown. ``served`` says whether its holder is still there; ``since`` is seconds since 1970."""
-
-    platform: str
-    account: str
-    holder: str
-    state: str
-    error: str
-    since: float
-    served: bool = False
 
 
 @frozen(kw_only=True)

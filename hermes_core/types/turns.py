@@ -53,7 +53,7 @@ class TurnBounds:
     ``without`` names in the same way what it does not get, ``never`` what its tools must not do. ``mode`` counts where
     it is stricter than the session's; ``deny`` are rules as in ``policy.deny``. ``calls`` of models, ``tokens``,
     ``money`` in dollars and ``seconds`` are counted with those of turns that work for it; 0 sets no bound. ``levels``
-    is how many levels of such turns there may be, three at most.
+    is how many levels of such turns there may be, three at most. ``hosts`` are patterns of those that calls may reach.
 
     ``grants`` are rules as in ``policy.allow`` that hold for this turn beside the owner's; whoever orders them needs
     ``approvals.settle``. They lift no hard block, no rule that denies, and nothing that text from outside closes.
@@ -70,6 +70,7 @@ class TurnBounds:
     money: float = 0.0
     seconds: float = 0.0
     levels: int | None = None
+    hosts: Sequence[str] | None = None
 
 
 @frozen(kw_only=True)

@@ -30,6 +30,7 @@ class ExecRequest:
     on_output: Callable[[bytes], None] | None = None
     wall: bool = True  # False lets it out of Workspace.wall: only what a person allowed
     opens: Callable[[str], Awaitable[str]] | None = None  # for a closed HOST:PORT: once, session, always, deny or ""
+    hosts: Sequence[str] | None = None  # patterns of the only ones it may reach behind a wall; None: as that has it
 
     @property
     def environment(self) -> dict[str, str]:

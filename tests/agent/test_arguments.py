@@ -8,10 +8,11 @@ from attrs import frozen
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes_core.agent.arguments import parse_arguments, schema_of, tool_spec
+from hermes_core.agent.arguments import parse_arguments, tool_spec
 from hermes_core.errors import ToolError
 from hermes_core.kinds import Tool, tool
 from hermes_core.options import ge, option, settings
+from hermes_shapes.arguments import told
 
 
 @frozen
@@ -37,7 +38,7 @@ async def sample(params: Params) -> str:
 
 
 def test_the_schema_says_what_is_required_and_no_more() -> None:
-    schema = schema_of(Params)
+    schema = told(Params)
     assert schema["required"] == ["path"]
     assert schema["properties"]["mode"] == {
         "type": "string",

@@ -48,7 +48,7 @@ def provider(hermes: Bench, scripted: Any) -> Any:
 
 @pytest.fixture
 def ctx(hermes: Bench, provider: Any) -> PluginContext:
-    return context(hermes, "host.serve", "turns.run")
+    return context(hermes, "host.serve", "turns.run", "sessions.read")
 
 
 def envelope(event: str, text: str = "Hi.", sender: str = "mia") -> Envelope:
@@ -215,18 +215,6 @@ async def test_who_is_an_admin_is_for_a_host_to_say(hermes: Bench, provider: Any
     assert (await host.approvals.settle(BEN, "q", yes, admin=True)).choice == "once"
 
 
-async def test_one_process_serves_an_account(ctx: PluginContext) -> None:
-    records = ctx.host.records
-    lease = await records.lease("pager", "p")
-    assert lease
-    assert await records.lease("pager", "p") is None
-    await records.renew(lease, "connected")
-    [account] = await records.accounts()
-    assert (account.state, account.served) == ("connected", True)
-    await records.release(lease)
-    assert await records.lease("pager", "p")
-
-
 async def test_a_file_is_handed_out_where_its_session_may_read_it(ctx: PluginContext, hermes: Bench) -> None:
     hermes.workspace.folder.joinpath("a.txt").write_text("hello")
     session, turns = await ctx.turns.take_up("s", owner=MIA, origin="pager"), ctx.host.turns
@@ -239,21 +227,15 @@ async def test_a_file_is_handed_out_where_its_session_may_read_it(ctx: PluginCon
         turns.reach(session, str(hermes.runtime.home.config_file), (cwd,))
 
 
-async def test_platforms_are_those_that_are_set_up(ctx: PluginContext, hermes: Bench) -> None:
-    assert ctx.host.platforms() == ([], "")
-    with pytest.raises(UnknownName, match="pip install hermes-platform-nowhere"):
-        ctx.host.platforms(["nowhere"])
-
-
-async def test_a_platform_is_given_by_name(hermes: Bench, provider: Any) -> None:
+async def test_what_plugins_contribute_is_given_by_name(hermes: Bench, provider: Any) -> None:
     room = FakePlatform(features=())
     hermes.tmp_plugin(room, name="room")
     hermes.configure({f"platforms.{room.name}.enabled": True})
     host = context(hermes, "host.serve").host
-    assert host.platforms() == ([room], "")
+    assert (host.is_set_up(room.name), host.is_set_up("nowhere")) == (True, False)
+    assert host.contributed("platforms", ["nowhere", room.name]) == ({room.name: room}, [])
     assert host.section(f"platforms.{room.name}").enabled is True
     assert host.section("agent").busy == "queue"
-    assert host.queue() is None
     assert host.services() == []
 
 
@@ -311,9 +293,7 @@ async def test_who_is_talked_through_is_found_and_carried(hermes: Bench) -> None
     hermes.tmp_plugin(FakePlatform(name="cli"))
     hermes.tmp_plugin(Carries())
     host = context(hermes, "host.serve").host
-    [found], left_out = host.interfaces()
-    assert (found.name, left_out) == ("cli", "")
+    assert host.interfaces == ("tui", "cli")
+    found = host.contributed("platforms", host.interfaces)[0]["cli"]
     await host.converse(found, "s")
     assert told == ["cli s"]
-    with pytest.raises(UnknownName, match="'tui'"):
-        host.interfaces("tui")

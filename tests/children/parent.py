@@ -13,7 +13,7 @@ from mortal import serve
 from hermes_core.embed import Distribution, Hermes
 from hermes_core.types import Ended, Failed
 
-DISTRIBUTION = Distribution(name="hermes", own=("hermes-backend-local",))
+DISTRIBUTION = Distribution(name="hermes", own=("hermes-backend-local", "hermes-tool-roles"))
 PLANNED = Path(__file__).with_name("planned.py")
 
 

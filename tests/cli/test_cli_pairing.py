@@ -85,3 +85,38 @@ def test_a_tool_cannot_let_anybody_in(cli, monkeypatch):
         assert done.status == 2
         assert "may not change what hermes may do" in done.err
     assert cli("gateway", "pair", "list", "--json").row["state"] == "waits"
+
+
+def test_who_is_let_in_by_a_setting_is_blocked_by_revoke(cli):
+    cli.configure("platforms: {telegram: {allowed_users: ['7']}}\n")
+    done = cli("gateway", "pair", "revoke", "telegram", "7")
+    assert done.out == "7 on telegram is blocked: platforms.telegram.allowed_users would let them in.\n"
+    [row] = [row for row in cli("people", "--json").rows if row["person"] == "telegram:7"]
+    assert row["state"].startswith("blocked by")
+    assert cli("people", "unblock", "telegram:7").out == "telegram:7 is heard again.\n"
+    assert cli("people", "unblock", "7").out == "telegram:7 was not blocked.\n"
+    assert "There is no person named 'nobody'." in cli("people", "mute", "nobody", "1h").err
+
+
+def test_people_are_invited_at_the_terminal(cli):
+    row = cli("people", "invite", "anna", "--json").row
+    assert (row["person"], row["role"], len(row["word"])) == ("anna", "user", 20)
+    assert "Say --admin if you mean it." in cli("people", "invite", "owner").err
+    assert cli("people", "invite", "ben", "--admin", "--json").row["role"] == "admin"
+    [waits] = [row for row in cli("people", "--json").rows if row["person"] == "anna"]
+    assert waits["let_in"] == ["an invitation that waits"]
+    assert cli("people", "quiet", "anna", "22-7", "--zone", "Europe/Berlin", "--json").row["until"] == "07:00"
+    assert "There is no time zone named" in cli("people", "quiet", "anna", "22-7", "--zone", "Atlantis").err
+    assert cli("people", "show", "anna", "--json").row["quiet"] == ["22:00-07:00 Europe/Berlin"]
+    assert cli("people", "block", "anna", "--json").row["blocked"] is True
+    assert cli("people", "show", "anna", "--json").row["invitations"] == []
+
+
+def test_insights_are_of_each_person(cli):
+    assert cli("insights", "--people", "--json").rows == []
+    assert cli("-z", "hello").status == 0
+    [row] = cli("insights", "--people", "--json").rows
+    assert (row["person"], row["calls"]) == ("owner", 1)
+    assert cli("insights", "--person", "owner", "--json").row["calls"] == 1
+    assert "There is no person named 'nobody'." in cli("insights", "--person", "nobody").err
+    assert cli("insights", "--people", "--daily").status == 2

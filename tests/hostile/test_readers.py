@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from hermes_backend_kit.output import Capture
 from hermes_backend_kit.shell import parse_exports
-from hermes_core.masking.stream import MaskingStream
 from hermes_core.masking.watched import Watched
 from hermes_core.testing import Steps
 from hermes_known.known import Known
+from hermes_known.stream import MaskingStream
 from hermes_platform_gateway.outward.split import split_text
 from hermes_tool_kit.fetching import _Unpacker
 from hermes_tool_kit.injection import scan

@@ -20,7 +20,6 @@ PRIVATE = [
     "embed",
     "testing",
     "own",
-    "masking.stream",
     "masking.watched",
 ]
 THIRD_PARTY = "openai litellm textual mcp docker modal daytona httpx2 rich prompt_toolkit"
@@ -83,7 +82,7 @@ layers =
     codec | trace | notices
     types | errors
     environment
-    values | modes | patterns | permissions | own | records | package
+    values | modes | patterns | permissions | own | records
 
 [importlinter:contract:independence]
 name = No plugin knows another plugin

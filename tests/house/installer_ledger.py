@@ -18,14 +18,11 @@ class Ledger(PluginsBroker):
     def offered(self, table):
         return ()
 
-    def platforms(self):
-        return ()
-
     def wanted(self):
-        return [self.noted[name] for name in sorted(self.noted)]
+        return dict(sorted(self.noted.items()))
 
-    def note(self, package):
-        self.noted[package.distribution] = package
+    def note(self, distribution, request):
+        self.noted[distribution] = request
 
     def forget(self, distribution):
         self.noted.pop(distribution, None)

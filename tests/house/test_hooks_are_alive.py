@@ -1,4 +1,7 @@
-"""No hook on paper only: each spec is called from exactly one place, and is in the reference."""
+"""No hook on paper only: each spec is called from exactly one place, and is in the reference.
+
+What plugins contribute may also be asked for by a host, with ``ctx.host.contributed``.
+"""
 
 import ast
 from functools import cache
@@ -15,18 +18,23 @@ CALLS = {mode: "contributions" if mode == "contribute" else mode for mode in mod
 
 @cache
 def call_sites() -> dict[str, list[str]]:
-    """Hook name -> the files of the kernel where it is called with its own mode."""
+    """Hook name -> the files of the kernel where it is called with its own mode, and those of hosts that ask for it."""
     found: dict[str, list[str]] = {name: [] for name in MODES}
-    for path in (ROOT / "hermes_core").rglob("*.py"):
+    for path in [*(ROOT / "hermes_core").rglob("*.py"), *ROOT.glob("plugins/hermes-platform-*/src/**/*.py")]:
         if "testing" in path.parts:
             continue
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args):
                 continue
-            name = node.args[0].value if isinstance(node.args[0], ast.Constant) else None
-            if name in found and node.func.attr.startswith(CALLS[MODES[name]]):
-                found[name].append(path.name)
+            said = node.args[0].value if isinstance(node.args[0], ast.Constant) else None
+            hosted = node.func.attr == "contributed" and f"register_{said}" in found
+            if hosted or ("hermes_core" in path.parts and said in found and _calls(node.func.attr, said)):
+                found[f"register_{said}" if hosted else said].append(path.name)
     return found
+
+
+def _calls(method: str, name: str) -> bool:
+    return method.startswith(CALLS[MODES[name]])
 
 
 def test_the_house_has_its_hooks_in_five_modes() -> None:

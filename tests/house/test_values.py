@@ -1,7 +1,11 @@
 """Values behave as those of attrs do, though they share their methods."""
 
+import copy
 import inspect
+import pickle
 import re
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import attrs
 import pytest
@@ -22,6 +26,12 @@ def twins(decorate):
         parts: tuple[str, ...] = Factory(tuple)
 
     return Thing
+
+
+@frozen
+class Seldom:
+    name: str
+    parts: list[int] = Factory(list)
 
 
 OURS, THEIRS = twins(frozen), twins(attrs.frozen)
@@ -47,12 +57,38 @@ def test_what_attrs_offers_still_works():
     assert "hush" not in repr(Endpoint(name="x", api_key="hush"))
     with pytest.raises(attrs.exceptions.FrozenInstanceError):
         chat.id = "b"
-    assert not hasattr(chat, "__dict__")
     match chat:
         case Chat("a"):
             pass
         case _:
             pytest.fail("it does not match by position")
+
+
+def test_a_class_that_nobody_used_is_one_of_attrs_to_whoever_asks():
+    assert attrs.has(twins(frozen))
+    assert [one.name for one in attrs.fields(twins(frozen))] == [one.name for one in attrs.fields(THEIRS)]
+    assert str(inspect.signature(twins(frozen))) == str(inspect.signature(THEIRS))
+    assert pickle.loads(pickle.dumps(Seldom("a", [1]))) == Seldom("a", [1])
+    assert copy.copy(Seldom("a")) == Seldom("a")
+
+    class Below(Seldom):
+        """No class of attrs itself."""
+
+    assert Below("x").parts == []
+    assert Below("x") != Seldom("x")
+
+
+def test_threads_that_use_a_class_first_all_see_it_whole():
+    for _ in range(20):
+        cls, start = twins(frozen), threading.Barrier(4)
+
+        def make(cls=cls, start=start):
+            start.wait()
+            return cls(name="a")
+
+        with ThreadPoolExecutor(4) as threads:
+            made = [work.result() for work in [threads.submit(make) for _ in range(4)]]
+        assert {(one.name, one.size, one.parts) for one in made} == {("a", 0, ())}
 
 
 def test_what_a_class_says_itself_stands():

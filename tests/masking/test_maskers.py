@@ -15,11 +15,11 @@ from hermes_core.environment import is_secret
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import Masker, ToolContext, tool
 from hermes_core.masking import masked, might_be_secret, watched
-from hermes_core.masking.stream import MaskingStream, masked_text
 from hermes_core.masking.watched import Watched
 from hermes_core.testing import Call
 from hermes_core.types import Progress, Returned
 from hermes_known.known import Known
+from hermes_known.stream import MaskingStream, masked_text
 
 
 class Fish(Masker):

@@ -110,7 +110,7 @@ async def test_sessions_are_read_with_one_permission_and_changed_with_another(co
     assert (await reader.find(OWNER, "latest")).id == (await reader.find(OWNER, "First")).id == "s1"
     (message,) = await reader.past(OWNER, "s1")
     assert message.role == "user"
-    assert list(await reader.export(OWNER, "s1")) == [{"role": "user", "content": "find the walrus"}]
+    assert await reader.prompt(OWNER, "s1") == ""
     assert await reader.usage(OWNER) == []
     for ask in (reader.rename(OWNER, "s1", "x"), reader.delete(OWNER, "s1"), reader.prune(OWNER, before=0.0)):
         with pytest.raises(NotPermitted, match="changed past conversations"):
@@ -124,7 +124,7 @@ async def test_a_session_is_renamed_and_deleted_by_its_id(context):
     assert list(await sessions.prune(OWNER, before=9e9, dry_run=True)) == ["s1"]
     await sessions.delete(OWNER, "s1")
     assert await sessions.rows(OWNER) == []
-    for ask in (sessions.past(OWNER, "s1"), sessions.export(OWNER, "s1"), sessions.find(OWNER, "s1")):
+    for ask in (sessions.past(OWNER, "s1"), sessions.prompt(OWNER, "s1"), sessions.find(OWNER, "s1")):
         with pytest.raises(UnknownName):
             await ask
     stranger = Principal(person="somebody")
@@ -136,14 +136,17 @@ async def test_the_archive_goes_on_behind_a_message(context, store):
     for text in said:
         await store.history.add("s1", Message(role="assistant", parts=(Text(text=text),)))
     sessions = context(kernel=["sessions.read"]).sessions
-    first = await sessions.export_after(OWNER, "s1", 0, limit=3)
-    assert first[0] == (1, {"role": "user", "content": "find the walrus"})
-    assert [number for number, _ in first] == [1, 2, 3]
-    rest = await sessions.export_after(OWNER, "s1", 3)
-    assert [(number, shape["content"]) for number, shape in rest] == [*enumerate(said, 2)][2:]
-    assert await sessions.export_after(OWNER, "s1", 7) == await sessions.export_after(OWNER, "s1", 99) == []
+    numbered = [*enumerate(["find the walrus", *said], 1)]
+    for around, window, found in (
+        (1, 3, numbered[:4]),
+        (3, 2, numbered[:5]),
+        (99, 2, numbered[5:]),
+        (0, 2, numbered[5:]),
+    ):
+        rows = await sessions.read(OWNER, "s1", around=around, window=window)
+        assert [(number, message.parts[0].text) for number, message in rows] == found
     with pytest.raises(UnknownName):
-        await sessions.export_after(Principal(person="somebody"), "s1", 0)
+        await sessions.read(Principal(person="somebody"), "s1", around=1)
 
 
 async def test_the_archive_prunes_what_is_not_in_use(context, store):
@@ -183,9 +186,9 @@ async def test_what_became_of_a_message_is_told_without_its_words_and_people(con
 async def test_sessions_are_shut_without_a_permission(context):
     sessions = context().sessions
     asked = (
-        sessions.rows(OWNER), sessions.find(OWNER, "s1"), sessions.past(OWNER, "s1"), sessions.export(OWNER, "s1"),
+        sessions.rows(OWNER), sessions.find(OWNER, "s1"), sessions.past(OWNER, "s1"), sessions.prompt(OWNER, "s1"),
         sessions.usage(OWNER), sessions.traces(OWNER), sessions.rename(OWNER, "s1", "x"), sessions.delete(OWNER, "s1"),
-        sessions.prune(OWNER, before=0.0), sessions.export_after(OWNER, "s1", 0),
+        sessions.prune(OWNER, before=0.0),
     )  # fmt: skip
     for ask in asked:
         with pytest.raises(NotPermitted):

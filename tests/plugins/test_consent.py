@@ -157,16 +157,13 @@ def test_enabled_but_gone_says_how_to_get_it_back(site, look):
     consent.enable(look().get("tool/board"))
     nothing = Index(())
     assert consent.faults(nothing)[0].hint == "hermes plugins install hermes-tool-board"
-    consent.remember_request("hermes-tool-board", "hermes-tool-board>=1", only_binary=False)
+    consent.remember_request("hermes-tool-board", {"requirement": "hermes-tool-board>=1"})
     (fault,) = Consent(site.lock).faults(nothing)
     assert (fault.plugin, fault.phase, fault.hint) == ("tool/board", "discover", "hermes plugins sync")
-    (wanted,) = Consent(site.lock).wanted()
-    assert (wanted.distribution, wanted.requirement, wanted.only_binary) == (
-        "hermes-tool-board", "hermes-tool-board>=1", False,
-    )  # fmt: skip
+    assert Consent(site.lock).wanted() == {"hermes-tool-board": {"requirement": "hermes-tool-board>=1"}}
     consent.forget("hermes-tool-board")
     assert Consent(site.lock).faults(nothing) == []
-    assert Consent(site.lock).wanted() == []
+    assert Consent(site.lock).wanted() == {}
 
 
 @pytest.mark.parametrize(

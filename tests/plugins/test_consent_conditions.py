@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from hermes_core.errors import UserError
-from hermes_core.package import Package
 from hermes_core.plugins.consent import Consent, asked
 from hermes_core.plugins.index import Index, Installed
 from hermes_core.plugins.manifest import parse_manifest
@@ -151,23 +150,20 @@ def test_what_is_forgotten_is_that_of_one_distribution(lock: Path) -> None:
     consent = Consent(lock)
     consent.enable(plugin())
     for name in ("dist", "other"):
-        consent.remember_request(name, f"{name}>=1", version="1.2", digest="d")
+        consent.remember_request(name, {"requirement": f"{name}>=1"})
     consent.forget("other")
-    assert [one.distribution for one in consent.wanted()] == ["dist"]
+    assert [*consent.wanted()] == ["dist"]
     assert consent.state(plugin()) == ON
     consent.forget("dist")
     consent.forget("dist")
-    assert (consent.wanted(), consent.state(plugin())) == ([], ASKED)
+    assert (consent.wanted(), consent.state(plugin())) == ({}, ASKED)
 
 
-def test_what_was_asked_for_is_kept_whole_and_older_files_are_read(lock: Path) -> None:
-    consent = Consent(lock)
-    consent.remember_request("b", "b>=1", only_binary=False, version="1.2", digest="d")
-    consent.remember_request("a", "a")
-    assert Consent(lock).wanted() == [Package("a", "a", True), Package("b", "b>=1", False, "1.2", "d")]
-    assert consent.wanted()[1] == Package("b", "b>=1", False, "1.2", "d")
-    lock.write_text('{"wanted": {"old": {}, "odd": {"later": 1}}}')
-    assert Consent(lock).wanted() == [Package("odd", "odd", True), Package("old", "old", True)]
+def test_what_was_asked_for_is_kept_as_it_was_noted(lock: Path) -> None:
+    consent, row = Consent(lock), {"requirement": "b>=1", "only_binary": False, "later": [1]}
+    consent.remember_request("b", row)
+    consent.remember_request("a", {})
+    assert [*Consent(lock).wanted().items()] == [*consent.wanted().items()] == [("a", {}), ("b", row)]
 
 
 def test_the_file_and_its_folder_are_nobody_elses(lock: Path) -> None:
@@ -188,7 +184,7 @@ def test_a_file_that_broke_meanwhile_is_not_written_over(lock: Path) -> None:
     for change in (
         lambda: consent.disable(plugin()),
         lambda: consent.forget("dist"),
-        lambda: consent.remember_request("a", "a"),
+        lambda: consent.remember_request("a", {}),
     ):
         with pytest.raises(UserError, match="nothing was changed"):
             change()

@@ -63,6 +63,19 @@ async def test_what_was_granted_since_it_was_judged_is_not_asked_again(hermes, s
     assert other.state == "open"
 
 
+async def test_what_a_question_does_not_offer_is_a_single_yes(hermes, scripted) -> None:
+    hermes.tmp_plugin(scripted())
+    runtime = hermes.runtime
+    store, session = await runtime.store(), await runtime.sessions.take_up(origin="test")
+    await store.sessions.create(session)
+    rules = (("a rule", "a rule in words", ""),)
+    known = {"session_id": session.id, "choices": ("once", "session", "deny"), "subject": "danger()", "rules": rules}
+    await store.approvals.ask(session, Approval(id="one", **known))
+    settled, _ = await store.approvals.settle(runtime.owner, "one", Verdict(outcome="allow", choice="always", by="me"))
+    assert (settled.verdict, settled.choice) == ("allow", "once")
+    assert await store.approvals.grants(runtime.owner, every=True) == []
+
+
 async def test_two_questions_of_one_reply_are_both_settled(hermes, scripted) -> None:
     async def ask(question: Question) -> Verdict:
         outcome = "allow" if "one" in question.subject else "deny"

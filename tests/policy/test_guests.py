@@ -14,7 +14,7 @@ from hermes_core.testing import Call
 from hermes_core.types import Effect, Failed, Principal, Question, Returned, Session, Text, Verdict
 
 ANNA, BEN = Principal(person="telegram:7"), Principal(person="ben")
-MODULES = ("tool_files", "tool_terminal", "backend_local", "tool_skills")
+MODULES = ("tool_files", "tool_terminal", "backend_local", "tool_skills", "tool_roles")
 
 
 class House:
@@ -151,7 +151,7 @@ async def test_commands_are_refused_on_this_machine_in_every_mode(house: House) 
     told = await house.calls(ANNA, run("touch canary"))
     (words,) = told
     assert words.startswith("terminal was not run: commands of people other than the owner run only in an isolated")
-    assert "set gateway.backend to bubblewrap or docker, or name telegram:7 in gateway.trusted_with_shell" in words
+    assert words.endswith("isolated workspace, and the owner has set up none"), "it names no setting and no path"
     assert not (house.folder(ANNA) / "canary").exists()
 
 

@@ -12,11 +12,23 @@ from hermes_core.agent.policy.grants import LastingOffer, Rule
 from hermes_core.agent.policy.guests import Guests
 from hermes_core.agent.policy.judge import Policy
 from hermes_core.agent.policy.taint import Seen
-from hermes_core.errors import OutOfReach
-from hermes_core.kinds import Tool
+from hermes_core.errors import OutOfReach, UserError
+from hermes_core.kinds import Roles, Tool
 from hermes_core.plugins.dispatch import Dispatch
 from hermes_core.testing import FakeWorkspace
-from hermes_core.types import Effect, Feature, Limits, Principal, Question, Session, ToolCall, Verdict
+from hermes_core.types import (
+    Effect,
+    Feature,
+    Limits,
+    Principal,
+    Question,
+    Rights,
+    Session,
+    Speaker,
+    ToolCall,
+    TurnBounds,
+    Verdict,
+)
 from hermes_tool_guard.gate import look
 
 YES, NO = Verdict(outcome="allow", by="person"), Verdict(outcome="deny", by="person", reason="no")
@@ -27,6 +39,25 @@ HERE = "runs a command on this machine"
 
 async def _run(*_: object) -> str:
     return ""
+
+
+class Given(Roles):
+    """Everybody else has the same."""
+
+    name = "given"
+
+    def __init__(self, **given: Any) -> None:
+        self.given = Rights(**{"role": "member", "bounds": TurnBounds(), **given})
+
+    def rights(self, owner: Principal, speaker: Speaker | None) -> Rights:
+        return self.given
+
+
+class Odd(Given):
+    """Says something that is none of it."""
+
+    def rights(self, owner: Principal, speaker: Speaker | None) -> Any:
+        return "everything"
 
 
 class Gate(Dispatch):
@@ -257,11 +288,12 @@ async def test_with_nobody_there_or_no_answer_it_is_denied(court) -> None:
 
 async def test_who_is_asked_about_a_guests_call(court, tmp_path: Path) -> None:
     def guests(**more: Any) -> Guests:
-        return Guests(host=ME, people=tmp_path / "people", trusted=["anna"], **more)
+        return Guests(host=ME, people=tmp_path / "people", roles=lambda: Given(**more))
 
     rows = [
-        (guests(), ANNA, RUNS, "admin"), (guests(), ANNA, SENDS, "person"), (guests(), ME, RUNS, "person"),
-        (guests(asks_admin=False), ANNA, RUNS, "person"), (None, ANNA, RUNS, "person"), (None, ME, SENDS, "person"),
+        (guests(asks="admin"), ANNA, RUNS, "admin"), (guests(asks="admin"), ANNA, SENDS, "person"),
+        (guests(asks="admin"), ME, RUNS, "person"), (guests(), ANNA, RUNS, "person"), (None, ANNA, RUNS, "person"),
+        (None, ME, SENDS, "person"),
     ]  # fmt: skip
     wrong = []
     for of, owner, effect, to in rows:
@@ -269,12 +301,53 @@ async def test_who_is_asked_about_a_guests_call(court, tmp_path: Path) -> None:
         await made(effect, command="make", session=Session(id="s", origin="test", owner=owner))
         wrong += [] if [q.to for q, _ in made.asked] == [to] else [(owner, effect, to, made.asked)]
     assert wrong == []
-    refused = await court(guests=guests())(Effect.CONFIGURE, session=Session(id="s", origin="test", owner=ANNA))
-    assert said(refused) == ("deny", "gateway")
-    unknown = await court(guests=guests())(READS, session=Session(id="s", origin="test", owner=ANNA))
-    assert "does not say which files" in unknown.reason
-    none = await court(guests=guests())(READS, touches=[], session=Session(id="s", origin="test", owner=ANNA))
-    assert said(none) == ("allow", "harmless")
+
+
+async def test_what_a_role_does_not_have_is_refused_to_who_speaks(court, tmp_path: Path) -> None:
+    hers = Session(id="s", origin="test", owner=ANNA)
+
+    def guests(**more: Any) -> Guests:
+        return Guests(host=ME, people=tmp_path / "people", roles=lambda: Given(role="child", **more))
+
+    rows = [
+        ({"refused": "It is late."}, [READS], (), "It is late."),
+        ({"bounds": TurnBounds(tools=())}, [READS], (), "the role child may not use it"),
+        ({"bounds": TurnBounds(never=[RUNS])}, [RUNS], (), "the role child may not use it"),
+        ({"bounds": TurnBounds(deny=["*"])}, [READS], (), "the rule '*' in bounds forbids it"),
+        ({"bounds": TurnBounds(hosts=["*.org"])}, [Effect.NETWORK], ["host:a.com"], "may not reach that host"),
+        ({"bounds": TurnBounds(hosts=["*.org"])}, [Effect.NETWORK], ["host:A.org", "host:a.com"], "that host"),
+        ({"bounds": TurnBounds(hosts=["*.org"])}, [Effect.NETWORK], ["host:A.org"], ""),
+        ({"bounds": TurnBounds(hosts=["*.org"])}, [READS], ["file:a"], ""),
+        ({}, [READS], (), ""),
+    ]
+    for given, effects, touches, why in rows:
+        verdict = await court(guests=guests(**given))(*effects, touches=touches, session=hers)
+        assert (verdict.outcome == "deny") is bool(why), given
+        assert why in verdict.reason
+        mine = await court(guests=guests(**given))(*effects, touches=touches)
+        assert mine.outcome == "allow", "the owner has no role"
+
+
+async def test_where_nobody_can_say_what_people_may_do_nobody_does_anything(court, tmp_path: Path) -> None:
+    told: list[BaseException] = []
+
+    def broken() -> Given:
+        raise UserError("no such role")
+
+    people = tmp_path / "people"
+    nobody, fails = Guests(host=ME, people=people), Guests(host=ME, people=people, roles=broken, report=told.append)
+    talks = nobody.rights(ANNA)
+    assert (talks.refused, talks.bounds.tools) == ("", ()), "without a plugin they talk, and no more"
+    lost = fails.rights(ANNA)
+    assert "nobody but the owner" in lost.refused
+    assert [str(one) for one in told] == ["no such role"]
+    strange = Guests(host=ME, people=people, roles=lambda: Odd())
+    assert strange.rights(ANNA).refused == lost.refused
+    for guests in (nobody, fails, strange):
+        verdict = await court(guests=guests)(READS, touches=(), session=Session(id="s", origin="test", owner=ANNA))
+        assert verdict.outcome == "deny"
+        assert guests.rights(ME) == Rights()
+        assert guests.rights(ANNA, Speaker(person=ME.person)) == guests.rights(ANNA), "nor in a conversation of others"
 
 
 async def test_modes_of_sessions_and_of_guests(court, tmp_path: Path) -> None:

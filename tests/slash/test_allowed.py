@@ -33,4 +33,5 @@ def test_what_users_may_use_of_the_kernels_own(hermes: Any) -> None:
         "plugins",
         "profile",
         "reload",
+        "yolo",
     ]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes_core.codec import clean, dumps, message_from_json, message_to_json, to_openai
+from hermes_core.codec import clean, dumps, message_from_json, message_to_json
 from hermes_core.types import Blob, Location, Message, Part, Poll, Reasoning, Text, ToolCall, ToolResult
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=40)
@@ -49,15 +49,6 @@ def test_any_message_comes_back_as_it_was(message: Message) -> None:
     assert message_from_json(json.loads(dumps(message_to_json(message)))) == message
 
 
-@given(messages)
-def test_any_message_has_an_openai_shape(message: Message) -> None:
-    for shaped in to_openai(message):
-        assert shaped["role"] == message.role
-        json.dumps(shaped)
-        for call in shaped.get("tool_calls", ()):
-            assert isinstance(json.loads(call["function"]["arguments"]), dict)
-
-
 @given(any_text)
 def test_clean_text_can_be_stored_and_is_left_alone(text: str) -> None:
     once = clean(text)
@@ -95,7 +86,6 @@ def test_a_part_this_kernel_does_not_know_is_kept(data: dict[str, Any]) -> None:
     stored = {"role": "assistant", "parts": [{"type": "text", "text": "hi"}, data]}
     message = message_from_json(stored)
     assert message_to_json(message) == stored
-    assert to_openai(message) == [{"role": "assistant", "content": "hi"}]
 
 
 def test_a_part_class_from_elsewhere_is_stored_by_its_fields() -> None:
@@ -115,28 +105,3 @@ def test_who_knows_no_polls_and_places_reads_what_they_say_in_words() -> None:
     assert poll.text == "When?\n1. now\n2. then\n(as many as you like)"
     assert place.text.startswith("Oslo (59.900000, 10.750000)\nhttps://")
     assert isinstance(poll, Text)
-    assert to_openai(Message(role="user", parts=(place,)))[0]["content"] == place.text
-
-
-def test_calls_and_results_have_the_shape_that_exports_promise() -> None:
-    call = ToolCall(id="c1", name="ls", arguments={"path": "/tmp"})
-    result = ToolResult(call_id="c1", name="ls", parts=(Text(text="한글.txt"),))
-    assert to_openai(Message(role="assistant", parts=(Reasoning(text="hm"), call))) == [
-        {
-            "role": "assistant",
-            "content": None,
-            "reasoning_content": "hm",
-            "tool_calls": [
-                {"id": "c1", "type": "function", "function": {"name": "ls", "arguments": '{"path":"/tmp"}'}}
-            ],
-        }
-    ]
-    assert to_openai(Message(role="tool", parts=(result,))) == [
-        {"role": "tool", "tool_call_id": "c1", "name": "ls", "content": "한글.txt"}
-    ]
-
-
-def test_a_picture_becomes_a_data_url() -> None:
-    message = Message(role="user", parts=(Text(text="see"), Blob(media_type="image/png", data=b"\x89")))
-    content = to_openai(message)[0]["content"]
-    assert content[1] == {"type": "image_url", "image_url": {"url": "data:image/png;base64,iQ=="}}

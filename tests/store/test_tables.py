@@ -96,6 +96,15 @@ async def test_a_unit_of_work_is_whole_or_nothing(ready: Tables) -> None:
             await ready.run(work)  # type: ignore[arg-type]
 
 
+async def test_a_row_tells_whether_its_holder_lives(ready: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
+    marked = dict(await ready.run(lambda tx: tx.mark()))
+    rows = (None, marked | {"holder": ""}, marked | {"holder": "me"})
+    assert await ready.run(lambda tx: [tx.lives(row) for row in rows]) == [False, False, True]
+    assert not await ready.run(lambda tx: tx.lives(rows[2] and {**rows[2], "beat": marked["beat"] - 3600}))
+    monkeypatch.setattr("hermes_core.store.leases.is_running", lambda pid: pid != marked["pid"])
+    assert not await ready.run(lambda tx: tx.lives(rows[2]))
+
+
 async def test_many_units_at_once_all_count(ready: Tables, store: Store) -> None:
     await execute(ready, sa.insert(NOTES).values(id=1, owner="0", text=""))
 
@@ -272,7 +281,7 @@ async def test_a_revision_that_is_no_python_is_its_plugins_fault(store: Store, w
         ("op.execute('CREATE TABLE mine (x INTEGER)')", "its migrations touch mine; names of its own begin with"),
         ("op.create_index('by_text', 'tool_notebook__notes', ['text'])", "touch by_text"),
         ("op.drop_table('prompts')", "touch .*prompts"),
-        ("op.add_column('accounts', sa.Column('x', sa.Text))", "touch accounts"),
+        ("op.add_column('leases', sa.Column('x', sa.Text))", "touch leases"),
         ("raise KeyError('x')", "cannot be migrated: KeyError: 'x'"),
         ("op.execute('nonsense')", "cannot be migrated: "),
     ],

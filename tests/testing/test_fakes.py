@@ -250,7 +250,7 @@ async def test_settings_and_tools_can_be_faked(tmp_path) -> None:
     with pytest.raises(UnknownName):
         await made.settings.get("a.c")
     assert list(await made.plugins.tools()) == [tool]
-    assert "cli" in made.plugins.platforms()
+    assert "cli" in made.plugins.offered("platforms")
     with pytest.raises(UserError):
         await made.models.body(asked())
     shut = plugin_context(parse_manifest(about, where="here"), tmp_path)

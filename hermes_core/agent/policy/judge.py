@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from attrs import evolve
 
-from hermes_core.agent.bounds import permits
+from hermes_core.agent.bounds import permits, reaches
 from hermes_core.agent.policy.grants import Case, LastingOffer, Rule, covered, despite, offer
 from hermes_core.agent.policy.guarded import guarded_place
 from hermes_core.agent.policy.guests import Guests
@@ -26,7 +26,19 @@ from hermes_core.errors import OutOfReach, UserError
 from hermes_core.kinds import Tool, Workspace
 from hermes_core.plugins.dispatch import Dispatch, stricter
 from hermes_core.records import KERNEL, Record
-from hermes_core.types import Effect, Feature, Limits, Principal, Protected, Question, Session, ToolCall, Verdict
+from hermes_core.types import (
+    Effect,
+    Feature,
+    Limits,
+    Principal,
+    Protected,
+    Question,
+    Rights,
+    Session,
+    ToolCall,
+    TurnBounds,
+    Verdict,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -145,13 +157,14 @@ class Policy:
         if word.hard:
             return word
         known = keys if tool.touches else None
-        if self._guests and (reason := self._guests.refusal(session, tool, known, workspace, opened)):
-            return Verdict(outcome="deny", reason=reason, by="gateway")
+        rights = self._guests.of(session) if self._guests else Rights()
+        if reason := rights.refused or _beyond(session.bounds, tool, known, "this turn"):
+            return Verdict(outcome="deny", reason=reason, by="roles" if rights.refused else "bounds")
+        if reason := _beyond(rights.bounds, tool, known, f"the role {rights.role}"):
+            return Verdict(outcome="deny", reason=reason, by="roles")
 
         subject = f"{tool.name}({subject_of(call)})"
-        if not permits(session.bounds, tool):
-            return Verdict(outcome="deny", reason="this turn may not use it", by="bounds")
-        deny = (*self.deny, *(session.bounds.deny if session.bounds else ()))
+        deny = [*self.deny, *(rule for one in (session.bounds, rights.bounds) if one for rule in one.deny)]
         parts = [(f"{tool.name}({part.text})", part.literal) for part in word.commands or ()]
         for rule in deny:
             if matches(rule, subject) or any(matches(rule, part) for part, _ in parts):
@@ -159,10 +172,10 @@ class Policy:
                 return Verdict(outcome="deny", reason=f"the rule {rule!r} in {by} forbids it", by=by)
 
         guest = self._guests is not None and self._guests.is_guest(session.owner)
-        wall = None if guest else _wall(tool, params, workspace)
+        wall = None if guest and not rights.walled else _wall(tool, params, workspace)
         verdict = await self._dispatch.decide(
             "pre_tool_call", session=session, call=call, effects=tool.effects, workspace=workspace,
-            walled=wall is True, protected=protected,
+            walled=wall is True, protected=protected, touches=known,
         )  # fmt: skip
         verdict = stricter(verdict, word)
         if verdict.outcome == "deny":
@@ -280,12 +293,11 @@ class Policy:
         self, session: Session, case: Case, risk: str, lasting: LastingOffer, ask: Permit | None, here: str
     ) -> Verdict:
         """Ask for a yes. With nobody there the answer is no, at once, and ``here`` says what to do about it."""
-        guests = self._guests
-        for_admin = guests is not None and guests.asks_admin and guests.is_guest(session.owner)
+        to = self._guests.of(session).asks if self._guests and Effect.EXECUTE in case.tool.effects else "person"
         question = Question(
             id=os.urandom(16).hex(),
             kind="approval",
-            to="admin" if for_admin and Effect.EXECUTE in case.tool.effects else "person",
+            to=to,
             subject=words_of(case.call, runs=Effect.EXECUTE in case.tool.effects),
             risk=risk,
             choices=lasting.choices,
@@ -296,6 +308,14 @@ class Policy:
             return verdict
         reason = f"it {risk}, and that needs a person's yes. Nobody is here to ask. {here}"
         return Verdict(outcome="deny", reason=reason, by="policy")
+
+
+def _beyond(bounds: TurnBounds | None, tool: Tool, keys: Sequence[str] | None, what: str) -> str:
+    """Say why a call is not within bounds, those of ``what``; or nothing."""
+    if not permits(bounds, tool):
+        return f"{what} may not use it"
+    network = Effect.NETWORK in tool.effects or any(key.startswith("host:") for key in keys or ())
+    return f"{what} may not reach that host" if network and not reaches(bounds, keys) else ""
 
 
 def _wall(tool: Tool, params: object, workspace: Workspace) -> bool | None:

@@ -2,11 +2,12 @@
 
 import contextlib
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
 from attrs import evolve
 
+from hermes_core.agent.bounds import answers
 from hermes_core.agent.route.calls import ModelCalls
 from hermes_core.agent.route.choice import choose
 from hermes_core.brokers import LlmBroker
@@ -53,12 +54,17 @@ class ModelRoutes(LlmBroker):
             self.current = await self._choose(*self.wanted)
         return self.current
 
-    async def get_for(self, words: str, effort: str) -> ModelRoute:
-        """Find who answers if a conversation chose for itself; the usual one where it did not, or its own is gone."""
+    async def get_for(self, words: str, effort: str, models: Sequence[str] | None = None) -> ModelRoute:
+        """Find who answers if a conversation chose for itself; the usual one where it did not, or its own is gone.
+
+        Only ``models`` may, where they are given: of others the first of these answers.
+        """
         route = None
         with contextlib.suppress(HermesError):
             route = await self.get(words)
         route = route or await self.get()
+        if not answers(models, route.name, route.model):
+            route = await self.get(models[0] if models else "")
         return evolve(route, effort=effort) if effort else route
 
     async def find(self, provider: str, model: str) -> ModelRoute | None:
@@ -106,7 +112,7 @@ class ModelRoutes(LlmBroker):
 
     async def _book(self, session: Session | None, usage: Usage, began: float, **who: str) -> None:
         """Write down what a call beside a turn used."""
-        store, owner = await self._store(), session.owner if session else self._owner
+        store, owner = await self._store(), session.asker if session else self._owner
         where = {"session_id": session.id, "turn_id": session.turn} if session else {}
         await store.spending.add(owner, usage, seconds=time.monotonic() - began, **who, **where)
         if session and self.count:

@@ -12,7 +12,7 @@ from hermes_core.config.schema import PLUGIN_SPACES
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.kinds import Conversation, ConversationQueue, ConversationTurn
 from hermes_core.slash import HostSide
-from hermes_core.types import ConversationState, Message, Session, SlashCommand, ToolRow
+from hermes_core.types import ConversationState, Message, Rights, Session, SlashCommand, ToolRow
 
 __all__ = ["AtHand"]
 
@@ -59,6 +59,9 @@ class AtHand(Conversation):
         self.turn, self.queue = _Turn(side, session), _Queue(runtime, side, session)
         self.model: ModelAtHand = ModelAtHand(runtime, side, session)
         self.jobs = JobsBeside(runtime, session)
+
+    def rights(self) -> Rights:
+        return self._runtime.guests.rights(self.session.owner, self._side.speaker)
 
     def need_person(self, *, admin: bool = False) -> None:
         only_by_a_person(self._runtime.home.brand)

@@ -1,16 +1,21 @@
 """Who answers in a conversation, and how hard it thinks, as its person chooses."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
+from hermes_core.agent.bounds import answers
+from hermes_core.agent.route.choice import asked
 from hermes_core.agent.runtime import Runtime
 from hermes_core.config.schema import EFFORTS
-from hermes_core.errors import UnknownName, UserError
+from hermes_core.errors import HermesError, UnknownName, UserError
 from hermes_core.kinds import ConversationModel, ModelRoute
+from hermes_core.patterns import pattern
 from hermes_core.slash import HostSide
 from hermes_core.types import Session
 
 __all__ = ["ModelAtHand"]
+
+_DATE = pattern(r"-[0-9]{4,8}")  # what some names end with, and may be left out
 
 
 class ModelAtHand(ConversationModel):
@@ -27,7 +32,9 @@ class ModelAtHand(ConversationModel):
         return route.name, route.model
 
     async def answering(self, wanted: str = "", span: str = "") -> ModelRoute:
-        """Find who answers here, once it is chosen."""
+        """Find who answers here, once it is chosen. Raises UserError for a model that nobody has, or may not be."""
+        if wanted not in ("", "default"):
+            await self._offered(wanted)
         if self._side.chosen is not None:
             return await self._alone(self._side.chosen, wanted, span)
         if wanted == "default":
@@ -45,16 +52,37 @@ class ModelAtHand(ConversationModel):
             await store.sessions.update(self._session.id, provider=route.name, model=route.model)
         return route
 
+    @property
+    def _models(self) -> Sequence[str] | None:
+        return self._runtime.guests.rights(self._session.owner, self._side.speaker).models
+
+    async def _offered(self, wanted: str) -> None:
+        """Refuse a model that its provider does not name, or that is not for its person. Raises HermesError."""
+        current = self._runtime.routes.current
+        here = current is not None and ":" not in wanted and self._side.chosen is None
+        route = await self._runtime.routes.get(f"{current.name}:{wanted}" if current and here else wanted)
+        if not answers(models := self._models, route.name, route.model):
+            raise UserError(
+                f"{route.name}:{route.model} is not for you.", hint=f"Choose of: {', '.join(models or ())}."
+            )
+        try:
+            names = [one.name for one in await asked(self._runtime.dispatch, route.provider, "models")]
+        except HermesError:  # its owner may know better than a provider that cannot say
+            if self._runtime.guests.is_guest(self._session.owner):
+                raise
+            return
+        dated = (name.removeprefix(route.model) for name in names)
+        if names and not any(not rest or _DATE.fullmatch(rest) for rest in dated):
+            raise UnknownName("model", route.model, names, hint="Write /model provider:model.")
+
     async def _alone(self, chosen: Mapping[str, str], wanted: str, span: str) -> ModelRoute:
         """Find the same where each conversation chooses for itself."""
         if span == "once":
             raise UserError("In a chat a model answers until another one is chosen.")
         if not wanted:
-            return await self._runtime.routes.get_for(chosen.get("model", ""), "")
+            return await self._runtime.routes.get_for(chosen.get("model", ""), "", self._models)
         words = "" if wanted == "default" else wanted
-        route = await self._runtime.routes.get_for(words, "")
-        if words and route.model != words.rpartition(":")[2] and not words.endswith((route.model, ":")):
-            raise UnknownName("model", words, hint="Write /model provider:model.")
+        route = await self._runtime.routes.get_for(words, "", self._models)
         if span != "global":
             await self._side.choose(model=f"{route.name}:{route.model}" if words else "")
         return route

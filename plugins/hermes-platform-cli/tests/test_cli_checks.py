@@ -3,7 +3,6 @@
 from pathlib import Path
 from types import SimpleNamespace
 
-from hermes_core.package import Package
 from hermes_platform_cli.checks import checks
 from hermes_platform_cli.commands.contents import installed_contents
 
@@ -18,12 +17,12 @@ async def test_files_that_changed_since_they_were_installed_are_named(tmp_path: 
     monkeypatch.syspath_prepend(str(folder))
     there = installed_contents("acme")
     assert there is not None
-    wanted = [
-        Package("acme", "acme", True, "1.0", there.digest),
-        Package("acme", "acme", True, "0.9", "of another version"),
-        Package("gone", "gone", True, "1.0", "of what is not there"),
-        Package("acme", "acme", True, "1.0", ""),
-    ]
+    wanted = {
+        "acme": {"requirement": "acme", "version": "1.0", "digest": there.digest},
+        "Acme": {"requirement": "acme", "version": "0.9", "digest": "of another version"},
+        "gone": {"requirement": "gone", "version": "1.0", "digest": "of what is not there"},
+        "ACME": {"requirement": "acme", "version": "1.0"},
+    }
     ctx = SimpleNamespace(plugins=SimpleNamespace(wanted=lambda: wanted), program="hermes")
     (check,) = [one for one in checks(ctx) if one.name == "installed"]
     assert check.cheap

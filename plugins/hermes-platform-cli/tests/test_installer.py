@@ -9,11 +9,11 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import pytest
 from installer_ledger import Ledger
 
-from hermes_core.control import Package
 from hermes_core.errors import UserError
 from hermes_core.types import PluginRow
 from hermes_platform_cli.commands import programs as program
 from hermes_platform_cli.commands.installer import install, remove, sync
+from hermes_platform_cli.commands.requests import Package, note, wanted
 from hermes_platform_cli.commands.unpacked import contents_of
 
 
@@ -109,7 +109,7 @@ def test_an_install_asks_first_takes_wheels_only_and_enables_nothing(osv, instal
     install("Hermes_Tool.Board[gpio]==1.2", consent, say=said.append, osv=osv.url)
     assert osv.asked == [{"package": {"name": "hermes-tool-board", "ecosystem": "PyPI"}, "version": "1.2"}]
     assert installer() == calls("Hermes_Tool.Board[gpio]==1.2", "Hermes_Tool.Board[gpio]==1.2")
-    assert consent.noted["hermes-tool-board"].requirement == "Hermes_Tool.Board[gpio]==1.2"
+    assert consent.noted["hermes-tool-board"]["requirement"] == "Hermes_Tool.Board[gpio]==1.2"
     assert "not enabled" in said[-1]
 
 
@@ -152,7 +152,7 @@ def test_what_is_not_from_the_index_is_not_looked_up_but_remembered_by_its_name(
     install(requirement, consent, say=said.append, osv=osv.url)
     assert osv.asked == []
     assert "nobody was asked" in said[0]
-    assert [wanted.distribution for wanted in consent.wanted()] == ["hermes-tool-board"]
+    assert [*consent.wanted()] == ["hermes-tool-board"]
 
 
 @pytest.mark.parametrize(
@@ -174,11 +174,11 @@ def test_what_came_is_pinned_and_what_is_new_is_said(osv, installer):
     said = []
     consent = Ledger()
     install("board", consent, say=said.append, osv=osv.url)
-    [wanted] = consent.wanted()
-    assert (wanted.version, len(wanted.digest)) == ("1.2", 64)
+    [noted] = wanted(consent)
+    assert (noted.version, len(noted.digest)) == ("1.2", 64)
     assert "board 1.2 is new here. It needs: attrs." in said
     install("board", consent, say=said.append, osv=osv.url)
-    assert consent.wanted() == [wanted]
+    assert wanted(consent) == [noted]
 
 
 def test_the_same_version_with_other_files_is_refused(osv, installer):
@@ -237,9 +237,9 @@ def test_a_file_of_the_user_is_not_removed(installer):
 
 def test_sync_restores_what_is_gone_and_says_what_could_not_be(osv, installer):
     consent = Ledger(row("tool/here", "hermes-tool-here"))
-    consent.note(Package("hermes-tool-here", "hermes-tool-here", True))
-    consent.note(Package("broken", "broken", True))
-    consent.note(Package("lost", "lost>=1", False))
+    note(consent, Package("hermes-tool-here", "hermes-tool-here"))
+    note(consent, Package("broken", "broken"))
+    note(consent, Package("lost", "lost>=1", only_binary=False))
     with pytest.raises(UserError, match="could not install broken"):
         sync(consent, say=print, osv=osv.url)
     assert installer()[1:] == calls("lost>=1", "lost==1.2", wheels="")
@@ -310,3 +310,9 @@ def test_it_uses_what_is_there_where_python_has_no_pip(tmp_path, monkeypatch, ca
     assert log.read_text().splitlines()[-1] == said.replace("PYTHON", sys.executable).replace("PREFIX", prefix.name)
     assert told == [f"Installing with {there[0].rstrip('3')} into {prefix}."]
     assert python != sys.executable
+
+
+def test_what_an_older_or_a_newer_hermes_noted_is_read():
+    ledger = Ledger()
+    ledger.noted = {"old": {}, "odd": {"later": 1, "version": "2"}}
+    assert wanted(ledger) == [Package("odd", "odd", version="2"), Package("old", "old")]

@@ -19,6 +19,7 @@ from installer_ledger import Ledger
 from hermes_core.errors import UserError
 from hermes_platform_cli.commands.installer import install
 from hermes_platform_cli.commands.names import own_names, refuse_imitation
+from hermes_platform_cli.commands.requests import wanted
 
 NOBODY = "http://127.0.0.1:9"  # in the place of osv.dev
 PLUGIN = "[hermes.plugins]\nboard = board\n"
@@ -135,7 +136,7 @@ def test_a_plugin_comes_as_a_wheel_of_the_index_and_its_digest_is_shown_and_kept
     ledger, said = Ledger(), []
     install("hermes-tool-acme", ledger, index=index.url, say=said.append, osv=NOBODY)
     assert "hermes_tool_acme_module.py" in there(place)
-    [noted] = ledger.wanted()
+    [noted] = wanted(ledger)
     assert f"Its files: sha256 {noted.digest}, kept in plugins.lock." in said
     again = index.wheel("hermes-tool-acme", fields="License: other\n")
     assert again.exists()
@@ -224,7 +225,7 @@ def test_no_other_source_of_packages_counts(index, place, tmp_path, monkeypatch)
     index.wheel("hermes-tool-acme")
     ledger = Ledger()
     install("hermes-tool-acme", ledger, index=index.url, say=print, osv=NOBODY)
-    assert [one.version for one in ledger.wanted()] == ["1.0"]
+    assert [one.version for one in wanted(ledger)] == ["1.0"]
 
 
 @pytest.mark.few(1)
@@ -232,7 +233,7 @@ def test_a_file_is_installed_as_it_is(index, place):
     wheel = index.wheel("hermes-tool-acme")
     ledger = Ledger()
     install(str(wheel), ledger, index=index.url, say=print, osv=NOBODY)
-    assert [one.version for one in ledger.wanted()] == ["1.0"]
+    assert [one.version for one in wanted(ledger)] == ["1.0"]
     assert "hermes_tool_acme_module.py" in there(place)
 
 

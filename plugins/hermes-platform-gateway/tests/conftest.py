@@ -1,4 +1,4 @@
-"""Conversations have the slash commands they usually have."""
+"""Conversations have the slash commands they usually have, and people the roles."""
 
 import pytest
 
@@ -7,7 +7,8 @@ from hermes_core.testing import Bench
 
 @pytest.fixture
 def hermes(hermes: Bench) -> Bench:
-    """The same, with the plugin of most slash commands put in."""
+    """The same, with the plugins of most slash commands and of roles put in."""
     hermes.tmp_plugin("hermes_tool_commands")
+    hermes.tmp_plugin("hermes_tool_roles")
     hermes.tmp_plugin("hermes_platform_gateway")
     return hermes

@@ -10,7 +10,7 @@ from gateway_house import context_of
 
 from hermes_core.codec import plain_text
 from hermes_core.kinds import Provider
-from hermes_core.testing import FakePlatform
+from hermes_core.testing import Bench, FakePlatform
 from hermes_core.types import (
     Blob,
     Buttons,
@@ -25,6 +25,7 @@ from hermes_core.types import (
     Sent,
     Text,
     TextDelta,
+    ToolResult,
     Usage,
     UsageDelta,
 )
@@ -63,7 +64,8 @@ class Obedient(Provider):
         if call:
             yield CallDelta(index=0, id="c1", name=call[1], arguments=call[2])
         else:
-            yield TextDelta(text=f"You said: {text[-60:]}")
+            got = " ".join(plain_text(p.parts) for p in last.parts if isinstance(p, ToolResult))[:200]
+            yield TextDelta(text=f"You said: {text[-60:]} {got}".strip())
         yield UsageDelta(usage=Usage(input=1, output=1, calls=1))
         yield Done(reason="tools" if call else "stop")
 
@@ -76,6 +78,7 @@ class Phones(FakePlatform):
         self.account, self.number = "bot", 0
         self.got: dict[str, dict[str, Message]] = {}
         self.acked: list[str] = []
+        self.sent: list[str] = []
 
     def write(self, sender: str, *said: str | Blob, **more: Any) -> None:
         self.number += 1
@@ -88,10 +91,11 @@ class Phones(FakePlatform):
 
     async def send(self, chat: Chat, message: Message, key: str) -> Sent:
         self.got.setdefault(chat.id, {})[key] = message
+        self.sent.append(plain_text(message.parts))
         return Sent(chat=chat.id, message_id=key)
 
     async def edit(self, sent: Sent, message: Message) -> None:
-        self.got[sent.chat][sent.message_id] = message
+        self.got.setdefault(sent.chat, {})[sent.message_id] = message
 
     def texts(self, chat: str, words: str = "") -> list[str]:
         shown = (plain_text(message.parts) for message in self.got.get(chat, {}).values())
@@ -99,9 +103,12 @@ class Phones(FakePlatform):
 
     async def until(self, chat: str, words: str, many: int = 1) -> str:
         """The last message with these words, once there are so many."""
-        async with asyncio.timeout(30):
-            while len(found := self.texts(chat, words)) < many:
-                await asyncio.sleep(0.01)
+        try:
+            async with asyncio.timeout(30):
+                while len(found := self.texts(chat, words)) < many:
+                    await asyncio.sleep(0.01)
+        except TimeoutError:
+            raise AssertionError(f"{chat} has no {words!r}, but {self.texts(chat)}") from None
         return found[-1]
 
     def buttons(self, chat: str, words: str) -> list[str]:
@@ -298,10 +305,7 @@ async def test_twelve_calls_are_one_message_to_an_admin_and_one_to_their_person(
         folder = hermes.runtime.guests.folder(Principal(person="anna"))
         phones.write("olga", said[0])
         await so(lambda: "1 allowed, 11 open" in phones.texts("anna", "12 calls")[0])
-        assert (
-            "1. allowed: `touch" in phones.texts("olga", "12 calls")[0]
-            or "allowed" in phones.texts("olga", "12 calls")[0]
-        )
+        assert "1. allowed: `$ touch made" in phones.texts("olga", "12 calls")[0]
         assert len(phones.buttons("olga", "for 12 calls:")) == 24
         phones.write("olga", said[3])
         await so(lambda: "1 denied" in phones.texts("anna", "12 calls")[0])
@@ -320,25 +324,27 @@ async def test_twelve_calls_are_one_message_to_an_admin_and_one_to_their_person(
         await phones.until("olga", "All of them are settled already.")
 
 
-async def test_what_was_put_together_is_not_put_again_after_a_death(hermes):
-    model, settings = Obedient(), with_a_shell(hermes)
-    async with serving(hermes, model, **settings, **{"gateway.drain_seconds": 0.0}) as phones:
+async def test_what_was_put_together_is_not_put_again_after_a_death(hermes, tmp_path):
+    settings = with_a_shell(hermes)
+    async with serving(hermes, Obedient(), **settings, **{"gateway.drain_seconds": 0.0}) as phones:
         phones.write("olga", "Here I am.")
         await phones.until("olga", "You said")
         for number in range(3):
             phones.write("anna", f'/background TOOL terminal {{"command": "touch made{number}"}}')
         await phones.until("olga", "for 3 calls:")
         said = phones.buttons("olga", "for 3 calls:")
-    again, stop = Phones(), asyncio.Event()
-    task = asyncio.create_task(Gateway(context_of(hermes), [again]).run(stop))
-    try:
-        again.write("olga", said[-2], event_id="after")
-        await again.until("anna", "You said", many=3)
-        assert again.texts("olga", "asks on") == []
-        assert again.texts("anna", "yes of an admin") == []
-    finally:
-        stop.set()
-        await task
+    await hermes.close()
+    again = Bench(tmp_path / "home")
+    again.tmp_plugin("hermes_tool_commands")
+    settings = with_a_shell(again)
+    async with serving(again, Obedient(), **settings) as phones:
+        phones.number = 100
+        phones.write("olga", "Are they asked again?")
+        await phones.until("olga", "You said")
+        phones.write("olga", said[-2])
+        await phones.until("anna", "You said", many=3)
+        assert not [text for text in phones.sent if "asks on" in text or "yes of an admin" in text]
+    await again.close()
 
 
 async def test_open_questions_of_one_person_are_bounded(hermes):
@@ -350,7 +356,8 @@ async def test_open_questions_of_one_person_are_bounded(hermes):
             phones.write("anna", f'/background TOOL terminal {{"command": "touch made{number}"}}')
         await phones.until("olga", "for 2 calls:")
         await phones.until("anna", "You said", many=2)
-        assert len(phones.texts("anna", "2 questions of yours wait for an answer")) == 1
+        await phones.until("anna", "nothing more is asked until then.")
+        assert sum(text.startswith("2 questions of yours wait for an answer") for text in phones.texts("anna")) == 1
         phones.write("olga", phones.buttons("olga", "for 2 calls:")[-2])
         await phones.until("anna", "You said", many=4)
         assert len(list(hermes.runtime.guests.folder(Principal(person="anna")).iterdir())) == 2
@@ -366,8 +373,7 @@ def write_file(path: str, text: str) -> str:
 async def test_a_guest_takes_back_what_was_done_to_their_own_files_and_to_no_others(hermes):
     for name in ("hermes_tool_files", "hermes_tool_checkpoints", "hermes_backend_local"):
         hermes.tmp_plugin(name)
-    model = Obedient()
-    async with serving(hermes, model) as phones:
+    async with serving(hermes, Obedient(), **{"terminal.backend": "local"}) as phones:
         folders = {who: hermes.runtime.guests.folder(Principal(person=who)) for who in ("anna", "ben")}
         for who in folders:
             phones.write(who, write_file("note.txt", f"first of {who}"))
@@ -375,10 +381,10 @@ async def test_a_guest_takes_back_what_was_done_to_their_own_files_and_to_no_oth
             phones.write(who, write_file("note.txt", f"second of {who}"))
             await phones.until(who, "You said", many=2)
         phones.write("anna", "/rollback")
-        assert "1" in await phones.until("anna", "write_file")
-        phones.write("anna", f"/rollback 1 {folders['ben'] / 'note.txt'} --once")
-        await phones.until("anna", "is not inside")
-        phones.write("anna", "/rollback 1 --once")
+        assert "people" not in await phones.until("anna", "Snapshots of your folder")
+        phones.write("anna", f"/rollback 1 {folders['ben'] / 'note.txt'}")
+        await phones.until("anna", "Name a file or folder in it.")
+        phones.write("anna", "/rollback 1")
         await so(lambda: (folders["anna"] / "note.txt").read_text() == "first of anna")
         assert (folders["ben"] / "note.txt").read_text() == "second of ben"
         assert not phones.texts("anna", "belongs to Hermes itself")

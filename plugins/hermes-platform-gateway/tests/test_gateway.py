@@ -11,10 +11,23 @@ from gateway_house import context_of, rows_of
 
 from hermes_core.embed import Hermes
 from hermes_core.errors import ConfigError, NotSent, StoreError, UserError
+from hermes_core.hooks import hookimpl
 from hermes_core.kinds import ToolContext, tool
 from hermes_core.testing import Call, FakePlatform, ScriptedProvider
 from hermes_core.testing.bench import Bench
-from hermes_core.types import Blob, Buttons, Effect, Envelope, Feature, Message, Principal, Question, Text
+from hermes_core.types import (
+    Blob,
+    Buttons,
+    Effect,
+    Envelope,
+    Feature,
+    Message,
+    Model,
+    Principal,
+    Question,
+    SlashCommand,
+    Text,
+)
 from hermes_platform_gateway import inbound
 from hermes_platform_gateway.gateway import Gateway
 from hermes_platform_gateway.turn_worker import TurnWorker
@@ -430,23 +443,28 @@ async def test_what_holds_for_everybody_is_refused_to_who_is_no_admin(hermes, sc
         room.write("/reasoning high --global")
         await room.until("only an admin changes it", "only an admin changes it")
         room.write("/yolo")
-        said = await room.until("", "", "Only the owner of this Hermes changes what needs a yes")
-    assert len(said) == 3
+        await room.until("", "", "There is no command /yolo.")
+        room.write("/permission off")
+        said = await room.until("", "", "", "Only the owner of this Hermes changes what needs a yes")
+    assert len(said) == 4
     assert not (hermes.runtime.home.root / "config.yaml").exists()
 
 
 async def test_each_chat_has_the_model_it_chose(hermes, scripted):
     hermes.configure(OPEN)
-    provider = scripted("One.", "Two.")
+    provider = scripted("One.", "Two.", models=[Model(name="scripted-1"), Model(name="other-model")])
     hermes.tmp_plugin(provider)
     room = Room()
     async with serving(hermes, room):
         room.write("/model other-model")
         await room.until("other-model")
+        room.write("/model custom:zzz")
+        room.write("/model scripted:zzz")
+        await room.until("other-model", "", "There is no model named 'zzz'")
         room.write("Hi.")
-        await room.until("", "One.")
+        await room.until("", "", "", "One.")
         room.write("Hi.", chat="c2", sender="ben")
-        await room.until("", "One.", "Two.")
+        await room.until("", "", "", "One.", "Two.")
     assert [request.model for request in provider.requests] == ["other-model", "scripted-1"]
 
 
@@ -588,15 +606,21 @@ async def test_a_command_wins_over_what_is_set_up_for_a_running_turn(hermes, wor
 
 
 async def test_a_command_that_breaks_says_so_and_is_over(hermes, scripted):
+    async def run(_session, _rest):
+        raise OverflowError("it is too large")
+
+    @hookimpl
+    def register_slash_commands(ctx):
+        return [SlashCommand(name="break", run=run, who="everyone")]
+
     hermes.configure(OPEN)
     hermes.tmp_plugin(scripted())
+    told = {"summary": "break", "who": "everyone", "where": ["chat"]}
+    hermes.tmp_plugin(register_slash_commands, name="breaking", manifest={"contributes": {}, "slash": {"break": told}})
     room = Room()
     async with serving(hermes, room):
-        room.write("/sessions 99999999999999999999")
-        words = (
-            "Plugin tool/commands: /sessions failed: OverflowError: Python int too large to convert to SQLite INTEGER"
-        )
-        await room.until(words)
+        room.write("/break")
+        await room.until("Plugin tool/breaking: /break failed: OverflowError: it is too large")
         assert not await (await hermes.runtime.store()).inbox.commands_waiting("fake", "bot")
 
 
@@ -819,7 +843,8 @@ async def test_an_account_that_could_not_be_let_go_of_keeps_nobody_out(hermes, m
     hermes.configure(OPEN | {"gateway.retry_seconds": 0.01})
     hermes.tmp_plugin(ScriptedProvider(["Hello."]))  # whether the turn begins before the end is not asked here
     room, store = Room(), await hermes.runtime.store()
-    monkeypatch.setattr(store.accounts, "release", _away_once(store.accounts.release))
+    accounts = rows_of(hermes).accounts
+    monkeypatch.setattr(accounts, "release", _away_once(accounts.release))
     waiting = _away_once(store.inbox.commands_waiting)
     monkeypatch.setattr(store.inbox, "commands_waiting", waiting)  # it falls when connected
     async with serving(hermes, room) as gateway:

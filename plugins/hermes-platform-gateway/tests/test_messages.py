@@ -186,11 +186,11 @@ async def test_a_terminal_reaches_the_chats_of_its_person(house: House) -> None:
 
 async def test_a_gateway_that_is_connected_is_known(house: House) -> None:
     await house.hears(heard("42"))
-    lease = await house.store.accounts.lease("telegram", "bot", holder="h")
+    lease = await rows_of(house.store).accounts.lease("telegram", "bot")
     assert lease
-    await house.store.accounts.renew(lease, "connecting")
+    await rows_of(house.store).accounts.renew(lease, "connecting")
     assert not (await house.messages.targets(ME))[0].served
-    await house.store.accounts.renew(lease, "connected")
+    await rows_of(house.store).accounts.renew(lease, "connected")
     assert (await house.messages.targets(ME))[0].served
 
 

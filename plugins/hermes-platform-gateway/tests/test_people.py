@@ -1,61 +1,13 @@
 """Strangers, users, admins and the owner on one gateway: who gets in, who may ask for what, and who says yes."""
 
-import asyncio
 import re
-from contextlib import asynccontextmanager
-from typing import Any
 
-from gateway_house import context_of, rows_of
+from gateway_house import rows_of
+from gateway_phones import ANNA, OWNER, house, serving
 
-from hermes_core.testing import Call, FakePlatform
-from hermes_core.types import Chat, Envelope, Message, Principal, Sent, Text
-from hermes_platform_gateway.gateway import Gateway
+from hermes_core.testing import Call
+from hermes_core.types import Principal
 from hermes_platform_gateway.people.pairing import approve
-
-OWNER, ANNA = "owner's phone", "anna"
-
-
-class Phones(FakePlatform):
-    """A chat service; ``got`` says what each person was sent in their own chat, or a group as a whole."""
-
-    def __init__(self) -> None:
-        super().__init__(name="room", features=())
-        self.account, self.number = "bot", 0
-        self.got: dict[str, list[str]] = {}
-
-    def write(self, sender: str, text: str, **more: Any) -> None:
-        self.number += 1
-        message = Message(role="user", parts=(Text(text=text),))
-        known = {"platform": "room", "account": "bot", "event_id": f"e{self.number}", "chat": sender, **more}
-        self.service.bring(Envelope(sender=sender, sender_name=sender.title(), message=message, **known))
-
-    async def send(self, chat: Chat, message: Message, key: str) -> Sent:
-        text = "".join(part.text for part in message.parts if isinstance(part, Text))
-        self.got.setdefault(chat.id, []).append(text)
-        return Sent(chat=chat.id, message_id=key)
-
-    async def last(self, chat: str, words: str) -> str:
-        """The message with these words, once it is there."""
-        async with asyncio.timeout(20):
-            while not (found := [text for text in self.got.get(chat, []) if words in text]):
-                await asyncio.sleep(0.01)
-        return found[-1]
-
-
-@asynccontextmanager
-async def serving(hermes: Any):
-    phones, stop = Phones(), asyncio.Event()
-    task = asyncio.create_task(Gateway(context_of(hermes), [phones]).run(stop))
-    try:
-        yield phones
-    finally:
-        stop.set()
-        await task
-
-
-def house(hermes: Any, *, people: bool = True, **settings: Any) -> None:
-    named = {"gateway.people": {"owner": [f"room:{OWNER}"]}, "gateway.unknown": "pair"} if people else {}
-    hermes.configure({**named, **settings})
 
 
 async def test_a_stranger_shows_a_code_and_is_let_in(hermes, scripted):
@@ -63,7 +15,7 @@ async def test_a_stranger_shows_a_code_and_is_let_in(hermes, scripted):
     hermes.tmp_plugin(scripted("Hello Anna."))
     async with serving(hermes) as phones:
         phones.write(ANNA, "Hi!")
-        code = re.search(r"`([A-Z2-9]{8})`", await phones.last(ANNA, "I do not know you yet"))
+        code = re.search(r"`([A-Z2-9]{10})`", await phones.last(ANNA, "I do not know you yet"))
         phones.write(ANNA, "Hello?")  # nothing more is said, and nothing of it is kept
         phones.write("ben", "let me in", chat="group", kind="group")
         store = await hermes.runtime.store()
@@ -82,7 +34,7 @@ async def test_an_admin_lets_somebody_in_from_a_chat_and_a_user_cannot(hermes, s
     hermes.tmp_plugin(scripted("Hello Anna."))
     async with serving(hermes) as phones:
         phones.write(ANNA, "Hi!")
-        code = re.search(r"`([A-Z2-9]{8})`", await phones.last(ANNA, "I do not know you yet"))[1]
+        code = re.search(r"`([A-Z2-9]{10})`", await phones.last(ANNA, "I do not know you yet"))[1]
         phones.write("ben", f"/pair {code}")
         await phones.last("ben", "There is no command /pair.")
         phones.write(OWNER, "/pair WRONGONE")

@@ -216,7 +216,7 @@ async def test_only_an_admin_changes_what_holds_for_everybody(hermes, scripted, 
             "/undo --always",
             "/config agent.busy steer",
             "/tools disable x",
-            "/model big --global",
+            "/model scripted-1 --global",
         )
         for number, text in enumerate(lines, 1):
             chats.write(text, chat="c9", sender="hana")

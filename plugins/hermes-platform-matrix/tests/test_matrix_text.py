@@ -133,7 +133,7 @@ REPLY["m.relates_to"] = {"m.in_reply_to": {"event_id": "$a"}}
     [
         ({"msgtype": "m.text", "body": "hello"}, "hello"),
         ({"msgtype": "m.emote", "body": "waves"}, "* waves"),
-        ({"msgtype": "m.notice", "body": "beep"}, None),
+        ({"msgtype": "m.notice", "body": "beep"}, "beep"),
         ({"msgtype": "m.key.verification.request", "body": "verify me"}, None),
         ({"msgtype": "m.text"}, None),
         ({"msgtype": "m.text", "body": 7}, None),

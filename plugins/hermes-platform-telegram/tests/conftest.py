@@ -77,3 +77,11 @@ def opened(made):
             await platform.close()
 
     return open_
+
+
+@pytest.fixture
+def family(hermes, service, made):
+    """A family that shares one bot, not at home yet."""
+    from telegram_family import Family
+
+    return Family(hermes, service, made(seconds=5))

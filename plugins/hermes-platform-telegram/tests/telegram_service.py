@@ -397,6 +397,11 @@ class BotApiServer(FakeService):
         del messages[given["message_id"]]
         return True
 
+    def _leaveChat(self, given):
+        chat = self._there(given)
+        self.gone[chat] = Refusal(403, "Forbidden: bot is not a member of the supergroup chat")
+        return True
+
     def _sendChatAction(self, given):
         self._there(given)
         self.typed += 1
@@ -430,8 +435,10 @@ class BotApiServer(FakeService):
             if not 1 <= len(key["callback_data"].encode()) <= 64 or not key["text"]:
                 raise Refusal(400, "Bad Request: BUTTON_DATA_INVALID")
         self.message_id += 1
-        made = {"message_id": self.message_id, "chat": {"id": chat, "type": "private"}, **content}
+        kind = "supergroup" if chat < 0 else "private"
+        made = {"message_id": self.message_id, "chat": {"id": chat, "type": kind}, **content}
         more = {k: given[k] for k in ("reply_markup", "message_thread_id", "reply_parameters") if k in given}
+        more |= {"is_topic_message": True} if "message_thread_id" in given else {}
         self.chats[chat][self.message_id] = {**made, **more}
         return made
 

@@ -64,7 +64,13 @@ def gateway(tmp_path, service, forks):
 @pytest.mark.long
 @pytest.mark.parametrize(
     "point",
-    ["received", "journaled", "replied", "answered", *(f"{w}:{n}" for w in ("storing", "stored") for n in range(1, 7))],
+    [
+        "received",
+        "journaled",
+        "replied",
+        "answered",
+        *(f"{w}:{n}" for w in ("storing", "stored") for n in range(1, 10)),
+    ],
 )
 async def test_a_kill_loses_nothing_and_shows_nothing_twice(gateway, service, point):
     await service.say("hello there")

@@ -231,6 +231,17 @@ async def test_what_cannot_be_deleted_any_more_is_said(opened, service):
             await platform.delete(sent)
 
 
+async def test_a_group_is_left_once_and_nothing_reaches_it_then(opened, service):
+    async with opened() as (platform, _):
+        await platform.leave(Chat("-5"))
+        await platform.leave(Chat("-5"))
+        with pytest.raises(Undeliverable):
+            await platform.send(Chat("-5"), said("hi"), "k")
+        service.script("leaveChat", Fault(cut=True))
+        with pytest.raises(DeliveryError):
+            await platform.leave(Chat("-6"))
+
+
 async def test_typing_that_cannot_be_shown_hurts_nobody(opened, service):
     from hermes_core.types import Started
 

@@ -113,6 +113,25 @@ async def test_a_client_of_plain_http_trusts_no_certificate() -> None:
     await connection.close()
 
 
+async def test_a_proxy_of_the_environment_is_used_for_all_that_is_not_here(monkeypatch) -> None:
+    asked: list[bytes] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked.append((await reader.readuntil(b"\r\n\r\n")).split(b"\r\n")[0])
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as listening:
+        here = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}"
+        monkeypatch.setenv("HTTP_PROXY", here)
+        for address in ("http://api.acme.example/v1", f"{here}/v1"):
+            connection = Connection(address, 5.0)
+            assert (await connection.client().get(f"{address}/models")).is_success
+            await connection.close()
+    assert asked == [b"GET http://api.acme.example/v1/models HTTP/1.1", b"GET /v1/models HTTP/1.1"]
+
+
 async def test_what_comes_first_is_found_behind_blanks_and_a_mark(monkeypatch) -> None:
     assert await first_bytes(pieces(b"\xef\xbb\xbf", b" \n", b"{}", b"more")) == b" \n{}"
     assert await first_bytes(pieces()) == b""

@@ -51,7 +51,7 @@ class Rig:
         return self.store.snapshots(self.folder, Job(60), backend)
 
     def back(self, number: int = 1, only: str = "") -> Restored:
-        found = pick(self.snapshots(), number, self.folder)
+        found = pick(self.snapshots(), number, str(self.folder))
         return restore(self.store, self.folder, found, About(kind="rollback"), Job(60), only=only)
 
     def seen(self) -> dict[str, object]:
@@ -432,7 +432,7 @@ def test_a_folder_of_hermes_that_somebody_works_in_is_brought_back(tmp_path: Pat
     store = Store(tmp_path / "home" / "data", Config(), closed=tmp_path / "home")
     assert store.take(store.checked(str(folder)), About(), Job(60))
     (folder / "notes.txt").unlink()
-    newest = pick(store.snapshots(folder, Job(60)), 1, folder)
+    newest = pick(store.snapshots(folder, Job(60)), 1, str(folder))
     restore(store, folder, newest, About(kind="rollback"), Job(60))
     assert (folder / "notes.txt").read_text() == "mine"
 
@@ -567,7 +567,7 @@ def test_a_kill_in_the_middle_of_a_rollback_is_told_and_the_same_again_completes
     after = rig.seen()
     killed(rig, forks, "restore", slow_git(tmp_path / "bin", verb), tmp_path / "bin" / "reached")
     assert cut_off(rig.store, rig.folder) == rig.snapshots()[-1].when
-    assert "cut off half-way" in listing(rig.folder, [], cut_off(rig.store, rig.folder))
+    assert "cut off half-way" in listing(str(rig.folder), [], cut_off(rig.store, rig.folder))
     kept = rig.snapshots()[0]
     assert kept.kind == "rollback"
     rig.back(len(rig.snapshots()))

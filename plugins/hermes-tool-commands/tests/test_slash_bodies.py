@@ -11,7 +11,7 @@ from slash_typist import Typist, asked
 from hermes_core.errors import UserError
 from hermes_core.kinds import Jobs, Resource, ToolContext, tool
 from hermes_core.testing import Bench, Call, FakeConversation
-from hermes_core.types import Job, Session, SlashCommand
+from hermes_core.types import Job, Model, Session, SlashCommand
 from hermes_tool_commands.help import commands, help  # noqa: A004 - it is called so
 
 
@@ -159,11 +159,11 @@ async def test_something_is_done_in_the_background(hermes, scripted) -> None:
 
 
 async def test_a_model_answers_once_here_or_for_good(hermes, scripted) -> None:
-    provider = scripted("1", "2", "3")
+    provider = scripted("1", "2", "3", models=[Model(name=name) for name in ("scripted-1", "other", "big-20260101")])
     hermes.tmp_plugin(provider)
     said = await Typist().types(
         hermes, "/model other --once", "a", "b", "/model big --provider scripted", "/model", "c",
-        "/model big --global", "/model a b", "/model --nope",
+        "/model big --global", "/model a b", "/model --nope", "/model bigg", "/model scripted:zzz --once", "/model g",
     )  # fmt: skip
     assert [r.model for r in provider.requests] == ["other", "scripted-1", "big"]
     assert said[4] == "Answering: big from scripted."
@@ -172,6 +172,9 @@ async def test_a_model_answers_once_here_or_for_good(hermes, scripted) -> None:
         line.strip() for line in (hermes.runtime.home.root / "config.yaml").read_text().splitlines()
     }
     assert said[7] == said[8]
+    assert [text.partition(".")[0] for text in said[9:]] == [
+        f"There is no model named '{n}'" for n in ("bigg", "zzz", "g")
+    ]
 
 
 async def test_effort_busy_and_yolo(hermes, scripted) -> None:
@@ -194,7 +197,7 @@ async def test_effort_busy_and_yolo(hermes, scripted) -> None:
 async def test_a_tool_started_conversation_changes_nothing_for_good(hermes, scripted, monkeypatch) -> None:
     hermes.tmp_plugin(scripted())
     monkeypatch.setenv("HERMES_RUN", "1")
-    lines = ("/yolo", "/config agent.busy steer", "/model x --global", "/reload", "/save", "/permission off")
+    lines = ("/yolo", "/config agent.busy steer", "/model scripted-1 --global", "/reload", "/save", "/permission off")
     said = await Typist().types(hermes, *lines)
     assert all("started by a tool of hermes" in text for text in said), said
     assert not (hermes.runtime.home.root / "config.yaml").exists()

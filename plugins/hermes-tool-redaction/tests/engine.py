@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from hermes_core.masking.stream import Mask, MaskingStream, mask, masked_text
 from hermes_core.masking.watched import Watched
 from hermes_known.known import Known
+from hermes_known.stream import Mask, MaskingStream, mask, masked_text
 from hermes_tool_redaction.masker import Secrets
 
 MASKERS = [Watched("tool/redaction", Secrets())]

@@ -1,5 +1,6 @@
 """Ordinary text stays as it is: of ten thousand lines of code and manuals at most one is touched."""
 
+import random
 import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
@@ -46,3 +47,20 @@ def test_of_ten_thousand_ordinary_lines_one_is_touched_at_most() -> None:
             touched += [f"{name}: {was.strip()[:120]}" for was, now in zip(before, after, strict=True) if was != now]
     assert lines > 150_000
     assert len(touched) <= lines / 10_000, touched
+
+
+def test_what_names_a_session_or_a_question_is_no_secret() -> None:
+    """Whatever digits chance makes it of, nobody is shown a mask in its place."""
+    dice, lines = random.Random(22), []
+    for number in range(400):
+        some = dice.randbytes(8).hex()
+        session, child, question = f"20261127_{number:06}_{some[:8]}", f"child_{some}", some[:12]
+        lines += [f"New session {session}.", f"session={session}", f"child session {child}: done", f"session: {child}"]
+        lines += [
+            f"/approve {question} once",
+            f"/answer {question} 2",
+            f"[{child}] untitled",
+            f'{{"session": "{child}"}}',
+        ]
+    touched = [line for line in lines if redact(line) != line]
+    assert touched == []

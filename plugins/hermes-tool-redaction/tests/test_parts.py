@@ -7,8 +7,8 @@ from urllib.parse import quote
 import pytest
 from engine import redact, stream
 
-from hermes_core.masking.stream import hidden, mask
 from hermes_known.known import Known
+from hermes_known.stream import hidden, mask
 from hermes_tool_redaction.look import Where, drawn_by_lot, is_pair, is_secret_value
 from hermes_tool_redaction.named import is_named_secret
 from hermes_tool_redaction.people import named

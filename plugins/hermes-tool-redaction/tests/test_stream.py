@@ -9,9 +9,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from measuring import rows
 
-from hermes_core.masking import MASKED, stream
-from hermes_core.masking.stream import hidden, mask
+from hermes_core.masking import MASKED
 from hermes_core.testing import Steps
+from hermes_known import stream
+from hermes_known.stream import hidden, mask
 
 PIECES = [row["text"] for name in ("tune.secrets", "second.secrets", "tune.harmless") for row in rows(name)]
 SIGNS = [

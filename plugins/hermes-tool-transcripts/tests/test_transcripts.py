@@ -12,7 +12,7 @@ from hermes_core import hookimpl
 from hermes_core.errors import StoreError, UnknownName
 from hermes_core.kinds import tool
 from hermes_core.testing import Call
-from hermes_core.types import Principal, Session
+from hermes_core.types import Blob, Message, Principal, Session, Text, ToolResult
 from hermes_tool_transcripts.transcripts import Transcripts
 
 ID = "20260101_000000_aaaaaa"
@@ -20,22 +20,22 @@ ME = Principal()
 
 
 class Archive:
-    """Conversations by id; each entry of one is what a message is in OpenAI's shape."""
+    """One conversation, whoever asks for which. ``asked`` are the places that were looked around."""
 
     def __init__(self, *messages: str) -> None:
-        self.said = [[{"role": "user", "content": text}] for text in messages]
+        self.said: list[Message] = []
         self.asked: list[int] = []
         self.error: Exception | None = None
+        self.say(*messages)
 
     def say(self, *messages: str) -> None:
-        self.said += [[{"role": "user", "content": text}] for text in messages]
+        self.said += [Message(role="user", parts=(Text(text=text),)) for text in messages]
 
-    async def export_after(self, owner, session_id, number, *, limit=100):
+    async def read(self, owner, session_id, *, around=0, window=10):
         if self.error:
             raise self.error
-        self.asked.append(number)
-        behind = list(enumerate(self.said, 1))[number : number + limit]
-        return [(at, shape) for at, shapes in behind for shape in shapes]
+        self.asked.append(around)
+        return list(enumerate(self.said, 1))[max(0, around - window - 1) : around + window]
 
 
 @pytest.fixture
@@ -131,7 +131,8 @@ async def test_one_that_was_cut_is_completed(folder, kept):
 async def test_whatever_is_at_its_end_it_says_what_was_said(tmp_path_factory, cut, junk):
     folder = tmp_path_factory.mktemp("any")
     archive = Archive("one")
-    archive.said.append([{"role": "tool", "content": "a"}, {"role": "tool", "content": "b"}])
+    results = [ToolResult(call_id=text, name="t", parts=(Text(text=text),)) for text in "ab"]
+    archive.said.append(Message(role="tool", parts=tuple(results)))
     await follow(folder, archive)
     path = folder / f"{ID}.jsonl"
     path.write_bytes(path.read_bytes()[:cut] + junk)
@@ -163,7 +164,7 @@ async def test_what_another_process_wrote_is_not_written_twice(folder, monkeypat
     archive = Archive("one")
     await follow(folder, archive)
     other = Archive("one", "two", "three")
-    read = archive.export_after
+    read = archive.read
 
     async def meanwhile(*arguments, **options):
         rows = await read(*arguments, **options)
@@ -171,7 +172,7 @@ async def test_what_another_process_wrote_is_not_written_twice(folder, monkeypat
         return rows
 
     archive.say("two", "three", "four")
-    monkeypatch.setattr(archive, "export_after", meanwhile)
+    monkeypatch.setattr(archive, "read", meanwhile)
     await follow(folder, archive)
     assert contents(folder) == ["one", "two", "three", "four"]
 
@@ -179,15 +180,15 @@ async def test_what_another_process_wrote_is_not_written_twice(folder, monkeypat
 async def test_one_that_is_deleted_meanwhile_is_written_whole(folder, monkeypatch):
     archive = Archive("one", "two")
     await follow(folder, archive)
-    read = archive.export_after
+    read = archive.read
 
     async def deleted(*arguments, **options):
-        monkeypatch.setattr(archive, "export_after", read)
+        monkeypatch.setattr(archive, "read", read)
         (folder / f"{ID}.jsonl").unlink()
         return await read(*arguments, **options)
 
     archive.say("three")
-    monkeypatch.setattr(archive, "export_after", deleted)
+    monkeypatch.setattr(archive, "read", deleted)
     await follow(folder, archive)
     assert contents(folder) == ["one", "two", "three"]
 
@@ -196,7 +197,7 @@ async def test_a_long_past_is_written_in_pieces(folder):
     archive = Archive(*map(str, range(120)))
     await follow(folder, archive)
     assert contents(folder) == [*map(str, range(120))]
-    assert archive.asked == [0, 50, 100]
+    assert archive.asked == [1, 50, 100]
 
 
 @pytest.mark.parametrize("harm", ["nothing", "deleted", "cut", "forgotten"])
@@ -215,15 +216,17 @@ async def test_one_that_is_followed_turn_by_turn_is_asked_for_what_is_new_only(f
     archive.say("three")
     await transcripts.follow(archive, session)
     assert contents(folder) == ["one", "two", "three"]
-    asked = {"nothing": [0, 2], "deleted": [0, 2, 0], "cut": [0, 2, 1], "forgotten": [0, 0]}
+    asked = {"nothing": [1, 2], "deleted": [1, 2, 1], "cut": [1, 2, 1], "forgotten": [1, 1]}
     assert archive.asked == asked[harm]
 
 
 async def test_secrets_are_not_in_it(folder):
     archive = Archive("say hush")
-    archive.said.append([{"role": "user", "content": [{"type": "text", "text": "hush hush"}], "n": None}])
+    picture = Blob(media_type="image/png", path="/hush.png")
+    archive.said.append(Message(role="user", parts=(Text(text="hush hush"), picture)))
     await follow(folder, archive)
-    assert contents(folder) == ["say ***", [{"type": "text", "text": "*** ***"}]]
+    shown = {"type": "image_url", "image_url": {"url": "file:///***.png"}}
+    assert contents(folder) == ["say ***", [{"type": "text", "text": "*** ***"}, shown]]
 
 
 async def test_one_that_cannot_be_written_is_said_once_and_fails_nothing(hermes, scripted, folder, caplog):

@@ -13,9 +13,9 @@ from urllib.parse import quote
 import pytest
 
 from hermes_core.errors import ToolError
-from hermes_core.masking.stream import hidden, masked_text
 from hermes_core.masking.watched import Watched
 from hermes_known.known import Known
+from hermes_known.stream import hidden, masked_text
 from hermes_tool_vault.items import Binding
 from hermes_tool_vault.masker import Kept, hide
 

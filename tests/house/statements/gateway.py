@@ -1,13 +1,11 @@
-"""Statements of whoever serves accounts of others: leases on them, what came in, and the path of a message."""
+"""Statements of whoever serves people elsewhere: what came in, and the path of a message."""
 
 import sqlalchemy as sa
 
 from statements.journal import listed_calls
 from statements.tables import (
     HOLDER,
-    LEASE,
     USAGE,
-    accounts,
     approvals,
     calls,
     inbox,
@@ -21,7 +19,6 @@ from statements.tables import add as _add
 from statements.tables import b as _b
 from statements.tables import equal as _is
 from statements.tables import get as _get
-from statements.tables import given as _given
 
 
 def _seen_by(of: sa.Table) -> sa.ColumnElement[bool]:
@@ -34,7 +31,6 @@ def _about(of: sa.Table) -> sa.ColumnElement[bool]:
     return sa.or_(*((of.c[name] == _b(name)) & (_b(name) != sa.literal_column("''")) for name in ("trace", "turn_id")))
 
 
-_served = (*_is(accounts, "platform", "account", "fence"), accounts.c.holder != "")
 _MIRROR: sa.ColumnElement[str] = sa.literal_column("'mirror'")
 
 GATEWAY: dict[str, sa.Executable] = {
@@ -51,19 +47,6 @@ GATEWAY: dict[str, sa.Executable] = {
     .where(turns.c.session_id == _b("session_id"), inbox.c.account != sa.literal_column("''"))
     .order_by(turns.c.seq.desc(), inbox.c.id.desc())
     .limit(1),
-    # accounts on services
-    "account_get": _get(accounts, *LEASE).where(*_is(accounts, "platform", "account")),
-    "account_take": _add(accounts, "platform", "account", "since", *LEASE, state="connecting").on_conflict_do_update(
-        index_elements=["platform", "account"], set_={**_given("since", *LEASE), "state": "connecting", "error": ""}
-    ),
-    "account_beat": sa.update(accounts).where(*_served).values(_given("beat")),
-    "account_tell": sa.update(accounts)
-    .where(*_is(accounts, "platform", "account"))
-    .values(_given("state", "error", "since")),
-    "account_drop": sa.update(accounts).where(*_served).values(holder=sa.literal_column("''"), state="stopped"),
-    "accounts_list": _get(accounts, "platform", "account", "state", "error", "since", *HOLDER).order_by(
-        accounts.c.platform, accounts.c.account
-    ),
     "calls_of_session": listed_calls(*_is(calls, "session_id")),
     # the way in of the gateway
     "turn_begun_by": _get(inbox, "id", "body", "mode", "envelope", "trace")
@@ -110,7 +93,8 @@ GATEWAY: dict[str, sa.Executable] = {
     .outerjoin_from(turns, leases, leases.c.session_id == turns.c.session_id)
     .where(_seen_by(turns), turns.c.id == _b("turn_id")),
     "why_model_calls": _get(model_calls, "provider", "model", "task", "created", "seconds", "priced", *USAGE)
-    .where(*_is(model_calls, "owner", "turn_id"), model_calls.c.created >= _b("since"))
+    .where(model_calls.c.owner.in_(sa.select(owners.c.id)), *_is(model_calls, "turn_id"))
+    .where(model_calls.c.created >= _b("since"))
     .order_by(model_calls.c.id),
     "why_tool_calls": _get(calls, "call_id", "name", "outcome", "started", "seconds")
     .add_columns(messages.c.created)

@@ -205,6 +205,7 @@ JOURNAL: dict[str, sa.Executable] = {
         turns, turns.c.state == sa.literal_column("'open'"), inbox.c.turn_id == turns.c.id
     ).order_by(turns.c.seq, inbox.c.id),
     "session_owner": _get(owners, "profile", "person").join(sessions).where(*_is(sessions, "id")),
+    "owners_all": _get(owners, "profile", "person").order_by(owners.c.id),
     "turn_add": _add(turns, "id", "session_id", "owner", "holder", "state", "provider", "model", "started"),
     "turn_usage": _set(turns, **{name: turns.c[name] + _b(name) for name in USAGE}),
     "turn_held": _set(turns, holder=turns.c.holder + " " + _b("by")).where(~_waits.exists()),
@@ -256,9 +257,14 @@ JOURNAL: dict[str, sa.Executable] = {
         "priced",
         *USAGE,
     ),
-    "turns_since": sa.select(
-        *(sa.func.sum(turns.c[name]).label(name) for name in USAGE), _seconds.label("seconds")
-    ).where(*_is(turns, "owner"), turns.c.started >= _b("since"), _own),
+    # what somebody's words cost, in whosesoever sessions, and how long their own took
+    "spent_since": sa.select(
+        *(sa.func.sum(model_calls.c[name]).label(name) for name in USAGE),
+        sa.select(_seconds)
+        .where(*_is(turns, "owner"), turns.c.started >= _b("since"), _own)
+        .scalar_subquery()
+        .label("seconds"),
+    ).where(*_is(model_calls, "owner"), model_calls.c.created >= _b("since")),
     "turns_of": sa.select(*(sa.func.sum(turns.c[name]).label(name) for name in USAGE), _seconds.label("seconds")).where(
         *_is(turns, "owner", "session_id")
     ),

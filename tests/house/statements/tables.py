@@ -19,7 +19,7 @@ with Lender().connected(FileTransaction(database)) as _connection:
 _tables = ("owners", "sessions", "prompts", "turns", "messages", "tool_calls", "leases", "inbox", "contexts")
 owners, sessions, prompts, turns, messages, calls, leases, inbox, contexts = (_metadata.tables[n] for n in _tables)
 model_calls, approvals, grants = (_metadata.tables[n] for n in ("model_calls", "approvals", "grants"))
-accounts, documents = (_metadata.tables[n] for n in ("accounts", "documents"))
+documents = _metadata.tables["documents"]
 search = sa.table(
     "search", sa.column("rowid"), sa.column("words"), sa.column("search")
 )  # an FTS5 table, unknown to SQLAlchemy; on a server a plain one

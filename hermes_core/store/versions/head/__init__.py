@@ -3,7 +3,7 @@
 # fmt: off
 # ruff: noqa: E501
 
-HEAD = "0007"
+HEAD = "0008"
 DDL = [
     "CREATE TABLE alembic_version ( version_num VARCHAR(32) NOT NULL, CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num) )",
     "CREATE TABLE owners ( id INTEGER NOT NULL, profile TEXT NOT NULL, person TEXT NOT NULL, PRIMARY KEY (id), UNIQUE (profile, person) )",
@@ -36,11 +36,10 @@ DDL = [
     "CREATE INDEX inbox_traces ON inbox (trace)",
     "CREATE INDEX inbox_turns ON inbox (turn_id)",
     "CREATE INDEX turns_open ON turns (session_id) WHERE state = 'open'",
-    "CREATE TABLE accounts ( platform TEXT NOT NULL, account TEXT NOT NULL, holder TEXT DEFAULT '' NOT NULL, place TEXT DEFAULT '' NOT NULL, state TEXT DEFAULT '' NOT NULL, error TEXT DEFAULT '' NOT NULL, fence INTEGER DEFAULT '0' NOT NULL, pid INTEGER DEFAULT '0' NOT NULL, beat FLOAT DEFAULT '0' NOT NULL, since FLOAT DEFAULT '0' NOT NULL, PRIMARY KEY (platform, account) )",
     "CREATE TABLE documents ( plugin TEXT NOT NULL, owner INTEGER NOT NULL, session_id TEXT NOT NULL, name TEXT NOT NULL, body TEXT NOT NULL, version INTEGER NOT NULL, updated FLOAT NOT NULL, PRIMARY KEY (plugin, owner, session_id, name) )",
     "CREATE INDEX documents_of_session ON documents (session_id)",
     "INSERT INTO search (search, rank) VALUES ('automerge', 8)",
-    "INSERT INTO alembic_version VALUES ('0007')"
+    "INSERT INTO alembic_version VALUES ('0008')"
 ]
 SQL = {
     "owner_find": "SELECT owners.id FROM owners WHERE owners.profile = :profile AND owners.person = :person",
@@ -84,6 +83,7 @@ SQL = {
     "inbox_unplayed": "SELECT inbox.session_id, owners.profile, owners.person, inbox.platform, inbox.account, leases.holder, leases.place, leases.pid, leases.beat FROM inbox JOIN sessions ON inbox.session_id = sessions.id JOIN owners ON owners.id = sessions.owner LEFT OUTER JOIN leases ON leases.session_id = inbox.session_id WHERE inbox.turn_id = '' ORDER BY inbox.id",
     "turns_unplayed": "SELECT turns.session_id, owners.profile, owners.person, inbox.platform, inbox.account, leases.holder, leases.place, leases.pid, leases.beat FROM turns JOIN sessions ON turns.session_id = sessions.id JOIN owners ON owners.id = sessions.owner LEFT OUTER JOIN leases ON leases.session_id = turns.session_id, inbox WHERE turns.state = 'open' AND inbox.turn_id = turns.id ORDER BY turns.seq, inbox.id",
     "session_owner": "SELECT owners.profile, owners.person FROM owners JOIN sessions ON owners.id = sessions.owner WHERE sessions.id = :id",
+    "owners_all": "SELECT owners.profile, owners.person FROM owners ORDER BY owners.id",
     "turn_add": "INSERT INTO turns (id, session_id, owner, holder, state, provider, model, started) VALUES (:id, :session_id, :owner, :holder, :state, :provider, :model, :started)",
     "turn_usage": "UPDATE turns SET input=(turns.input + :input), output=(turns.output + :output), cache_read=(turns.cache_read + :cache_read), cache_write=(turns.cache_write + :cache_write), reasoning=(turns.reasoning + :reasoning), calls=(turns.calls + :calls), cost=(turns.cost + :cost) WHERE turns.id = :id",
     "turn_held": "UPDATE turns SET holder=(turns.holder || ' ' || :by) WHERE turns.id = :id AND NOT (EXISTS (SELECT approvals.id FROM approvals WHERE approvals.turn_id = turns.id AND approvals.state = 'open'))",
@@ -100,7 +100,7 @@ SQL = {
     "turns_abandon": "UPDATE turns SET state='interrupted', ended=:ended WHERE turns.session_id = :session_id AND turns.state = 'open'",
     "usage_by_quarter": "SELECT model_calls.provider, model_calls.model, model_calls.task, model_calls.turn_id, model_calls.priced, CAST(model_calls.created / (900 + 0.0) AS INTEGER) AS quarter, sum(model_calls.input) AS input, sum(model_calls.output) AS output, sum(model_calls.cache_read) AS cache_read, sum(model_calls.cache_write) AS cache_write, sum(model_calls.reasoning) AS reasoning, sum(model_calls.cost) AS cost, sum(model_calls.calls) AS calls FROM model_calls WHERE model_calls.owner = :owner AND model_calls.created >= :since GROUP BY quarter, model_calls.provider, model_calls.model, model_calls.task, model_calls.turn_id, model_calls.priced",
     "model_call_add": "INSERT INTO model_calls (owner, session_id, turn_id, task, provider, model, created, input, output, cache_read, cache_write, reasoning, calls, cost, priced, seconds) VALUES (:owner, :session_id, :turn_id, :task, :provider, :model, :created, :input, :output, :cache_read, :cache_write, :reasoning, :calls, :cost, :priced, :seconds)",
-    "turns_since": "SELECT sum(turns.input) AS input, sum(turns.output) AS output, sum(turns.cache_read) AS cache_read, sum(turns.cache_write) AS cache_write, sum(turns.reasoning) AS reasoning, sum(turns.cost) AS cost, sum(turns.calls) AS calls, sum(CASE WHEN (turns.ended > 0) THEN turns.ended ELSE :now END - turns.started) AS seconds FROM turns WHERE turns.owner = :owner AND turns.started >= :since AND (turns.session_id NOT IN (SELECT sessions.id FROM sessions WHERE sessions.owner = :owner AND sessions.origin = 'child'))",
+    "spent_since": "SELECT sum(model_calls.input) AS input, sum(model_calls.output) AS output, sum(model_calls.cache_read) AS cache_read, sum(model_calls.cache_write) AS cache_write, sum(model_calls.reasoning) AS reasoning, sum(model_calls.cost) AS cost, sum(model_calls.calls) AS calls, (SELECT sum(CASE WHEN (turns.ended > 0) THEN turns.ended ELSE :now END - turns.started) AS sum_1 FROM turns WHERE turns.owner = :owner AND turns.started >= :since AND (turns.session_id NOT IN (SELECT sessions.id FROM sessions WHERE sessions.owner = :owner AND sessions.origin = 'child'))) AS seconds FROM model_calls WHERE model_calls.owner = :owner AND model_calls.created >= :since",
     "turns_of": "SELECT sum(turns.input) AS input, sum(turns.output) AS output, sum(turns.cache_read) AS cache_read, sum(turns.cache_write) AS cache_write, sum(turns.reasoning) AS reasoning, sum(turns.cost) AS cost, sum(turns.calls) AS calls, sum(CASE WHEN (turns.ended > 0) THEN turns.ended ELSE :now END - turns.started) AS seconds FROM turns WHERE turns.owner = :owner AND turns.session_id = :session_id",
     "context_add": "INSERT INTO contexts (session_id, upto, body, plugin, created) VALUES (:session_id, :upto, :body, :plugin, :created)",
     "context_last": "SELECT contexts.upto, contexts.body, contexts.plugin FROM contexts WHERE contexts.session_id = :session_id ORDER BY contexts.id DESC LIMIT 1 OFFSET 0",
@@ -127,12 +127,6 @@ SQL = {
     "mirrored": "SELECT inbox.body FROM inbox WHERE inbox.session_id = :session_id AND inbox.turn_id = 'mirror' ORDER BY inbox.id",
     "mirrors_done": "UPDATE inbox SET turn_id='mirrored' WHERE inbox.session_id = :session_id AND inbox.turn_id = 'mirror'",
     "chat_asked": "SELECT inbox.envelope FROM turns JOIN inbox ON inbox.turn_id = turns.id WHERE turns.session_id = :session_id AND inbox.account != '' ORDER BY turns.seq DESC, inbox.id DESC LIMIT 1 OFFSET 0",
-    "account_get": "SELECT accounts.fence, accounts.holder, accounts.place, accounts.pid, accounts.beat FROM accounts WHERE accounts.platform = :platform AND accounts.account = :account",
-    "account_take": "INSERT INTO accounts (platform, account, holder, place, state, fence, pid, beat, since) VALUES (:platform, :account, :holder, :place, 'connecting', :fence, :pid, :beat, :since) ON CONFLICT (platform, account) DO UPDATE SET holder = :holder, place = :place, state = 'connecting', error = '', fence = :fence, pid = :pid, beat = :beat, since = :since",
-    "account_beat": "UPDATE accounts SET beat=:beat WHERE accounts.platform = :platform AND accounts.account = :account AND accounts.fence = :fence AND accounts.holder != ''",
-    "account_tell": "UPDATE accounts SET state=:state, error=:error, since=:since WHERE accounts.platform = :platform AND accounts.account = :account",
-    "account_drop": "UPDATE accounts SET holder='', state='stopped' WHERE accounts.platform = :platform AND accounts.account = :account AND accounts.fence = :fence AND accounts.holder != ''",
-    "accounts_list": "SELECT accounts.platform, accounts.account, accounts.state, accounts.error, accounts.since, accounts.holder, accounts.place, accounts.pid, accounts.beat FROM accounts ORDER BY accounts.platform, accounts.account",
     "calls_of_session": "SELECT tool_calls.session_id, tool_calls.turn_id, tool_calls.call_id, tool_calls.name, tool_calls.outcome, tool_calls.started, tool_calls.seconds, tool_calls.repeats, tool_calls.arguments, coalesce(messages.body, tool_calls.result) AS body FROM tool_calls LEFT OUTER JOIN messages ON messages.id = tool_calls.result_id WHERE tool_calls.owner = :owner AND (:name = '' OR tool_calls.name = :name) AND tool_calls.session_id = :session_id ORDER BY tool_calls.id DESC LIMIT :limit OFFSET 0",
     "turn_begun_by": "SELECT inbox.id, inbox.body, inbox.mode, inbox.envelope, inbox.trace FROM inbox JOIN turns ON inbox.turn_id = turns.id WHERE turns.session_id = :session_id AND turns.state = 'open' AND inbox.body != '' ORDER BY inbox.id LIMIT 1 OFFSET 0",
     "commands_forget": "UPDATE inbox SET body='', envelope='' WHERE inbox.mode = 'command' AND inbox.turn_id != '' AND inbox.received < :before AND inbox.body != ''",
@@ -143,7 +137,7 @@ SQL = {
     "why_latest": "SELECT inbox.trace, inbox.turn_id FROM inbox WHERE (inbox.owner = :owner OR :owner = -2) AND inbox.mode != 'command' ORDER BY inbox.id DESC LIMIT 1 OFFSET 0",
     "why_inbox": "SELECT inbox.owner, inbox.platform, inbox.account, inbox.event_id, inbox.session_id, inbox.turn_id, inbox.mode, inbox.trace, inbox.envelope, inbox.received, owners.person FROM inbox JOIN owners ON inbox.owner = owners.id WHERE (inbox.owner = :owner OR :owner = -2) AND (inbox.trace = :trace AND :trace != '' OR inbox.turn_id = :turn_id AND :turn_id != '') ORDER BY inbox.id",
     "why_turn": "SELECT turns.id, turns.owner, turns.session_id, turns.state, turns.error, turns.provider, turns.model, turns.started, turns.ended, turns.input, turns.output, turns.cache_read, turns.cache_write, turns.reasoning, turns.cost, turns.calls, leases.holder, leases.place, leases.pid, leases.beat FROM turns LEFT OUTER JOIN leases ON leases.session_id = turns.session_id WHERE (turns.owner = :owner OR :owner = -2) AND turns.id = :turn_id",
-    "why_model_calls": "SELECT model_calls.provider, model_calls.model, model_calls.task, model_calls.created, model_calls.seconds, model_calls.priced, model_calls.input, model_calls.output, model_calls.cache_read, model_calls.cache_write, model_calls.reasoning, model_calls.cost, model_calls.calls FROM model_calls WHERE model_calls.owner = :owner AND model_calls.turn_id = :turn_id AND model_calls.created >= :since ORDER BY model_calls.id",
+    "why_model_calls": "SELECT model_calls.provider, model_calls.model, model_calls.task, model_calls.created, model_calls.seconds, model_calls.priced, model_calls.input, model_calls.output, model_calls.cache_read, model_calls.cache_write, model_calls.reasoning, model_calls.cost, model_calls.calls FROM model_calls WHERE model_calls.owner IN (SELECT owners.id FROM owners) AND model_calls.turn_id = :turn_id AND model_calls.created >= :since ORDER BY model_calls.id",
     "why_tool_calls": "SELECT tool_calls.call_id, tool_calls.name, tool_calls.outcome, tool_calls.started, tool_calls.seconds, messages.created FROM tool_calls JOIN messages ON messages.id = tool_calls.message_id WHERE tool_calls.turn_id = :turn_id ORDER BY tool_calls.id",
     "why_approvals": "SELECT approvals.id, approvals.call_id, approvals.kind, approvals.state, approvals.verdict, approvals.choice, approvals.answered_by, approvals.asked, approvals.answered FROM approvals WHERE approvals.session_id = :session_id AND approvals.turn_id = :turn_id ORDER BY approvals.asked",
     "why_answered": "SELECT max(messages.created) AS max_1 FROM messages WHERE messages.session_id = :session_id AND messages.turn_id = :turn_id AND messages.role = 'assistant'",

@@ -5,10 +5,12 @@ of the remotes that the folder had before its first command. For any other host 
 (``asking``).
 """
 
+import contextlib
 import json
 import os
 import socket
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +21,7 @@ from hermes_core.values import frozen
 
 if TYPE_CHECKING:
     from hermes_backend_wall.proxy.passages import Passage
+    from hermes_backend_wall.proxy.questions import Crossing
     from hermes_backend_wall.proxy.rules import Rule
     from hermes_backend_wall.proxy.server import Proxy
 
@@ -43,11 +46,35 @@ class WayOut:
 
     def __init__(self, folder: str, hosts: Sequence[str], keep: Keep | None = None) -> None:
         self.asking = Asking(keep)
+        self._kept: list[Sequence[str]] = []  # patterns of commands that may reach these hosts only
         self._folder, self._hosts = Path(folder), tuple(hosts)
         self._remotes: str | None = None
         self._proxy: Proxy | None = None
         self._passed, self._open = 0, 0
         self._refused: list[str] = []
+
+    @contextlib.contextmanager
+    def keep_to(self, hosts: Sequence[str] | None, *, for_good: bool = False) -> Iterator[None]:
+        """While a command runs that may reach these only; nobody can tell whose a connection is, so all are kept to it.
+
+        ``for_good``: what it leaves running is, too.
+        """
+        if hosts is None:
+            yield
+            return
+        self._kept.append(hosts)
+        try:
+            yield
+        finally:
+            if not for_good:
+                self._kept.remove(hosts)
+
+    def within(self, host: str) -> bool:
+        """Whether the commands that run may reach a host, whatever else opens it."""
+        return all(any(fnmatchcase(host, pattern.lower()) for pattern in hosts) for hosts in self._kept)
+
+    async def _ask(self, crossing: "Crossing") -> bool | None:
+        return await self.asking.ask(crossing) if self.within(crossing.host) else False
 
     def look(self) -> None:
         """Read the remotes, once: what commands write there later opens nothing."""
@@ -88,10 +115,15 @@ class WayOut:
         from hermes_backend_wall.proxy.server import Proxy
         from hermes_backend_wall.proxy.upstream import Upstreams
 
-        ask = self.asking.ask
+        class Kept(Rules):
+            """Rules that open nothing beyond what the commands that run may reach."""
+
+            def find(kept, host: str, port: int) -> "Rule | None":  # noqa: N805 - self is the way out
+                return super().find(host, port) if self.within(host) else None
+
         upstream = Upstreams(os.environ)
         mend = f"To open it: {self._mend('its name')}"
-        return Proxy(Rules(self._rules()), ask, on_passage=self._heard, upstream=upstream, mend=mend)
+        return Proxy(Kept(self._rules()), self._ask, on_passage=self._heard, upstream=upstream, mend=mend)
 
     def _mend(self, host: str) -> str:
         return f"hermes config set backends.local.hosts '{json.dumps([*self._hosts, host])}'"

@@ -133,7 +133,8 @@ class Here(Workspace):
         try:
             job = Job(sandbox, capture.take)
             otherwise = "" if request.cwd else self.cwd  # the last command may have removed where it was
-            with way.asking.of(request.opens) if way else contextlib.nullcontext() as asked_for:
+            kept = way.keep_to(request.hosts) if way else contextlib.nullcontext()
+            with kept, way.asking.of(request.opens) if way else contextlib.nullcontext() as asked_for:
                 await job.start(asked(argv, cwd, env, otherwise), request.stdin, trace)
                 result = await _ended(job, request, capture, asked_for)
         except ToolError as error:
@@ -167,6 +168,9 @@ class Here(Workspace):
         if sandbox is None or walled is None:
             process = in_the_open(evolve(request, argv=walled.behind(request.argv)) if walled else request, cwd, env)
         else:
+            if self._way:
+                with self._way.keep_to(request.hosts, for_good=True):
+                    pass
             process = await behind_the_wall(sandbox, asked(request.argv, cwd, env), request, walled.protected)
             self._go_on_looking(walled)
         self._background = [p for p in self._background if p.running] + [process]

@@ -13,7 +13,8 @@ from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError, UnknownName
 from hermes_core.types import Check, Finding
 from hermes_platform_cli.commands.contents import RUN_AT_START, installed_contents
-from hermes_platform_cli.commands.interfaces import fitting
+from hermes_platform_cli.commands.interfaces import fitting, interfaces
+from hermes_platform_cli.commands.requests import wanted
 
 __all__ = ["checks"]
 
@@ -51,7 +52,7 @@ async def _opens(ctx: PluginContext) -> Sequence[Finding]:
     """The platform that a conversation opens on, and why it is not the full screen."""
     try:
         opens = fitting(ctx).name
-        tui = next((one for one in ctx.host.interfaces()[0] if one.name == "tui"), None)
+        tui = next((one for one in interfaces(ctx)[0] if one.name == "tui"), None)
     except HermesError as error:
         # A product may be made for something else than talking on a terminal.
         named = ctx.host.section("display").interface != "auto"
@@ -72,7 +73,7 @@ async def _environment() -> Sequence[Finding]:
 
 async def _changed(ctx: PluginContext) -> Sequence[Finding]:
     """Whether files of what was installed by `plugins install` are other ones than they were then."""
-    pinned = [one for one in ctx.plugins.wanted() if one.digest]
+    pinned = [one for one in wanted(ctx.plugins) if one.digest]
     there = [(one, installed_contents(one.distribution)) for one in pinned]
     return [
         Finding(

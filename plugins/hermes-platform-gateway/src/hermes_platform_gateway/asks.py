@@ -39,7 +39,7 @@ class Asks:
     """Puts the questions of turns into chats, and lets messages answer them."""
 
     def __init__(self, ctx: PluginContext, turns: Turns, senders: Senders) -> None:
-        self._ctx, self._turns, self._senders = ctx, turns, senders
+        self._ctx, self._turns, self.senders = ctx, turns, senders
         self._seconds = ctx.host.section("policy").ask_seconds
         self._limits = limits_of(ctx)
         self.bundles = Bundles(ctx, senders)
@@ -63,7 +63,7 @@ class Asks:
         key = f"questions:{of.owner.person}:{of.address.chat}:{time.time() // _HOUR:.0f}"
         told = answer_to(of.address, of.owner, said(f"{why}."), key=key, trace=of.trace)
         await rows_of(self._ctx).outbox.send_later(told)
-        self._senders.wake(of.address)
+        self.senders.wake(of.address)
         return Verdict(outcome="deny", reason=why, by="gateway.limits.questions", choice="deny")
 
     async def _answered(self, of: Asked, question: Question) -> Verdict | None:
@@ -119,7 +119,7 @@ class Asks:
         await rows_of(self._ctx).questions.close(question.id, by)
         if bundle := bundle_of(question):
             return await self.bundles.show(bundle, here)
-        return await self._senders.closed(question.keys, told, here)
+        return await self.senders.closed(question.keys, told, here)
 
     def tidy_soon(self, session_id: str) -> None:
         """Do ``tidy`` beside whatever goes on."""
@@ -155,5 +155,5 @@ class Asks:
         if self.bundles.takes(question):
             return await self.bundles.add(of, question)
         for address in await put(self._ctx, of, question):
-            self._senders.wake(address)
+            self.senders.wake(address)
         return None

@@ -55,6 +55,8 @@ class ChatConversation:
         if gateway_settings(self._ctx).shared_changes == "everyone":
             return True
         platform, here = self.platform, self.envelope
+        if here.sender == here.chat:  # a service that lets its admins speak as the group
+            return True
         if platform is None or not here.sender or Feature.MEMBERS not in platform.features:
             return False
         try:

@@ -18,7 +18,9 @@ from hermes_platform_gateway.limits import most_of
 from hermes_platform_gateway.outward.outgoing import said
 from hermes_platform_gateway.outward.senders import Senders
 from hermes_platform_gateway.people.access import Access, AccessRules, admit
+from hermes_platform_gateway.people.door import tell_kept, welcomed
 from hermes_platform_gateway.people.pairing import code_for
+from hermes_platform_gateway.people.telling import tell_admins
 from hermes_platform_gateway.platforms import PlatformSupervisor
 from hermes_platform_gateway.queue import LocalQueue, open_queue
 from hermes_platform_gateway.rows.kept import is_order, orders, rows_of, unplayed
@@ -55,13 +57,13 @@ class Gateway:
         self._asks = asks = Asks(ctx, turns, self._senders)
         self.commands = ChatCommands(ctx, self._queue, turns, asks, self.told, self._try_again)
         self._inbound = Inbound(ctx, self._queue, turns, asks, self.commands, self._admit, self._senders.wake)
-        self._worker = TurnWorker(ctx, turns, asks, self._senders.wake, self._senders.show, self._again)
+        self._worker = TurnWorker(ctx, turns, asks, self._senders.wake, self._senders.show, self._again, self._access)
         self._services = Services(ctx)
         self.platforms = [
             PlatformSupervisor(
                 platform,
                 Console(self.commands.menu),
-                ctx.host.records,
+                rows_of(ctx).accounts,
                 gateway_settings(ctx),
                 self._inbound.hear,
                 self._senders.send,
@@ -109,20 +111,35 @@ class Gateway:
     # --- in ---------------------------------------------------------------------------------------------------------
 
     async def _admit(self, platform: Platform, envelope: Envelope) -> Access | None:
-        """Who speaks; None when nobody may. A stranger is given a code, where the settings say so."""
-        rules = self._rules.get(envelope.platform) or AccessRules.of(self._ctx, envelope.platform)
-        self._rules[envelope.platform] = rules
-        rows = rows_of(self._ctx)
-        access = admit(envelope, rules, await rows.people.person(envelope.platform, envelope.sender))
+        """Who speaks; None when nobody may. A stranger is given a code, where the settings say so.
+
+        Who is blocked by their role is answered nothing, whatever they write.
+        """
+        access = await self._access(envelope)
+        rights = self._ctx.host.rights(access.principal, access.speaker)
+        if not rights.role:
+            await tell_admins(self._ctx, rights.refused)
+        if rights.silent or await welcomed(self._ctx, envelope, access):
+            return None
         if access.outcome == "in":
             return access
+        rows = rows_of(self._ctx)
         log.info("not let in: %s %s: %s", envelope.platform, envelope.sender, access.by)
+        if access.kept:
+            await tell_kept(self._ctx, envelope, access)
         words = await code_for(rows, envelope, brand=self._ctx.program) if access.outcome == "pair" else ""
         if words:
             key = f"{envelope.platform}:{envelope.account}:{envelope.event_id}:code"
             with contextlib.suppress(DeliveryError):  # not through the outbox, where its row would tell the code
                 await platform.send(Chat(envelope.chat, envelope.thread), said(words), key)
         return None
+
+    async def _access(self, envelope: Envelope) -> Access:
+        """What the settings and the rows say of a sender, as they are now."""
+        rules = self._rules.get(envelope.platform) or AccessRules.of(self._ctx, envelope.platform)
+        self._rules[envelope.platform] = rules
+        speaker = await rows_of(self._ctx).people.speaker(envelope.platform, envelope.sender, *rules.names(envelope))
+        return admit(envelope, rules, *speaker)
 
     # --- turns ------------------------------------------------------------------------------------------------------
 
@@ -142,6 +159,8 @@ class Gateway:
                 # Whoever ordered a turn to play it at once has begun it by the second look.
                 ordered = dict(await orders(self._ctx))
                 for session_id, owner in (*waiting, *((one, ordered[one]) for one in ordered if one in known)):
+                    if isinstance(self._queue, LocalQueue) and self._queue.holds(session_id):
+                        continue
                     if not await self._ctx.turns.busy(session_id, owner=owner, elsewhere=False):
                         await self._again(session_id, owner)
                 known = frozenset(ordered)

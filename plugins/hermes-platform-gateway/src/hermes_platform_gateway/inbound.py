@@ -46,8 +46,8 @@ log = logging.getLogger(f"hermes.{__name__}")
 _PAUSE = 1.0  # seconds between two tries to write a message down
 _HEARD, _BEHIND = "👀", "⏳"
 _COMING = 500  # messages of one sender on their way in, at most
-_AT_ONCE = 4  # of their commands that wait for nothing
-_BURST, _A_SECOND = 60, 20  # messages of theirs that are taken in at once, and then in a second
+_AT_ONCE = 2  # of their commands that wait for nothing
+_BURST, _A_SECOND = 20, 20  # messages of theirs that are taken in at once, and then in a second at most
 _FLOOD = "That was too much at once. What came since was not taken; write again when what you wrote before is answered."
 _OWN = (
     "In this group everybody has a conversation of their own with me. Yours knows what you told me elsewhere to "
@@ -123,7 +123,8 @@ class Inbound:
             with trace.using(trace.new()):
                 if wait := self._pace.wait(who):
                     await asyncio.sleep(wait)
-                await self._surely(partial(self._heard, platform, envelope))
+                with self._pace.taking(who):
+                    await self._surely(partial(self._heard, platform, envelope))
         finally:
             self._coming[who] -= 1
             if self._coming[who] <= 0:
@@ -155,8 +156,9 @@ class Inbound:
     async def _heard(self, platform: Platform, envelope: Envelope) -> None:
         acked, access = False, None
         try:
-            access = await self._admit(platform, envelope)
-            acked = access is not None and await self._take(platform, envelope, access)
+            if access := await self._admit(platform, envelope):
+                envelope = evolve(envelope, speaker=access.speaker)
+                acked = await self._take(platform, envelope, access)
         except Duplicate:  # delivered again; it was seen to, or will be
             log.info("message %s of %s came again", envelope.event_id, platform.name)
         except Over as over:
@@ -203,6 +205,8 @@ class Inbound:
         host, session, person = self._ctx.host, await conversation.take_up(), conversation.access.principal.person
         busy = await self._turns.busy(session.id, session.owner)
         mode = (mode or host.section("agent").busy) if busy else "queue"
+        if mode == "steer" and not await self._speaks(session.id, envelope):
+            mode = "queue"  # what one says is not done with what another may do
         kept = await keep_files(envelope, host.outputs(session.id), partial(host.turns.seen, session))
         whole = dressed(await marked(self._ctx, kept, session), shared=_shared(envelope))
         if mode == "steer":
@@ -216,6 +220,13 @@ class Inbound:
         await self._queue.put(session.id, person)
         words = {"queue": QUEUED, "steer": STEERED}.get(mode, "") if busy else ""
         self._in_order.beside(partial(self._receipt, platform, envelope, session.owner, words))  # nothing waits for it
+
+    async def _speaks(self, session_id: str, envelope: Envelope) -> bool:
+        """Whether the turn that runs answers the same person."""
+        cut = await self._ctx.host.turns.cut(session_id)
+        speaker = cut.envelope.speaker if cut and cut.envelope else None
+        mine = envelope.speaker
+        return speaker is None or mine is None or speaker.person == mine.person
 
     async def _receipt(self, platform: Platform, envelope: Envelope, owner: Principal, words: str) -> None:
         """Show that a message was heard, and, where it has to wait, say so in ``words`` if there is no sign for it."""
@@ -292,6 +303,7 @@ class Inbound:
             access = await self._admit(platform, envelope)
             if access is None:
                 return
+            envelope = evolve(envelope, speaker=access.speaker)
             conversation = await self._conversations.find(envelope, access)
             conversation.platform = platform
             if self._commands.is_command(envelope):

@@ -18,7 +18,7 @@ from hermes_platform_gateway.conversations import Conversations
 from hermes_platform_gateway.outward.outgoing import answer_to
 from hermes_platform_gateway.people.access import Access
 from hermes_platform_gateway.questions import Asked, put
-from hermes_platform_gateway.rows.kept import rows_of, sent
+from hermes_platform_gateway.rows.kept import is_order_of, rows_of, sent
 from hermes_platform_gateway.rows.values import KnownChat, Outgoing
 from hermes_platform_gateway.targets import resolve
 
@@ -49,7 +49,7 @@ class Messages(Mailbox):
         message = evolve(message, untrusted=message.untrusted or bool(session and session.untrusted))
         message = evolve(message, parts=tuple(self._masked(part) for part in message.parts))
         key = f"message:{owner.profile}:{owner.person}:{key or os.urandom(16).hex()}"
-        rows = rows_of(self._ctx)
+        rows, ordered = rows_of(self._ctx), await self._ordered(owner, session)
         for chat in chats:
             same = origin is not None and (chat.address, chat.account) == (origin.address, origin.account)
             there = "" if same else await self._conversation(chat)
@@ -65,6 +65,7 @@ class Messages(Mailbox):
                 trace=trace.current(),
                 session_id=session.id if session else "",
                 turn_id=session.turn if session else "",
+                unasked=ordered,
             )
             if told:
                 await self._ctx.host.turns.tell(there, outgoing.key, told, await rows.outbox.sending([outgoing]))
@@ -81,11 +82,11 @@ class Messages(Mailbox):
             answer_to(envelope_of(chat), owner, message, key=f"turn:{turn_id}:{chat.account}:{chat.address}", **known)
             for chat in chats
         ]
-        return await rows_of(self._ctx).outbox.sending(end)
+        return await rows_of(self._ctx).outbox.sending([evolve(one, unasked=True) for one in end])
 
     async def ask(self, owner: Principal, target: str, question: Question) -> None:
         """Put a question to the chats of a target, once for its id. Raises UnknownName, UserError."""
-        known: dict[str, Any] = {"owner": owner, "session_id": "", "trace": trace.current()}
+        known: dict[str, Any] = {"owner": owner, "session_id": "", "trace": trace.current(), "unasked": True}
         with suppress(UnknownName):
             known["session_id"] = (await self._ctx.approvals.find(owner, question.id, admin=True)).session_id
         for chat in (await self._found(owner, target, None))[0]:
@@ -109,6 +110,15 @@ class Messages(Mailbox):
         origin = await chats.at(owner, envelope) if envelope else None
         return resolve(target, await chats.list_chats(owner), origin), origin
 
+    async def _ordered(self, owner: Principal, session: Session | None) -> bool:
+        """Whether nobody asked for what is sent: it is of no turn, or of one that a plugin ordered."""
+        turns = self._ctx.host.turns
+        if session is None or await turns.owner(session.id) is None:
+            return True
+        begun = await turns.cut(session.id)
+        came = begun.envelope if begun and begun.envelope else await self._ctx.sessions.asked_from(session.id, owner)
+        return came is not None and is_order_of(came, owner)  # what is asked in a terminal comes from no account
+
     async def _conversation(self, chat: KnownChat) -> str:
         """The session that a chat talks to now; begun, where the last one is over."""
         access = Access(outcome="in", principal=chat.owner)
@@ -117,7 +127,7 @@ class Messages(Mailbox):
         return session.id
 
     async def _shown(self, chats: Sequence[KnownChat]) -> Sequence[Target]:
-        accounts = await self._ctx.host.records.accounts() if chats else ()
+        accounts = await rows_of(self._ctx).accounts.list() if chats else ()
         served = {(one.platform, one.account) for one in accounts if one.served and one.state == "connected"}
         return [
             Target(

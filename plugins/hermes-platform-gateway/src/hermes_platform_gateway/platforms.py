@@ -4,12 +4,15 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
 
-from hermes_core.host import HostRecords
 from hermes_core.kinds import Console, Platform
 from hermes_core.types import Envelope
 from hermes_platform_gateway.config import GatewaySettings
 from hermes_platform_gateway.supervision.supervisor import CLOSE, State, Supervisor
+
+if TYPE_CHECKING:
+    from hermes_platform_gateway.rows.accounts import Accounts
 
 __all__ = ["PlatformSupervisor"]
 
@@ -21,7 +24,7 @@ class PlatformSupervisor:
         self,
         platform: Platform,
         console: Console,
-        records: HostRecords,
+        accounts: "Accounts",
         config: GatewaySettings,
         hear: Callable[[Platform, Envelope], None],
         send: Callable[[Platform], Awaitable[None]],
@@ -29,7 +32,7 @@ class PlatformSupervisor:
     ) -> None:
         self.platform, self._console = platform, console
         pauses = config.retry_seconds, config.retry_cap
-        self._supervisor = Supervisor(platform.name, platform.account, records, pauses=pauses)
+        self._supervisor = Supervisor(platform.name, platform.account, accounts, pauses=pauses)
         self._hear, self._send, self._begin = hear, send, begin
         self._deaf = False
         self._listening: asyncio.Task[None] | None = None

@@ -26,12 +26,13 @@ _NEEDS_ADMIN = "This needs the yes of an admin, who was asked"
 
 @frozen(kw_only=True)
 class Asked:
-    """Of which turn a question is: where it came from, and whose it is."""
+    """Of which turn a question is: where it came from, and whose it is. Of what a plugin ordered it is ``unasked``."""
 
     address: Envelope
     owner: Principal
     session_id: str
     trace: str = ""
+    unasked: bool = False
 
 
 async def put(ctx: PluginContext, of: Asked, question: Question) -> list[Envelope]:
@@ -67,7 +68,7 @@ async def put(ctx: PluginContext, of: Asked, question: Question) -> list[Envelop
     else:
         whom = f"{called(here)}, only you can answer this.\n\n" if public and not nobodys else ""
         shown = _shown(question, whom, beside=beside)
-    await rows.outbox.send_later(answer_to(here, of.owner, shown, key=key, **kinds))
+    await rows.outbox.send_later(evolve(answer_to(here, of.owner, shown, key=key, **kinds), unasked=of.unasked))
     return [*(_where(one, here) for one in sent), here]
 
 
@@ -82,7 +83,8 @@ async def _to_admins(ctx: PluginContext, of: Asked, question: Question) -> list[
     asks, found = said(head, *_shown(question).parts), []
     for chat in await admin_chats(ctx):
         key = f"{question_key(of.address, question.id)}:{chat.owner.person}"
-        found.append(answer_to(envelope_to(chat), chat.owner, asks, key=key, kind="question"))
+        asked = answer_to(envelope_to(chat), chat.owner, asks, key=key, kind="question")
+        found.append(evolve(asked, unasked=True))
     return found
 
 
@@ -91,7 +93,8 @@ def _privately(of: Asked, question: Question, chat: KnownChat) -> Outgoing:
     where = without_marks(" ".join(of.address.chat_name.split())) or of.address.chat
     asks = said(f"Of what you said in {where}:", *_shown(question).parts)
     key = f"{question_key(of.address, question.id)}:private"
-    return answer_to(envelope_to(chat), chat.owner, asks, key=key, kind="question", trace=of.trace)
+    asked = answer_to(envelope_to(chat), chat.owner, asks, key=key, kind="question", trace=of.trace)
+    return evolve(asked, unasked=of.unasked)
 
 
 def envelope_to(chat: KnownChat) -> Envelope:

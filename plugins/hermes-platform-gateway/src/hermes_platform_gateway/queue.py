@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from hermes_core.context import PluginContext
+from hermes_core.errors import UnknownName
 from hermes_core.kinds import TurnQueue
 
 __all__ = ["LocalQueue", "open_queue"]
@@ -54,6 +55,10 @@ class LocalQueue(TurnQueue):
                 self._changed.clear()
                 await self._changed.wait()
 
+    def holds(self, session_id: str) -> bool:
+        """Whether a session waits here, or is put back when its play has ended."""
+        return session_id in self._whose or session_id in self._again
+
     def rest(self) -> None:
         """Take no more; what is put from now on waits for the next ``work``."""
         self._resting = True
@@ -96,4 +101,12 @@ class LocalQueue(TurnQueue):
 
 def open_queue(ctx: PluginContext) -> TurnQueue:
     """The queue that ``workers.queue`` names, for this process. Raises UnknownName when no plugin has it."""
-    return ctx.host.queue() or LocalQueue()
+    name = ctx.host.section("workers").queue
+    if name == LocalQueue.name:
+        return LocalQueue()
+    found, _ = ctx.host.contributed("queues", [name])
+    if name not in found:
+        hint = f"pip install hermes-backend-{name}, or set workers.queue."
+        raise UnknownName("turn queue", name, [LocalQueue.name, *ctx.plugins.offered("queues")], hint=hint)
+    queue: TurnQueue = found[name]
+    return queue

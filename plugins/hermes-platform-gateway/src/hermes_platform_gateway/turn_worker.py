@@ -6,19 +6,23 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from functools import partial
 from typing import Any, Literal, Protocol
 
+from attrs import evolve
+
 from hermes_core import trace
 from hermes_core.context import PluginContext
 from hermes_core.database import Prepared
-from hermes_core.errors import StoreError
-from hermes_core.types import Ended, Envelope, Event, Principal, Started, TurnResult, Waiting
+from hermes_core.errors import StoreError, UserError
+from hermes_core.types import Ended, Envelope, Event, Principal, Speaker, Started, TurnResult, Waiting
 from hermes_platform_gateway.asks import Asks
 from hermes_platform_gateway.config import channel_of, gateway_settings, platform_settings
 from hermes_platform_gateway.messages import envelope_of
 from hermes_platform_gateway.outward.media_out import with_files
 from hermes_platform_gateway.outward.outgoing import answer_to, said
 from hermes_platform_gateway.outward.silence import is_silence
+from hermes_platform_gateway.people.access import Access
 from hermes_platform_gateway.questions import Asked
-from hermes_platform_gateway.rows.kept import is_order, rows_of
+from hermes_platform_gateway.refusals import without_places
+from hermes_platform_gateway.rows.kept import is_order_of, rows_of
 from hermes_platform_gateway.turns import Turns
 
 __all__ = ["Show", "TurnWorker"]
@@ -48,9 +52,11 @@ class TurnWorker:
         wake: Callable[[Envelope], None],
         show: Callable[[Asked, str], Show | None],
         again: Callable[[str, Principal], Awaitable[None]],
+        access: Callable[[Envelope], Awaitable[Access]],
     ) -> None:
+        """``access`` says of a message that waited what is known of its sender by now."""
         self._ctx, self._turns, self._asks, self._wake, self._show = ctx, turns, asks, wake, show
-        self._again = again
+        self._again, self._access = again, access
         self._plays, self._resting, self._idle = 0, False, asyncio.Event()
         self._idle.set()
 
@@ -77,7 +83,7 @@ class TurnWorker:
     async def _all(self, session_id: str) -> None:
         turns = self._ctx.host.turns
         owner = await turns.owner(session_id)
-        if owner is None or self._resting:
+        if owner is None or self._resting or await self._given_up(session_id, owner):
             return
         cut = await turns.cut(session_id)
         if cut is not None and not await self._one(session_id, owner, cut, "cut"):
@@ -90,6 +96,17 @@ class TurnWorker:
                     await self._again(session_id, owner)
                     return
 
+    async def _given_up(self, session_id: str, owner: Principal) -> bool:
+        """Give up what waits for somebody who is blocked, whoever ordered it; whether that is so."""
+        if owner == self._ctx.owner:
+            return False
+        kept = await rows_of(self._ctx).restrictions.of(owner.person)
+        if kept is None or kept.kind != "block":
+            return False
+        with contextlib.suppress(UserError):  # it runs elsewhere, where it is stopped
+            await self._ctx.turns.drop(session_id, owner=owner)
+        return True
+
     async def _one(
         self,
         session_id: str,
@@ -100,10 +117,15 @@ class TurnWorker:
         """One turn; False when there was none to play, or somebody else plays it."""
         address = await self._address(session_id, owner, waiting)
         with trace.using(waiting.trace):
+            unasked = waiting.envelope is not None and is_order_of(waiting.envelope, owner)
             asked = Asked(address=address, owner=owner, session_id=session_id, trace=waiting.trace) if address else None
+            asked = evolve(asked, unasked=unasked) if asked else None
+            hidden = unasked and address is not None and await self._is_quiet(owner, address)
             order = waiting.envelope.order if waiting.envelope else None
             lasting = bool(order and order.ask)
-            origin = await self._origin(session_id, asked, lasting=lasting)
+            speaker = await self._speaker(waiting)
+            origin = await self._origin(session_id, asked, speaker, lasting=lasting)
+            silent = self._ctx.host.rights(owner, speaker).silent
             shown: Show | None = None
             ended = None
             try:
@@ -113,7 +135,7 @@ class TurnWorker:
                     contextlib.aclosing(self._lively(session_id, owner, turn, asked, lasting=lasting)) as events,
                 ):
                     async for event in events:
-                        if isinstance(event, Started) and asked:
+                        if isinstance(event, Started) and asked and not (hidden or silent):
                             shown = self._show(asked, event.turn_id)
                         if shown:
                             await shown.event(event)
@@ -164,7 +186,7 @@ class TurnWorker:
         text = f"Nothing happened for {seconds / 60:.0f} minutes, so this turn was stopped. Ask again to go on."
         key = f"idle:{asked.session_id}:{asked.trace}"
         message = answer_to(asked.address, asked.owner, said(text), key=key, trace=asked.trace)
-        await rows_of(self._ctx).outbox.send_later(message)
+        await rows_of(self._ctx).outbox.send_later(evolve(message, unasked=asked.unasked))
         self._wake(asked.address)
 
     async def _address(self, session_id: str, owner: Principal, waiting: Waiting) -> Envelope | None:
@@ -173,14 +195,28 @@ class TurnWorker:
         What a plugin ordered is answered in the chat that its session has, if it has one, and where the order says.
         """
         came = waiting.envelope
-        if came is not None and came.account and not is_order(came.platform, came.account, owner):
+        if came is not None and came.account and not is_order_of(came, owner):
             return came
         asked = await self._ctx.sessions.asked_from(session_id, owner)
         chat = await rows_of(self._ctx).chats.at(owner, asked) if asked else None
         return envelope_of(chat) if chat else None  # else it was said in a terminal, and is answered there
 
-    async def _origin(self, session_id: str, asked: Asked | None, *, lasting: bool) -> dict[str, Any]:
-        """How a turn reaches its person, and what was chosen for the conversation.
+    async def _is_quiet(self, owner: Principal, address: Envelope) -> bool:
+        """Whether its person is left in peace in a chat now: then nobody is shown a turn that nobody asked for."""
+        return await rows_of(self._ctx).quiet.until(owner, address.platform, address.chat) > 0
+
+    async def _speaker(self, waiting: Waiting) -> Speaker | None:
+        """Who wrote a message, as they are known now; nothing is done for somebody who was let out since."""
+        came = waiting.envelope
+        if came is None or came.speaker is None:
+            return None
+        access = await self._access(evolve(came, addressed=True))
+        return access.speaker if access.outcome == "in" else evolve(came.speaker, role="blocked")
+
+    async def _origin(
+        self, session_id: str, asked: Asked | None, speaker: Speaker | None, *, lasting: bool
+    ) -> dict[str, Any]:
+        """How a turn reaches its person, who that is, and what was chosen for the conversation.
 
         What is ``lasting`` is asked where the order of the turn says, and not here.
         """
@@ -188,18 +224,20 @@ class TurnWorker:
         chosen = routes[0].overrides if routes else {}
         model, effort = (str(chosen.get(name, "")) for name in ("model", "effort"))
         if asked is None:
-            return {"model": model, "effort": effort}
+            return {"model": model, "effort": effort, "speaker": speaker}
         here = platform_settings(self._ctx, asked.address.platform)
         usual = channel_of(here, asked.address.chat, asked.address.thread).model
-        ask, ends = None if lasting else partial(self._asks.ask, asked), partial(self._ends, asked)
-        return {"ask": ask, "ends": ends, "model": model or usual, "effort": effort}
+        ask, ends = None if lasting else partial(self._asks.ask, asked), partial(self._ends, asked, speaker)
+        return {"ask": ask, "ends": ends, "model": model or usual, "effort": effort, "speaker": speaker}
 
-    async def _ends(self, of: Asked, result: TurnResult) -> Prepared[object] | None:
+    async def _ends(self, of: Asked, speaker: Speaker | None, result: TurnResult) -> Prepared[object] | None:
         """What says something of a turn's end. One that was stopped was stopped by its person, who was told so."""
         text = {"done": result.answer, "failed": result.error}.get(result.state, "")
-        if not text.strip() or is_silence(text):
+        if not text.strip() or is_silence(text) or self._ctx.host.rights(of.owner, speaker).silent:
             return None
-        message = said(text) if result.state == "failed" else await with_files(self._ctx, of.session_id, of.owner, text)
+        failed = result.state == "failed"
+        text = without_places(text) if failed and of.owner != self._ctx.owner else text
+        message = said(text) if failed else await with_files(self._ctx, of.session_id, of.owner, text)
         known = {"key": f"turn:{result.turn_id}", "kind": "answer", "trace": of.trace, "session_id": of.session_id}
         outgoing = answer_to(of.address, of.owner, message, turn_id=result.turn_id, **known)
-        return await rows_of(self._ctx).outbox.sending([outgoing])
+        return await rows_of(self._ctx).outbox.sending([evolve(outgoing, unasked=of.unasked)])

@@ -54,7 +54,7 @@ def clock(monkeypatch):
 async def test_a_code_lets_its_stranger_in_once(store, clock):
     words = await code_for(rows_of(store), stranger(sender_name="Mia"))
     code = code_in(words)
-    assert len(code) == 8
+    assert len(code) == 10
     assert set(code) <= set(ALPHABET)
     assert not set(ALPHABET) & set("0O1I")
     assert f"hermes gateway pair approve {code}" in words
@@ -113,14 +113,43 @@ async def test_a_person_gets_one_code_in_ten_minutes(store, clock):
     assert (await approve(rows_of(store), code_in(second), by="me", where="terminal")).sender == "7"
 
 
-async def test_three_wait_on_a_platform_and_no_more(store, clock):
-    answers = await asyncio.gather(*(code_for(rows_of(store), stranger(str(n))) for n in range(12)))
-    assert sum(map(bool, answers)) == 3
-    assert len(await rows_of(store).people.pairings()) == 3
-    assert await code_for(rows_of(store), stranger(platform="matrix"))
+async def test_no_crowd_keeps_a_newcomer_out(store, clock):
+    """Sock puppets that wait before and after somebody cost them neither their code nor their turn."""
+    for n in range(60):
+        assert await code_for(rows_of(store), stranger(f"puppet {n}"))
+    code = code_in(await code_for(rows_of(store), stranger("mia")))
+    for n in range(60, 120):
+        assert await code_for(rows_of(store), stranger(f"puppet {n}"))
+    assert (await approve(rows_of(store), code, by="me", where="terminal")).sender == "mia"
     clock.now += HOUR
     assert await rows_of(store).people.pairings() == []
-    assert await code_for(rows_of(store), stranger("99"))
+
+
+async def test_where_very_many_wait_the_oldest_gives_way(store, clock, monkeypatch):
+    monkeypatch.setattr("hermes_platform_gateway.rows.people.MOST_WAITING", 3)
+    for n in range(5):
+        assert await code_for(rows_of(store), stranger(str(n)))
+    assert await code_for(rows_of(store), stranger(platform="matrix"))
+    waiting = [(one.platform, one.sender) for one in await rows_of(store).people.pairings()]
+    assert waiting == [("telegram", "2"), ("telegram", "3"), ("telegram", "4"), ("matrix", "7")]
+
+
+async def test_however_many_wait_one_hash_is_made_for_a_try(store, clock, monkeypatch):
+    codes = [code_in(await code_for(rows_of(store), stranger(str(n)))) for n in range(9)]
+    made, plain = [], pairing._hash
+    monkeypatch.setattr(pairing, "_hash", lambda code, salt: made.append(code) or plain(code, salt))
+    assert (await approve(rows_of(store), codes[4], by="me", where="terminal")).sender == "4"
+    assert len(made) == 1
+
+
+async def test_who_guesses_locks_nobody_else_out(store, clock):
+    code = code_in(await code_for(rows_of(store), stranger()))
+    for _ in range(MOST_FAILURES + 1):
+        with pytest.raises(UserError):
+            await approve(rows_of(store), "WRONGWRONG", by="ben", where="telegram:2002")
+    with pytest.raises(UserError, match="none is taken here"):
+        await approve(rows_of(store), code, by="ben", where="telegram:2002")
+    assert await approve(rows_of(store), code, by="owner", where="telegram:1001")
 
 
 async def test_a_code_is_good_for_an_hour(store, clock):

@@ -87,6 +87,10 @@ class Matrix(Platform):
         """Take the text out of a sent message, for everybody; Matrix calls it a redaction."""
         await self._open_sender().delete(sent)
 
+    async def leave(self, chat: Chat) -> None:
+        """Leave a room."""
+        await self._open_sender().leave(chat.id)
+
     async def react(self, chat: Chat, message_id: str, sign: str) -> None:
         """Put a sign on a message, in place of our last one."""
         await self._open_sender().react(chat.id, message_id, sign)

@@ -122,6 +122,16 @@ class Sender:
         except Cut as error:
             raise delivery_error(error) from error
 
+    async def leave(self, room_id: str) -> None:
+        """Leave a room. One that the account is not in any more is no error. Raises as Platform.send."""
+        try:
+            await self._connection.server.ask("POST", path("v3", "rooms", room_id, "leave"), {})
+        except Refused as refused:
+            if refused.status not in (403, 404):
+                raise delivery_error(refused) from refused
+        except Cut as error:
+            raise delivery_error(error) from error
+
     async def react(self, room_id: str, event_id: str, sign: str) -> None:
         """Put a sign on an event, in place of our last one; an empty one takes it away. Raises as Platform.react."""
         server, store = self._connection.server, self._connection.store

@@ -145,6 +145,10 @@ class Telegram(Platform):
         """Take a message away; Telegram lets a bot do that for two days."""
         await self._open_sender().delete(sent)
 
+    async def leave(self, chat: Chat) -> None:
+        """Leave a group."""
+        await self._open_sender().leave(chat)
+
     async def show(self, chat: Chat, event: Event) -> None:
         """Show that the bot is typing; Telegram shows it for five seconds."""
         if isinstance(event, Started) and self._sender:

@@ -99,6 +99,16 @@ class Sender:
         except Lost as lost:
             raise as_delivery(lost) from None
 
+    async def leave(self, chat: Chat) -> None:
+        """Leave a group. One that the bot is not in any more is no error."""
+        try:
+            await self.call("leaveChat", chat, {})
+        except Refused as refusal:
+            if not refusal.says("not a member", "was kicked", "chat not found"):
+                raise as_delivery(refusal) from None
+        except Lost as lost:
+            raise as_delivery(lost) from None
+
     async def react(self, chat: Chat, message_id: str, sign: str) -> None:
         """Put an emoji on a message; an empty one takes ours away. One that Telegram lacks becomes the nearest."""
         found = reaction(sign)

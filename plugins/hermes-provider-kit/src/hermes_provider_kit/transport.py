@@ -3,8 +3,7 @@
 import asyncio
 import ssl
 from collections.abc import Iterable, Mapping
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from hermes_core import __version__
@@ -46,34 +45,30 @@ class Connection:
             await client.aclose()
 
 
-class _Distrust:
-    """Stand for an SSL context that trusts nobody, made where it is used: that takes a megabyte of OpenSSL's."""
-
-    @cached_property
-    def _context(self) -> ssl.SSLContext:
-        return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._context, name)
-
-
 def _make_client(url: str, stale_seconds: float) -> "httpx2.AsyncClient":
     """A client for one address.
 
-    For plain http the certificates of the system are not read, which would take longer than the rest of a request;
-    such a client trusts nobody, so it can never reach an https address by accident. Proxies from the environment
-    are used for everything that is not on this machine. Redirects are not followed: they would carry the key away.
+    For plain http the certificates of the system are not read; such a client trusts nobody, so it can never reach an
+    https address by accident. Proxies from the environment are used for everything that is not on this machine, by the
+    library's transport. Redirects are not followed: they would carry the key away.
     """
+    from urllib.request import getproxies
+
     import httpx2
 
+    from hermes_provider_kit.direct import DirectTransport, distrusting, trusting
+
     plain = urlsplit(url).scheme == "http"
-    # One connection for each turn that runs; how many that are, is decided elsewhere. Those that rest are all looked at
-    # for each request: without a handshake, a new one costs less than to keep many.
+    context = distrusting if plain else trusting
+    # One connection for each turn that runs; how many that are, is decided elsewhere. Without a handshake, a new one
+    # costs less than to keep many.
     limits = httpx2.Limits(max_connections=None, max_keepalive_connections=20 if plain else 100)
+    proxied = not is_loopback(url) and bool(getproxies())
     return httpx2.AsyncClient(
+        transport=None if proxied else DirectTransport(context, limits),
         limits=limits,
-        verify=cast("ssl.SSLContext", _Distrust()) if plain else True,
-        trust_env=not is_loopback(url),
+        verify=context() if proxied else True,
+        trust_env=proxied,
         timeout=httpx2.Timeout(stale_seconds, connect=CONNECT_SECONDS, pool=None),
         follow_redirects=False,
     )

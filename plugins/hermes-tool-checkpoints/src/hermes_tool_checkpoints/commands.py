@@ -67,7 +67,7 @@ def _list(store: Store) -> "click.Command":
         if not found and not as_json:
             click.echo(f"There is no snapshot of {place}.", err=True)
             return
-        lines = views.listing(place, found, cut_off(store, place)).splitlines()[:-1]
+        lines = views.listing(str(place), found, cut_off(store, place)).splitlines()[:-1]
         _say(fields, lines, as_json=as_json)
 
     return command
@@ -82,7 +82,7 @@ def _show(store: Store) -> "click.Command":
     def command(number: int, folder: str, as_json: bool) -> None:
         """What changed in a folder since snapshot NUMBER, as a patch. 1 is the newest."""
         place, job = store.checked(folder), Job(_SECONDS)
-        snapshot = pick(store.snapshots(place, job), number, place)
+        snapshot = pick(store.snapshots(place, job), number, str(place))
         patch = views.difference(store, place, snapshot, job, most=0)
         with store.at(place, job) as git:
             facts = store.facts(git, snapshot)
@@ -109,7 +109,7 @@ def _restore(store: Store, notes: Notes) -> "click.Command":
           hermes checkpoints restore 2 src/main.py
         """
         place, job = store.checked(folder), Job(_SECONDS)
-        ref = pick(store.snapshots(place, job), number, place).ref
+        ref = pick(store.snapshots(place, job), number, str(place)).ref
         for name in files or [""]:  # by its ref: the snapshot of now moves the numbers
             found = store.snapshots(place, job)
             at = next(n for n, s in enumerate(found, 1) if s.ref == ref)

@@ -123,6 +123,11 @@ class Store:
         below = path.relative_to(self.home).parts
         return below[:1] == ("workspace",) or (below[:1] == ("people",) and len(below) > 1)
 
+    def called(self, folder: Path) -> str:
+        """What a folder is called for its person: where those of guests lie is nothing for them."""
+        theirs = self.home in folder.parents and folder.relative_to(self.home).parts[0] == "people"
+        return "your folder" if theirs else str(folder)
+
     @contextmanager
     def at(self, folder: Path, job: Job) -> Iterator[Git]:
         """Git for one folder, alone. What a dead process left half done is cleared away."""
@@ -273,7 +278,7 @@ class Store:
         git("update-ref", "--stdin", feed=lines.encode())
 
 
-def pick(snapshots: list[Snapshot], number: int, folder: Path) -> Snapshot:
+def pick(snapshots: list[Snapshot], number: int, folder: str) -> Snapshot:
     """The ``number``-th snapshot, 1 being the newest. Raises UserError."""
     if not snapshots:
         raise UserError(f"There is no snapshot of {folder}.", hint="One is taken before the first change of a turn.")

@@ -62,7 +62,7 @@ def origin(snapshot: Snapshot) -> str:
     return "before a rollback" if snapshot.kind == "rollback" else f"before {snapshot.tool}"
 
 
-def listing(folder: Path, found: Sequence[Row], cut_off: float) -> str:
+def listing(folder: str, found: Sequence[Row], cut_off: float) -> str:
     """The list in a conversation."""
     width = max((len(origin(row.snapshot)) for row in found), default=0)
     lines = [f"Snapshots of {folder}, newest first, and what changed after each:"]

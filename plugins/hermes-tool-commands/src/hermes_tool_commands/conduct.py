@@ -25,7 +25,9 @@ async def model(ctx: PluginContext, session: Session, rest: str) -> str:
         await here.configure("model.default", name)
         return f"From now on {name} from {provider} answers, here and in every new conversation."
     if chat:
-        return f"{'From now on' if wanted else 'Here'} {name} from {provider} answers in this chat."
+        said = f"{'From now on' if wanted else 'Here'} {name} from {provider} answers in this chat."
+        models = here.rights().models
+        return said if models is None or wanted else f"{said} You may choose: {', '.join(models)}."
     if span == "once" and wanted:
         return f"Your next message is answered by {name} from {provider}."
     return f"{'Now answering' if wanted else 'Answering'}: {name} from {provider}."

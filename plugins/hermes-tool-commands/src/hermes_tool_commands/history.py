@@ -161,8 +161,10 @@ async def save(ctx: PluginContext, session: Session, rest: str) -> str:
     if not messages:
         raise UserError("Nothing was said yet.")
     if path.suffix == ".json":
-        shapes = [one for one in await ctx.sessions.export(session.owner, session.id) if not _is_prompt(one)]
-        told = {"id": session.id, "title": session.title, "messages": _masked(ctx, shapes)}
+        from hermes_openai_shape.write import shapes
+
+        rows = [shape for message in messages for shape in shapes(message)]
+        told = {"id": session.id, "title": session.title, "messages": _masked(ctx, rows)}
         text = json.dumps(told, ensure_ascii=False, indent=2)
     else:
         said = [f"## {m.role}\n\n{whole(m)}" for m in messages if whole(m)]
@@ -176,10 +178,6 @@ async def save(ctx: PluginContext, session: Session, rest: str) -> str:
         why = error.strerror or str(error)
         raise UserError(f"Cannot write {path}: {why}.", hint="Check the folder and the disk.") from error
     return f"Saved: {path}"
-
-
-def _is_prompt(shape: object) -> bool:
-    return isinstance(shape, dict) and shape.get("role") == "system"
 
 
 def _masked(ctx: PluginContext, value: object) -> object:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
 from typing import Any
 
 from hermes_core.context import PluginContext
@@ -81,4 +82,8 @@ async def _models(ctx: PluginContext, here: Conversation, rest: str) -> Sequence
         (f"{provider}:{row.model.name}" if ":" in rest else row.model.name, provider) for row in known[provider][1]
     ]
     others = [] if ":" in rest else [(f"{one.name}:", one.kind) for one in await ctx.models.providers() if one.ready]
+    may = here.rights().models
+    if may is not None:
+        full = [(f"{provider}:{row.model.name}", provider) for row in known[provider][1]]
+        return _fitting([pair for pair in full if any(fnmatchcase(pair[0], one) for one in may)], rest)
     return _fitting([*named, *others], rest)

@@ -29,9 +29,12 @@ async def status(ctx: PluginContext, session: Session, _rest: str) -> str:
 
 
 async def whoami(ctx: PluginContext, session: Session, _rest: str) -> str:
-    """Say who types."""
+    """Say who types, and what they may do."""
     here = ctx.conversation(session)
-    return f"You are {here.who}." + ("" if here.place == "chat" else f" Permission mode: {here.mode()}.")
+    rights = here.rights()
+    who = f"You are {here.who}." + ("" if here.place == "chat" else f" Permission mode: {here.mode()}.")
+    may = [f"Your role: {rights.role}.", *rights.words] if rights.words else []
+    return "\n".join(filter(None, [who, *may, rights.refused]))
 
 
 async def why(ctx: PluginContext, session: Session, rest: str) -> str:

@@ -72,10 +72,10 @@ class Roster:
         Only who is a ``leaf`` takes one of the person's: who waits for others would keep them from theirs.
         """
         persons = self._persons.setdefault(session.owner, asyncio.Semaphore(self._person_places))
-        async with self._free.setdefault(session.id, asyncio.Semaphore(self._places)):
-            async with persons if leaf else nullcontext():
-                worker.last = "begins"
-                yield
+        free = self._free.setdefault(session.id, asyncio.Semaphore(self._places))
+        async with free, persons if leaf else nullcontext():
+            worker.last = "begins"
+            yield
 
     def enter(self, session: Session, goal: str, work: "asyncio.Future[Result]") -> Worker:
         """Write a child down."""

@@ -61,8 +61,10 @@ def token_spans(text: str, start: int) -> list[Span]:
     """Where tokens are in a text, from ``start`` on."""
     flat = text.encode("ascii", "replace").translate(LETTERS) + b" "
     found: list[Span] = []
+    at, after = flat.find(RUN, start), start
+    if at < 0:
+        return found  # and nothing is compiled
     first, digit, turns, find = _begins().match, _re(_MIXED).match, _re(_TURNS).match, flat.find
-    at, after = find(RUN, start), start
     while at >= 0:
         end = find(b" ", at)
         back = text[at - 1 : at] in _JOINS

@@ -15,6 +15,7 @@ from typing import BinaryIO, TypeAlias
 from hermes_core.control import SessionsBroker
 from hermes_core.errors import StoreError, UnknownName
 from hermes_core.types import JSON, Session
+from hermes_openai_shape.write import shapes
 
 __all__ = ["Transcripts"]
 
@@ -41,7 +42,7 @@ class Transcripts:
         try:
             last = self._known.pop(path, -1)
             last = await asyncio.to_thread(_last_of, path) if last < 0 else last
-            while rows := await archive.export_after(session.owner, session.id, last, limit=_AT_ONCE):
+            while rows := await _behind(archive, session, last):
                 last = await asyncio.to_thread(self._append, path, last, rows)
                 if last >= rows[-1][0] and len({number for number, _ in rows}) < _AT_ONCE:
                     break
@@ -95,6 +96,13 @@ class Transcripts:
         if isinstance(value, dict):
             return {key: self._clean(item) for key, item in value.items()}
         return [self._clean(item) for item in value] if isinstance(value, list) else value
+
+
+async def _behind(archive: SessionsBroker, session: Session, last: int) -> Rows:
+    """The next messages behind one, 0 being before the first: each with its number, one may be several, or none."""
+    rows = await archive.read(session.owner, session.id, around=max(last, 1), window=_AT_ONCE)
+    behind = [(number, message) for number, message in rows if number > last][:_AT_ONCE]
+    return [(number, shape) for number, message in behind for shape in shapes(message)]
 
 
 def _last_of(path: Path) -> int:

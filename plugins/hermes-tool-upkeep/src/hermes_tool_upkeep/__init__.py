@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from hermes_core import hookimpl
 from hermes_core.context import PluginContext
 from hermes_core.kinds import Service
-from hermes_core.types import Check, Command
+from hermes_core.types import Check, Command, SlashCommand
 
 
 @hookimpl
@@ -14,6 +14,14 @@ def register_cli_commands(ctx: PluginContext) -> Iterable[Command]:
     from hermes_tool_upkeep.commands import commands
 
     return commands(ctx)
+
+
+@hookimpl
+def register_slash_commands(ctx: PluginContext) -> Iterable[SlashCommand]:
+    """``/export`` and ``/forget me``, for the people of chats."""
+    from hermes_tool_upkeep.slash import slash_commands
+
+    return slash_commands(ctx)
 
 
 @hookimpl

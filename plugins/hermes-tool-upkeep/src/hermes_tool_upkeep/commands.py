@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 from hermes_core.context import PluginContext
 from hermes_core.errors import UserError
 from hermes_core.types import Command
+from hermes_tool_upkeep.people import people_erase, people_export
 
 if TYPE_CHECKING:
     import click
 
-__all__ = ["commands"]
+__all__ = ["commands", "erase_whole_person"]
 
 _MB = 1_000_000
 
@@ -31,6 +32,8 @@ def commands(ctx: PluginContext) -> Iterable[Command]:
         "store erase": _erase,
         "store downgrade": _downgrade,
         "sessions import": _import,
+        "people export": people_export,
+        "people erase": people_erase,
     }
     return [Command(name=name, build=partial(build, ctx)) for name, build in made.items()]
 
@@ -194,7 +197,7 @@ async def _taken(ctx: PluginContext, file: Path, name: str) -> list[str]:
     import click
 
     from hermes_core.errors import UnknownName
-    from hermes_tool_upkeep.spoken import conversations
+    from hermes_openai_shape.read import conversations
 
     made, there = [], False
     with file.open(encoding="utf-8", errors="replace") as lines:
@@ -295,29 +298,46 @@ def _erase(ctx: PluginContext) -> "click.Command":
         next gateway, or with --again.
         """
         from hermes_tool_upkeep import erase
-        from hermes_tool_upkeep.compact import compact
-        from hermes_tool_upkeep.traces import settings_that_name
 
         if sum(map(bool, (session, person, again))) != 1:
             raise UserError("Say what to erase.", hint="One of --session, --person and --again.")
-        many = 1
         if session:
             found = await ctx.sessions.find(ctx.owner, session)
             confirm(f"Erase session {found.id} {found.title}?", yes=yes)
             await erase.erase_session(ctx, ctx.owner, found.id)
+            _erased(ctx, 1)
         elif person:
             confirm(f"Erase all of {person}?", yes=yes)
-            many = len(await erase.erase_person(ctx, person))
-            erase.forget_memories(ctx.paths.home, person)
-            for line in settings_that_name(ctx.paths.home, person):
-                click.echo(f"The settings still name {person}, in {line}", err=True)
+            await erase_whole_person(ctx, person)
         else:
-            many = await erase.erase_again(ctx)
-        if not ctx.store.address():
-            compact(_file(ctx))
-            for old in erase.older_stores(_file(ctx)):
-                old.unlink()
-                click.echo(f"{old.name} held it too, and was deleted.", err=True)
-        click.echo(f"Erased: {many} session{'' if many == 1 else 's'}.", err=True)
+            _erased(ctx, await erase.erase_again(ctx))
 
     return command
+
+
+async def erase_whole_person(ctx: PluginContext, person: str) -> None:
+    """Erase a person, and say what is left to do. Raises UnknownName, and Busy."""
+    import click
+
+    from hermes_tool_upkeep import erase
+    from hermes_tool_upkeep.traces import settings_that_name
+
+    many = len(await erase.erase_person(ctx, person))
+    for line in settings_that_name(ctx.paths.home, person):
+        click.echo(f"The settings still name {person}, in {line}", err=True)
+    _erased(ctx, many)
+
+
+def _erased(ctx: PluginContext, many: int) -> None:
+    """Leave no byte of what was erased in the store either, and say how much it was."""
+    import click
+
+    from hermes_tool_upkeep import erase
+    from hermes_tool_upkeep.compact import compact
+
+    if not ctx.store.address():
+        compact(_file(ctx))
+        for old in erase.older_stores(_file(ctx)):
+            old.unlink()
+            click.echo(f"{old.name} held it too, and was deleted.", err=True)
+    click.echo(f"Erased: {many} session{'' if many == 1 else 's'}.", err=True)

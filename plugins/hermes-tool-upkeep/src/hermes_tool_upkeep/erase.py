@@ -16,14 +16,15 @@ from hermes_core.context import PluginContext
 from hermes_core.errors import UnknownName
 from hermes_core.types import Principal
 from hermes_tool_upkeep.rows import connected, tables_of
-from hermes_tool_upkeep.traces import clean_documents, clean_logs, folders_of
+from hermes_tool_upkeep.said import accounts_of, said_elsewhere, take_out, unnamed_in_files
+from hermes_tool_upkeep.traces import clean_accounts, clean_documents, clean_logs, folders_of, leave_numbers
 
 __all__ = [
     "back_again",
     "erase_again",
     "erase_person",
     "erase_session",
-    "forget_memories",
+    "mark_of",
     "note_of",
     "older_stores",
     "place_of",
@@ -67,7 +68,7 @@ async def erase_session(ctx: PluginContext, owner: Principal, session_id: str, *
 
 
 async def erase_person(ctx: PluginContext, person: str, *, noted: bool = True) -> Sequence[str]:
-    """Erase all of a person but what memories keep: which sessions went. Raises UnknownName, and Busy."""
+    """Erase all of a person: which sessions went. Raises UnknownName, and Busy."""
     with connected(place_of(ctx)) as connection:
         tables = {table.name: table for table in tables_of(connection)}
         owners, sessions = tables["owners"], tables["sessions"]
@@ -78,8 +79,12 @@ async def erase_person(ctx: PluginContext, person: str, *, noted: bool = True) -
             raise UnknownName("person", person, known)
         whose = {number: Principal(profile=profile, person=person) for number, profile in found}
         ids = connection.execute(sa.select(sessions.c.id, sessions.c.owner, sessions.c.parent)).all()
+        accounts = accounts_of(connection, tables, person)
+        said = list(said_elsewhere(connection, tables, person, accounts))
     if noted:
         _note(ctx, person=_digest(person))
+    await asyncio.to_thread(forget_memories, ctx.paths.home, person)
+    await asyncio.to_thread(unnamed_in_files, ctx.paths.home, said)
     own = [(one, whose[owner]) for one, owner, _ in ids if owner in whose]
     for session_id, owner in own:
         try:
@@ -87,7 +92,15 @@ async def erase_person(ctx: PluginContext, person: str, *, noted: bool = True) -
         except UnknownName:  # it went with the one that it worked for
             continue
     words = [person, *(one for one, _ in own)]
+    names = [f"{platform}:{sender}" for platform, sender in accounts]
+    for folder in folders_of(ctx.paths.home, person, {one.profile for one in whose.values()} | {ctx.owner.profile}):
+        await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+    list(_files(ctx.paths.home, [*words[1:], mark_of(person)]))
+    # The rows go last: as long as they are there, a death leaves it to be done again.
     with connected(place_of(ctx), writes=True) as connection:
+        take_out(connection, tables, said)
+        leave_numbers(connection, tables, list(whose), ctx.owner.profile)
+        clean_accounts(connection, tables, person, accounts)
         for table in reversed(tables_of(connection)):
             if "person" in table.columns and table.name != "owners":
                 connection.execute(sa.delete(table).where(table.c.person == person))
@@ -96,13 +109,12 @@ async def erase_person(ctx: PluginContext, person: str, *, noted: bool = True) -
             if "owner" in table.columns and "__" not in table.name:
                 connection.execute(sa.delete(table).where(table.c.owner.in_(list(whose))))
             if table.name == "documents":
-                clean_documents(connection, table, words)
+                clean_documents(connection, table, [*words, *names])
         connection.execute(sa.delete(owners).where(owners.c.id.in_(list(whose))))
         connection.commit()
-    for folder in folders_of(ctx.paths.home, person, {one.profile for one in whose.values()} | {ctx.owner.profile}):
-        await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
-    list(_files(ctx.paths.home, words[1:]))
-    await asyncio.to_thread(clean_logs, ctx.paths.home / "logs", words)
+    await asyncio.to_thread(clean_logs, ctx.paths.home / "logs", [*words, *names])
+    if said and not ctx.store.address():
+        await asyncio.to_thread(_found_anew, ctx.paths.home / "state.db")
     return [one for one, _ in own]
 
 
@@ -136,8 +148,16 @@ async def erase_again(ctx: PluginContext) -> int:
         await erase_session(ctx, owner, session_id, noted=False)
     for person in people:
         await erase_person(ctx, person, noted=False)
-        await asyncio.to_thread(forget_memories, ctx.paths.home, person)
     return len(sessions) + len(people)
+
+
+def _found_anew(path: Path) -> None:
+    """Make the search index anew, which knows words that are stored no more."""
+    from hermes_tool_upkeep.index import search_again
+    from hermes_tool_upkeep.look import opened
+
+    with opened(path, writes=True) as connection:
+        search_again(connection)
 
 
 def _below(connection: sa.Connection, session_id: str) -> Iterator[str]:
@@ -181,6 +201,11 @@ def _note(ctx: PluginContext, **what: str) -> None:
 
 def _digest(name: str) -> str:
     return hashlib.sha256(name.encode()).hexdigest()
+
+
+def mark_of(person: str) -> str:
+    """Return what the names of a person's exports begin with; it does not say who that is."""
+    return _digest(f"export of {person}")[:16]
 
 
 def forget_memories(home: Path, person: str) -> None:

@@ -36,6 +36,7 @@ class Upkeep(Service):
         self._ctx, self._wrong, self._did = ctx, "", ""
         self._path = ctx.paths.home / "state.db"
         self._opened = _number(self._path)
+        self._erased = False  # and not compacted since
 
     async def run(self) -> None:
         """Look and tidy, until cancelled."""
@@ -46,11 +47,24 @@ class Upkeep(Service):
         while True:
             if file and self._opened and _number(self._path) != self._opened:
                 self._wrong = f"{self._path} was deleted or replaced while it is open: stop Hermes, then look at it"
-            elif time.monotonic() >= due:
+            elif time.monotonic() >= due or await self._forgotten():
                 due = time.monotonic() + _ROUND
                 await self._tidy(file=file)
             self._opened = self._opened or _number(self._path)
             await asyncio.sleep(_GLANCE)
+
+    async def _forgotten(self) -> bool:
+        """Whether somebody was erased just now who asked for it; then the store is tidied at once."""
+        from hermes_tool_upkeep.export import drop_exports
+        from hermes_tool_upkeep.forget import erase_due
+
+        now = time.time()
+        try:
+            await asyncio.to_thread(drop_exports, self._ctx.paths.data / "exports", now)
+            self._erased = self._erased or bool(await erase_due(self._ctx, now))
+        except HermesError as error:
+            self._ctx.log.warning("somebody who asked to be forgotten was not: %s", error.text)
+        return self._erased
 
     def health(self) -> str:
         """What is wrong with the store."""
@@ -88,8 +102,9 @@ class Upkeep(Service):
             if file and there:
                 await asyncio.to_thread(shorten_log, self._path, _LOG)
                 free = await asyncio.to_thread(room, self._path)
-                wanted = erased or gone or free > _ROOM
-                if ctx.config.compact and wanted and await asyncio.to_thread(idle, self._path):
+                wanted = ctx.config.compact and (erased or gone or free > _ROOM)
+                if (wanted or self._erased) and await asyncio.to_thread(idle, self._path):
+                    self._erased = False
                     did.append(f"{await asyncio.to_thread(compact, self._path) / 1e6:.1f} MB given back")
         except HermesError as error:
             ctx.log.warning("%s", error.text)

@@ -4,13 +4,15 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
 
-__all__ = ["clean_documents", "clean_logs", "folders_of", "settings_that_name"]
+__all__ = ["clean_accounts", "clean_documents", "clean_logs", "folders_of", "leave_numbers", "settings_that_name"]
+
+_NOBODY = "(erased)"  # whose the figures of erased people are; nobody can be called so
 
 
 def clean_documents(connection: sa.Connection, table: sa.Table, words: Collection[str]) -> None:
@@ -45,6 +47,52 @@ def _names(value: Any, words: Collection[str]) -> bool:
     if isinstance(value, list):
         return any(_names(one, words) for one in value)
     return isinstance(value, str) and value in words
+
+
+def leave_numbers(
+    connection: sa.Connection, tables: Mapping[str, sa.Table], owners: Collection[int], profile: str
+) -> None:
+    """Let what was spent stay as numbers, which belong to nobody any more."""
+    calls, known = tables["model_calls"], tables["owners"]
+    mine = calls.c.owner.in_(list(owners))
+    if connection.execute(sa.select(sa.literal(1)).select_from(calls).where(mine).limit(1)).first() is None:
+        return
+    nobody = sa.select(known.c.id).where(known.c.profile == profile, known.c.person == _NOBODY)
+    if connection.scalar(nobody) is None:
+        connection.execute(sa.insert(known).values(profile=profile, person=_NOBODY))
+    unnamed = {"owner": connection.scalar(nobody), "session_id": "", "turn_id": ""}
+    connection.execute(sa.update(calls).where(mine).values(unnamed))
+
+
+def clean_accounts(
+    connection: sa.Connection, tables: Mapping[str, sa.Table], person: str, accounts: Collection[tuple[str, str]]
+) -> None:
+    """Take accounts out of the rows of others and of plugins: who spoke last in a group, who let whom in."""
+    names = {f"{platform}:{sender}" for platform, sender in accounts} | ({person} if ":" in person else set())
+    by = {person, *names, *(f"invited by {one}" for one in (person, *names))}
+    for table in tables.values():
+        columns = table.columns
+        if "__" in table.name:
+            about = [one.in_(list(names)) for one in columns if isinstance(one.type, sa.Text) and one.name != "person"]
+            connection.execute(sa.delete(table).where(sa.or_(sa.false(), *about)))
+        if {"platform", "sender"} <= set(columns.keys()):
+            for platform, sender in accounts:
+                theirs = sa.and_(columns["platform"] == platform, columns["sender"] == sender)
+                connection.execute(sa.update(table).where(theirs).values(sender=""))
+        if "by" in columns:
+            connection.execute(sa.update(table).where(columns["by"].in_(list(by))).values(by=""))
+        told = [columns["body"].contains(f"({one})", autoescape=True) for one in names] if "body" in columns else []
+        if told and {"state", "sent"} <= set(columns.keys()):  # what was sent of them to admins
+            over = columns["state"].in_(("sent", "failed", "abandoned"))
+            connection.execute(sa.delete(table).where(over, sa.or_(*told)))
+    inbox = tables["inbox"]
+    named = sa.or_(sa.false(), *(inbox.c.body.contains(one, autoescape=True) for one in names))
+    ordered = sa.and_(inbox.c.mode == "command", inbox.c.turn_id != "", named)
+    connection.execute(sa.update(inbox).where(ordered).values(body="", envelope=""))
+    for platform, sender in accounts:  # what they wrote where others do, commands too
+        wrote = inbox.c.envelope.contains(f'"sender":{json.dumps(sender, ensure_ascii=False)}', autoescape=True)
+        there = sa.and_(inbox.c.platform == platform, wrote)
+        connection.execute(sa.update(inbox).where(there).values(body="", envelope=""))
 
 
 def clean_logs(folder: Path, words: Collection[str]) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from hermes_core.control import Package, PluginsBroker
+from hermes_core.control import PluginsBroker
 from hermes_core.errors import UserError
 from hermes_core.types import PluginRow
 from hermes_platform_cli.commands.contents import Contents, installed_contents
@@ -18,6 +18,7 @@ from hermes_platform_cli.commands.names import (
     refuse_stranger,
 )
 from hermes_platform_cli.commands.programs import run_program
+from hermes_platform_cli.commands.requests import Package, note, wanted
 from hermes_platform_cli.commands.unpacked import contents_of, fields_of, normalized, refuse_no_plugin, taken_over
 
 __all__ = ["INDEX", "OSV", "install", "remove", "sync"]
@@ -55,7 +56,7 @@ def install(
         say(f"{requirement} is not from the package index; nobody was asked about it.")
     wheels = ["--only-binary", ":all:"] if binary_only else []
     found = _looked_at(name, [*wheels, requirement], index)
-    before = next((one for one in plugins.wanted() if one.distribution == name), None)
+    before = next((one for one in wanted(plugins) if one.distribution == name), None)
     _compare(name, before, found, say)
     extras = re.search(r"\[[^\]]*\]", requirement)
     exactly = f"{name}{extras[0] if extras else ''}=={found.version}"
@@ -67,7 +68,7 @@ def install(
         run_program("uninstall", [name])
         text = f"What was installed as {name} {there.version} is not what was looked at; it is removed again."
         raise UserError(text, hint="Try again; if it stays so, ask whoever runs the package index.")
-    plugins.note(Package(name, requirement, binary_only, found.version, found.digest))
+    note(plugins, Package(name, requirement, binary_only, found.version, found.digest))
     say(f"Its files: sha256 {found.digest}, kept in plugins.lock.")
     say(f"Installed {name} {found.version}. It is not enabled: hermes plugins enable NAME")
 
@@ -87,11 +88,11 @@ def sync(plugins: PluginsBroker, *, index: str = INDEX, say: Say, osv: str = OSV
     One that cannot be installed does not keep the others from coming back. Raises UserError naming all that failed.
     """
     there = {plugin.distribution for plugin in plugins.list()}
-    missing = [wanted for wanted in plugins.wanted() if wanted.distribution not in there]
+    missing = [one for one in wanted(plugins) if one.distribution not in there]
     failed: list[str] = []
-    for wanted in missing:
+    for one in missing:
         try:
-            install(wanted.requirement, plugins, binary_only=wanted.only_binary, index=index, say=say, osv=osv)
+            install(one.requirement, plugins, binary_only=one.only_binary, index=index, say=say, osv=osv)
         except UserError as error:
             failed.append(error.text)
     if failed:

@@ -152,8 +152,11 @@ def make_export(ctx: PluginContext) -> click.Command:
 
 
 async def _export(ctx: PluginContext, which: str) -> None:
+    from hermes_openai_shape.write import conversation
+
     session = await ctx.sessions.find(ctx.owner, which)
-    for shape in await ctx.sessions.export(ctx.owner, session.id):
+    prompt = await ctx.sessions.prompt(ctx.owner, session.id)
+    for shape in conversation(prompt, await ctx.sessions.past(ctx.owner, session.id)):
         click.echo(json.dumps(shape, ensure_ascii=False))
 
 

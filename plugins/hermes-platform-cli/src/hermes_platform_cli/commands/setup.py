@@ -29,8 +29,6 @@ from hermes_platform_cli.commands.steps import run_step
 
 __all__ = ["make_setup"]
 
-_PROGRAMS = {"embed", "oneshot"}  # conversations come from there, and nothing opens on a terminal
-
 
 def make_setup(ctx: PluginContext) -> click.Command:
     """``setup``."""
@@ -200,7 +198,7 @@ def _chosen_place(ctx: PluginContext, changes: Changes, places: list[BackendRow]
 
 def _interface(ctx: PluginContext, changes: Changes, name: str, person: bool) -> None:
     """Ask what a bare ``hermes`` opens."""
-    known = {"auto", *ctx.plugins.platforms()} - _PROGRAMS
+    known = {"auto", *ctx.plugins.offered("platforms")}
     if person and not name:
         tell("auto opens the full screen (tui) where the terminal can, else line by line (cli).", dim=True)
         name = asked_one_of("interface", "What opens", str(changes.now("display.interface")), known)

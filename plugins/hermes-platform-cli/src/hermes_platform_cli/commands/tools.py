@@ -121,7 +121,8 @@ async def _check(ctx: PluginContext, names: Iterable[str], platform: str) -> Non
                 text = f"The tool {name} is of the plugin {label}, which is not enabled."
                 raise UserError(text, hint=f"{ctx.program} plugins enable {label}")
             raise UnknownName("tool", name, known)
-    if platform and platform not in (there := ctx.plugins.platforms()):
+    there = [*ctx.plugins.offered("platforms"), "embed", "oneshot"]  # programs begin conversations, too
+    if platform and platform not in there:
         raise UnknownName("platform", platform, there)
 
 

@@ -27,6 +27,17 @@ _COMMANDS = {  # name -> (module, what makes it)
     "uninstall": ("systemd", "make_uninstall"),
 }
 
+_PEOPLE = {
+    "people": ("people", "make_people"),
+    "people list": ("people", "make_list"),
+    "people show": ("people", "make_show"),
+    "people block": ("people", "make_block"),
+    "people unblock": ("people", "make_unblock"),
+    "people mute": ("people", "make_mute"),
+    "people invite": ("people", "make_invite"),
+    "people quiet": ("quiet", "make_quiet"),
+}
+
 
 def commands(ctx: "PluginContext") -> Iterable[Command]:
     """``gateway run`` and the others; each is imported when it is made."""
@@ -35,4 +46,5 @@ def commands(ctx: "PluginContext") -> Iterable[Command]:
         made: click.Command = getattr(import_module(f"{__name__}.{module}"), maker)(ctx)
         return made
 
-    return [Command(name=f"gateway {name}", build=partial(build, *where)) for name, where in _COMMANDS.items()]
+    served = [Command(name=f"gateway {name}", build=partial(build, *where)) for name, where in _COMMANDS.items()]
+    return [*served, *(Command(name=name, build=partial(build, *where)) for name, where in _PEOPLE.items())]

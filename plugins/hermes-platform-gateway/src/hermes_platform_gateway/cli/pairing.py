@@ -4,14 +4,17 @@ import getpass
 import time
 
 import click
+from attrs import evolve
 
 from hermes_core.context import PluginContext
-from hermes_core.errors import UnknownName
+from hermes_core.errors import UnknownName, UserError
 from hermes_core.tables import ago, emit, json_option
 from hermes_platform_gateway.people.access import OWNER
+from hermes_platform_gateway.people.moderation import open_doors
 from hermes_platform_gateway.people.pairing import approve as let_in
+from hermes_platform_gateway.people.register import Entry, Register
 from hermes_platform_gateway.rows.kept import rows_of
-from hermes_platform_gateway.rows.values import Pairing, Person
+from hermes_platform_gateway.rows.values import Pairing, Person, Restriction
 
 __all__ = ["make_pair"]
 
@@ -55,19 +58,42 @@ def make_pair(ctx: PluginContext) -> click.Command:
     @click.argument("sender")
     @json_option
     async def revoke(platform: str, sender: str, as_json: bool) -> None:
-        """Let somebody in no longer. It holds from their next message on."""
+        """Let somebody in no longer. It holds from their next message on.
+
+        Whom a setting lets in all the same is blocked; `people unblock` takes that back.
+        """
         known = rows_of(ctx).people
         there: list[Person | Pairing] = [*await known.people(), *await known.pairings()]
-        if not await known.forget_person(platform, sender):
+        doors = await _closed(ctx, platform, sender)
+        if not await known.forget_person(platform, sender) and not doors:
             accounts = [f"{one.platform} {one.sender}" for one in there]
             hint = f"See: {ctx.program} gateway pair list"
             raise UnknownName("account", f"{platform} {sender}", accounts, hint=hint)
         if as_json:
-            emit([{"platform": platform, "sender": sender, "revoked": True}], (), as_json=True, empty="")
+            row = {"platform": platform, "sender": sender, "revoked": True, "settings": doors}
+            emit([row], (), as_json=True, empty="")
+        elif doors:
+            click.echo(f"{sender} on {platform} is blocked: {', '.join(doors)} would let them in.")
         else:
             click.echo(f"{sender} on {platform} is not let in by a code any more.")
 
     return pair
+
+
+async def _closed(ctx: PluginContext, platform: str, sender: str) -> list[str]:
+    """Block an account that settings let in, and say which these are. Raises UserError for the owner's."""
+    account = f"{platform}:{sender}"
+    try:
+        person = (await Register.of(ctx)).find(account)
+    except UnknownName:
+        person = Entry(person=account)
+    doors = open_doors(ctx, evolve(person, accounts=(account,)))
+    if doors and person.person == OWNER:
+        raise UserError(f"{account} is you, by {', '.join(doors)}.", hint="Take it out of the settings.")
+    if doors:
+        kept = Restriction(subject=account, person=person.person, by=getpass.getuser())
+        await rows_of(ctx).restrictions.put(kept, [])
+    return doors
 
 
 def _listed(people: list[Person], waiting: list[Pairing], *, as_json: bool) -> None:

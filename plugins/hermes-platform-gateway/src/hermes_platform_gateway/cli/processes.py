@@ -90,7 +90,7 @@ def make_status(ctx: PluginContext) -> click.Command:
         states: Counter[str] = Counter()
         for (_, _, state), number in (await rows_of(ctx).outbox.outbox_counts()).items():
             states[state] += number
-        served = [one for one in await ctx.host.records.accounts() if one.served or one.state == "parked"]
+        served = [one for one in await rows_of(ctx).accounts.list() if one.served or one.state == "parked"]
         accounts: list[dict[str, object]] = [
             {"platform": a.platform, "account": a.account, "state": a.state, "since": a.since, "error": a.error}
             for a in served
@@ -112,6 +112,8 @@ def make_status(ctx: PluginContext) -> click.Command:
             f"{states['waiting'] + states['sending']}. Given up: {states['failed']}"
             + (f" (see: {ctx.program} gateway dead)." if states["failed"] else ".")
         )
+        if states["held"]:
+            click.echo(f"Held until quiet hours are over: {states['held']}.")
         for name, said in services.items():
             click.echo(f"{name}: {said}")
 

@@ -11,6 +11,7 @@ from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError, UserError
 from hermes_platform_gateway.cli.processes import folder_of
 from hermes_platform_gateway.config import gateway_settings
+from hermes_platform_gateway.served import served
 from hermes_platform_gateway.supervision.processes import here
 
 __all__ = ["make_run", "make_work"]
@@ -56,7 +57,7 @@ async def _serve(ctx: PluginContext, names: Sequence[str] | None, *, work: bool,
     from hermes_platform_gateway.gateway import Gateway
     from hermes_platform_gateway.supervision.supervised import probes_at, supervised
 
-    platforms, problem = ([], "") if names is None else ctx.host.platforms(names)
+    platforms, problem = ([], "") if names is None else served(ctx, names)
     if problem:
         click.echo(problem, err=True)  # the others are served all the same
     if names is not None and not platforms and all(one.local for one in ctx.host.services()):

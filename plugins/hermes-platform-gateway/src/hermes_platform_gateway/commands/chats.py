@@ -18,6 +18,7 @@ from hermes_platform_gateway.commands.in_chat import InChat
 from hermes_platform_gateway.commands.shared import REFUSED, harmless
 from hermes_platform_gateway.conversations import ChatConversation
 from hermes_platform_gateway.people.access import Access
+from hermes_platform_gateway.people.leaving import leave
 from hermes_platform_gateway.rows.kept import rows_of
 from hermes_platform_gateway.rows.values import PutQuestion
 from hermes_platform_gateway.turns import Turns
@@ -46,7 +47,7 @@ class ChatCommands:
         self._commands = ctx.slash.commands("chat")
         self._table = self._commands.table
         self._services = self._table["platforms"].run
-        for run in (answers.approve, answers.deny, answers.answer, self.platforms):
+        for run in (answers.approve, answers.deny, answers.answer, self.leave, self.platforms):
             self._table[run.__name__] = evolve(self._table[run.__name__], run=run)
         self._table["platforms"] = evolve(self._table["platforms"], usage="[resume NAME]")
 
@@ -148,6 +149,17 @@ class ChatCommands:
         """The command's name; services put the bot's own behind it: ``/new@my_bot``."""
         head = text.split(maxsplit=1)[0] if text else ""
         return head[1:].partition("@")[0].casefold().replace("_", "-") if head[:1] in _SIGNS and head else ""
+
+    # --- the commands -----------------------------------------------------------------------------------------------
+
+    async def leave(self, session: Session, _rest: str) -> str:
+        conversation = self._ctx.conversation(session)
+        conversation.need_person(admin=True)
+        envelope = conversation.envelope
+        assert envelope
+        sender = self._asks.senders.of(envelope)
+        by = envelope.sender_name or envelope.sender
+        return await leave(self._ctx, sender.platform if sender else None, envelope, by)
 
     async def platforms(self, session: Session, rest: str) -> str:
         word, _, name = rest.partition(" ")

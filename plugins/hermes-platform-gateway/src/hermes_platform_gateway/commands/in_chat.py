@@ -38,6 +38,7 @@ class InChat(HostSide):
         self._chat, self._access = chat, access
         self.role, self.envelope, self.event = access.role, chat.envelope, chat.envelope.event_id
         self.governs = True  # whether they may change the conversation for all who share it
+        self.speaker = access.speaker
 
     @property
     def chosen(self) -> dict[str, str]:  # type: ignore[override]

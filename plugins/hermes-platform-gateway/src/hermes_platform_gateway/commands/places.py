@@ -29,7 +29,15 @@ def chat_slash_commands(ctx: "PluginContext") -> Sequence[SlashCommand]:
         SlashCommand(name="answer", run=chats.elsewhere),
         SlashCommand(name="pair", run=chats.pair),
         SlashCommand(name="slow", run=chats.slow),
+        SlashCommand(name="people", run=chats.people),
+        SlashCommand(name="quiet", run=chats.quiet),
+        SlashCommand(name="leave", run=chats.elsewhere, confirm=_leaving),
     )
+
+
+def _leaving(_rest: str) -> str:
+    """What is asked before a group is left."""
+    return "I would leave this group, and hear nothing of it any more; what was said in it is kept."
 
 
 class _Chats:
@@ -40,7 +48,7 @@ class _Chats:
 
     async def platforms(self, _session: Session, _rest: str) -> str:
         """Every account that was ever served, and how it is."""
-        accounts = await self._ctx.host.records.accounts()
+        accounts = await self._rows().accounts.list()
         lines = []
         for one in accounts:
             state = one.state if one.served else "not served"
@@ -94,8 +102,9 @@ class _Chats:
 
         if not rest:
             raise UserError("Say the code that they were given: /pair CODE")
-        owner = session.owner
-        known = await approve(self._rows(), rest, by=owner.person, where=session.origin, profile=owner.profile)
+        owner, envelope = session.owner, self._ctx.conversation(session).envelope
+        where = f"{envelope.platform}:{envelope.sender}" if envelope else session.origin
+        known = await approve(self._rows(), rest, by=owner.person, where=where, profile=owner.profile)
         return f"{known.name or known.sender} on {known.platform} may talk to me now."
 
     async def slow(self, session: Session, rest: str) -> str:
@@ -109,6 +118,18 @@ class _Chats:
         told = await slow_down(self._ctx, envelope, rest.strip().casefold())
         limits_of(self._ctx).slow.forget()
         return told
+
+    async def people(self, session: Session, rest: str) -> str:
+        """Who there is, what they spend, and who is not heard."""
+        from hermes_platform_gateway.commands.people import people
+
+        return await people(self._ctx, session, rest)
+
+    async def quiet(self, session: Session, rest: str) -> str:
+        """When nothing comes that one did not ask for."""
+        from hermes_platform_gateway.commands.people import quiet
+
+        return await quiet(self._ctx, session, rest)
 
     async def elsewhere(self, _session: Session, _rest: str) -> str:
         raise UserError("This does not work here.")

@@ -72,6 +72,6 @@ def _hopeless(row: OutboxRow, now: float, *, lost: bool) -> str:
     why = f" ({row.error})" if row.error else ""
     if lost:
         return f"No receipt came; it may have arrived{why}."
-    if now - row.created > GIVEN_UP:
+    if now - max(row.created, row.held) > GIVEN_UP:
         return f"It could not be sent for a day{why}."
     return ""

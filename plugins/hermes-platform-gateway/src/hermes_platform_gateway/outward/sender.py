@@ -16,12 +16,13 @@ from uuid import uuid4
 from attrs import evolve
 
 from hermes_core.context import PluginContext
-from hermes_core.errors import NotSent, StoreError, Undeliverable
+from hermes_core.errors import HermesError, NotSent, StoreError, Undeliverable
 from hermes_core.kinds import Platform
 from hermes_core.types import Blob, Feature, Message, Sent
 from hermes_platform_gateway.outward.attempt import GIVEN_UP, Attempt, attempt
 from hermes_platform_gateway.outward.pieces import is_text, pieces_of, said
 from hermes_platform_gateway.outward.rate_limiter import RateLimiter
+from hermes_platform_gateway.people.leaving import put_out
 from hermes_platform_gateway.rows.kept import end_drafts, rows_of
 from hermes_platform_gateway.rows.values import KEPT, OutboxRow
 
@@ -288,6 +289,9 @@ class Sender:
             row = evolve(await self._begun(row, pieces, row.repeated), tries=tries)
         await self._surely(partial(self.outbox.mark_failed, row, self.holder, why, dead=dead))
         self.limiter.went_well(row.id)
+        if dead:
+            with suppress(HermesError):  # it is told with the next one that is given up
+                await put_out(self._ctx, row.outgoing, why)
         chat = row.outgoing.chat.id
         log.warning("message %s to %s %s is given up: %s", row.outgoing.key, self.platform.name, chat, why)
 

@@ -3,7 +3,8 @@
 How a way in uses it::
 
     rules = AccessRules.of(ctx, envelope.platform)                   # when the platform is opened
-    access = admit(envelope, rules, await rows.people.person(envelope.platform, envelope.sender))
+    speaker = await rows.people.speaker(envelope.platform, envelope.sender, *rules.names(envelope))
+    access = admit(envelope, rules, *speaker)
     if access.outcome == "in": ...       # access.principal speaks, with access.role
     if access.outcome == "pair": ...     # a stranger in a direct message: pairing.code_for(...) makes the words
     if access.outcome == "silent": ...   # say nothing: not let in, or not spoken to in a group
@@ -11,7 +12,7 @@ How a way in uses it::
 It decides about the envelope as the service gave it, before a plugin changes it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from attrs import field
@@ -19,14 +20,14 @@ from attrs import field
 from hermes_core.options import listed
 from hermes_core.platforms import PlatformSettings
 from hermes_core.slash import Role
-from hermes_core.types import Envelope, Principal
+from hermes_core.types import Envelope, Principal, Speaker
 from hermes_core.values import frozen
 from hermes_platform_gateway.config import gateway_settings, platform_settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.context import PluginContext
-    from hermes_platform_gateway.rows.values import Person
+    from hermes_platform_gateway.rows.values import Person, Restriction
 
 __all__ = ["OWNER", "Access", "AccessRules", "admit", "chat_principal"]
 
@@ -37,13 +38,24 @@ OWNER = Principal().person  # who the sessions of this machine's terminal belong
 class Access:
     """What becomes of a message. ``principal`` is who speaks, ``role`` what they may ask for when they are let in.
 
-    ``by`` says in words which rule decided, for logs.
+    ``by`` says in words which rule decided, for logs. ``kept`` is what keeps who was let in from being heard.
+    ``named``: the rule lets in this very person, and not only a place. ``word`` is what their row calls them, where
+    that is more than a user.
     """
 
     outcome: Literal["in", "pair", "silent"]
     principal: Principal
     role: Role = "user"
     by: str = ""
+    kept: "Restriction | None" = None
+    named: bool = True
+    word: str = ""
+
+    @property
+    def speaker(self) -> Speaker:
+        """Who speaks, as the kernel and plugins know them."""
+        role = "admin" if self.role == "admin" else self.word
+        return Speaker(person=self.principal.person, role=role, named=self.named)
 
     def owner(self, envelope: Envelope, *, shared: bool) -> Principal:
         """Who the conversation belongs to: where everybody in a group shares one it is the group's, nobody's own."""
@@ -91,6 +103,17 @@ class AccessRules:
             pairs=_pairs(here, here.unknown or gateway.unknown, (*gateway.allowed_users, *accounts)),
         )
 
+    def names(self, envelope: Envelope) -> Sequence[str]:
+        """What a sender is called besides their account: the person of the settings, and the group they write in."""
+        group = chat_principal(envelope, self.profile).person if envelope.kind != "dm" or not envelope.sender else ""
+        return [name for name in (self.accounts.get(f"{envelope.platform}:{envelope.sender}", ""), group) if name]
+
+
+def _kept(kept: "Restriction", by: str) -> str:
+    """Why nobody is heard whom a rule lets in."""
+    how = "muted" if kept.kind == "mute" else "blocked"
+    return f"{how} by {kept.by or 'somebody'}" + (f", though {by} lets them in" if by else "")
+
 
 def _pairs(here: PlatformSettings, said: str, elsewhere: Iterable[str]) -> bool:
     """Whether strangers get a code: where nobody said so, unless somebody is named in a list."""
@@ -98,10 +121,13 @@ def _pairs(here: PlatformSettings, said: str, elsewhere: Iterable[str]) -> bool:
     return said == "pair" if said else not any(listed(lists))
 
 
-def admit(envelope: Envelope, rules: AccessRules, known: "Person | None" = None) -> Access:
+def admit(
+    envelope: Envelope, rules: AccessRules, known: "Person | None" = None, kept: "Restriction | None" = None
+) -> Access:
     """Whether a message is let in, and who speaks. ``known`` is the row of a sender who was paired.
 
-    An envelope of another platform, or a row of another account, lets nobody in.
+    An envelope of another platform, or a row of another account, lets nobody in. Who is ``kept`` from being heard is
+    not, whatever lets them in; that never holds for the owner.
     """
     account = f"{envelope.platform}:{envelope.sender}"
     if known is not None and (known.platform, known.sender) != (envelope.platform, envelope.sender):
@@ -112,6 +138,8 @@ def admit(envelope: Envelope, rules: AccessRules, known: "Person | None" = None)
     principal = Principal(profile=rules.profile, person=person)
     if not envelope.sender:  # a channel, or somebody who hides behind a group
         principal = chat_principal(envelope, rules.profile)
+    if kept and person != OWNER:
+        return Access(outcome="silent", principal=principal, by=_kept(kept, by), kept=kept)
     if not by:
         direct = envelope.kind == "dm" and bool(envelope.sender) and envelope.platform == rules.platform
         outcome: Literal["pair", "silent"] = "pair" if direct and rules.pairs else "silent"
@@ -120,11 +148,14 @@ def admit(envelope: Envelope, rules: AccessRules, known: "Person | None" = None)
         person == OWNER or envelope.sender in rules.admins or person in rules.admin_people or speaker.is_admin
     )
     heard = envelope.kind == "dm" or envelope.addressed or not rules.mention or _in(rules.free, envelope.chat)
+    word = known.role if known else ""
     return Access(
         outcome="in" if heard else "silent",
         principal=principal,
         role="admin" if admin else "user",
         by=by if heard else f"{by}, but it does not speak to the bot",
+        named=bool(speaker.person) or (bool(envelope.sender) and envelope.sender in rules.users | rules.admins),
+        word=word if word != "user" else "",
     )
 
 

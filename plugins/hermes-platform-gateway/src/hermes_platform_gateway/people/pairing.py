@@ -1,6 +1,7 @@
 """Strangers show a code to somebody who may let them in. No answer of a model takes part in it.
 
-A code is 8 characters of 32, good for an hour. Who guesses has five tries an hour at each place.
+A code is 10 characters of 32, good for an hour. Who guesses has five tries an hour at each place, and spends nobody
+else's: in a chat each admin has their own.
 """
 
 import asyncio
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["ALPHABET", "approve", "code_for"]
 
 ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # nothing that is taken for another
-_LENGTH = 8
+_LENGTH = 10  # with a thousand waiting codes no easier to guess than 8 characters with three
 
 
 async def code_for(rows: "Rows", envelope: Envelope, *, brand: str = "hermes") -> str:
@@ -36,7 +37,8 @@ async def code_for(rows: "Rows", envelope: Envelope, *, brand: str = "hermes") -
     people = rows.people
     if await people.pairing_refused(envelope.platform, envelope.sender):
         return ""
-    code, salt = "".join(secrets.choice(ALPHABET) for _ in range(_LENGTH)), os.urandom(16).hex()
+    code = "".join(secrets.choice(ALPHABET) for _ in range(_LENGTH))
+    salt = await people.salt() or os.urandom(16).hex()
     wanted = Pairing(
         platform=envelope.platform,
         sender=envelope.sender,
@@ -60,7 +62,8 @@ async def approve(
     """Let the stranger in who was given a code, and tell them so.
 
     ``person`` is whom they are from now on; empty: somebody of their own. ``where`` the code is tried: ``terminal``, or
-    the platform. Raises UserError for a wrong code, for a name that nobody can have, and after too many wrong ones.
+    the account of an admin, ``telegram:123``: the wrong ones of one lock nobody else out. Raises UserError for a wrong
+    code, for a name that nobody can have, and after too many wrong ones.
     """
     if person and not PERSON.fullmatch(person):
         raise UserError(
@@ -102,7 +105,8 @@ def _locked(seconds: float) -> UserError:
 
 def _found(code: str, there: list[Pairing]) -> Pairing | None:
     """The stranger with this code; every one that waits is compared, so that time tells nothing."""
-    right = [one for one in there if hmac.compare_digest(_hash(code, one.salt), one.hash)]
+    hashes = {salt: _hash(code, salt) for salt in {one.salt for one in there}}
+    right = [one for one in there if hmac.compare_digest(hashes[one.salt], one.hash)]
     return right[0] if right else None
 
 

@@ -10,27 +10,36 @@ from hermes_core.types import Migration
 
 if TYPE_CHECKING:
     from hermes_core.context import PluginContext
-    from hermes_core.types import Message, Principal
+    from hermes_core.types import Envelope, Message, Principal
 
-__all__ = ["MIGRATION", "Rows", "end_drafts", "is_order", "orders", "rows_of", "sent", "unplayed"]
+__all__ = ["MIGRATION", "Rows", "end_drafts", "is_order", "is_order_of", "orders", "rows_of", "sent", "unplayed"]
 
 _ALL = 1_000_000
-MIGRATION = Migration(folder=Path(__file__).parent / "versions", head="0002")
+MIGRATION = Migration(folder=Path(__file__).parent / "versions", head="0004")
 
 
 class Rows:
-    """What the gateway keeps: what has to go out, where people are reached, which session a chat has, who may talk."""
+    """What the gateway keeps: what has to go out, where people are reached, which session a chat has, who may talk.
+
+    Besides, which process serves which account.
+    """
 
     def __init__(self, store: StoreBroker) -> None:
-        from hermes_platform_gateway.rows.chats import Chats  # with SQLAlchemy, which a terminal starts without
+        from hermes_platform_gateway.rows.accounts import Accounts  # with SQLAlchemy, which a terminal starts without
+        from hermes_platform_gateway.rows.chats import Chats
+        from hermes_platform_gateway.rows.invites import Invites
         from hermes_platform_gateway.rows.outbox import Outbox
         from hermes_platform_gateway.rows.people import People
         from hermes_platform_gateway.rows.questions import Questions
+        from hermes_platform_gateway.rows.quiet import Quiet
+        from hermes_platform_gateway.rows.restrictions import Restrictions
         from hermes_platform_gateway.rows.routes import Routes
         from hermes_platform_gateway.rows.traced import Traced
 
         self.outbox, self.traced, self.chats = Outbox(store), Traced(store), Chats(store)
-        self.routes, self.people, self.questions = Routes(store), People(store), Questions(store)
+        self.routes, self.people, self.accounts = Routes(store), People(store), Accounts(store)
+        self.questions, self.invites = Questions(store), Invites(store)
+        self.restrictions, self.quiet = Restrictions(store), Quiet(store)
 
 
 def rows_of(ctx: "PluginContext") -> Rows:
@@ -53,7 +62,7 @@ async def sent(
 ) -> Sequence[Mapping[str, Any]]:
     """What went out of a trace or a turn, as far as an owner, or anybody, may see it; with how its account is."""
     rows = await rows_of(ctx).traced.on_the_way(trace, turn_id, owner)
-    accounts = await ctx.host.records.accounts() if rows else ()
+    accounts = await rows_of(ctx).accounts.list() if rows else ()
     how = {(one.platform, one.account): (one.state, one.error) for one in accounts}
     states = [how.get((row["platform"], row["account"]), (None, None)) for row in rows]
     return [{**row, "account_state": s, "account_error": e} for row, (s, e) in zip(rows, states, strict=True)]
@@ -85,6 +94,11 @@ def _few(found: "Sequence[tuple[str, Principal]]", limit: int) -> "Sequence[tupl
 def is_order(platform: str, account: str, owner: "Principal") -> bool:
     """Whether a message is a plugin's order: it came by the plugin's label, and for the account PROFILE/PERSON."""
     return "/" in platform and account == f"{owner.profile}/{owner.person}"
+
+
+def is_order_of(envelope: "Envelope", owner: "Principal") -> bool:
+    """Whether a plugin ordered a turn by what came in this envelope."""
+    return is_order(envelope.platform, envelope.account, owner)
 
 
 class _Orders(Container["tuple[Principal, str, str]"]):

@@ -18,6 +18,7 @@ from hermes_core.codec import clean, dumps, message_from_json, message_to_json
 from hermes_core.database import READ, Prepared, TablesTransaction, made
 from hermes_core.types import Chat, Message, Principal
 from hermes_platform_gateway.rows.chats import revived, seen_dead
+from hermes_platform_gateway.rows.quiet import held_until
 from hermes_platform_gateway.rows.tables import Part, equal, outbox, owned, unit
 from hermes_platform_gateway.rows.values import OutboxRow, Outgoing
 
@@ -34,13 +35,15 @@ def _in(*states: str) -> sa.ColumnElement[bool]:
 
 def stored(tx: TablesTransaction, outgoing: Outgoing) -> bool:
     """Write down that a message has to go out, or finish its draft; False when its key is there already."""
-    values = {**_values(outgoing), "state": "waiting"}
-    known = {name: values[name] for name in ("body", "state", "reply_to", "created")}
+    held = held_until(tx, outgoing) if outgoing.unasked else 0.0
+    values = {**_values(outgoing), "state": "waiting", "held": held, "due": held}
+    new = ("body", "state", "reply_to", "created", *(("held", "due") if held else ()))
+    known = {name: values[name] for name in new}
     insert = postgresql.insert(outbox).values(values)
     insert = insert.on_conflict_do_update(index_elements=["key"], set_=known, where=_in("draft"))
-    new = bool(tx.execute(insert).changed)
+    is_new = bool(tx.execute(insert).changed)
     tx.tell(_WAKES)
-    return new
+    return is_new
 
 
 class Outbox(Part):
@@ -74,7 +77,8 @@ class Outbox(Part):
         """Whether an older row of the same chat and thread is still to be sent: what is newer would overtake it."""
         out, (chat, thread) = row.outgoing, (clean(row.outgoing.chat.id), clean(row.outgoing.chat.thread))
         here = equal(outbox, platform=out.platform, account=out.account, chat=chat, thread=thread) & _in(*_STATES)
-        return bool(list(tx.execute(sa.select(outbox.c.id).where(here, outbox.c.id < row.id).limit(1))))
+        older = (outbox.c.id < row.id) & (outbox.c.held <= tx.clock())
+        return bool(list(tx.execute(sa.select(outbox.c.id).where(here, older).limit(1))))
 
     @unit(READ)
     def drafts(self, tx: TablesTransaction, platform: str, account: str) -> list[str]:
@@ -97,10 +101,10 @@ class Outbox(Part):
     ) -> list[OutboxRow]:
         """What may be sent now by an account: of each chat and thread the oldest row that is not done, if it is due.
 
-        A row in ``sending`` is given too, unless ``holder`` is who sends it.
+        A row in ``sending`` is given too, unless ``holder`` is who sends it. One that is held lets others pass.
         """
         first = sa.select(sa.func.min(outbox.c.id)).where(equal(outbox, platform=platform, account=account))
-        first = first.where(_in(*_STATES)).group_by(outbox.c.chat, outbox.c.thread)
+        first = first.where(_in(*_STATES), outbox.c.held <= now).group_by(outbox.c.chat, outbox.c.thread)
         mine = (outbox.c.state == "waiting") | (outbox.c.holder != holder)
         found = sa.select(outbox).where(outbox.c.id.in_(first), outbox.c.due <= now, mine)
         return [_read(row) for row in tx.execute(found.order_by(outbox.c.id).limit(limit))]
@@ -216,8 +220,12 @@ class Outbox(Part):
 
     @unit(READ)
     def outbox_counts(self, tx: TablesTransaction) -> dict[tuple[str, str, str], int]:
-        """How many rows each (platform, account, state) has."""
-        by = (outbox.c.platform, outbox.c.account, outbox.c.state)
+        """How many rows each (platform, account, state) has; what waits for the end of quiet hours is ``held``."""
+        held = _in("waiting") & (
+            outbox.c.held > sa.literal_column(repr(tx.clock()))
+        )  # a server must see it is one group
+        state = sa.case((held, sa.literal_column("'held'")), else_=outbox.c.state).label("state")
+        by = (outbox.c.platform, outbox.c.account, state)
         rows = tx.execute(sa.select(*by, sa.func.count().label("many")).group_by(*by))
         return {(row["platform"], row["account"], row["state"]): int(row["many"]) for row in rows}
 

@@ -10,19 +10,30 @@ import sqlalchemy as sa
 
 from hermes_core.codec import clean
 from hermes_core.database import READ, TablesTransaction, made
+from hermes_platform_gateway.rows.restrictions import restriction_of
 from hermes_platform_gateway.rows.tables import Part, equal, locks, pairings, people, put, unit
-from hermes_platform_gateway.rows.values import Pairing, Person
+from hermes_platform_gateway.rows.values import Pairing, Person, Restriction
 
 __all__ = ["HOUR", "MOST_FAILURES", "MOST_WAITING", "PAUSE", "People"]
 
 HOUR = 3600.0  # seconds that a code is good for, and that nobody may try after too many wrong ones
 PAUSE = 600.0  # seconds before the same stranger gets another code
-MOST_WAITING = 3  # strangers with a code on one platform
+MOST_WAITING = 1000  # strangers with a code on one platform; one more takes the place of who waits longest
 MOST_FAILURES = 5
 
 
 class People(Part):
     """The rows of who may talk."""
+
+    @unit(READ)
+    def speaker(
+        self, tx: TablesTransaction, platform: str, sender: str, *names: str
+    ) -> tuple[Person | None, Restriction | None]:
+        """An account, if it was let in, and what keeps it, its person or one of these names from being heard."""
+        rows = tx.execute(sa.select(people).where(_account(people, platform, sender)))
+        known = made(Person, rows[0]) if rows else None
+        account = f"{platform}:{sender}" if sender else ""
+        return known, restriction_of(tx, (account, known.person if known else "", *names))
 
     @unit(READ)
     def person(self, tx: TablesTransaction, platform: str, sender: str) -> Person | None:
@@ -43,18 +54,22 @@ class People(Part):
 
     @unit(READ)
     def pairing_refused(self, tx: TablesTransaction, platform: str, sender: str, *, now: float | None = None) -> str:
-        """Why a stranger gets no code now: ``soon`` (they got one a short while ago), ``many`` wait; empty: they do."""
+        """Why a stranger gets no code now: ``soon``, as they got one a short while ago; empty: they do."""
         return _refused(tx, platform, sender, _now(tx, now))
 
     @unit()
     def ask_pairing(self, tx: TablesTransaction, wanted: Pairing, *, now: float | None = None) -> str:
-        """Let a stranger wait with a code for an hour from now; empty, or why not, as ``pairing_refused``."""
+        """Let a stranger wait with a code for an hour from now; empty, or why not, as ``pairing_refused``.
+
+        Nobody can keep a newcomer out by waiting: where very many do, it is the code of who waits longest that goes.
+        """
         now = _now(tx, now)
         tx.alone(f"pairing {wanted.platform}")
         if why := _refused(tx, wanted.platform, wanted.sender, now):
             return why
         texts = {n: clean(getattr(wanted, n)) for n in ("platform", "sender", "account", "chat", "name")}
         _dropped(tx, pairings, wanted.platform, wanted.sender)
+        _make_room(tx, wanted.platform, now)
         row = {"salt": wanted.salt, "hash": wanted.hash, "created": now, "expires": now + HOUR}
         tx.execute(sa.insert(pairings).values(**texts, **row))
         return ""
@@ -65,6 +80,12 @@ class People(Part):
         now = _now(tx, now)
         rows = tx.execute(sa.select(pairings).order_by(pairings.c.id))
         return [one for one in map(_pairing, rows) if _good(one, now)]
+
+    @unit(READ)
+    def salt(self, tx: TablesTransaction) -> str:
+        """The salt of the codes that wait, so that one hash tells of all whether a code is theirs; empty: any does."""
+        rows = tx.execute(sa.select(pairings.c.salt).order_by(pairings.c.id.desc()).limit(1))
+        return str(rows[0]["salt"]) if rows else ""
 
     @unit()
     def let_in(
@@ -104,12 +125,18 @@ class People(Part):
 
 
 def _refused(tx: TablesTransaction, platform: str, sender: str, now: float) -> str:
-    rows = tx.execute(sa.select(pairings).where(pairings.c.platform == clean(platform)))
+    rows = tx.execute(sa.select(pairings).where(_account(pairings, platform, sender)))
+    return "soon" if any(abs(now - _pairing(row).created) < PAUSE for row in rows) else ""
+
+
+def _make_room(tx: TablesTransaction, platform: str, now: float) -> None:
+    """Forget the codes of a platform that are over, and the oldest where too many wait."""
+    rows = tx.execute(sa.select(pairings).where(pairings.c.platform == clean(platform)).order_by(pairings.c.id))
     there = [_pairing(row) for row in rows]
-    if any(one.sender == clean(sender) and abs(now - one.created) < PAUSE for one in there):
-        return "soon"
-    waiting = sum(_good(one, now) and one.sender != clean(sender) for one in there)
-    return "many" if waiting >= MOST_WAITING else ""
+    good = [one.id for one in there if _good(one, now)]
+    gone = {one.id for one in there} - set(good[-(MOST_WAITING - 1) :])
+    for one in gone:
+        tx.execute(sa.delete(pairings).where(pairings.c.id == one))
 
 
 def _now(tx: TablesTransaction, given: float | None) -> float:

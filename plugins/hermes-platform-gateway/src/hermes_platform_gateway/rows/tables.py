@@ -11,11 +11,11 @@ from sqlalchemy.dialects import postgresql
 from hermes_core.codec import clean
 from hermes_core.database import WRITE, Begin, StoreBroker, TablesTransaction
 from hermes_core.types import Envelope, Principal
-from hermes_platform_gateway.rows.values import Pairing, Person
+from hermes_platform_gateway.rows.values import Invite, Pairing, Person, QuietHours, Restriction
 
 __all__ = [
-    "PLACE", "Part", "chats", "equal", "locks", "outbox", "owned", "pairings", "people", "place", "put", "questions",
-    "routes", "unit",
+    "PLACE", "Part", "accounts", "chats", "equal", "invites", "locks", "outbox", "owned", "pairings", "people", "place",
+    "put", "questions", "quiet", "restrictions", "routes", "unit",
 ]  # fmt: skip
 
 P = ParamSpec("P")
@@ -35,13 +35,19 @@ def _table(name: str, *columns: str) -> sa.Table:
 
 outbox = _table(
     "outbox", "id", "profile", "person", "key", "session_id", "turn_id", "trace", "kind", *PLACE, "reply_to", "body",
-    "state", "placeholder", "message_id", "error", "holder", "tries", "repeated", "created", "due", "sent",
+    "state", "placeholder", "message_id", "error", "holder", "tries", "repeated", "created", "due", "sent", "held",
 )  # fmt: skip
 chats = _table("chats", "id", "profile", "person", *PLACE, "kind", "name", "sender", "dead", "home", "seen")
 routes = _table("routes", "key", "profile", "person", "session_id", "overrides", "made", "used")
 people = _table("people", *(one.name for one in fields(Person)))
 pairings = _table("pairings", *(one.name for one in fields(Pairing)))
+restrictions = _table("restrictions", *(one.name for one in fields(Restriction)))
+invites = _table("invites", *(one.name for one in fields(Invite)))
+quiet = _table("quiet", *(one.name for one in fields(QuietHours)))
 locks = _table("locks", "platform", "failures", "until")
+accounts = _table(
+    "accounts", "platform", "account", "holder", "place", "state", "error", "fence", "pid", "beat", "since"
+)
 questions = _table(
     "questions", "id", "profile", "person", "owner", "session_id", "kind", "addressee", "says", *PLACE, "keys",
     "closed", "asked",

@@ -10,6 +10,7 @@ from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError
 from hermes_core.host import HostedService
 from hermes_platform_gateway.config import gateway_settings
+from hermes_platform_gateway.rows.kept import rows_of
 from hermes_platform_gateway.supervision.supervisor import CLOSE, Supervisor
 
 __all__ = ["Services"]
@@ -41,7 +42,7 @@ class Services:
     def _supervisor(self, one: HostedService) -> Supervisor:
         config = gateway_settings(self._ctx)
         pauses = config.retry_seconds, config.retry_cap
-        made = Supervisor("service", one.name, self._ctx.host.records, pauses=pauses, fell=one.failed)
+        made = Supervisor("service", one.name, rows_of(self._ctx).accounts, pauses=pauses, fell=one.failed)
         if one.local or not one.alone:
             made.lease += f"@{socket.gethostname()}"
         return made

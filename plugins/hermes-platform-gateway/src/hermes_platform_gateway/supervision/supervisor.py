@@ -6,11 +6,14 @@ import logging
 import random
 import time
 from collections.abc import Awaitable, Callable
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from hermes_core.errors import HermesError, UserError
-from hermes_core.host import CLOSE, HostRecords
-from hermes_core.types import AccountLease
+from hermes_core.host import CLOSE
+from hermes_platform_gateway.rows.values import AccountLease
+
+if TYPE_CHECKING:
+    from hermes_platform_gateway.rows.accounts import Accounts
 
 __all__ = ["CLOSE", "State", "Supervisor"]
 
@@ -31,7 +34,7 @@ class Supervisor:
         self,
         kind: str,
         name: str,
-        records: HostRecords,
+        accounts: "Accounts",
         *,
         pauses: tuple[float, float],
         fell: Callable[[BaseException], None] = lambda _: None,
@@ -41,7 +44,7 @@ class Supervisor:
         self.state: State = "connecting"
         self.error = ""
         self.since = time.time()
-        self._records, self._pauses, self._fell = records, pauses, fell
+        self._accounts, self._pauses, self._fell = accounts, pauses, fell
         self._held: AccountLease | None = None
         self._again = asyncio.Event()
         self._resting = False
@@ -103,7 +106,7 @@ class Supervisor:
             return
         with contextlib.suppress(HermesError):  # a store that cannot be written says so itself, in other places
             if await self.lead() and self._held:
-                await self._records.renew(self._held, state, error)
+                await self._accounts.renew(self._held, state, error)
 
     # --- the lease ------------------------------------------------------------------------------------------------
 
@@ -111,7 +114,7 @@ class Supervisor:
         """Take the lease, so that no other process has it; whether it is ours."""
         if self._held is None or self._held.account != self.lease:
             await self.release()
-            self._held = await self._records.lease(self.kind, self.lease)
+            self._held = await self._accounts.lease(self.kind, self.lease)
         return self._held is not None
 
     async def led(self, why: str) -> None:
@@ -124,7 +127,7 @@ class Supervisor:
         """Keep the lease, and ``look`` each time, until cancelled. Raises StoreError when another has taken it."""
         while True:
             if self._held:
-                await self._records.renew(self._held)
+                await self._accounts.renew(self._held)
             if look:
                 await look()
             await asyncio.sleep(_BEAT)
@@ -133,5 +136,5 @@ class Supervisor:
         """Let go of the lease, so that another takes it at once."""
         if self._held is not None:
             with contextlib.suppress(HermesError):  # else it is still ours: forgotten, it would keep ourselves out
-                await self._records.release(self._held)
+                await self._accounts.release(self._held)
                 self._held = None

@@ -3,22 +3,34 @@
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
+from typing import Protocol
 
-from hermes_core.masking.watched import UNJUDGED, Span, Watched
-from hermes_core.patterns import pattern
 from hermes_known.known import Known
+from hermes_known.places import Span
 
-__all__ = ["Mask", "MaskingStream", "hidden", "mask", "masked_text"]
+__all__ = ["UNJUDGED", "Judge", "Mask", "MaskingStream", "hidden", "mask", "masked_text"]
 
+UNJUDGED = r"[^\r\n]*\S[^\r\n]*"  # a line that holds something
 Mask = Callable[[str, bool], str]
 _LINE = 131_072  # characters of a line that are looked at together
 _GAP = 4_096  # how far back a place is looked for at which a longer line can be cut
 _SHOWN = 18  # characters; a shorter secret is hidden as a whole
-_MARKS = pattern(r"\\(?:u00|(?:x1b|033|e)\[)")
-_SEQUENCE = pattern(
+# Patterns are compiled when first used: most starts need none of them.
+_MARKS = r"\\(?:u00|(?:x1b|033|e)\[)"
+_SEQUENCE = (
     r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)|\\+(?:x1b|u001[bB]|033|e)\[[0-9;]*[mK]"
     r"|\\+u00(?P<code>[2-7][0-9a-fA-F])"
 )
+
+
+class Judge(Protocol):
+    """Who finds what is not known: by its form, or by what stands around it."""
+
+    def may_hold(self, text: str) -> bool:
+        """Say False only of a text that surely holds nothing."""
+
+    def follow(self) -> Callable[[str], list[Span] | None]:
+        """Return what is asked about one text, piece by piece: the spans in it, None where it cannot be judged."""
 
 
 def mask(secret: str, whole: bool = False) -> str:
@@ -34,7 +46,7 @@ def hidden(secret: str, whole: bool = False) -> str:
     return "⟦secret⟧" if shown == "***" else f"⟦secret {shown}⟧"
 
 
-def masked_text(text: str, known: Known, maskers: Sequence[Watched] = (), mask: Mask = mask) -> str:
+def masked_text(text: str, known: Known, maskers: Sequence[Judge] = (), mask: Mask = mask) -> str:
     """Return a whole text with its secrets masked."""
     if not any(masker.may_hold(text) for masker in maskers) and not known.spans(_plain(text)[0]):
         return text
@@ -51,7 +63,7 @@ class MaskingStream:
     def __init__(
         self,
         known: Known,
-        maskers: Sequence[Watched] = (),
+        maskers: Sequence[Judge] = (),
         *,
         mask: Mask = mask,
         after: Callable[[str], str] | None = None,
@@ -139,10 +151,10 @@ def _merged(spans: list[Span]) -> list[Span]:
 
 def _plain(piece: str) -> tuple[str, Callable[[int], int]]:
     """Return the piece without colours and with ``\\u0073`` read, and where its characters were."""
-    if "\x1b" not in piece and not _MARKS.search(piece):
+    if "\x1b" not in piece and not re.search(_MARKS, piece):
         return piece, lambda at: at
     parts, here, origin, at, length = [], [0], [0], 0, 0
-    for match in _SEQUENCE.finditer(piece):
+    for match in re.finditer(_SEQUENCE, piece):
         code = int(match["code"] or "0", 16)
         read = match[0] if code in (0x22, 0x5C) else chr(code) if code else ""
         parts += [piece[at : match.start()], read]

@@ -1,0 +1,24 @@
+"""Who says what people may do that are not the owner of this Hermes."""
+
+from abc import ABC, abstractmethod
+
+from hermes_core.types import Principal, Rights, Speaker
+
+__all__ = ["Roles"]
+
+
+class Roles(ABC):
+    """What people other than the owner may do, at the moment it is asked: before a turn, each step, each call.
+
+    One that fails, or should be there and is not, lets nobody do anything. The hook ``pre_tool_call`` judges their
+    calls besides.
+    """
+
+    name: str
+
+    @abstractmethod
+    def rights(self, owner: Principal, speaker: Speaker | None) -> Rights:
+        """Say what holds in sessions of ``owner`` for who speaks there; unsaid that is the owner of these sessions.
+
+        It is asked often and waits for nothing.
+        """

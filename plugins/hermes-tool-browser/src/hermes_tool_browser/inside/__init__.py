@@ -1,0 +1,1 @@
+"""What runs inside the wall of a browser, with the bare standard library."""

@@ -1,0 +1,18 @@
+"""The tool contract, kept with a real browser."""
+
+from typing import ClassVar
+
+import pytest
+
+from hermes_core.testing import ToolContract
+
+pytestmark = [pytest.mark.real, pytest.mark.timeout(180)]
+
+
+class TestTabsOfABrowser(ToolContract):
+    module = "hermes_tool_browser"
+    arguments: ClassVar = {"action": "list"}
+
+    @pytest.fixture
+    def tool(self, contributed):
+        return next(tool for tool in contributed["tools"] if tool.name == "browser_tabs")

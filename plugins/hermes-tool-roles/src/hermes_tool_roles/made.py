@@ -1,0 +1,49 @@
+"""The parts of the plugin in one home, made when first needed."""
+
+from typing import TypeVar
+
+from hermes_core.context import PluginContext
+from hermes_tool_roles.accounts import Accounts
+from hermes_tool_roles.config import Config
+from hermes_tool_roles.gate import Gate
+from hermes_tool_roles.purse import PersonsDay
+from hermes_tool_roles.rights import HomeRoles
+
+__all__ = ["accounts_of", "gate_of", "purse_of", "roles_of"]
+
+T = TypeVar("T")
+
+
+def roles_of(ctx: PluginContext) -> HomeRoles:
+    """Who says what people may do."""
+    if "roles" not in ctx.state:
+        config = ctx.config or Config()
+        ctx.state["roles"] = HomeRoles(config, host=ctx.owner, gateway=lambda: ctx.host.section("gateway"))
+    return _known(ctx, "roles", HomeRoles)
+
+
+def accounts_of(ctx: PluginContext) -> Accounts:
+    """Whom something is spent for."""
+    if "accounts" not in ctx.state:
+        ctx.state["accounts"] = Accounts(ctx.documents, ctx.owner)
+    return _known(ctx, "accounts", Accounts)
+
+
+def gate_of(ctx: PluginContext) -> Gate:
+    """What judges calls."""
+    if "gate" not in ctx.state:
+        ctx.state["gate"] = Gate(roles_of(ctx), ctx.owner, ctx.paths.home / "people")
+    return _known(ctx, "gate", Gate)
+
+
+def purse_of(ctx: PluginContext) -> PersonsDay:
+    """What limits a day."""
+    if "purse" not in ctx.state:
+        ctx.state["purse"] = PersonsDay(roles_of(ctx), accounts_of(ctx), ctx.sessions, ctx.documents, ctx.owner)
+    return _known(ctx, "purse", PersonsDay)
+
+
+def _known(ctx: PluginContext, name: str, kind: type[T]) -> T:
+    found = ctx.state[name]
+    assert isinstance(found, kind)
+    return found

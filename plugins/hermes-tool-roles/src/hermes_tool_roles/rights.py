@@ -1,0 +1,134 @@
+"""What people may do: their role, in the terms of the kernel and in words."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any
+
+from attrs import evolve
+
+from hermes_core.kinds import Roles
+from hermes_core.options import listed
+from hermes_core.types import Effect, Principal, Rights, Speaker, TurnBounds
+from hermes_tool_roles.config import BLOCKED, BUILT_IN, OWNER, Config, RoleSettings, whole
+from hermes_tool_roles.hours import hours_of, within, zone_of
+
+__all__ = ["HomeRoles"]
+
+_BLOCKED = "Nothing is done for you here."
+_NEVER = {
+    "none": (Effect.READ_FILES, Effect.WRITE_FILES),
+    "read": (Effect.WRITE_FILES,),
+}
+_COMMANDS = {
+    "never": "none",
+    "isolated": "in an isolated workspace",
+    "walled": "on this machine, behind its wall",
+    "machine": "on this machine",
+}
+_FILES = {"none": "none", "read": "those of your own folder, to read", "write": "those of your own folder"}
+
+
+class HomeRoles(Roles):
+    """The roles of one home. ``host`` is its owner; ``gateway`` gives its older keys for people from elsewhere."""
+
+    name = "roles"
+
+    def __init__(
+        self,
+        config: Config,
+        *,
+        host: Principal,
+        gateway: Callable[[], Any],
+        now: Callable[[], datetime] = lambda: datetime.now().astimezone(),
+    ) -> None:
+        self.config, self.now = config, now
+        self._host, self._gateway = host, gateway
+        self._whole: dict[str, RoleSettings] = {}
+
+    def name_of(self, owner: Principal, speaker: Speaker | None) -> str:
+        """The name of the role of who speaks in a session of ``owner``."""
+        person = speaker.person if speaker else owner.person
+        if person == self._host.person and owner.profile == self._host.profile:
+            return OWNER
+        said = speaker.role if speaker else ""
+        if said == BLOCKED:
+            return said
+        if person in self.config.people:
+            return self.config.people[person]
+        if said in self.config.define or said in BUILT_IN:
+            return said
+        return self.config.strangers if speaker and not speaker.named else self.config.default
+
+    def role(self, name: str) -> RoleSettings:
+        """A role by its name, whole. The owner, where somebody else's session is spoken in, has no limits there."""
+        if name not in self._whole:
+            self._whole[name] = whole("member", {}) if name == OWNER else whole(name, self.config.define)
+        return self._whole[name]
+
+    def moment(self, role: RoleSettings) -> datetime:
+        """Now, where a role's days begin."""
+        return self.now().astimezone(zone_of(role.zone))
+
+    def commands(self, owner: Principal, speaker: Speaker | None, role: RoleSettings) -> str:
+        """Where somebody's commands may run: a role's word, or that they are trusted by name."""
+        trusted = listed(self._gateway().trusted_with_shell)
+        known = {"*", owner.person, speaker.person if speaker else owner.person}
+        return role.commands if role.commands == "never" or known.isdisjoint(trusted) else "machine"
+
+    def rights(self, owner: Principal, speaker: Speaker | None) -> Rights:
+        """See Roles."""
+        name = self.name_of(owner, speaker)
+        if name == BLOCKED:
+            nothing = TurnBounds(tools=())
+            return Rights(role=name, words=(_BLOCKED,), refused=_BLOCKED, silent=True, bounds=nothing, asks="admin")
+        role = self.role(name)
+        commands = self.commands(owner, speaker, role)
+        never = (*_NEVER.get(role.files, ()), *((Effect.EXECUTE,) if commands == "never" else ()))
+        bounds = TurnBounds(
+            tools=_some(role.tools), without=tuple(role.without or ()), never=never, hosts=_some(role.hosts)
+        )
+        rights = Rights(
+            role=name,
+            refused=self._closed(name, role),
+            bounds=bounds,
+            models=_some(role.models),
+            backend=role.backend or self._gateway().backend,
+            walled=commands == "walled",
+            asks="person" if (role.approvals or self._gateway().approvals) == "self" else "admin",
+        )
+        return evolve(rights, words=tuple(_words(rights, role, commands)))
+
+    def _closed(self, name: str, role: RoleSettings) -> str:
+        moment = self.moment(role)
+        if within(hours_of(role.hours or ()), moment):
+            return ""
+        return (
+            f"It is {moment:%H:%M} on {moment:%A}, and nothing is done then for the role {name}. "
+            f"Its hours: {', '.join(role.hours or ())}{f' ({role.zone})' if role.zone else ''}."
+        )
+
+
+def _some(names: Sequence[str] | None) -> Sequence[str] | None:
+    return None if names is None or "*" in names else tuple(names)
+
+
+def _words(rights: Rights, role: RoleSettings, commands: str) -> list[str]:
+    """What a role allows, a line each."""
+    bounds = rights.bounds or TurnBounds()
+    tools = "all that are there" if bounds.tools is None else ", ".join(bounds.tools) or "none"
+    but = f", but {', '.join(bounds.without)}" if bounds.without else ""
+    day = [
+        *([f"{role.day.calls:,} model calls"] if role.day.calls else ()),
+        *([f"{role.day.tokens:,} tokens"] if role.day.tokens else ()),
+        *([f"${role.day.money:g}"] if role.day.money else ()),
+    ]
+    said = {
+        "Tools": f"{tools}{but}",
+        "Models": "any that is set up" if rights.models is None else ", ".join(rights.models),
+        "Commands": _COMMANDS[commands],
+        "Files": _FILES[role.files],
+        "Hosts": "" if bounds.hosts is None else ", ".join(bounds.hosts) or "none",
+        "Hours": ", ".join(role.hours or ()) + (f" ({role.zone})" if role.hours and role.zone else ""),
+        "A day, in all places": ", ".join(day),
+    }
+    return [f"{what}: {how}." for what, how in said.items() if how]
