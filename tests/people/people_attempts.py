@@ -73,6 +73,11 @@ def _commands() -> Iterator[Attempt]:
         "/debug": lambda w, v: "/debug",
         "/profile": lambda w, v: "/profile",
         "/reload": lambda w, v: "/reload",
+        "/people share": lambda w, v: f"/people share {w.folder(v)} with ben",
+        "/people erase": lambda w, v: f"/people erase {v}",
+        "/people invite": lambda w, v: f"/people invite {v}",
+        "/slow": lambda w, v: "/slow 3600",
+        "/leave": lambda w, v: "/leave --once",
         "/insights": lambda w, v: f"/insights {v}",
     }
     for name, text in table.items():
@@ -139,6 +144,7 @@ def _questions() -> Iterator[Attempt]:
             "a press of a number from elsewhere": lambda w: _press_elsewhere(w, "1"),
             "a forged yes from elsewhere": lambda w: _press_elsewhere(w, "/approve"),
             "a number": lambda w, at=at: _answers(w, at, "1"),
+            "what their button says": lambda w, at=at, b=button: _answers(w, at, b(w)),
             "words": lambda w, at=at: _answers(w, at, "yes"),
             "a reply": lambda w, at=at: _answers(w, at, "1", reply_to_message=_of_bot(w.asked[at])),
             "a reply of a stranger": lambda w, at=at: _answers(w, at, "1", "eve", reply_to_message=_of_bot(w.asked[at])),  # noqa: E501
@@ -155,6 +161,8 @@ def _questions() -> Iterator[Attempt]:
         }  # fmt: skip
         for name, act in table.items():
             if place == "dm" and name in _SEEN:  # nobody else sees a direct chat, and Telegram says whose it is
+                continue
+            if place == "thread" and name == "/stop":  # the docs: in a shared conversation everybody may stop a turn
                 continue
             yield Attempt(f"{name} to the question of {victim} in {place}", act)
 

@@ -24,7 +24,7 @@ class Step:
 COMMANDS = {
     "agents": ["", "stop all"], "approve": ["", "0123456789ab once"], "background": ["TAG. work"],
     "branch": ["", "TAG"], "commands": ["", "2"], "compress": ["", "preview"], "deny": ["", "no, TAG"],
-    "handoff": ["telegram", "TAG"],     "help": ["", "model"], "history": ["", "3"], "insights": ["", "7"], "jobs": [""],
+    "handoff": ["telegram", "TAG"], "help": ["", "model"], "history": ["", "3"], "insights": ["", "7"], "jobs": [""],
     "model": ["", "custom:word", "default"], "new": ["--once"], "permission": ["", "grants", "off"],
     "personality": ["", "pirate", "off"], "pin": ["", "TAG is pinned", "drop 1"], "queue": ["", "TAG. queued"],
     "reasoning": ["", "low", "hide"], "resume": ["latest", "TAG"], "retry": [""], "rewind": ["", "1"],
@@ -33,7 +33,6 @@ COMMANDS = {
     "title": ["Title TAG"], "todo": [""], "tools": [""], "toolsets": [""], "undo": ["--once", "2 --once"],
     "usage": [""], "version": [""], "whoami": [""], "why": [""], "yolo": [""],
 }  # fmt: skip
-_SAYS_TAG = ("queue TAG", "steer TAG", "background TAG", "skill plan")  # what the model answers
 _API = ("chat", "responses", "messages", "session", "command", "list", "read", "run", "fork", "title", "delete")
 _ANSWERS = ("button", "number", "words", "slash")
 

@@ -54,7 +54,7 @@ def presence(made: House, seed: int) -> Iterator[None]:
             except Exception as error:
                 failed.append(error)
                 return
-            time.sleep(dice.random() * 0.3)
+            time.sleep(dice.random() * 0.8)
 
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
