@@ -62,6 +62,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--commits", type=int, default=100, help="How often each of many processes writes.")
     parser.addoption("--flips", type=int, default=30, help="How often pages of a store are damaged.")
     parser.addoption("--kills", type=int, default=6, help="How many processes of a kind are killed at random moments.")
+    parser.addoption(
+        "--pairs", type=int, default=2, help="How many conversations are played with somebody else there and without."
+    )
+    parser.addoption("--first", type=int, default=1, help="The seed of the first of these conversations.")
+    parser.addoption(
+        "--attempts", type=int, default=20, help="How many attempts of people on each other are made; 0: all."
+    )
     parser.addoption("--restores", type=int, default=3, help="How many copies are made while others write, and tried.")
 
 

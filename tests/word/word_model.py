@@ -58,12 +58,16 @@ class Model(Loopback):
                 if line.startswith(b"GET"):
                     _whole(writer, 200, {"object": "list", "data": [{"id": "word", "object": "model"}]})
                 else:
+                    self.heard(body)
                     await self._reply(json.loads(body), writer)
                 await writer.drain()
         except (ConnectionError, asyncio.IncompleteReadError):
             pass
         finally:
             writer.close()
+
+    def heard(self, body: bytes) -> None:
+        """Take note of a request as it was sent."""
 
     async def _reply(self, request: dict[str, Any], writer: asyncio.StreamWriter) -> None:
         self.requests += 1
@@ -73,7 +77,7 @@ class Model(Loopback):
             _whole(writer, status, body)
             return
         await asyncio.sleep(self._dice.random() * self._slow)
-        said = self._said(request)
+        said = self.said(request)
         if not request.get("stream"):
             _whole(writer, 200, reply_of("chat", said))
             return
@@ -87,7 +91,7 @@ class Model(Loopback):
                 await asyncio.sleep(self._dice.random() * self._slow / 4)
         writer.write(b"0\r\n\r\n")
 
-    def _said(self, request: dict[str, Any]) -> Said:
+    def said(self, request: dict[str, Any]) -> Said:
         messages, known = request["messages"], {"model": request["model"]}
         at = max((at for at, m in enumerate(messages) if m["role"] == "user" and JOB.search(_text(m))), default=None)
         if at is None or not request.get("tools"):

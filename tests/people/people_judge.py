@@ -1,0 +1,64 @@
+"""What a person saw and what the model was asked for them, made comparable, and compared.
+
+Two plays are the same but for what no two plays have in common: made-up ids, the time, how long something took, and a
+port. Each id becomes its number in the order in which this person came to see it, so one id is not taken for another,
+and one that only another person can know has no number of its own to hide behind: ``foreign`` looks for those in the
+text as it was.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+
+__all__ = ["comparable", "differences", "foreign"]
+
+_IDS = {
+    "session": re.compile(r"\b\d{8}_\d{6}_[0-9a-f]{8}\b|\bchild_[0-9a-f]+\b"),
+    "id": re.compile(r"\b(?:chatcmpl-|resp_|msg_|run_|rs_|fc_|call_)?[0-9a-f]{8,64}(?:_[0-9a-fx][0-9a-f]{7})?\b"),
+}  # fmt: skip
+_TIMES: tuple[tuple[str, str], ...] = (
+    (r"\b\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?", "<time>"),
+    (r"\b\d\d:\d\d:\d\d(?:\.\d+)?\b", "<time>"),
+    (r"\b\d+(?:\.\d+)? s\b", "<seconds>"),
+    (r'(\\*"seconds\\*"): ?\d+\.\d+', r"\1: <seconds>"),
+    (r"\breceipt: \S+", "receipt: <number>"),  # of the service, which counts over all of its chats
+    (r'"(created|created_at|completed_at|updated_at|started_at|ended_at)": ?\d+(?:\.\d+)?', r'"\1":<time>'),
+)
+
+
+def comparable(texts: Iterable[str]) -> list[str]:
+    """The same without what differs from play to play."""
+    numbers: dict[str, str] = {}
+
+    def number(kind: str) -> Callable[[re.Match[str]], str]:
+        return lambda found: numbers.setdefault(found[0], f"<{kind} {len(numbers) + 1}>")
+
+    made = []
+    for text in texts:
+        for known, instead in _TIMES:
+            text = re.sub(known, instead, text)
+        for kind, pattern in _IDS.items():
+            text = pattern.sub(number(kind), text)
+        made.append(text)
+    return made
+
+
+def differences(one: list[str], other: list[str]) -> list[str]:
+    """Where two plays differ, as people can read it."""
+    found = [_apart(at, a, b) for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b]
+    if len(one) != len(other):
+        longer = one[len(other) :] or other[len(one) :]
+        found.append(f"{len(one)} alone, {len(other)} beside; more: {longer[:3]}")
+    return found
+
+
+def _apart(at: int, one: str, other: str) -> str:
+    """The first place where two texts part."""
+    place = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    begin = max(0, place - 200)
+    return f"{at}, at {place}:\n  alone:  …{one[begin : place + 200]}\n  beside: …{other[begin : place + 200]}"
+
+
+def foreign(texts: Iterable[str], marks: Iterable[str]) -> list[str]:
+    """What of another person is in these texts."""
+    whole = "\n".join(texts)
+    return sorted(mark for mark in set(marks) if mark in whole)

@@ -1,0 +1,57 @@
+"""Whatever one person tries on another, nothing of the other's changes and nothing of theirs is shown.
+
+CI tries some; ``--attempts 0`` tries all.
+"""
+
+import random
+from collections.abc import Iterator
+
+import pytest
+from people_attempts import ATTEMPTS, Attempt
+from people_house import house
+from people_words import WORDS, Brought
+from people_world import VICTIMS, World
+
+pytestmark = [pytest.mark.long, pytest.mark.timeout(300)]
+
+
+def pytest_generate_tests(metafunc) -> None:
+    wanted, first = (int(metafunc.config.getoption(name)) for name in ("attempts", "first"))
+    for name, table in {"attempt": ATTEMPTS, "brought": WORDS}.items():
+        if name in metafunc.fixturenames:
+            tried = random.Random(first).sample(table, wanted) if 0 < wanted < len(table) else table
+            metafunc.parametrize(name, tried, ids=[one.name for one in tried])
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory, server) -> Iterator[World]:
+    with house(tmp_path_factory.mktemp("people") / "house", server, gullible=True) as made:
+        yield World(made)
+
+
+def test_what_is_tried_on_others_changes_and_shows_nothing(world: World, attempt: Attempt):
+    before = world.known or world.prepare()
+    world.known = {}
+    answers = attempt.act(world) or []
+    world.settle()
+    assert not world.leaks(answers)
+    after = {who: world.state(who) for who in VICTIMS}
+    changed = {who: {k for k in after[who] if after[who][k] != before[who].get(k)} for who in VICTIMS}
+    assert not any(changed.values()), {
+        f"{who} {key}": (before[who].get(key), after[who][key]) for who in VICTIMS for key in changed[who]
+    }
+    world.known = after
+
+
+@pytest.fixture(scope="module")
+def calm(tmp_path_factory, server) -> Iterator[World]:
+    """The same house without open questions."""
+    with house(tmp_path_factory.mktemp("people") / "house", server, gullible=True) as made:
+        yield World(made)
+
+
+def test_what_others_wrote_gives_no_orders_and_is_no_command(calm: World, brought: Brought):
+    mark = f"TAKEN{WORDS.index(brought)}x"
+    calm.bring(brought.who, brought.place, *brought.fields(calm, brought.who, brought.payload(mark)))
+    assert not calm.done(mark)
+    calm.begin_anew(brought.who, brought.place)
