@@ -29,8 +29,9 @@ COMMANDS = {
     "personality": ["", "pirate", "off"], "pin": ["", "TAG is pinned", "drop 1"], "queue": ["", "TAG. queued"],
     "reasoning": ["", "low", "hide"], "resume": ["latest", "TAG"], "retry": [""], "rewind": ["", "1"],
     "rollback": ["", "diff 1", "1"], "search": ["done", "canary"], "sessions": ["", "5"], "sethome": ["", "telegram"],
+    "share": ["notes with nobody-TAG", "memory TAG with nobody"], "shared": ["", "accept TAG"],
     "skill": ["plan-a-change TAG. plan"], "skills": [""], "status": [""], "steer": ["TAG. more"], "stop": [""],
-    "title": ["Title TAG"], "todo": [""], "tools": [""], "toolsets": [""], "undo": ["--once", "2 --once"],
+    "title": ["Title TAG"], "todo": [""], "tools": [""], "toolsets": [""], "undo": ["--once", "2 --once"], "unshare": ["TAG"],
     "usage": [""], "version": [""], "whoami": [""], "why": [""], "yolo": [""],
 }  # fmt: skip
 _API = ("chat", "responses", "messages", "session", "command", "list", "read", "run", "fork", "title", "delete")

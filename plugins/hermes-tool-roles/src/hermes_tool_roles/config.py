@@ -156,3 +156,8 @@ class Config:
         default="guest",
         validator=_role,
     )
+    opens: list[str] = option(
+        "Services of plugins that may open further folders to people than their own.",
+        factory=lambda: ["shared"],
+        example=["shared"],
+    )

@@ -29,11 +29,16 @@ class Gate:
         walled: bool,
         opened: Sequence[str],
         touches: Sequence[str] | None,
+        further: Sequence[tuple[str, bool]] = (),
     ) -> Verdict | None:
-        """A deny, or nothing to say."""
+        """A deny, or nothing to say. ``further`` are folders that they reach besides, each with whether to write."""
         if session.owner == self._host and session.asker == self._host:
             return None
-        reason = self._refusal(session, effects, workspace, walled=walled, opened=opened, touches=touches)
+        opened = (*opened, *(folder for folder, _ in further))
+        written = tuple(folder for folder, writes in further if writes)
+        reason = self._refusal(
+            session, effects, workspace, walled=walled, opened=opened, written=written, touches=touches
+        )
         return Verdict(outcome="deny", reason=reason, by="roles") if reason else None
 
     def _refusal(
@@ -44,6 +49,7 @@ class Gate:
         *,
         walled: bool,
         opened: Sequence[str],
+        written: Sequence[str],
         touches: Sequence[str] | None,
     ) -> str:
         if Effect.CONFIGURE in effects:
@@ -55,7 +61,7 @@ class Gate:
         if touches is None:
             return "it does not say which files it touches, and only files of your own folder may be"
         own = session.cwd if self._people in Path(session.cwd).parents else ""  # a place of anybody else is none
-        roots = (own,) if Effect.WRITE_FILES in effects else (own, *opened)
+        roots = (own, *(written if Effect.WRITE_FILES in effects else opened))
         for place in (key[5:] for key in touches if key.startswith("file:")):
             path = os.path.join(workspace.cwd, os.path.expanduser(place))  # noqa: PTH111, PTH118 - as the tool reads it
             if not any(_inside(path, root) for root in roots if root):

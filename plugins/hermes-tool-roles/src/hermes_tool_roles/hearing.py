@@ -1,6 +1,7 @@
 """The hooks that are called while people speak: each leads to the part that answers it."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from hermes_core.context import PluginContext
 from hermes_core.hooks import hookimpl
@@ -30,9 +31,16 @@ async def pre_tool_call(
     touches: Sequence[str] | None,
 ) -> Verdict | None:
     """Keep people to their own folder, and to where their commands may run."""
-    from hermes_tool_roles.made import gate_of
+    from hermes_tool_roles.made import further_of, gate_of
 
-    return gate_of(ctx).judge(session, effects, workspace, walled=walled, opened=protected.readable, touches=touches)
+    judge = partial(
+        gate_of(ctx).judge, session, effects, workspace, walled=walled, opened=protected.readable, touches=touches
+    )
+    refused = judge()
+    if refused is None or touches is None or Effect.EXECUTE in effects:
+        return refused
+    further = await further_of(ctx, session.asker) if session.asker == session.owner else ()
+    return judge(further=further) if further else refused
 
 
 @hookimpl

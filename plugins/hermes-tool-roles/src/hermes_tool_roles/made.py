@@ -1,17 +1,27 @@
 """The parts of the plugin in one home, made when first needed."""
 
-from typing import TypeVar
+from collections.abc import Sequence
+from typing import Protocol, TypeVar, runtime_checkable
 
 from hermes_core.context import PluginContext
+from hermes_core.types import Principal
 from hermes_tool_roles.accounts import Accounts
 from hermes_tool_roles.config import Config
 from hermes_tool_roles.gate import Gate
 from hermes_tool_roles.purse import PersonsDay
 from hermes_tool_roles.rights import HomeRoles
 
-__all__ = ["accounts_of", "gate_of", "purse_of", "roles_of"]
+__all__ = ["OpensFolders", "accounts_of", "further_of", "gate_of", "purse_of", "roles_of"]
 
 T = TypeVar("T")
+
+
+@runtime_checkable
+class OpensFolders(Protocol):
+    """A service of a plugin that says which folders somebody reaches besides their own."""
+
+    async def opened(self, owner: Principal) -> Sequence[tuple[str, bool]]:
+        """Return the folders, each with whether they write there. Asked when a call would be refused otherwise."""
 
 
 def roles_of(ctx: PluginContext) -> HomeRoles:
@@ -41,6 +51,13 @@ def purse_of(ctx: PluginContext) -> PersonsDay:
     if "purse" not in ctx.state:
         ctx.state["purse"] = PersonsDay(roles_of(ctx), accounts_of(ctx), ctx.sessions, ctx.documents, ctx.owner)
     return _known(ctx, "purse", PersonsDay)
+
+
+async def further_of(ctx: PluginContext, owner: Principal) -> Sequence[tuple[str, bool]]:
+    """Return which folders services that ``roles.opens`` names open to somebody. One that fails refuses the call."""
+    found, _ = ctx.host.contributed("services", roles_of(ctx).config.opens)
+    asked = [one for one in found.values() if isinstance(one, OpensFolders)]
+    return [folder for one in asked for folder in await one.opened(owner)]
 
 
 def _known(ctx: PluginContext, name: str, kind: type[T]) -> T:
