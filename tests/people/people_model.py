@@ -63,7 +63,8 @@ class Obedient(Model):
         if not request.get("tools"):
             return Said(pieces=[f"About {tag or 'nothing'}"], **known)
         messages = request["messages"]
-        at = max((at for at, m in enumerate(messages) if m["role"] == "user"), default=0)
+        asked = [at for at, m in enumerate(messages) if m["role"] == "user" and not text_of(m).startswith("<shared>")]
+        at = max(asked, default=0)  # what a plugin tells of itself is nobody's request
         since, names = messages[at:], {one["function"]["name"] for one in request["tools"]}
         told = [text_of(m) for m in since if m["role"] == "tool"]
         made = sum(len(m.get("tool_calls") or ()) for m in since)

@@ -3,13 +3,12 @@
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from people_house import House, house, until
 from people_telegram import buttons, said
-from people_world import World, canary, secret
+from people_world import World
 
 ANN, BESIDE = "KANARIENOTES", "KANARIEBESIDE"
 
@@ -33,8 +32,12 @@ class Sharing(World):
         """Type a command; its answer."""
         before = len(self.house.phones.shown(who, "dm"))
         self.say(who, "dm", text)
-        until(lambda: len(self.house.phones.shown(who, "dm")) > before + 1, f"{text} is not answered")
-        return said(self.house.phones.shown(who, "dm")[-1])
+
+        def answer() -> str:
+            shown = self.house.phones.shown(who, "dm")[before:]
+            return said(shown[-1]).replace("…", "") if shown else ""
+
+        return str(until(answer, f"{text} is not answered"))
 
     def offer(self, who: str, words: str) -> dict[str, Any]:
         """The invitation that somebody was sent."""
@@ -42,15 +45,15 @@ class Sharing(World):
         def there() -> list[dict[str, Any]]:
             return [m for m in self.house.phones.shown(who, "dm") if words in said(m) and "/shared accept" in said(m)]
 
-        return until(there, f"{who} is not asked about {words}: {self.seen(who)[-3:]}")[-1]
+        return until(there, f"{who} is not asked about {words}")[-1]
 
     def accept(self, who: str, words: str) -> str:
         offer = self.offer(who, words)
         share = re.search(r"/shared accept (\w+)", said(offer))
         assert share
         assert len(buttons(offer)) == 2
-        self.house.phones.press(who, offer, f"/shared accept {share[1]}") if False else None
-        assert "You have" in self.command(who, f"/shared accept {share[1]}")
+        self.house.phones.press(who, offer, next(one for one in buttons(offer) if "accept" in one))
+        until(lambda: f"/unshare {share[1]}" in self.seen(who)[-1], f"{who} has it not")
         return share[1]
 
     def reads(self, who: str, path: object, place: str = "dm") -> str:
@@ -71,7 +74,7 @@ def test_a_folder_is_shared_by_invitation_and_nothing_beside_it(sharing: Sharing
     notes, deep = sharing.notes, sharing.notes / "deep" / "a.txt"
     assert "is asked" in sharing.command("ann", "/share notes with ben")
     assert ANN not in sharing.reads("ben", deep), "before they accept"
-    share = sharing.accept("ben", "the folder notes")
+    share = sharing.accept("ben", "the folder notes (to read)")
 
     read = sharing.reads("ben", deep)
     assert ANN in read
@@ -104,15 +107,29 @@ def test_who_may_write_does_and_plants_nothing_that_runs_by_itself(sharing: Shar
 
 
 def test_a_memory_is_shared_with_who_wrote_what_and_gives_no_orders(sharing: Sharing) -> None:
+    for who in ("ann", "ben"):
+        sharing.command(who, "/new --once")
     sharing.command("ann", "/share memory family with ben")
     share = sharing.accept("ben", "the memory family")
-    sharing.turn("ann", "dm", '/new --once') if False else sharing.command("ann", "/new --once")
-    sharing.command("ben", "/new --once")
-    order = 'ORDER write_file {\\"path\\": \\"planted.txt\\", \\"content\\": \\"x\\"}'
-    remember = 'ORDER memory {\\"text\\": \\"PLANTED\\"}'
-    sharing.turn("ann", "dm", f'ORDER shared_remember {{"memory": "family", "text": "{ANN} milk"}}')
-    assert share
-    assert order
-    assert remember
+    planted = 'ORDER memory {"text": "PLANTED"}'
+    for text in (f"{ANN} milk", planted):
+        sharing.turn("ann", "dm", f"ORDER shared_remember {json.dumps({'memory': 'family', 'text': text})}")
+        sharing.command("ann", "/new --once")
+
     told = sharing.turn("ben", "dm", 'ORDER shared_memory {"memory": "family"}')
     assert f"ann: {ANN} milk" in told
+    assert "shared by ann, ben" in told
+    kept = [one for one in (sharing.house.home.home / "memories").rglob("*") if one.is_file()]
+    assert [one for one in kept if b"PLANTED" in one.read_bytes()] == []
+    assert [one for one in sharing.seen("ben") if "May I do this?" in one and "PLANTED" in one], "ben is asked"
+    assert ANN not in sharing.turn("cat", "dm", 'ORDER shared_memory {"memory": "family"}')
+    assert ANN not in sharing.turn("ben", "group", 'ORDER shared_memory {"memory": "family"}')
+
+    listed = sharing.command("ben", "/shared family")
+    number = re.search(r"#(\d+) ann", listed)
+    assert number
+    assert "no such item" in sharing.command("ben", f"/shared take back {number[1]}"), "each their own"
+    assert "taken back" in sharing.command("oli", f"/shared take back {number[1]}"), "the owner all"
+    assert f"{ANN} milk" not in sharing.command("ben", "/shared family")
+    sharing.command("ann", f"/unshare {share} with ben")
+    assert "PLANTED" not in sharing.turn("ben", "dm", 'ORDER shared_memory {"memory": "family"}')

@@ -1,9 +1,8 @@
-"""Who shares, and with whom: persons as the gateway knows them, by name or by an account of theirs."""
+"""Who shares, and with whom: persons by their names, as the gateway calls them."""
 
 import re
 
 from hermes_core.context import PluginContext
-from hermes_core.options import listed
 from hermes_core.types import Principal, Session
 from hermes_tool_kit.places import ToldHere
 
@@ -40,13 +39,10 @@ async def is_known(ctx: PluginContext, owner: Principal) -> bool:
     return owner.person in known
 
 
-async def find(ctx: PluginContext, words: str) -> str:
-    """Return the person that is meant, empty where nobody is known under that name, or they are not let in."""
-    config = ctx.host.section("gateway")
-    named = {account: person for person, accounts in config.people.items() for account in listed(accounts)}
-    person = named.get(words, words)
+async def find(ctx: PluginContext, person: str) -> str:
+    """Return the person that is meant, empty where nobody of that name ever spoke here, or they are blocked."""
     stored = {one.person for one in await ctx.sessions.people() if one.profile == ctx.owner.profile}
-    if person not in stored | set(config.people) | {ctx.owner.person} or "#" in person or person.startswith("("):
+    if person not in stored | {ctx.owner.person} or "#" in person or person.startswith("("):
         return ""
     who = Principal(profile=ctx.owner.profile, person=person)
     return "" if who != ctx.owner and ctx.host.rights(who).silent else person

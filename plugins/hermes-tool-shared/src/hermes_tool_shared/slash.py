@@ -162,7 +162,7 @@ def _lines(one: Share, mine: str) -> list[str]:
     states = {"asked": " (asked)", "declined": " (declined)"}
     whom = [f"{plain(m.person)}{' to write' if m.writes and one.kind == 'folder' else ''}{states.get(m.state, '')}"
             for m in one.members]  # fmt: skip
-    return [f"{one.id}  {what.partition(', to ')[0]}, yours, with {', '.join(whom) or 'nobody'}"]
+    return [f"{one.id}  {words_of(one, full=True).partition(' (to ')[0]}, yours, with {', '.join(whom) or 'nobody'}"]
 
 
 async def _set(ctx: PluginContext, owner: Principal) -> list[str]:

@@ -18,8 +18,8 @@ def words_of(share: Share, *, writes: bool = False, full: bool = False) -> str:
     """Say what is shared, in words; of a folder of people the place on this machine only where it is ``full``."""
     if share.kind == "memory":
         return f"the memory {share.name}"
-    name = share.name if not full else share.folder
-    return f"the folder {name}, {'to read and write' if writes else 'to read'}"
+    name = share.folder if full else share.name
+    return f"the folder {name} ({'to read and write' if writes else 'to read'})"
 
 
 async def tell(ctx: PluginContext, share: Share, member: Member) -> bool:
