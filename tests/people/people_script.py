@@ -31,7 +31,8 @@ COMMANDS = {
     "rollback": ["", "diff 1", "1"], "search": ["done", "canary"], "sessions": ["", "5"], "sethome": ["", "telegram"],
     "share": ["notes with nobody-TAG", "memory TAG with nobody"], "shared": ["", "accept TAG"],
     "skill": ["plan-a-change TAG. plan"], "skills": [""], "status": [""], "steer": ["TAG. more"], "stop": [""],
-    "title": ["Title TAG"], "todo": [""], "tools": [""], "toolsets": [""], "undo": ["--once", "2 --once"], "unshare": ["TAG"],
+    "title": ["Title TAG"], "todo": [""], "tools": [""], "toolsets": [""],
+    "undo": ["--once", "2 --once"], "unshare": ["TAG"],
     "usage": [""], "version": [""], "whoami": [""], "why": [""], "yolo": [""],
 }  # fmt: skip
 _API = ("chat", "responses", "messages", "session", "command", "list", "read", "run", "fork", "title", "delete")
