@@ -8,5 +8,5 @@ from hermes_core.testing import ToolContract
 
 class TestShared(ToolContract):
     module = "hermes_tool_shared"
-    arguments: ClassVar[Mapping[str, Any]] = {"memory": "family"}
+    arguments: ClassVar[Mapping[str, Any]] = {"memory": ""}
     failing_arguments: ClassVar[Mapping[str, Any]] = {"memory": "nowhere"}

@@ -25,7 +25,7 @@ _TAIL = (
 class Which:
     """Which shared memory to read."""
 
-    memory: str = field(metadata={"help": "its name or id"})
+    memory: str = field(default="", metadata={"help": "its name or id; empty lists them"})
 
 
 @frozen(kw_only=True)
@@ -50,6 +50,9 @@ def tools(ctx: PluginContext) -> Sequence[Tool]:
     )  # fmt: skip
     async def read(context: ToolContext, which: Which) -> str:
         """Read a memory that several people share: each item with who wrote it."""
+        if not which.memory.strip():
+            there = await _memories(ctx, context.session) if await is_alone(ctx, context.session) else ()
+            return "\n".join(map(_line, there)) or "No memory is shared here."
         found = await _one(ctx, context.session, which.memory)
         kept = await shared_of(ctx).items(found)
         mine = context.session.owner.person
@@ -91,12 +94,11 @@ async def _one(ctx: PluginContext, session: Session, words: str) -> Share:
         raise ToolError(
             "A shared memory is not told in a group.", retry=False, hint="Its person can ask in their private chat."
         )
-    mine = session.owner.person
     there = await _memories(ctx, session)
     found = [one for one in there if words.strip() in (one.id, one.name)]
     if len(found) != 1:
-        names = ", ".join(f"{one.name} ({one.id}, of {plain(one.person)})" for one in there if one.has(mine))
-        raise ToolError(f"There is no one memory {plain(words)!r} that this person has.", hint=f"They have: {names}")
+        names = ", ".join(f"{one.name} ({one.id}, of {plain(one.person)})" for one in there) or "none"
+        raise ToolError(f"There is no one memory {plain(words)!r} that this person has.", hint=f"They have: {names}.")
     return found[0]
 
 
@@ -130,17 +132,17 @@ async def noted(ctx: PluginContext, session: Session, request: Request) -> Reque
 async def _lines(ctx: PluginContext, session: Session) -> list[str]:
     from hermes_tool_shared.folders import folders_of
 
-    lines = [
-        f"- the memory {one.name} ({one.id}), of {plain(one.person)}, with {', '.join(map(plain, one.people[1:]))}"
-        for one in await _memories(ctx, session)
-        if len(one.people) > 1
-    ]
+    lines = [_line(one) for one in await _memories(ctx, session) if len(one.people) > 1]
     for one in await folders_of(ctx, session.owner):
         if one.whose != session.owner.person:
             lines.append(f"- the folder {one.path}, of {plain(one.whose)}, {'to write' if one.writes else 'to read'}")
         elif one.others_write:
             lines.append(f"- the folder {one.path}, in which others write too")
     return lines
+
+
+def _line(one: Share) -> str:
+    return f"- the memory {one.name} ({one.id}), of {plain(one.person)}, with {', '.join(map(plain, one.people[1:]))}"
 
 
 def _texts(message: Message) -> Sequence[str]:
