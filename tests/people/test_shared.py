@@ -2,7 +2,9 @@
 
 import json
 import re
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -138,3 +140,39 @@ def test_a_memory_is_shared_with_who_wrote_what_and_gives_no_orders(sharing: Sha
     assert f"{ANN} milk" not in sharing.command("ben", "/shared family")
     sharing.command("ann", f"/unshare {share} with ben")
     assert "PLANTED" not in sharing.turn("ben", "dm", 'ORDER shared_memory {"memory": "family"}')
+
+
+def test_the_owner_shares_and_sees_it_and_an_erased_person_leaves_nothing(sharing: Sharing) -> None:
+    desk = sharing.house.home.work / "desk"
+    desk.mkdir()
+    (desk / "plan.txt").write_text("KANARIEDESK")
+    (sharing.house.home.work / "other.txt").write_text("KANARIEOTHER")
+    sharing.command("oli", f"/share {desk} with cat")
+    assert "KANARIEDESK" not in sharing.reads("cat", desk / "plan.txt")
+    sharing.accept("cat", str(desk))
+    assert "KANARIEDESK" in sharing.reads("cat", desk / "plan.txt")
+    assert "KANARIEOTHER" not in sharing.reads("cat", desk.parent / "other.txt")
+    assert "KANARIEDESK" not in sharing.reads("ben", desk / "plan.txt")
+
+    sharing.command("cat", "/share memory plans with owner")
+    sharing.accept("oli", "the memory plans")
+    for who in ("cat", "oli"):
+        sharing.command(who, "/new --once")
+        sharing.turn(who, "dm", f'ORDER shared_remember {{"memory": "plans", "text": "KANARIE{who}"}}')
+    listed = sharing.house.home.lines("shared", "--json")
+    assert {(one["of"], one["with"], one["state"]) for one in listed} >= {
+        ("owner", "cat", "in"),
+        ("cat", "owner", "in"),
+    }
+
+    sharing.house.home.run("people", "erase", "cat", "--yes")
+    left = sharing.house.home.lines("shared", "--json")
+    assert "cat" not in {one[key] for one in left for key in ("of", "with")}
+    with closing(sqlite3.connect(sharing.house.home.home / "state.db")) as store:
+        kept = [
+            row
+            for name in ("shares", "members", "items")
+            for row in store.execute(f"SELECT * FROM tool_shared__{name}")
+        ]
+    assert [row for row in kept if "cat" in row or "KANARIEcat" in row] == []
+    assert "Nobody has it" in sharing.command("oli", f"/unshare {desk}")
