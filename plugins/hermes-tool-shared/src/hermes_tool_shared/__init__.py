@@ -1,23 +1,16 @@
 """Lets people share folders and memories with each other, by invitation."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 
 from hermes_core.context import PluginContext
 from hermes_core.hooks import hookimpl
-from hermes_core.kinds import Service, Tool, Workspace
-from hermes_core.types import (
-    Command,
-    Effect,
-    Migration,
-    Request,
-    Session,
-    SlashCommand,
-    ToolCall,
-    ToolResult,
-    Verdict,
-)
+from hermes_core.kinds import Service, Tool
+from hermes_core.types import Command, Migration, SlashCommand
+from hermes_tool_shared.hearing import on_session_start, pre_llm_call, pre_tool_call, transform_tool_result
+
+__all__ = ["on_session_start", "pre_llm_call", "pre_tool_call", "transform_tool_result"]
 
 
 @hookimpl
@@ -59,45 +52,3 @@ def register_cli_commands(ctx: PluginContext) -> Iterable[Command]:
         Command(name="shared", build=partial(make_shared, ctx)),
         Command(name="shared end", build=partial(make_end, ctx)),
     ]
-
-
-@hookimpl
-async def on_session_start(ctx: PluginContext, session: Session) -> None:
-    """Look up whether its person shares anything, by which the tools are offered."""
-    from hermes_tool_shared.people import is_known
-
-    await is_known(ctx, session.owner)
-
-
-@hookimpl
-async def pre_llm_call(ctx: PluginContext, session: Session, request: Request) -> Request | None:
-    """Tell a model what its person shares with others."""
-    from hermes_tool_shared.memory import noted
-
-    return await noted(ctx, session, request)
-
-
-@hookimpl
-async def pre_tool_call(
-    ctx: PluginContext,
-    session: Session,
-    call: ToolCall,
-    effects: frozenset[Effect],
-    workspace: Workspace,
-    walled: bool,
-    touches: Sequence[str] | None,
-) -> Verdict | None:
-    """Keep calls in shared folders to what was shared."""
-    from hermes_tool_shared.gate import judge
-
-    return await judge(ctx, session, call, effects, workspace, walled=walled, touches=touches)
-
-
-@hookimpl
-async def transform_tool_result(
-    ctx: PluginContext, session: Session, result: ToolResult, workspace: Workspace, touches: frozenset[str]
-) -> ToolResult | None:
-    """Mark what others may have written."""
-    from hermes_tool_shared.gate import marked
-
-    return await marked(ctx, session, result, workspace, touches)
