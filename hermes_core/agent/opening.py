@@ -1,7 +1,7 @@
 """Where the store is, who opens it there, who sends to chats, who limits what is spent, and what people may do."""
 
 import re
-from typing import Any
+from typing import TypeVar
 
 from hermes_core.brokers import Mailbox
 from hermes_core.config.settings import Settings
@@ -14,6 +14,7 @@ from hermes_core.plugins.loader import Loader, chosen
 
 __all__ = ["address_of", "driver_for", "mailbox_of", "mended", "purses_of", "roles_of"]
 
+_T = TypeVar("_T")
 _HINT = "It looks like postgresql://USER:PASSWORD@HOST:5432/DATABASE; without store.url the store is a file."
 
 
@@ -70,24 +71,28 @@ def mailbox_of(loader: Loader, dispatch: Dispatch) -> Mailbox:
 
 def purses_of(index: Index, consent: Consent, loader: Loader, dispatch: Dispatch) -> list[tuple[str, Purse]]:
     """Find who limits what is spent, with the labels of their plugins. Raises PluginError: see ``_whole``."""
-    return _whole("purses", "limit what is spent", index, consent, loader, dispatch)
+    loader.load_contributing("purses")
+    given: list[tuple[str, Purse]] = dispatch.contributions("register_purses")
+    return _whole("purses", given, "limit what is spent", index, consent, dispatch)
 
 
 def roles_of(index: Index, consent: Consent, loader: Loader, dispatch: Dispatch) -> Roles | None:
     """Find who says what people may do; None where no plugin does. Raises PluginError, also for two of them."""
-    found = _whole("roles", "say what people may do", index, consent, loader, dispatch)
+    loader.load_contributing("roles")
+    given: list[tuple[str, Roles]] = dispatch.contributions("register_roles")
+    found = _whole("roles", given, "say what people may do", index, consent, dispatch)
     if len(found) > 1:
         raise PluginError(found[0][0], f"and {found[1][0]} would both say what people may do")
     return found[0][1] if found else None
 
 
-def _whole(table: str, what: str, index: Index, consent: Consent, loader: Loader, dispatch: Dispatch) -> list[Any]:
-    """Find what plugins give of something that nothing is done without, with their labels.
+def _whole(
+    table: str, given: list[tuple[str, _T]], what: str, index: Index, consent: Consent, dispatch: Dispatch
+) -> list[tuple[str, _T]]:
+    """Return what plugins gave of something that nothing is done without, with their labels.
 
     Raises PluginError for an enabled plugin that declares it and has none.
     """
-    loader.load_contributing(table)
-    given: list[tuple[str, Any]] = dispatch.contributions(f"register_{table}")
     there = {label for label, _ in given}
     for one in index.plugins:
         if one.manifest and one.manifest.contributes[table] and one.label not in there and consent.state(one).usable:

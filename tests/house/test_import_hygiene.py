@@ -73,6 +73,16 @@ def test_a_one_shot_imports_only_the_hot_path(start: Start) -> None:
     assert "hermes_core.store.journal" in loaded  # the probe did see a whole turn
 
 
+def test_a_service_is_asked_without_what_other_event_loops_need(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text(
+        "model: {provider: acme, default: m}\nproviders: {acme: {base_url: 'http://127.0.0.1:9', api_key: x}}\n"
+        "agent: {model_tries: 1}\n"
+    )
+    loaded = Start(tmp_path).modules("-z", "hello")
+    assert {"httpx2", "h11"} <= loaded, "and the probe saw it asked"
+    assert not forbidden(loaded, "anyio sniffio trio httpcore2")
+
+
 def test_sources_of_secrets_cost_nothing_until_one_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ACME_API_KEY", "of-the-environment")
     (tmp_path / "config.yaml").write_text(

@@ -37,6 +37,7 @@ ORDER = (
     "Opening",
     "Service",
     "Purse",
+    "Roles",
     "Masker",
     "SecretSource",
     "SetupStep",

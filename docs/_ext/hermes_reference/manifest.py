@@ -31,6 +31,7 @@ MEANINGS = {
     "contributes.completers": "Ways to go on typing that `register_completers` gives.",
     "contributes.mailboxes": "Who sends to chats, that `register_mailboxes` gives.",
     "contributes.purses": "Who limits what turns use, that `register_purses` gives.",
+    "contributes.roles": "Who says what people other than the owner may do, that `register_roles` gives.",
     "contributes.consoles": "What drives the console of a terminal, that `register_consoles` gives.",
     "contributes.maskers": "What finds secrets in texts, that `register_maskers` gives.",
     "contributes.secret_sources": "Where secrets are read that lie elsewhere, that `register_secret_sources` gives.",

@@ -114,6 +114,24 @@ async def test_a_run_of_another_person_is_not_there(serve: Any, scripted: Any) -
             assert answer.status_code == 404, path
 
 
+async def test_nobody_else_says_yes_and_nothing_is_taken_for_more_than_was_offered(serve: Any, scripted: Any) -> None:
+    model = scripted(Call("danger", {"text": "it"}), "Then not.")
+    async with (
+        serve(model, {"toolsets": ["t"]}, danger) as server,
+        server.http() as http,
+        server.http("alices-key-0123456789") as her,
+    ):
+        run = (await http.post("/v1/runs", json={"input": "Do it."})).json()["run_id"]
+        [question] = (await until(http, run, "waiting_for_approval"))["approvals"]
+        for wanted in ({}, {"approval_id": question["id"]}):
+            assert (await her.post(f"/v1/runs/{run}/approval", json={"choice": "once", **wanted})).status_code == 404
+        wrong = await http.post(f"/v1/runs/{run}/approval", json={"choice": "for-ever"})
+        assert wrong.status_code == 400
+        assert (await until(http, run, "waiting_for_approval"))["approvals"] == [question]
+        await http.post(f"/v1/runs/{run}/approval", json={"choice": "deny"})
+        assert (await until(http, run, "completed"))["output"] == "Then not."
+
+
 async def test_what_no_longer_is_kept_says_so(serve: Any, scripted: Any) -> None:
     async with serve(scripted("One."), {"platforms.api.run_seconds": 0}) as server, server.http() as http:
         run = (await http.post("/v1/runs", json={"input": "Hi."})).json()["run_id"]

@@ -208,7 +208,8 @@ async def test_a_long_row_of_messages_gives_its_place_up_between_two_of_them(her
 # --- limits -----------------------------------------------------------------------------------------------------------
 
 
-async def test_who_has_too_much_waiting_is_told_once_and_may_write_again_later(hermes):
+async def test_who_has_too_much_waiting_is_told_once_and_may_write_again_later(hermes, monkeypatch):
+    monkeypatch.setattr("hermes_platform_gateway.limits._COUNTED", 0.0)
     model = Obedient()
     limits = {"gateway.limits.turns": 1, "gateway.limits.waiting": 3, "agent.busy": "queue"}
     async with serving(hermes, model, **limits) as phones:
@@ -223,7 +224,6 @@ async def test_who_has_too_much_waiting_is_told_once_and_may_write_again_later(h
         await phones.until("olga", "You said: Hello.")
         model.gate.set()
         await phones.until("anna", "You said", many=4)
-        await asyncio.sleep(2.1)  # as long as a count of what waits holds
         phones.write("anna", "And now?")
         await phones.until("anna", "You said: And now?")
         assert len(phones.texts("anna", "messages of yours wait")) == 1
@@ -272,8 +272,7 @@ async def test_files_of_one_person_are_bounded_by_number_and_size(hermes):
 
 
 async def test_a_flood_of_presses_is_bounded_and_told_once(hermes):
-    model = Obedient()
-    async with serving(hermes, model) as phones:
+    async with serving(hermes, Obedient(), **{"gateway.drain_seconds": 0.0}) as phones:
         for number in range(2_000):
             phones.write("anna", f"/approve {number:012x} always")
         phones.write("ben", "Hello.")
@@ -385,6 +384,7 @@ async def test_a_guest_takes_back_what_was_done_to_their_own_files_and_to_no_oth
         phones.write("anna", f"/rollback 1 {folders['ben'] / 'note.txt'}")
         await phones.until("anna", "Name a file or folder in it.")
         phones.write("anna", "/rollback 1")
-        await so(lambda: (folders["anna"] / "note.txt").read_text() == "first of anna")
+        await phones.until("anna", "Brought back to")
+        assert (folders["anna"] / "note.txt").read_text() == "first of anna"
         assert (folders["ben"] / "note.txt").read_text() == "second of ben"
         assert not phones.texts("anna", "belongs to Hermes itself")

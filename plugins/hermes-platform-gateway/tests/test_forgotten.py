@@ -16,6 +16,8 @@ from hermes_core.types import Principal
 from hermes_platform_gateway.rows.values import Restriction
 from hermes_tool_upkeep.compact import compact
 from hermes_tool_upkeep.forget import erase_due
+from hermes_tool_upkeep.index import missing
+from hermes_tool_upkeep.look import opened
 
 QUINCE, CANARY, GROUPS = "quinceid77", "zanzibarowl", "zanzibarheron"
 
@@ -84,6 +86,9 @@ async def test_who_asks_to_be_forgotten_is_and_others_stay(hermes, scripted, mon
         await rows_of(store).restrictions.put(Restriction(subject="room:ben", by=f"room:{QUINCE}"), [])
         assert await erase_due(ctx, time.time() + 3600) == [f"default/room:{QUINCE}"]
         assert await erase_due(ctx, time.time() + 3600) == []
+        await ctx.documents.put("erasures", {f"default/room:{QUINCE}": 0.0})  # as a death behind the last row leaves it
+        assert await erase_due(ctx, time.time()) == [f"default/room:{QUINCE}"]
+        assert await ctx.documents.get("erasures") is None
         phones.write(OWNER, "/whoami")
         await phones.last(OWNER, "owner")
         spent = await store.spending.usage(Principal(person="(erased)"))
@@ -92,6 +97,8 @@ async def test_who_asks_to_be_forgotten_is_and_others_stay(hermes, scripted, mon
     await asyncio.to_thread(compact, home / "state.db")
     kept = [one for one in holding(home, CANARY, GROUPS, QUINCE) if one != "config.yaml"]
     assert kept == [], rows_that_hold(home / "state.db", CANARY, GROUPS, QUINCE)
+    with opened(home / "state.db") as connection:
+        assert not missing(connection), "the search index is whole"
     assert "state.db" in holding(home, "and ben was here")
     assert "state.db" in holding(home, "the owner keeps this")
 

@@ -154,6 +154,24 @@ async def test_whose_question(village, stage):
     assert village.posted == ["one"]
 
 
+async def test_a_private_room_into_which_somebody_came_is_private_no_more(village, stage):
+    ada, ben, cleo = [await stage.person(name) for name in ("ada", "ben", "cleo")]
+    async with village.at_home(ada, ben):
+        home, room = await village.room(ben), await village.room(ada, ben)
+        await village.says(ben, home, "Hello.")
+        await village.hears(ben, home, "I heard you.")
+        await ben.client.room_invite(home, cleo.user)
+        await cleo.client.join(home)
+        await ben.until(lambda: cleo.user in ben.client.rooms[home].users)
+        await village.says(ben, room, order("post", text="one"))
+        asked = await village.hears(ben, room, "May I do this?")
+        assert "only you can answer this" in asked
+        await village.says(ben, room, "!whoami")
+        await village.hears(ben, room, "You are ")
+        await village.says(ben, home, f"!deny {re.search(r'/deny ([0-9a-f]+)', asked)[1]}")
+        await village.hears(ben, room, "Done:")
+
+
 async def test_whose_place_and_whose_turn(village, stage):
     """A room is shown nothing private; a notice is answered when it names us, and never an answer to us."""
     ada, ben = await stage.person("ada"), await stage.person("ben")

@@ -81,7 +81,7 @@ def site() -> Any:
         yield made
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="module")
 async def make(tmp_path: Path) -> AsyncIterator[Callable[..., Bench]]:
     """Makes the tools with settings; what they leave open is closed."""
     made = list[Bench]()

@@ -1,4 +1,5 @@
 """Pages as there are on the web, good and bad ones, served on loopback."""
+# ruff: noqa: E501, C901 - a page is one line, and a server has many
 
 import threading
 import time

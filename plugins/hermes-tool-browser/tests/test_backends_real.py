@@ -2,38 +2,50 @@
 
 import asyncio
 import json
+import os
 import subprocess
+import tempfile
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+import pytest_asyncio
 
 from hermes_tool_browser.finding import found
 
-pytestmark = [pytest.mark.real, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.real, pytest.mark.timeout(180), pytest.mark.asyncio(loop_scope="module")]
 KEY = "key-of-the-person-1234567890"
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="module")
 async def running(tmp_path):
     """A Chromium with an address, as a person starts one."""
-    process = subprocess.Popen(
-        [found(), "--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0", f"--user-data-dir={tmp_path}/p"],
-        stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
-    )  # fmt: skip
-    assert process.stderr
+    words = [
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--remote-debugging-port=0",
+        f"--user-data-dir={tmp_path}/p",
+    ]
+    with tempfile.TemporaryDirectory(prefix="hb-", dir="/tmp", ignore_cleanup_errors=True) as folder:
+        env = {**os.environ, "HOME": str(tmp_path), "TMPDIR": folder}
+        pipe = subprocess.PIPE
+        process = subprocess.Popen(  # noqa: ASYNC220 - its first lines are read in a thread
+            [found(), *words], stderr=pipe, stdout=subprocess.DEVNULL, text=True, env=env
+        )
+        assert process.stderr
 
-    def address() -> str:
-        for line in process.stderr:
-            if "DevTools listening on" in line:
-                return line.split()[-1]
-        raise AssertionError("it did not start")
+        def address() -> str:
+            for line in process.stderr:
+                if "DevTools listening on" in line:
+                    return line.split()[-1]
+            raise AssertionError("it did not start")
 
-    url = await asyncio.to_thread(address)
-    yield url.replace("ws://", "http://").partition("/devtools")[0]
-    process.terminate()
-    process.wait(10)
-    process.stderr.close()
+        url = await asyncio.to_thread(address)
+        yield url.replace("ws://", "http://").partition("/devtools")[0]
+        process.terminate()
+        process.wait(10)
+        process.stderr.close()
 
 
 class Fake:
@@ -146,4 +158,4 @@ async def test_what_a_service_says_is_told_without_the_key(status, words, make, 
     said = await bench.fails("navigate", url="http://127.0.0.1:8000/")
     assert words in said
     assert KEY not in said
-    assert "hermes secrets set" in await make(backend="browser-use").fails("navigate", url="http://127.0.0.1:8000/")
+    assert "BROWSER_USE_API_KEY=…" in await make(backend="browser-use").fails("navigate", url="http://127.0.0.1:8000/")

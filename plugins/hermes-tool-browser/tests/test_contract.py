@@ -4,7 +4,13 @@ from typing import ClassVar
 
 import pytest
 
+from hermes_backend_wall import bwrap
+from hermes_core.errors import ToolError
 from hermes_core.testing import ToolContract
+from hermes_tool_browser import checks
+from hermes_tool_browser.config import Config
+from hermes_tool_browser.finding import INSTALL
+from hermes_tool_browser.place import wall_of
 
 
 class TestTabs(ToolContract):
@@ -49,6 +55,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("name", NO_PAGE)
 async def test_without_a_page_a_tool_says_so_and_starts_no_browser(quiet, name):
     assert "No page is open. Open one with browser_navigate" in await quiet.fails(
@@ -57,6 +64,7 @@ async def test_without_a_page_a_tool_says_so_and_starts_no_browser(quiet, name):
     assert not quiet.context.opened
 
 
+@pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("url", REFUSED)
 async def test_what_may_not_be_opened_starts_no_browser(quiet, url):
     assert REFUSED[url] in await quiet.fails("navigate", url=url)
@@ -71,3 +79,20 @@ def test_all_tools_take_little_of_a_request(quiet):
     specs = [tool_spec(tool) for tool in quiet.tools.values()]
     size = sum(len(json.dumps([s.name, s.description, s.schema])) for s in specs)
     assert size < 6_500, size
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_doctor_says_what_is_missing_and_how_to_get_it(make, monkeypatch):
+    (check,) = checks.checks(make(executable="/no/such/chromium").ctx)
+    (finding,) = await check.run()
+    assert (finding.level, finding.fix) == ("fault", INSTALL)
+    (check,) = checks.checks(make(backend="cdp").ctx)
+    assert (await check.run())[0].level == "ok"
+    monkeypatch.setattr(bwrap, "likely", lambda: False)
+    monkeypatch.setattr("os.getuid", lambda: 0)
+    with pytest.raises(ToolError, match="not started as root without a wall"):
+        wall_of(Config())
+    monkeypatch.setattr("os.getuid", lambda: 1000)
+    assert (wall_of(Config()), wall_of(Config(wall="none"))) == ("chromium", "none")
+    monkeypatch.setattr(checks, "has_playwright", lambda: False)
+    assert (await check.run())[0].fix == "pip install playwright"

@@ -1,4 +1,5 @@
 """What a browser cannot reach: files, processes and ports of this machine, and private addresses by whatever name."""
+# ruff: noqa: PTH111, PTH112, PTH115, PTH123, PTH208 - /proc is no folder of files
 
 import os
 
@@ -11,14 +12,13 @@ from hermes_tool_browser import checks
 pytestmark = [pytest.mark.real, pytest.mark.timeout(180), pytest.mark.asyncio(loop_scope="module")]
 
 
-def family(bench):
-    """The command lines of all that bears the mark of the open browser."""
-    mark = f"HERMES_RUN={bench.browsing.backend._place._mark}".encode()
+def marked(mark):
+    """The network of each process that bears a mark."""
     found = {}
-    for name in os.listdir("/proc"):
+    for name in filter(str.isdigit, os.listdir("/proc")):
         try:
             with open(f"/proc/{name}/environ", "rb") as file:
-                if name.isdigit() and mark in file.read():
+                if f"HERMES_RUN={mark}".encode() in file.read():
                     found[int(name)] = os.readlink(f"/proc/{name}/ns/net")
         except OSError:
             continue
@@ -27,7 +27,11 @@ def family(bench):
 
 async def test_its_processes_have_a_network_and_a_view_of_their_own(bench, site):
     await bench.call("navigate", url=f"{site.url}/plain")
-    inside = [pid for pid, net in family(bench).items() if net != os.readlink("/proc/self/ns/net")]
+    inside = [
+        pid
+        for pid, net in marked(bench.browsing.backend._place._mark).items()
+        if net != os.readlink("/proc/self/ns/net")
+    ]
     assert len(inside) >= 3
     home, shown = os.path.expanduser("~"), python()[1]
     for pid in inside:
@@ -73,6 +77,18 @@ async def test_what_a_page_fetches_is_refused_as_well(bench, site):
 
 async def test_doctor_says_what_is_there(make):
     (check,) = checks.checks(make().ctx)
-    (finding,) = await check.run()
+    (finding,) = await check.full()
     assert finding.level == "ok"
     assert "behind bubblewrap and Chromium's own sandbox" in finding.text
+
+
+async def test_without_bubblewrap_the_way_out_still_judges_and_nothing_stays(make, site):
+    bench = make(wall="none")
+    assert "Words of it." in await bench.call("navigate", url=f"{site.url}/plain")
+    assert "A red dot" in await bench.call("navigate", url=f"{site.url}/images")
+    assert "keys" in await bench.fails("navigate", url=f"{site.url}/inward")
+    place = bench.browsing.backend._place
+    assert (place.wall, bench.browsing.describe().partition(":")[0]) == ("none", "Chromium (none)")
+    await bench.context.close()
+    assert not place.folder.exists()
+    assert not marked(place._mark)

@@ -12,7 +12,7 @@ from hermes_core.agent.arguments import parse_arguments, tool_spec
 from hermes_core.errors import ToolError
 from hermes_core.kinds import ToolContext
 from hermes_core.testing import FakeToolContext, FakeWorkspace
-from hermes_core.types import Effect, Session, Usage
+from hermes_core.types import Effect, Principal, Session, Usage
 from hermes_tool_delegate.child import ChildTask, Result
 from hermes_tool_delegate.config import Config
 from hermes_tool_delegate.roster import Roster, agents_command
@@ -153,6 +153,26 @@ async def test_only_so_many_work_side_by_side_in_a_session(rig: Rig) -> None:
     assert [row["answer"] for row in rows] == ["0", "1", "2", "3"] * 2
     assert gate.most == 3
     assert rig.roster.at_work(ME) == []
+
+
+async def test_only_so_many_work_side_by_side_for_a_person_and_others_do_not_wait(tmp_path: Path) -> None:
+    gate, rig = Gate(), Rig(tmp_path, max_depth=2, person_children=4)
+    here, there = rig.of(ME), rig.of(Session(id="t", origin="cli"))
+    other = rig.of(Session(id="o", origin="cli", owner=Principal(person="anna")))
+    rig.children = [gate] * 9
+    tasks = [{"goal": str(n)} for n in range(3)]
+    calls = [asyncio.ensure_future(rig.delegate(context, tasks=tasks)) for context in (here, there)]
+    await settled(gate, 4)
+    calls.append(asyncio.ensure_future(rig.delegate(other, tasks=tasks[:2])))
+    await settled(gate, 6)
+    calls.append(
+        asyncio.ensure_future(rig.delegate(rig.of(Session(id="u", origin="cli"), gate), goal="x", role="orchestrator"))
+    )
+    await settled(gate, 7)  # who waits for others takes no place of theirs
+    rig.children = [gate] * 9
+    gate.open.set()
+    await asyncio.gather(*calls)
+    assert gate.most == 7
 
 
 async def test_the_person_sees_who_is_at_work_and_stops_one(rig: Rig) -> None:

@@ -22,9 +22,9 @@ from hermes_platform_gateway.outward.outgoing import answer_to, said
 from hermes_platform_gateway.outward.senders import Senders
 from hermes_platform_gateway.questions import Asked, put
 from hermes_platform_gateway.rows.kept import rows_of
-from hermes_platform_gateway.rows.values import PutQuestion
+from hermes_platform_gateway.rows.values import KnownChat, PutQuestion
 from hermes_platform_gateway.turns import Turns
-from hermes_platform_gateway.whose import speaker
+from hermes_platform_gateway.whose import private_chat, speaker
 
 __all__ = ["Asks"]
 
@@ -87,6 +87,11 @@ class Asks:
             with contextlib.suppress(UserError):  # somebody answered at the last moment
                 await self._ctx.approvals.settle(of.owner, number, Verdict(outcome="deny"), expired=True)
             return None
+
+    async def private_chat(self, person: Principal, envelope: Envelope) -> KnownChat | None:
+        """The chat of a person with the same bot where nobody else reads, now; None where they have none."""
+        chat = await private_chat(self._ctx, person, envelope)
+        return chat if chat and await self.senders.alone(chat) else None
 
     async def is_open(self, owner: Principal, session_id: str) -> bool:
         """Whether a question for a yes of a session waits for its answer; so it is taken while nobody can tell."""
@@ -154,6 +159,6 @@ class Asks:
     async def _put(self, of: Asked, question: Question) -> None:
         if self.bundles.takes(question):
             return await self.bundles.add(of, question)
-        for address in await put(self._ctx, of, question):
+        for address in await put(self._ctx, of, question, self.senders.alone):
             self.senders.wake(address)
         return None

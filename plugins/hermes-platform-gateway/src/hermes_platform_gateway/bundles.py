@@ -116,7 +116,7 @@ class Bundles:
         went = await self._together(new) if len(new) > 1 else []
         alone = [asked for number, asked in held.questions.items() if put_before.get(number) == ""]
         for of, question in [*alone, *(new if len(new) == 1 else ())]:
-            went += await put(self._ctx, of, question)
+            went += await put(self._ctx, of, question, self._senders.alone)
         for address in went:
             self._senders.wake(address)
 
@@ -125,9 +125,9 @@ class Bundles:
         of, rows = asked[0][0], rows_of(self._ctx)
         here, to = of.address, await speaker(self._ctx, of.address, of.owner)
         bundle = hashlib.sha256(" ".join(sorted(question.id for _, question in asked)).encode()).hexdigest()[:12]
-        head = f"{called(here)} asks on {here.platform}, as {without_marks(of.owner.person)}"
+        head = f"{called(here)} ({without_marks(of.owner.person)}) asks on {here.platform}"
         shown = [Approval(id=q.id, session_id="", subject=q.subject, risk=q.risk) for _, q in asked]
-        chats = await admin_chats(self._ctx)
+        chats = [chat for chat in await admin_chats(self._ctx) if await self._senders.alone(chat)]
         messages: list[Outgoing] = []
         for chat in chats:
             key = f"{BUNDLE}:{bundle}:{chat.owner.person}+"

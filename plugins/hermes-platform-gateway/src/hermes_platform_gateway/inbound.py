@@ -29,7 +29,7 @@ from hermes_platform_gateway.keyed_queue import KeyedQueue
 from hermes_platform_gateway.limits import Over, limits_of
 from hermes_platform_gateway.media_in import keep_files
 from hermes_platform_gateway.messages import envelope_of
-from hermes_platform_gateway.names import called, undressed, without_marks
+from hermes_platform_gateway.names import called, plain_name, undressed
 from hermes_platform_gateway.outside import marked, quotes
 from hermes_platform_gateway.outward.outgoing import answer_to, said
 from hermes_platform_gateway.pace import Pace
@@ -38,7 +38,7 @@ from hermes_platform_gateway.refusals import refusal
 from hermes_platform_gateway.rows.kept import rows_of
 from hermes_platform_gateway.rows.values import KnownChat
 from hermes_platform_gateway.turns import Turns
-from hermes_platform_gateway.whose import is_shared, private_chat
+from hermes_platform_gateway.whose import is_shared
 
 __all__ = ["Inbound"]
 
@@ -47,7 +47,7 @@ _PAUSE = 1.0  # seconds between two tries to write a message down
 _HEARD, _BEHIND = "👀", "⏳"
 _COMING = 500  # messages of one sender on their way in, at most
 _AT_ONCE = 2  # of their commands that wait for nothing
-_BURST, _A_SECOND = 20, 20  # messages of theirs that are taken in at once, and then in a second at most
+_BURST, _A_SECOND = 20, 10  # messages of theirs that are taken in at once, and then in a second at most
 _FLOOD = "That was too much at once. What came since was not taken; write again when what you wrote before is answered."
 _OWN = (
     "In this group everybody has a conversation of their own with me. Yours knows what you told me elsewhere to "
@@ -82,7 +82,7 @@ class Inbound:
         self._in_order = KeyedQueue()
         self._coming: Counter[str] = Counter()  # messages of a sender that are on their way in
         self._too_many: set[str] = set()
-        self._pace = Pace(_BURST, _A_SECOND)
+        self._pace, self._hurried = Pace(_BURST, _A_SECOND), False
 
     def hear(self, platform: Platform, envelope: Envelope) -> None:
         """Take a message in, after its sender's of the same chat that came before; what ends or answers a turn at once.
@@ -112,6 +112,7 @@ class Inbound:
 
     async def settle(self) -> None:
         """Wait until everything that was heard has its row."""
+        self._hurried = True
         await self._in_order.settle()
 
     async def close(self) -> None:
@@ -121,7 +122,7 @@ class Inbound:
     async def _hear(self, platform: Platform, envelope: Envelope, who: str) -> None:
         try:
             with trace.using(trace.new()):
-                if wait := self._pace.wait(who):
+                if (wait := self._pace.wait(who)) and not self._hurried:
                     await asyncio.sleep(wait)
                 with self._pace.taking(who):
                     await self._surely(partial(self._heard, platform, envelope))
@@ -275,7 +276,7 @@ class Inbound:
             return None
         if not gateway_settings(self._ctx).private_answers or for_all(self._commands.first_name(envelope)):
             return None
-        return await private_chat(self._ctx, access.principal, envelope)
+        return await self._asks.private_chat(access.principal, envelope)
 
     async def _introduce(self, envelope: Envelope, conversation: ChatConversation) -> None:
         """Tell a group at its first message whose history a conversation there knows; its threads are told once too."""
@@ -345,7 +346,7 @@ def _own_words(envelope: Envelope) -> bool:
 
 
 def _named_chat(envelope: Envelope) -> str:
-    return without_marks(" ".join(envelope.chat_name.split())) or envelope.chat
+    return plain_name(envelope.chat_name) or envelope.chat
 
 
 def _short(envelope: Envelope) -> str:

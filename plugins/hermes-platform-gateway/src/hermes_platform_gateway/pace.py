@@ -11,7 +11,7 @@ from hermes_core.values import define
 __all__ = ["Pace"]
 
 _MOST = 10_000  # names of which something is known
-_SHARE = 4  # times as long as one message took nothing more of its sender is taken
+_SHARE = 8  # times as long as one message took nothing more of its sender is taken
 
 
 @define

@@ -4,20 +4,24 @@ To whom it is put is a row before anybody sees it, and each button names the row
 to its person's private chat, where there is one, and the group is told no more than that.
 """
 
+from collections.abc import Awaitable, Callable
+from typing import TypeAlias
+
 from attrs import evolve
 
 from hermes_core.context import PluginContext
 from hermes_core.types import Button, Buttons, Envelope, Message, Principal, Question
 from hermes_core.values import frozen
-from hermes_platform_gateway.names import called, without_marks
+from hermes_platform_gateway.names import called, plain_name, without_marks
 from hermes_platform_gateway.outward.outgoing import answer_to, said
 from hermes_platform_gateway.people.admins import admin_chats
 from hermes_platform_gateway.rows.kept import rows_of
 from hermes_platform_gateway.rows.values import KnownChat, Outgoing, PutQuestion
 from hermes_platform_gateway.whose import is_shared, private_chat, speaker
 
-__all__ = ["Asked", "envelope_to", "fenced", "put", "question_key"]
+__all__ = ["Alone", "Asked", "envelope_to", "fenced", "put", "question_key"]
 
+Alone: TypeAlias = Callable[[KnownChat], Awaitable[bool]]
 _PLACE = ("platform", "account", "chat", "thread", "kind")
 _LABELS = {"once": "Yes, once", "session": "Yes, in this conversation", "always": "Yes, always", "deny": "No"}
 _LONGEST = 3000  # characters of what is asked about that are shown; all of it is in `hermes approvals show`
@@ -35,15 +39,22 @@ class Asked:
     unasked: bool = False
 
 
-async def put(ctx: PluginContext, of: Asked, question: Question) -> list[Envelope]:
-    """Put a question into the outbox, once for its id, for its person or the admins; where it goes."""
+async def _always(_chat: KnownChat) -> bool:
+    return True
+
+
+async def put(ctx: PluginContext, of: Asked, question: Question, alone: Alone = _always) -> list[Envelope]:
+    """Put a question into the outbox, once for its id, for its person or the admins; where it goes.
+
+    ``alone`` looks whether a private chat still is one: on some services others can come into it.
+    """
     rows, here = rows_of(ctx), of.address
     to = await speaker(ctx, here, of.owner)
     public = here.kind != "dm"
     beside = question.kind != "approval" and not await rows.routes.routes_of(of.session_id)
     if question.to == "admin":
-        sent = await _to_admins(ctx, of, question)
-    elif public and question.kind == "approval" and (chat := await private_chat(ctx, to, here)):
+        sent = await _to_admins(ctx, of, question, alone)
+    elif public and question.kind == "approval" and (chat := await private_chat(ctx, to, here)) and await alone(chat):
         sent = [_privately(of, question, chat)]
     else:
         sent = []
@@ -77,11 +88,11 @@ def question_key(address: Envelope, question: str) -> str:
     return f"question:{address.platform}:{question}"
 
 
-async def _to_admins(ctx: PluginContext, of: Asked, question: Question) -> list[Outgoing]:
+async def _to_admins(ctx: PluginContext, of: Asked, question: Question, alone: Alone) -> list[Outgoing]:
     """The messages that ask the admins, each in their private chat: whose call it is, and nothing else of theirs."""
     head = f"{called(of.address)} ({without_marks(of.owner.person)}) asks on {of.address.platform}:"
     asks, found = said(head, *_shown(question).parts), []
-    for chat in await admin_chats(ctx):
+    for chat in [chat for chat in await admin_chats(ctx) if await alone(chat)]:
         key = f"{question_key(of.address, question.id)}:{chat.owner.person}"
         asked = answer_to(envelope_to(chat), chat.owner, asks, key=key, kind="question")
         found.append(evolve(asked, unasked=True))
@@ -90,7 +101,7 @@ async def _to_admins(ctx: PluginContext, of: Asked, question: Question) -> list[
 
 def _privately(of: Asked, question: Question, chat: KnownChat) -> Outgoing:
     """The message that asks somebody in their private chat what their words in a group would do."""
-    where = without_marks(" ".join(of.address.chat_name.split())) or of.address.chat
+    where = plain_name(of.address.chat_name) or of.address.chat
     asks = said(f"Of what you said in {where}:", *_shown(question).parts)
     key = f"{question_key(of.address, question.id)}:private"
     asked = answer_to(envelope_to(chat), chat.owner, asks, key=key, kind="question", trace=of.trace)

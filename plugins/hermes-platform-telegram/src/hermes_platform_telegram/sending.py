@@ -137,7 +137,7 @@ class Sender:
 
     async def members(self, chat: Chat, sender: str) -> Sequence[Member]:
         """The admins of a group, or one person of a chat; nobody where they are not there."""
-        if sender and not sender.isdigit():
+        if (sender and not sender.isdigit()) or (not sender and chat.id.isdigit()):  # a private chat has no admins
             return ()
         method, given = ("getChatMember", {"user_id": int(sender)}) if sender else ("getChatAdministrators", {})
         try:

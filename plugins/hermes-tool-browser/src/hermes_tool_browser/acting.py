@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Literal
 
 from hermes_core.context import PluginContext
+from hermes_core.errors import ToolError
 from hermes_core.kinds import Tool, ToolContext, tool
 from hermes_core.options import option, settings
 from hermes_core.types import Effect
@@ -127,6 +128,11 @@ def _typing(ctx: PluginContext) -> Sequence[Tool]:
     @tool(toolset="browser", effects=_SENDS, untrusted=True, touches=alone, seconds=120.0)
     async def browser_type(context: ToolContext, given: Type) -> str:
         """Type into a field."""
+        if "{{vault:" in given.text:
+            raise ToolError(
+                "Not typed: the browser fills no values of the vault.",
+                hint="The person types it in, or use vault_fetch.",
+            )
 
         def what(tab: Tab) -> Doing:
             element = located(tab, given.ref)

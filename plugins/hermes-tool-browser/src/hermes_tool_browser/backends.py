@@ -25,6 +25,10 @@ class Backend(ABC):
     here = False
 
     @abstractmethod
+    def check(self) -> None:
+        """Make sure that it can be opened at all, before anything is started. Raises ToolError."""
+
+    @abstractmethod
     async def open(self, playwright: "Playwright") -> "Browser":
         """Start or reach it. When this raises or is cancelled, nothing stays open."""
 
@@ -53,6 +57,13 @@ class Local(Backend):
         self._ctx, self._config = ctx, ctx.config or Config()
         self._place: Place | None = None
 
+    def check(self) -> None:
+        """There is a program, and a wall for it."""
+        from hermes_tool_browser.place import wall_of
+
+        found(self._config.executable)
+        wall_of(self._config)
+
     async def open(self, playwright: "Playwright") -> "Browser":
         """Start it."""
         from playwright.async_api import Error
@@ -69,7 +80,7 @@ class Local(Backend):
             await place.close()
             raise ToolError(
                 f"The browser could not be started: {why}",
-                hint="`hermes doctor --deep --plugin tool/browser` says more.",
+                hint="`hermes doctor --browser` says more.",
                 retry=False,
             ) from error
         except BaseException:
@@ -100,17 +111,22 @@ class Running(Backend):
     def __init__(self, ctx: PluginContext) -> None:
         self._ctx = ctx
 
-    async def open(self, playwright: "Playwright") -> "Browser":
-        """Connect."""
-        config = self._ctx.config or Config()
-        address = self._ctx.secrets.resolve(config.cdp_url)
-        if not address:
+    def check(self) -> None:
+        """There is an address."""
+        if not self._address():
             raise ToolError(
                 "The backend cdp needs the address of a running browser.",
                 hint="Tell the person: hermes config set tools.browser.cdp_url http://127.0.0.1:9222",
                 retry=False,
             )
-        return await reached(playwright, address, "The browser at tools.browser.cdp_url")
+
+    def _address(self) -> str:
+        config: Config = self._ctx.config or Config()
+        return self._ctx.secrets.resolve(config.cdp_url)
+
+    async def open(self, playwright: "Playwright") -> "Browser":
+        """Connect."""
+        return await reached(playwright, self._address(), "The browser at tools.browser.cdp_url")
 
     def describe(self) -> str:
         """It is somebody's."""
@@ -129,7 +145,9 @@ async def reached(playwright: "Playwright", address: str, name: str) -> "Browser
 
 
 def _first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0][:300] if str(error).strip() else type(error).__name__
+    """What playwright says, or the browser where it says why it ended."""
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return next((line.partition("FATAL:")[2] for line in lines if "FATAL:" in line), lines[0])[:300]
 
 
 def backend_of(ctx: PluginContext) -> Backend:

@@ -28,7 +28,7 @@ __all__ = ["Browsing", "Saved", "first_line"]
 
 _T = TypeVar("_T")
 _TABS = 12  # open at one time; what a page opens beyond is closed
-_DOWNLOADS = 20  # waiting to be saved
+_DOWNLOADS = 10  # waiting to be saved
 _PATIENCE = 300.0  # seconds that a dialog waits for an answer
 _SETTLE = 1.5  # seconds that what an act began may take to change the page
 _LOOK = 20.0  # seconds that a snapshot may take
@@ -67,6 +67,7 @@ class Browsing:
 
     async def open(self) -> None:
         """Start the browser. Raises ToolError; nothing stays open then."""
+        self.backend.check()
         self._running = await self._driver.take()
         try:
             self._browser = browser = await self.backend.open(self._running.playwright)
@@ -156,6 +157,11 @@ class Browsing:
             f"The page gives a file: download {self._saved}, {download.suggested_filename!r}. `browser_save` writes it "
             "into the workspace."
         )
+
+    @property
+    def gave(self) -> bool:
+        """Whether the last act made the page give a file."""
+        return self._gave.is_set()
 
     # --- doing ----------------------------------------------------------------------------------------------------
 
@@ -291,7 +297,7 @@ class Browsing:
 
     async def look(self, tab: Tab) -> Snapshot:
         """Take a snapshot. Of a page that is stuck half way its text alone. Raises ToolError."""
-        seconds = min(self.config.seconds, _LOOK)
+        seconds = max(5.0, min(self.config.seconds, _LOOK))
         try:
             text = await self.bounded(tab.page.aria_snapshot(mode="ai", timeout=seconds * 1000), seconds + 2.0)
         except ToolError:

@@ -1,9 +1,10 @@
 """What every tool of the browser begins and ends with."""
 
+import asyncio
 import re
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import ToolError
@@ -21,7 +22,6 @@ __all__ = ["NO_PAGE", "alone", "host_of", "located", "reference", "shown", "work
 NO_PAGE = "No page is open."
 _REF = re.compile(r"(?:f\d+)*e\d+")
 _TITLE = 300  # characters
-_FAILED = re.compile(r"\bnet::ERR_\w+")
 
 
 def alone(_: object) -> list[str]:
@@ -65,12 +65,16 @@ def host_of(url: str) -> str:
         return ""
 
 
-async def shown(browsing: "Browsing", tab: "Tab", make: Callable[[], Any] | None = None) -> str:
+async def shown(browsing: "Browsing", tab: "Tab", make: Callable[[], Awaitable[str]] | None = None) -> str:
     """Where the tab is, what happened by itself, and what ``make`` says of a new snapshot of it."""
-    body = ""
-    if tab.dialog is None and make is not None:
-        body = str(await make())
-    title = "" if tab.dialog else (await browsing.bounded(tab.page.title()))[:_TITLE]
+    body, title = "", ""
+    if tab.dialog is None:
+        asking = asyncio.ensure_future(browsing.bounded(tab.page.title()))  # on its way while the page is looked at
+        try:
+            body = await make() if make is not None else ""
+            title = (await asking)[:_TITLE]
+        finally:
+            asking.cancel()
     status = f" (HTTP {tab.status})" if tab.status >= 400 else ""
     lines = [f"{tab.page.url[:2_000]}{status}", f"Title: {title}" if title else "", *browsing.news(), body]
     return "\n".join(line for line in lines if line)

@@ -1,5 +1,6 @@
 """What doctor may ask: whether there is a browser, which wall holds, and whether a page opens in it."""
 
+import asyncio
 from collections.abc import Sequence
 
 from hermes_core.context import PluginContext
@@ -10,6 +11,7 @@ from hermes_tool_browser.finding import found, has_playwright
 
 __all__ = ["checks"]
 
+_PATIENCE = 4.0  # seconds: doctor gives a plugin ten for all it does
 _WALLS = {
     "bubblewrap": "behind bubblewrap and Chromium's own sandbox",
     "chromium": "behind Chromium's own sandbox alone",
@@ -21,12 +23,15 @@ def checks(ctx: PluginContext) -> Sequence[Check]:
     """One check."""
 
     async def run() -> Sequence[Finding]:
-        return [await _found(ctx)]
+        return [await _found(ctx, _PATIENCE)]
 
-    return [Check(name="the browser", run=run)]
+    async def full() -> Sequence[Finding]:
+        return [await _found(ctx, 60.0)]
+
+    return [Check(name="browser", run=run, full=full)]
 
 
-async def _found(ctx: PluginContext) -> Finding:
+async def _found(ctx: PluginContext, seconds: float) -> Finding:
     from hermes_tool_browser.place import wall_of
 
     config: Config = ctx.config or Config()
@@ -39,7 +44,11 @@ async def _found(ctx: PluginContext) -> Finding:
     except ToolError as error:
         return Finding(level="fault", text=error.text, fix=error.hint)
     try:
-        await _try(ctx)
+        async with asyncio.timeout(seconds):
+            await _try(ctx)
+    except TimeoutError:
+        text = f"{program} did not come up within {seconds:g} seconds; is this machine very busy?"
+        return Finding(level="warning", text=text, fix="hermes doctor --browser")
     except ToolError as error:
         return Finding(level="fault", text=error.text, fix="" if "doctor" in error.hint else error.hint)
     text = f"{program} works, {_WALLS[wall]}"

@@ -79,6 +79,16 @@ class Cloud(Backend):
         self._id = ""
         self._notes = ctx.paths.data / "asked-for"
 
+    def check(self) -> None:
+        """There is a key."""
+        name = self._service.key
+        if not self._ctx.secrets.get(name):
+            raise ToolError(
+                f"{self._service.title} needs the secret {name}.",
+                hint=f"Tell the person: put {name}=… into the file .env of Hermes' home.",
+                retry=False,
+            )
+
     async def open(self, playwright: Any) -> "Browser":
         """Ask for one and reach it."""
         await self._give_back_old()
@@ -124,14 +134,7 @@ class Cloud(Backend):
         from hermes_core.context import UrlRules
         from hermes_tool_kit.fetching import Order, fetch
 
-        service = self._service
-        key = self._ctx.secrets.get(service.key)
-        if not key:
-            raise ToolError(
-                f"{service.title} needs the secret {service.key}.",
-                hint=f"Tell the person: hermes secrets set {service.key}",
-                retry=False,
-            )
+        service, key = self._service, self._ctx.secrets.get(self._service.key)
         order = Order(method, {service.header: key, "Content-Type": "application/json"}, json.dumps(body).encode())
         rules = UrlRules(allow_private=True) if self._base != service.base else UrlRules()  # a person set the address
         answer = await fetch(f"{self._base}{path}", rules, order=order, accept="application/json", limit=1_000_000)

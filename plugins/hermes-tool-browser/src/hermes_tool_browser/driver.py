@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 __all__ = ["Driver", "Running"]
 
 _NODE = "PLAYWRIGHT_NODEJS_PATH"
+_MEGABYTES = 1_024  # what a page makes it hold
 _SCRIPT = """#!/bin/sh
-exec env -i {variables} {new_session} {node} "$@" 2>/dev/null
+exec env -i {variables} {new_session} {node} --max-old-space-size={megabytes} "$@" 2>/dev/null
 """
 
 
@@ -107,6 +108,7 @@ def _script(folder: Path, node: str | None, mark: str) -> Path:
             variables=" ".join(f"{name}={shlex.quote(value)}" for name, value in variables.items()),
             new_session=shutil.which("setsid") or "",  # Ctrl-C in the person's terminal is Hermes' business
             node=shlex.quote(node),
+            megabytes=_MEGABYTES,
         )
     )
     path.chmod(0o700)

@@ -197,21 +197,28 @@ async def _opened(browsing: Browsing, tab: Tab, url: str) -> list[str]:
             outcome.append(first_line(error))
 
     await browsing.act(tab, go)
-    refused = tab.status in _REFUSED or (outcome and "ERR_ABORTED" not in outcome[0])
-    for name in dict.fromkeys((host_of(tab.page.url) if tab.status else "", host_of(url), *_led_to(tab, since))):
-        if refused and (why := browsing.backend.why_closed(name, since)):
-            raise OutOfReach(f"{name} was not opened: {why}.", opened=True)
-    if outcome and not browsing.alive:
-        raise browsing.gone()
+    _must_be_open(browsing, tab, url, since, outcome)
     if outcome == [""]:
         if not await browsing.answers():
             await browsing.unstick()
         raise ToolError(f"{host_of(url)} did not answer within {browsing.config.seconds} seconds.")
-    if outcome and "Download is starting" not in outcome[0]:
-        if "ERR_ABORTED" not in outcome[0]:
-            raise ToolError(f"{url[:300]} could not be opened: {_in_words(outcome[0])}.")
+    if outcome and "ERR_ABORTED" in outcome[0] and not browsing.gave:
         notes.append("It gave no page, so the one before is still open.")
     return notes
+
+
+def _must_be_open(browsing: Browsing, tab: Tab, url: str, since: float, outcome: Sequence[str]) -> None:
+    """Raises OutOfReach for what the way out refused, ToolError for what the browser could not open."""
+    said = outcome[0] if outcome else ""
+    given = not said or "ERR_ABORTED" in said or "Download is starting" in said  # nothing, or a file
+    if tab.status in _REFUSED or not given:
+        for name in dict.fromkeys((host_of(tab.page.url) if tab.status else "", host_of(url), *_led_to(tab, since))):
+            if why := browsing.backend.why_closed(name, since):
+                raise OutOfReach(f"{name} was not opened: {why.rstrip('.')}.", opened=True)
+    if outcome and not browsing.alive:
+        raise browsing.gone()
+    if not given:
+        raise ToolError(f"{url[:300]} could not be opened: {_in_words(said)}.")
 
 
 def _led_to(tab: Tab, since: float) -> list[str]:

@@ -16,11 +16,18 @@ from hermes_core.environment import MARK
 __all__ = ["end_marked", "made", "removed", "sweep"]
 
 _PREFIX = "hermes-browser-"
+_LONG = 25  # characters: Chromium makes a socket below, whose path has room for a hundred
+
+
+def _root() -> str:
+    """Where the folders lie: the temporary folder, or ``/tmp`` where its name is long."""
+    root = tempfile.gettempdir()
+    return root if len(root) <= _LONG else "/tmp"  # noqa: S108 - a folder of our own is made in it
 
 
 def made(mark: str) -> Path:
     """A new folder for what bears this mark."""
-    folder = Path(os.path.realpath(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-")))
+    folder = Path(os.path.realpath(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-", dir=_root())))
     (folder / "mark").write_text(mark)
     return folder
 
@@ -38,7 +45,7 @@ def removed(folder: Path) -> None:
 
 def sweep() -> None:
     """Take away what a Hermes left here that is dead, and end what still bears its marks."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+    for folder in Path(_root()).glob(f"{_PREFIX}*"):
         owner = re.fullmatch(rf"{_PREFIX}(\d+)-\w+", folder.name)
         if owner is None or not _is_mine(folder) or _lives(int(owner[1])):
             continue

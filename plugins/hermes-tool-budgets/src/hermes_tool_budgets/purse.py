@@ -103,10 +103,10 @@ class Budget(Purse):
         return known
 
     async def _booked(self, session: Session) -> dict[str, Scope]:
-        """What is stored of the session, and of its owner since midnight."""
+        """What is stored of the session, and of who speaks in it since midnight, wherever they did."""
         midnight = datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
         mine = await self._sessions.spent(session.owner, session_id=session.id)
-        today = await self._sessions.spent(session.owner, since=midnight)
+        today = await self._sessions.spent(session.asker, since=midnight)
         return {"session": _amounts(mine.usage, mine.seconds), "day": _amounts(today.usage, today.seconds)}
 
     def _check(self, session: Session, spent: Mapping[str, Scope], *, last: bool) -> float:

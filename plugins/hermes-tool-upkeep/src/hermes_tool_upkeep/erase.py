@@ -113,8 +113,6 @@ async def erase_person(ctx: PluginContext, person: str, *, noted: bool = True) -
         connection.execute(sa.delete(owners).where(owners.c.id.in_(list(whose))))
         connection.commit()
     await asyncio.to_thread(clean_logs, ctx.paths.home / "logs", [*words, *names])
-    if said and not ctx.store.address():
-        await asyncio.to_thread(_found_anew, ctx.paths.home / "state.db")
     return [one for one, _ in own]
 
 
@@ -149,15 +147,6 @@ async def erase_again(ctx: PluginContext) -> int:
     for person in people:
         await erase_person(ctx, person, noted=False)
     return len(sessions) + len(people)
-
-
-def _found_anew(path: Path) -> None:
-    """Make the search index anew, which knows words that are stored no more."""
-    from hermes_tool_upkeep.index import search_again
-    from hermes_tool_upkeep.look import opened
-
-    with opened(path, writes=True) as connection:
-        search_again(connection)
 
 
 def _below(connection: sa.Connection, session_id: str) -> Iterator[str]:

@@ -10,6 +10,9 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
+from hermes_core.codec import stored
+from hermes_core.search import index_words
+
 __all__ = ["GONE", "Said", "accounts_of", "said_elsewhere", "take_out", "unnamed_in_files"]
 
 GONE = "(erased)"
@@ -65,12 +68,25 @@ def take_out(connection: sa.Connection, tables: Mapping[str, sa.Table], said: Se
     inbox, messages = tables["inbox"], tables["messages"]
     for one in said:
         where = sa.and_(messages.c.session_id == one.session_id, messages.c.role == "user")
-        for row in connection.execute(sa.select(messages.c.id, messages.c.turn_id, messages.c.body).where(where)).all():
+        columns = (messages.c.id, messages.c.owner, messages.c.body)
+        for row in connection.execute(sa.select(*columns).where(where)).all():
             if _holds(_read(row.body), one):
                 connection.execute(sa.update(messages).where(messages.c.id == row.id).values(body=_LEFT))
+                _out_of_index(connection, row.id, row.owner, row.body)
         connection.execute(sa.update(inbox).where(inbox.c.id == one.row).values(body="", envelope=""))
         if "contexts" in tables:
             _out_of_contexts(connection, tables["contexts"], one)
+
+
+def _out_of_index(connection: sa.Connection, message: int, owner: int, body: str) -> None:
+    """Take a message's words out of the search index; on a server they are a row beside it."""
+    if connection.dialect.name != "sqlite":
+        search = sa.table("search", sa.column("rowid"))
+        connection.execute(sa.delete(search).where(search.c.rowid == message))
+        return
+    gone, left = (index_words(stored(one), owner) for one in (body, _LEFT))
+    connection.exec_driver_sql("INSERT INTO search (rowid, words, search) VALUES (?, ?, 'delete')", (message, gone))
+    connection.exec_driver_sql("INSERT INTO search (rowid, words) VALUES (?, ?)", (message, left))
 
 
 def _out_of_contexts(connection: sa.Connection, contexts: sa.Table, one: Said) -> None:

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from hermes_core.codec import plain_text
 from hermes_core.context import PluginContext
 from hermes_core.kinds import Platform
-from hermes_core.types import Envelope, Feature, Message, Sent
+from hermes_core.types import Chat, Envelope, Feature, Message, Sent
 from hermes_platform_gateway.config import gateway_settings, mask_of
 from hermes_platform_gateway.outward.live_message import LiveMessage
 from hermes_platform_gateway.outward.outgoing import answer_to, said
 from hermes_platform_gateway.outward.sender import Sender
 from hermes_platform_gateway.questions import Asked
 from hermes_platform_gateway.rows.kept import rows_of
-from hermes_platform_gateway.rows.values import OutboxRow
+from hermes_platform_gateway.rows.values import KnownChat, OutboxRow
 
 __all__ = ["Senders"]
 
@@ -53,6 +53,18 @@ class Senders:
         """Something was put into the outbox."""
         if sender := self.of(address):
             sender.wake()
+
+    async def alone(self, chat: KnownChat) -> bool:
+        """Whether nobody but its person and the bot is in a private chat, as far as its service tells."""
+        sender = self._at_work.get((chat.platform, chat.account))
+        if sender is None or Feature.MEMBERS not in sender.platform.features:
+            return True
+        try:
+            async with asyncio.timeout(10):
+                return len(await sender.platform.members(Chat(chat.chat))) <= 2
+        except Exception as error:  # noqa: BLE001 - of a platform; what cannot be told is no private chat
+            log.info("who is in a chat of %s cannot be told: %s", chat.platform, error)
+            return False
 
     async def closed(self, keys: Sequence[str], told: str, here: Envelope | None = None) -> bool:
         """Show below the messages of a question what became of it, in place of their buttons.
