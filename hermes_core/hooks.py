@@ -312,15 +312,9 @@ async def admit(ctx: PluginContext, envelope: Envelope) -> Verdict | None:
 
 @decide
 async def pre_tool_call(
-    ctx: PluginContext,
-    session: Session,
-    call: ToolCall,
-    effects: frozenset[Effect],
-    workspace: Workspace,
-    walled: bool,
-    protected: Protected,
-    touches: Sequence[str] | None,
-) -> Verdict | None:
+    ctx: PluginContext, session: Session, call: ToolCall, effects: frozenset[Effect], workspace: Workspace,
+    walled: bool, protected: Protected, touches: Sequence[str] | None,
+) -> Verdict | None:  # fmt: skip
     """Say whether this call may run. Asked after hard blocks and the user's deny rules, for all calls from all doors.
 
     ``effects`` are those its tool declares; ``workspace`` is where it would run, ``walled`` behind its wall;

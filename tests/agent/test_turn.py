@@ -291,8 +291,8 @@ async def test_without_a_person_what_would_ask_is_refused_with_a_hint(hermes, sc
     assert "--yolo" in text_of(result)
 
 
-@pytest.mark.parametrize(("choice", "asked"), [("once", 2), ("session", 1), ("always", 1)])
-async def test_a_yes_lasts_as_long_as_was_said(hermes, scripted, choice, asked) -> None:
+@pytest.mark.parametrize(("choice", "asked"), [("once", 2), ("session", 1), ("always", 2)])
+async def test_a_yes_lasts_as_long_as_was_said_and_offered(hermes, scripted, choice, asked) -> None:
     questions: list[Question] = []
 
     async def yes(question: Question) -> Verdict:

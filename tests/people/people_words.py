@@ -60,6 +60,8 @@ _FORMS: dict[str, Fields] = {
     "a chosen quote": lambda w, who, text: (_ASKS, {"reply_to_message": _theirs(w, who, text="…"), "quote": {"text": text, "position": 0}}),  # noqa: E501
     "a reply to a caption": lambda w, who, text: (_ASKS, {"reply_to_message": _theirs(w, who, caption=text, document=_document(w))}),  # noqa: E501
     "a reply to an own forward": lambda w, who, text: (_ASKS, {"reply_to_message": {**_theirs(w, who, text=text, forward_origin=_ORIGIN), "from": _me(who)}}),  # noqa: E501
+    "a reply to an own forward of an older server": lambda w, who, text: (_ASKS, {"reply_to_message": {**_theirs(w, who, text=text, forward_date=1), "from": _me(who)}}),  # noqa: E501
+    "a reply to an own text by a bot": lambda w, who, text: (_ASKS, {"reply_to_message": {**_theirs(w, who, text=text, via_bot={"id": 777}), "from": _me(who)}}),  # noqa: E501
     "a quote from elsewhere": lambda w, who, text: (_ASKS, {"external_reply": {"origin": _ORIGIN}, "quote": {"text": text, "position": 0}}),  # noqa: E501
     "a reply to who calls himself so": lambda w, who, text: (_ASKS, {"reply_to_message": {**_theirs(w, who, text=text), "from": {**_ben(), "first_name": who.title(), "username": who}}}),  # noqa: E501
     "a reply to a channel of theirs": lambda w, who, text: (_ASKS, {"reply_to_message": {**_theirs(w, who, text=text), "from": _me(who), "sender_chat": {"id": -100777, "type": "channel", "title": who}}}),  # noqa: E501
@@ -68,7 +70,6 @@ _FORMS: dict[str, Fields] = {
     "a text by a bot": lambda w, who, text: (text, {"via_bot": {"id": 777, "is_bot": True, "first_name": "Gif"}}),
     "a contact": lambda w, who, text: ("", {"contact": {"phone_number": "1", "first_name": text}}),
     "a place": lambda w, who, text: ("", {"venue": {"title": text, "address": "", "location": {"latitude": 1, "longitude": 2}}}),  # noqa: E501
-    "a sticker": lambda w, who, text: ("", {"sticker": {"emoji": "x", "set_name": text, "file_id": "none", "file_unique_id": "n"}}),  # noqa: E501
     "a poll": lambda w, who, text: ("", {"poll": {"question": text, "options": [{"text": "a"}, {"text": "b"}]}, "forward_origin": _ORIGIN}),  # noqa: E501
     "a chat's name": lambda w, who, text: ("hi", {"title": text}),
     "a topic's name": lambda w, who, text: ("hi", {"reply_to_message": {**_theirs(w, who), "forum_topic_created": {"name": text}}}),  # noqa: E501
@@ -89,7 +90,7 @@ _PAYLOADS: dict[str, Callable[[str], str]] = {
 
 _WHERE = {
     "a chat's name": ("group",), "a topic's name": ("group",), "a contact": ("dm",), "a place": ("dm",),
-    "a sticker": ("dm",), "a poll": ("dm",),
+    "a poll": ("dm",),
 }  # fmt: skip
 
 

@@ -71,7 +71,7 @@ def test_nobody_ends_or_changes_the_running_turn_of_another(made: House, place: 
 def test_what_waits_of_somebody_who_was_put_out_is_not_played(made: House):
     made.phones.say("eve", "dm", "let me in")
     until(shows(made, "eve", "Your code is"), "there is no code")
-    code = re.search(r"code is ([A-Z2-9]{8})", "".join(seen(made, "eve")))
+    code = re.search(r"code is ([A-Z2-9]{8,})", "".join(seen(made, "eve")))
     assert code
     made.home.run("gateway", "pair", "approve", code[1])
     made.phones.say("eve", "dm", "eve-1. SLOW work")

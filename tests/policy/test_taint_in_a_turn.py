@@ -349,7 +349,7 @@ async def test_no_older_yes_lifts_it_and_a_newer_one_is_for_this_call_here(room)
     for session in ("s", "t"):
         room.answer = ONCE
         await tainted(room, session=session)
-        room.answer = Verdict(outcome="allow", choice="always")
+        room.answer = Verdict(outcome="allow", choice="session")
         assert await room.turn(publish, test, session=session) == ["ran", "ran"]
         assert [question.choices for question in room.asked] == [("once", "session", "deny")] * 2
         room.asked.clear()

@@ -86,6 +86,7 @@ def serve(hermes: Bench, monkeypatch: pytest.MonkeyPatch) -> Any:
 
     def start(provider: ScriptedProvider, settings: Any = None, *more: object) -> Any:
         hermes.tmp_plugin("hermes_platform_api")
+        hermes.tmp_plugin("hermes_tool_roles")
         hermes.tmp_plugin(provider)
         for thing in more:
             hermes.tmp_plugin(thing)

@@ -47,7 +47,15 @@ class Family:
             verdict = await context.ask(asked)
             return f"{wanted.question} {verdict.outcome} {verdict.choice}"
 
-        for one in (self.model, post, ask, "hermes_tool_commands", "hermes_tool_recall", "hermes_platform_gateway"):
+        for one in (
+            self.model,
+            post,
+            ask,
+            "hermes_tool_commands",
+            "hermes_tool_recall",
+            "hermes_tool_roles",
+            "hermes_platform_gateway",
+        ):
             hermes.tmp_plugin(one)
         guests = [number(ANNA), number(BEN)]
         hermes.configure(

@@ -141,7 +141,7 @@ async def test_help_and_refusals_offer_and_name_nothing_that_guests_have_not(fam
     async with family.at_home():
         family.says(ANNA, "/help")
         helped = (await family.hears(ANNA, "/help [COMMAND]"))["text"]
-        for word in ("/yolo", "--global", "off]", "|off|", "enable", "/config", "/pair", "/platforms"):
+        for word in ("/yolo", "--global", "/permission off", "|off|", "enable", "/config", "/pair", "/platforms"):
             assert word not in helped
         assert "/permission [grants|forget N]" in helped
         lines = ("/approve abcd1234", "/resume no", "/yolo", "/permission off", "/pair X", "/model x:y", "/handoff no")

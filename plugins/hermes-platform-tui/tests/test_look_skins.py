@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from attrs import fields
 from hypothesis import given
 from hypothesis import strategies as st
 from textual.app import App, ComposeResult
@@ -101,7 +102,7 @@ class Window(App[None]):
 
 
 def _fields(skin: Skin) -> dict[str, object]:
-    return {name: getattr(skin, name) for name in Skin.__slots__ if not name.startswith("__")}
+    return {name: getattr(skin, name) for name in (one.name for one in fields(Skin))}
 
 
 async def test_every_theme_can_be_put_on_while_the_application_runs() -> None:
@@ -139,7 +140,7 @@ def test_a_plain_skin_has_nothing_beyond_ascii() -> None:
 
 
 def _branding(skin: Skin) -> list[str]:
-    return [getattr(skin.branding, name) for name in type(skin.branding).__slots__ if not name.startswith("__")]
+    return [getattr(skin.branding, name) for name in (one.name for one in fields(type(skin.branding)))]
 
 
 MINE = """\

@@ -106,11 +106,12 @@ async def fetched(port):
 
 
 async def test_a_gateway_counts_what_its_turns_did(hermes, scripted, port) -> None:
-    hermes.configure({"tools.metrics.port": port, "gateway.allow_all_users": True})
+    hermes.configure({"tools.metrics.port": port, "gateway.allow_all_users": True, "roles.strangers": "member"})
     refused = Fail(Refused("no such model", reason="model_not_found"))
     hermes.tmp_plugin(scripted(Call("look"), "Done.", refused))
     hermes.tmp_plugin(look)
     hermes.tmp_plugin("hermes_tool_metrics")
+    hermes.tmp_plugin("hermes_tool_roles")
     room = Room()
     async with serving(hermes, room):
         assert read(await fetched(port))["hermes_turns_running",] == 0

@@ -202,27 +202,27 @@ async def test_room_is_given_back_and_the_log_is_short(home):
 
 
 async def test_nothing_is_left_of_a_person_who_was_erased(home, made):
-    ana = Principal(person="ana")
+    zoila = Principal(person="zoila")
     store = open_store(home / "state.db")
-    await store.sessions.create(Session(id="of-ana", origin="telegram", owner=ana))
-    await store.history.add("of-ana", said(77, 1))
-    await store.sessions.create(Session(id="below", origin="child", parent="of-ana", owner=ana))
-    await Documents(store.database, "tool/x").put("likes", "anas tea", owner=ana)
+    await store.sessions.create(Session(id="of-zoila", origin="telegram", owner=zoila))
+    await store.history.add("of-zoila", said(77, 1))
+    await store.sessions.create(Session(id="below", origin="child", parent="of-zoila", owner=zoila))
+    await Documents(store.database, "tool/x").put("likes", "zoilas tea", owner=zoila)
     store.close()
     sql(
         home,
         "CREATE TABLE platform_x__people (sender TEXT PRIMARY KEY, person TEXT)",
-        "INSERT INTO platform_x__people VALUES ('7', 'ana'), ('8', 'ben')",
+        "INSERT INTO platform_x__people VALUES ('7', 'zoila'), ('8', 'ben')",
         "CREATE TABLE platform_x__outbox (id INTEGER PRIMARY KEY, session_id TEXT, body TEXT)",
-        "INSERT INTO platform_x__outbox (session_id, body) VALUES ('of-ana', 'talk77'), ('other', 'stays')",
+        "INSERT INTO platform_x__outbox (session_id, body) VALUES ('of-zoila', 'talk77'), ('other', 'stays')",
     )
     saved = (home / "state.db").read_bytes()
     service, gone = made()
-    assert sorted(await erase_person(service._ctx, "ana")) == ["below", "of-ana"]
+    assert sorted(await erase_person(service._ctx, "zoila")) == ["below", "of-zoila"]
     compact(home / "state.db")
     everything = b"".join(path.read_bytes() for path in home.rglob("*") if path.is_file()).lower()
-    for word in (b"talk77", b"anas tea", b"of-ana", b"ana"):
-        assert word not in everything.replace(b"canary", b""), word
+    for word in (b"talk77", b"zoilas tea", b"of-zoila", b"zoila"):
+        assert word not in everything, word
     with closing(sqlite3.connect(home / "state.db")) as connection:
         assert connection.execute("SELECT sender FROM platform_x__people").fetchall() == [("8",)]
         assert connection.execute("SELECT body FROM platform_x__outbox").fetchall() == [("stays",)]
@@ -230,6 +230,6 @@ async def test_nothing_is_left_of_a_person_who_was_erased(home, made):
     for end in ("", "-wal", "-shm"):
         (home / f"state.db{end}").unlink(missing_ok=True)
     (home / "state.db").write_bytes(saved)  # as a copy of the home brings it back
-    assert back_again(service._ctx) == ([], ["ana"])
+    assert back_again(service._ctx) == ([], ["zoila"])
     assert await erase_again(service._ctx) == 1
     assert back_again(service._ctx) == ([], [])

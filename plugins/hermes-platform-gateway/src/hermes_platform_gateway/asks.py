@@ -147,8 +147,8 @@ class Asks:
                 except UnknownName:
                     continue
                 if row.state != "open":
-                    told = _OVER.get(row.state) or f"Settled: {row.summary.partition(': ')[2]}."
-                    await self.close(one, told)
+                    settled = row.summary.partition(": ")[2] if row.kind == "approval" else row.answer.choice
+                    await self.close(one, _OVER.get(row.state) or f"Settled: {settled}.")
 
     async def close_all(self, bundle: PutQuestion, settled: Sequence[str], here: Envelope | None) -> bool:
         """The same for questions of a bundle."""

@@ -144,7 +144,8 @@ class Gateway:
     # --- turns ------------------------------------------------------------------------------------------------------
 
     async def _play(self) -> None:
-        await self._queue.work(self._worker.play, self._ctx.host.section("workers").count, most_of(self._ctx))
+        most = most_of(self._ctx, alone=isinstance(self._queue, LocalQueue))
+        await self._queue.work(self._worker.play, self._ctx.host.section("workers").count, most)
 
     async def _sweep(self) -> None:
         """Put what waits and is in no queue: from before the start, of a worker that died, of another machine, or

@@ -22,6 +22,7 @@ from hermes_platform_gateway.slow import SlowMode
 __all__ = ["Limits", "Over", "limits_of", "most_of"]
 
 _HOUR = 3600.0
+_NO_LIMIT = 1_000_000
 _MB = 1024 * 1024
 _COUNTED = 2.0  # seconds for which a count of what waits holds
 _AGAIN = 50  # messages of a person that are known when they come again
@@ -40,13 +41,13 @@ def limits_of(ctx: PluginContext) -> "Limits":
     return found
 
 
-def most_of(ctx: PluginContext) -> Callable[[str], int]:
-    """Say how many turns of a person run side by side. One place is always left for somebody else."""
+def most_of(ctx: PluginContext, *, alone: bool) -> Callable[[str], int]:
+    """Say how many turns of a person run side by side. Where one process plays ``alone`` a place is left for others."""
     limits, workers = gateway_settings(ctx).limits, int(ctx.host.section("workers").count)
 
     def most(person: str) -> int:
         share = limits.owner_turns if person == OWNER else limits.turns
-        return max(1, min(share or workers, workers - 1))
+        return max(1, min(share or workers, workers - 1)) if alone else share or _NO_LIMIT
 
     return most
 

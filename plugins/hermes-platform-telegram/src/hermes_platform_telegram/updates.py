@@ -186,9 +186,9 @@ def _quote(message: Mapping[str, JSON]) -> str:
 
 
 def _quote_by(message: Mapping[str, JSON], me: Me) -> str:
-    """Who wrote what it answers, our own name for us; nobody where that was forwarded or is of another chat."""
+    """Who wrote what it answers, our own name for us; nobody where that was brought, or a chat's, or is elsewhere."""
     answered = message.get("reply_to_message") or {}
-    if "forward_origin" in answered or "external_reply" in message or "from" not in answered:
+    if _forwarded(answered) or "sender_chat" in answered or "external_reply" in message or "from" not in answered:
         return ""
     author = str(int(answered["from"]["id"]))
     return me.username if author == me.id else author

@@ -86,7 +86,7 @@ def _answer(question: Row) -> str:
 def _sent(row: Row) -> Iterator[TraceStep]:
     tries = f", tries: {row['tries']}" if row["tries"] else ""
     error = f": {row['error']}" if row["error"] else ""
-    what = f"{row['kind']} {row['id']} to {row['platform']}"
+    what = f"{row['kind']} to {row['platform']}"  # its number counts what goes to others, too
     yield TraceStep(at=row["created"], step="outbox", what=what, outcome=f"{row['state']}{tries}{error}")
     if row["state"] == "sent":
         seen = "perhaps seen twice" if row["repeated"] else ""

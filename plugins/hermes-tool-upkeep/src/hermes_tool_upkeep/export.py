@@ -46,10 +46,7 @@ async def export_person(ctx: PluginContext, person: str, folder: Path, name: str
     sessions: dict[str, Any] = {}
     for owner in whose:
         for row in await ctx.sessions.rows(owner, limit=1_000_000, children=True):
-            prompt, past = (
-                await ctx.sessions.prompt(owner, row.session.id),
-                await ctx.sessions.past(owner, row.session.id),
-            )
+            prompt = await ctx.sessions.prompt(owner, row.session.id)
             said = conversation(prompt, await ctx.sessions.past(owner, row.session.id))
             sessions[row.session.id] = {"title": row.session.title, "updated": row.updated, "messages": said}
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -19,7 +19,8 @@ REFUSED = (
 
 _FREE = frozenset({
     "help", "commands", "stop", "steer", "background", "status", "why", "usage", "insights", "whoami", "version",
-    "sessions", "history", "search", "approve", "deny", "answer", "toolsets", "skills", "skill", "agents", "todo",
+    "sessions", "history", "search", "export", "forget", "approve", "deny", "answer", "toolsets", "skills", "skill",
+    "agents", "todo",
 })  # fmt: skip
 _TO_LOOK = frozenset({"model", "reasoning", "permission", "jobs", "tools", "rewind", "personality"})  # with no word
 
@@ -31,6 +32,8 @@ def harmless(name: str, rest: str) -> bool:
         return word.partition(" ")[0] != "clear"
     if name == "permission" and word == "grants":
         return True
+    if name == "quiet":
+        return word.partition(" ")[0] != "here"
     return name in _FREE or (name in _TO_LOOK and not word)
 
 
