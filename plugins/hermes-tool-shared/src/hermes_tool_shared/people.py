@@ -1,6 +1,7 @@
 """Who shares, and with whom: persons by their names, as the gateway calls them."""
 
 import re
+import time
 
 from hermes_core.context import PluginContext
 from hermes_core.types import Principal, Session
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["find", "is_alone", "is_known", "note", "plain", "shared_of"]
 
 _DOCUMENT = "shares"
+_FRESH = 2.0  # seconds for which it is known of somebody that they share nothing
 
 
 def shared_of(ctx: PluginContext) -> "Shared":
@@ -34,8 +36,12 @@ async def note(ctx: PluginContext, person: str) -> None:
 async def is_known(ctx: PluginContext, owner: Principal) -> bool:
     """Tell whether somebody may share anything with anybody: of most nothing more has to be looked up."""
     known: set[str] = ctx.state.setdefault("known", set())
-    if owner.person not in known and await ctx.documents.get(_DOCUMENT, owner=owner):
-        known.add(owner.person)
+    looked: dict[str, float] = ctx.state.setdefault("looked", {})
+    now = time.monotonic()
+    if owner.person not in known and now - looked.get(owner.person, -_FRESH) >= _FRESH:
+        looked[owner.person] = now
+        if await ctx.documents.get(_DOCUMENT, owner=owner):
+            known.add(owner.person)
     return owner.person in known
 
 

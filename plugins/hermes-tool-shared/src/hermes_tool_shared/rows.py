@@ -107,13 +107,18 @@ class Shared:
 
     @_unit()
     def answer(self, tx: TablesTransaction, share: str, person: str, *, yes: bool) -> Share | None:
-        """Keep the answer of who was asked; None where nobody asked them, or what was offered is gone."""
+        """Keep the answer of who was asked; None where nobody asked them, or what was offered is gone.
+
+        The same answer once more is the same answer: after a death a command may be carried out again.
+        """
         tx.alone("shares")
         found = next(iter(_shares(tx, shares.c.id == clean(share))), None)
-        mine = [one for one in found.members if one.person == clean(person) and one.state == "asked"] if found else []
-        if not found or not mine:
+        mine = next((one for one in found.members if one.person == clean(person)), None) if found else None
+        said = "in" if yes else "declined"
+        if not found or not mine or mine.state not in ("asked", said):
             return None
-        _put(tx, evolve(mine[0], state="in" if yes else "declined", told="1", since=tx.clock()))
+        if mine.state == "asked":
+            _put(tx, evolve(mine, state=said, told="1", since=tx.clock()))
         return next(iter(_shares(tx, shares.c.id == found.id)))
 
     @_unit()
