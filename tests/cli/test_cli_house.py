@@ -290,6 +290,8 @@ def test_tools_are_listed_with_what_they_may_touch(cli):
     hidden = {name: row["why"] for name, row in rows.items() if row["on"] == "hidden"}
     assert hidden == {
         "message": "nobody has written from a chat yet",
+        "shared_memory": "nothing is shared with its person",
+        "shared_remember": "nothing is shared with its person",
         "own_rollback": "no tool was written yet",
         "own_versions": "no tool was written yet",
         "tool_search": "every tool is told of as it is, so nothing is searched for",
