@@ -50,10 +50,13 @@ async def tell(ctx: PluginContext, share: Share, member: Member) -> bool:
 
 
 class Sharing(Service):
-    """Tells of invitations that wait, and says which folders of others somebody reaches."""
+    """Tells of invitations that wait, and says which folders of others somebody reaches.
+
+    It is no reason to begin a gateway. On several machines each looks: what has one key is sent once.
+    """
 
     name = "shared"
-    alone = True
+    local = True
 
     def __init__(self, ctx: PluginContext) -> None:
         self._ctx = ctx
