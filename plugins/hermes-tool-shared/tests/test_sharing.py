@@ -383,3 +383,28 @@ async def test_who_asks_too_many_is_stopped(house: House) -> None:
         await house.share("anna", f"memory m{number} with ben")
     with pytest.raises(UserError, match="Too many"):
         await house.share("anna", "memory one-more with ben")
+
+
+async def test_a_death_between_two_steps_tells_once_and_loses_nothing(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = shared_of(house.ctx("anna"))
+
+    async def dies(*_: object) -> None:
+        raise asyncio.CancelledError
+
+    for step in ("targets", "told"):
+        with monkeypatch.context() as dead:
+            dead.setattr(*((house.chats, step) if step == "targets" else (rows, step)), dies)
+            with pytest.raises(asyncio.CancelledError):
+                await house.share("anna", "notes with ben")
+        assert [one.members[0].state for one in await rows.all()] == ["asked"], (
+            "the row is there before anybody is told"
+        )
+    await house.share("anna", "notes with ben")  # a host carries out again what it heard and did not end
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(Sharing(house.ctx("owner")).run(), 0.1)
+    assert [who for who, _ in house.chats.sent.values()] == ["ben"]
+    share_id = (await rows.all())[0].id
+    for _ in range(2):
+        assert "You have" in await house.shared("ben", f"accept {share_id}")
