@@ -1,5 +1,6 @@
 """The gate for people other than the owner: each condition by itself."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -44,12 +45,14 @@ class Lodging:
         walled: bool = False,
         cwd: object = "",
         speaker: Speaker | None = None,
+        further: Sequence[tuple[str, bool]] = (),
     ) -> str:
         keys = [key if str(key).startswith("host:") else f"file:{key}" for key in places] if known else None
         session = Session(id="s", origin="test", owner=owner, cwd=str(cwd or self.folder), speaker=speaker)
         verdict = self.gate.judge(
-            session, frozenset(effects), self.place, walled=walled, opened=[str(self.skills)], touches=keys
-        )
+            session, frozenset(effects), self.place, walled=walled, opened=[str(self.skills)], touches=keys,
+            further=further,
+        )  # fmt: skip
         return verdict.reason if verdict else ""
 
 
@@ -136,3 +139,18 @@ def test_the_host_is_no_guest(lodging: Lodging) -> None:
     every: list[Any] = [lodging.refusal({effect}, "/etc/x", owner=HOST) for effect in Effect]
     assert not any(every)
     assert lodging.refusal({WRITE}, "/etc/x", owner=Principal(profile="work")), "of another profile one is"
+
+
+def test_what_is_opened_further_is_reached_and_nothing_beside_it(lodging: Lodging, tmp_path: Path) -> None:
+    shown, given = tmp_path / "shown", tmp_path / "given"
+    for folder in (shown, given):
+        folder.mkdir()
+        (folder / "out").symlink_to(tmp_path)
+    further = [(str(shown), False), (str(given), True)]
+    cells = [
+        ({READ}, shown / "x", True), ({READ}, given / "x", True), ({WRITE}, given / "x", True), ({READ}, shown, True),
+        ({WRITE}, shown / "x", False), ({READ, WRITE}, shown / "x", False), ({READ}, shown / "out" / "x", False),
+        ({WRITE}, given / "out" / "x", False), ({READ}, f"{shown}2/x", False), ({READ}, shown / ".." / "x", False),
+    ]  # fmt: skip
+    assert [cell for cell in cells if (lodging.refusal(cell[0], cell[1], further=further) == "") is not cell[2]] == []
+    assert [cell for cell in cells if lodging.refusal(cell[0], cell[1]) == ""] == [], "and not without it"
