@@ -83,7 +83,7 @@ class Runtime:
         self.guests = Guests(
             host=owner,
             people=settings.home.root / "people",
-            roles=self.roles,
+            roles=self._find_roles,
             report=lambda error: self.dispatch.failed("roles", "rights", error),
         )
         self._roles: Roles | None = None
@@ -165,7 +165,7 @@ class Runtime:
         """Find who limits what is spent. Raises PluginError when one that should cannot."""
         return purses_of(self.index, self.consent, self.loader, self.dispatch)
 
-    def roles(self) -> Roles | None:
+    def _find_roles(self) -> Roles | None:
         """Find who says what people other than the owner may do. Raises PluginError when one that should cannot."""
         self._roles = self._roles or roles_of(self.index, self.consent, self.loader, self.dispatch)
         return self._roles

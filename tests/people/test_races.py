@@ -47,7 +47,9 @@ def test_who_was_asked_has_answered_though_another_presses_first(made: House):
             made.phones.press(who, asked[-1], red if who == "ben" else blue)
         # The press makes ben the one whom Telegram would show an answer below it.
         until(
-            lambda n=number: any(f"done ann-{n}." in said(m) for _, m in made.phones.everything()),
+            lambda n=number: any(
+                f"done ann-{n}." in said(m) and "▌" not in said(m) for _, m in made.phones.everything()
+            ),
             "ann is not answered",
         )
         [answer] = [said(m) for _, m in made.phones.everything() if f"done ann-{number}." in said(m)]

@@ -423,11 +423,11 @@ forget, memory erase, memory export, migrate, migrate claude-code, migrate codex
 openclaw, model, model choose, people, people block, people erase, people export, people invite, people list, people
 mute, people quiet, people show, people unblock, plugins install, plugins remove, plugins sync, profile alias, profile
 clone, profile create, profile delete, profile export, profile import, profile rename, profile use, secrets, secrets
-check, secrets list, send, sessions import, setup, skills approve, skills disable, skills enable, skills install, skills
-new, skills pin, skills reject, skills remove, skills rollback, store, store check, store compact, store downgrade,
-store erase, store move, store rebuild, store reindex, store repair, tools, tools disable, tools enable, trust add,
-trust forget, update, vault add, vault bind, vault remove, vault show, vault unbind, workshop accept, workshop enable,
-workshop rollback
+check, secrets list, send, sessions import, setup, shared, shared end, skills approve, skills disable, skills enable,
+skills install, skills new, skills pin, skills reject, skills remove, skills rollback, store, store check, store
+compact, store downgrade, store erase, store move, store rebuild, store reindex, store repair, tools, tools disable,
+tools enable, trust add, trust forget, update, vault add, vault bind, vault remove, vault show, vault unbind, workshop
+accept, workshop enable, workshop rollback
 """
 
 
