@@ -12,6 +12,8 @@ from people_house import House, house, until
 from people_telegram import buttons, said
 from people_world import World
 
+pytestmark = pytest.mark.long
+
 ANN, BESIDE = "KANARIENOTES", "KANARIEBESIDE"
 
 

@@ -148,7 +148,7 @@ async def test_admins_are_told_when_roles_cannot_be_read(hermes: Any) -> None:
     async with serving(hermes) as room:
         room.write("me", "hello")
         await room.last("me", "I am big.")
-        hermes.runtime.roles().config = None
+        hermes.runtime._find_roles().config = None
         hermes.runtime.dispatch._strict = False
         room.write("1", "hello")
         room.write("1", "hello again")

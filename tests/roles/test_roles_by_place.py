@@ -172,7 +172,7 @@ async def test_a_role_that_is_taken_away_is_gone_for_what_waits(hermes: Any, tmp
 
 async def test_nobody_but_the_owner_does_anything_while_roles_cannot_be_read(house: House) -> None:
     runtime = house.hermes.runtime
-    runtime.roles().config = None
+    runtime._find_roles().config = None
     runtime.dispatch._strict = False
     _, failed = await house.say("direct", "mia", NOTE)
     assert "nobody but the owner may do anything" in failed

@@ -4,6 +4,7 @@ import asyncio
 import re
 from typing import Any
 
+import pytest
 from gateway_house import context_of, rows_of
 from gateway_phones import ANNA, OWNER, house, serving
 
@@ -97,6 +98,7 @@ async def test_somebody_comes_by_invitation_and_is_that_person(hermes, scripted)
         assert "group" not in phones.got
 
 
+@pytest.mark.long
 async def test_nothing_that_was_ordered_for_somebody_who_is_blocked_is_done(hermes, scripted):
     house(hermes, **PEOPLE)
     hermes.tmp_plugin(scripted("Hello Anna.", "Hello owner."))

@@ -31,6 +31,8 @@ from hermes_core.types import (
 )
 from hermes_platform_gateway.gateway import Gateway
 
+pytestmark = pytest.mark.long
+
 
 class Obedient(Provider):
     """Says what it heard last; calls ``TOOL {arguments}`` before; waits at its gate for whoever says HOLD."""

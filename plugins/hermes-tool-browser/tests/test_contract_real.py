@@ -12,6 +12,8 @@ pytestmark = [pytest.mark.real, pytest.mark.timeout(180)]
 class TestTabsOfABrowser(ToolContract):
     module = "hermes_tool_browser"
     arguments: ClassVar = {"action": "list"}
+    greedy_arguments: ClassVar = {"action": "list"}
+    failing_arguments: ClassVar = {"action": "select", "tab": 77}
 
     @pytest.fixture
     def tool(self, contributed):
