@@ -6,6 +6,7 @@ import re
 from contextlib import asynccontextmanager
 from typing import Any
 
+import pytest
 from gateway_house import context_of
 
 from hermes_core.codec import plain_text
