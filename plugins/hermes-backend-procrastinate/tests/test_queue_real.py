@@ -92,10 +92,10 @@ async def test_who_gave_no_sign_of_life_is_followed_while_he_holds_his_job(new_q
     queue, workers = new_queue(), opened()
     dead = await Jobs.open(database_url, 1)
     worker = await dead.sign_on()
-    await dead.add("a")
-    job = await dead.next(worker)
+    await dead.add("a", "anna")
+    job = await dead.next(worker, lambda _: 1)
     assert job
-    await dead.add("a")  # it was put again meanwhile: what is taken back must not collide with that
+    await dead.add("a", "anna")  # it was put again meanwhile: what is taken back must not collide with that
     async with closing(queue), working(queue, workers, 1):
         await workers.until(lambda: "a" in workers.ended)
         await dead.done(job)  # he was only slow; nothing comes of it
