@@ -76,7 +76,7 @@ class Bundles:
     async def show(self, bundle: str, here: Envelope | None = None) -> bool:
         """Show in the messages of a bundle what became of its questions; whether that is seen ``here``."""
         rows = rows_of(self._ctx)
-        found = next((one for one in await rows.questions.named(bundle) if one.id == bundle), None)
+        found = await rows.questions.get(bundle)
         if found is None:
             return False
         asked = await self._asked(found)
@@ -110,8 +110,8 @@ class Bundles:
         finally:
             if self._held.get(place) is held:
                 del self._held[place]
-        rows = [one for number in held.questions for one in await rows_of(self._ctx).questions.named(number)]
-        put_before = {one.id: bundle_of(one) for one in rows}  # by a turn that a death cut off, mostly
+        rows = [await rows_of(self._ctx).questions.get(number) for number in held.questions]
+        put_before = {one.id: bundle_of(one) for one in rows if one}  # by a turn that a death cut off, mostly
         new = [asked for number, asked in held.questions.items() if number not in put_before]
         went = await self._together(new) if len(new) > 1 else []
         alone = [asked for number, asked in held.questions.items() if put_before.get(number) == ""]

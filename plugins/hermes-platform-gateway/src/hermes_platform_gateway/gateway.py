@@ -23,7 +23,7 @@ from hermes_platform_gateway.people.pairing import code_for
 from hermes_platform_gateway.people.telling import tell_admins
 from hermes_platform_gateway.platforms import PlatformSupervisor
 from hermes_platform_gateway.queue import LocalQueue, open_queue
-from hermes_platform_gateway.rows.kept import is_order, orders, rows_of, unplayed
+from hermes_platform_gateway.rows.kept import is_order_of, orders, rows_of, unplayed
 from hermes_platform_gateway.rows.values import KEPT
 from hermes_platform_gateway.supervision.services import Services
 from hermes_platform_gateway.turn_worker import TurnWorker
@@ -178,7 +178,7 @@ class Gateway:
             return owner.person
         turns = self._ctx.host.turns
         waiting = await turns.cut(session_id) or next(iter(await turns.waiting(session_id)), None)
-        if waiting is None or (came := waiting.envelope) is None or is_order(came.platform, came.account, owner):
+        if waiting is None or (came := waiting.envelope) is None or is_order_of(came, owner):
             return owner.person
         return (await speaker(self._ctx, came, owner)).person
 

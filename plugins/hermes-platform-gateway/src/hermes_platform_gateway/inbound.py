@@ -10,6 +10,7 @@ import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from functools import partial
+from typing import Any
 
 from attrs import evolve
 
@@ -259,7 +260,7 @@ class Inbound:
                 pass
             except Over as over:
                 answer = over.text
-        known = {"key": f"{key}:answer", "trace": trace.current(), "session_id": conversation.wanted}
+        known: dict[str, Any] = {"key": f"{key}:answer", "trace": trace.current(), "session_id": conversation.wanted}
         shown = said(answer) if isinstance(answer, str) else answer
         answers = [answer_to(envelope, conversation.owner, shown, **known)] if answer else []
         if answers and isinstance(answer, str) and (chat := await self._aside(envelope, conversation, access)):

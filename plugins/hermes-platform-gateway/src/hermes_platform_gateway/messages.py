@@ -77,12 +77,12 @@ class Messages(Mailbox):
         """What tells a target of a turn's end, for the commit that ends it. Raises UnknownName, UserError."""
         chats, _ = await self._found(owner, target, None)
         message = Message(role="assistant", parts=(Text(text=mask_of(self._ctx)(text)),))
-        known = {"kind": "answer", "trace": trace.current(), "turn_id": turn_id}
+        known: dict[str, Any] = {"kind": "answer", "trace": trace.current(), "turn_id": turn_id, "unasked": True}
         end = [
             answer_to(envelope_of(chat), owner, message, key=f"turn:{turn_id}:{chat.account}:{chat.address}", **known)
             for chat in chats
         ]
-        return await rows_of(self._ctx).outbox.sending([evolve(one, unasked=True) for one in end])
+        return await rows_of(self._ctx).outbox.sending(end)
 
     async def ask(self, owner: Principal, target: str, question: Question) -> None:
         """Put a question to the chats of a target, once for its id. Raises UnknownName, UserError."""

@@ -5,7 +5,7 @@ to its person's private chat, where there is one, and the group is told no more 
 """
 
 from collections.abc import Awaitable, Callable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from attrs import evolve
 
@@ -73,13 +73,13 @@ async def put(ctx: PluginContext, of: Asked, question: Question, alone: Alone = 
     await rows.questions.put(row)
     for one in sent:
         await rows.outbox.send_later(one)
-    kinds = {"kind": "question", "trace": of.trace, "session_id": of.session_id}
+    kinds: dict[str, Any] = {"kind": "question", "trace": of.trace, "session_id": of.session_id}
     if sent or question.to == "admin":
         shown = _told(of, question)
     else:
         whom = f"{called(here)}, only you can answer this.\n\n" if public and not nobodys else ""
         shown = _shown(question, whom, beside=beside)
-    await rows.outbox.send_later(evolve(answer_to(here, of.owner, shown, key=key, **kinds), unasked=of.unasked))
+    await rows.outbox.send_later(answer_to(here, of.owner, shown, key=key, unasked=of.unasked, **kinds))
     return [*(_where(one, here) for one in sent), here]
 
 
@@ -94,8 +94,7 @@ async def _to_admins(ctx: PluginContext, of: Asked, question: Question, alone: A
     asks, found = said(head, *_shown(question).parts), []
     for chat in [chat for chat in await admin_chats(ctx) if await alone(chat)]:
         key = f"{question_key(of.address, question.id)}:{chat.owner.person}"
-        asked = answer_to(envelope_to(chat), chat.owner, asks, key=key, kind="question")
-        found.append(evolve(asked, unasked=True))
+        found.append(answer_to(envelope_to(chat), chat.owner, asks, key=key, kind="question", unasked=True))
     return found
 
 
@@ -104,8 +103,8 @@ def _privately(of: Asked, question: Question, chat: KnownChat) -> Outgoing:
     where = plain_name(of.address.chat_name) or of.address.chat
     asks = said(f"Of what you said in {where}:", *_shown(question).parts)
     key = f"{question_key(of.address, question.id)}:private"
-    asked = answer_to(envelope_to(chat), chat.owner, asks, key=key, kind="question", trace=of.trace)
-    return evolve(asked, unasked=of.unasked)
+    known: dict[str, Any] = {"kind": "question", "trace": of.trace, "unasked": of.unasked}
+    return answer_to(envelope_to(chat), chat.owner, asks, key=key, **known)
 
 
 def envelope_to(chat: KnownChat) -> Envelope:

@@ -118,8 +118,8 @@ class TurnWorker:
         address = await self._address(session_id, owner, waiting)
         with trace.using(waiting.trace):
             unasked = waiting.envelope is not None and is_order_of(waiting.envelope, owner)
-            asked = Asked(address=address, owner=owner, session_id=session_id, trace=waiting.trace) if address else None
-            asked = evolve(asked, unasked=unasked) if asked else None
+            known: dict[str, Any] = {"session_id": session_id, "trace": waiting.trace, "unasked": unasked}
+            asked = Asked(address=address, owner=owner, **known) if address else None
             hidden = unasked and address is not None and await self._is_quiet(owner, address)
             order = waiting.envelope.order if waiting.envelope else None
             lasting = bool(order and order.ask)
@@ -185,8 +185,8 @@ class TurnWorker:
     async def _say_idle(self, asked: Asked, seconds: float) -> None:
         text = f"Nothing happened for {seconds / 60:.0f} minutes, so this turn was stopped. Ask again to go on."
         key = f"idle:{asked.session_id}:{asked.trace}"
-        message = answer_to(asked.address, asked.owner, said(text), key=key, trace=asked.trace)
-        await rows_of(self._ctx).outbox.send_later(evolve(message, unasked=asked.unasked))
+        known: dict[str, Any] = {"trace": asked.trace, "unasked": asked.unasked}
+        await rows_of(self._ctx).outbox.send_later(answer_to(asked.address, asked.owner, said(text), key=key, **known))
         self._wake(asked.address)
 
     async def _address(self, session_id: str, owner: Principal, waiting: Waiting) -> Envelope | None:
@@ -238,6 +238,6 @@ class TurnWorker:
         failed = result.state == "failed"
         text = without_places(text) if failed and of.owner != self._ctx.owner else text
         message = said(text) if failed else await with_files(self._ctx, of.session_id, of.owner, text)
-        known = {"key": f"turn:{result.turn_id}", "kind": "answer", "trace": of.trace, "session_id": of.session_id}
-        outgoing = answer_to(of.address, of.owner, message, turn_id=result.turn_id, **known)
-        return await rows_of(self._ctx).outbox.sending([evolve(outgoing, unasked=of.unasked)])
+        known: dict[str, Any] = {"key": f"turn:{result.turn_id}", "kind": "answer", "trace": of.trace}
+        known |= {"session_id": of.session_id, "turn_id": result.turn_id, "unasked": of.unasked}
+        return await rows_of(self._ctx).outbox.sending([answer_to(of.address, of.owner, message, **known)])

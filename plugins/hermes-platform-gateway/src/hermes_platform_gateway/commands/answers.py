@@ -87,10 +87,9 @@ class Answers:
         Raises UserError where it is settled, of another chat, or was put to somebody else.
         """
         word, _, number = rest.strip().partition(" ")
-        rows = [one for one in await rows_of(self._ctx).questions.named(word) if one.id == word]
-        if not rows or rows[0].kind != "command":
+        put = await rows_of(self._ctx).questions.get(word)
+        if put is None or put.kind != "command":
             return None
-        [put] = rows
         place = (put.platform, put.account, put.chat, put.thread)
         if place != (envelope.platform, envelope.account, envelope.chat, envelope.thread):
             raise UserError(_GONE)
@@ -123,8 +122,8 @@ class Answers:
 
     async def _bundle(self, here: Conversation, words: str) -> PutQuestion | None:
         """The questions that an id means together, for who may answer them."""
-        rows = [one for one in await rows_of(self._ctx).questions.named(words) if one.id == words]
-        return next((one for one in rows if one.kind == BUNDLE and here.role == "admin"), None)
+        found = await rows_of(self._ctx).questions.get(words)
+        return found if found and found.kind == BUNDLE and here.role == "admin" else None
 
     async def _settle_all(self, here: Conversation, bundle: PutQuestion, said: Verdict) -> str:
         assert here.envelope
@@ -171,7 +170,7 @@ class Answers:
             if not (one.addressee == "admin" and not admin) and (row := await self._row(one)) and row.state == "open":
                 found[row.id] = _Found(row, one)
         for row in await self._ctx.approvals.list(me, admin=admin, limit=50):
-            theirs = await self._put(row.id)
+            theirs = await rows_of(self._ctx).questions.get(row.id)
             if theirs is None or self._may(here, me, theirs):
                 found.setdefault(row.id, _Found(row, theirs))
         return list(found.values())
@@ -191,7 +190,7 @@ class Answers:
         if asked_here and here.envelope.kind != "dm":
             raise UserError("This question was put to somebody else, who alone can answer it.")
         row = await self._ctx.approvals.find(me, words, admin=here.role == "admin")
-        if (theirs := await self._put(row.id)) is not None and not self._may(here, me, theirs):
+        if (theirs := await rows_of(self._ctx).questions.get(row.id)) is not None and not self._may(here, me, theirs):
             raise UnknownName("approval", words)
         return _Found(row, theirs)
 
@@ -205,9 +204,6 @@ class Answers:
             return await self._ctx.approvals.find(put.whose, put.id, admin=True)
         except UnknownName:
             return None
-
-    async def _put(self, question: str) -> PutQuestion | None:
-        return next((one for one in await rows_of(self._ctx).questions.named(question) if one.id == question), None)
 
     @staticmethod
     def _may(here: Conversation, me: Principal, put: PutQuestion) -> bool:

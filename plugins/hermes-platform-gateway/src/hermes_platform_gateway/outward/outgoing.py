@@ -21,6 +21,7 @@ def answer_to(
     trace: str = "",
     session_id: str = "",
     turn_id: str = "",
+    unasked: bool = False,
 ) -> Outgoing:
     """A message to the chat and thread that an envelope came from. The same ``key`` twice is one message.
 
@@ -38,4 +39,5 @@ def answer_to(
         account=address.account,
         chat=Chat(address.chat, address.thread, reply_to),
         message=message,
+        unasked=unasked,
     )

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Sequence
+from typing import Any
 
 from hermes_core.codec import plain_text
 from hermes_core.context import PluginContext
@@ -45,7 +46,12 @@ class Senders:
         """What shows a turn in the chat it came from; None where another process sends to that."""
         if of.address is None or (sender := self.of(of.address)) is None:
             return None
-        known = {"key": f"turn:{turn_id}", "kind": "answer", "trace": of.trace, "session_id": of.session_id}
+        known: dict[str, Any] = {
+            "key": f"turn:{turn_id}",
+            "kind": "answer",
+            "trace": of.trace,
+            "session_id": of.session_id,
+        }
         outgoing = answer_to(of.address, of.owner, said(""), turn_id=turn_id, **known)
         return LiveMessage(sender, outgoing, gateway_settings(self._ctx), mask=mask_of(self._ctx))
 

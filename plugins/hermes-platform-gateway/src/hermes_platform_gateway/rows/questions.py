@@ -40,6 +40,12 @@ class Questions(Part):
             stored(tx, message)
 
     @unit(READ)
+    def get(self, tx: TablesTransaction, question_id: str) -> PutQuestion | None:
+        """The question of a whole id."""
+        found = tx.execute(sa.select(questions).where(equal(questions, id=clean(question_id))))
+        return next((_read(row) for row in found), None)
+
+    @unit(READ)
     def named(self, tx: TablesTransaction, words: str) -> list[PutQuestion]:
         """The questions of an id, or of the start of one."""
         words = clean(words).strip()
