@@ -21,19 +21,22 @@ class PipxPlace(Place):
         (folder / "tmp").mkdir()
         self.home.mkdir()
         (self.home / "config.yaml").write_text("model: {provider: offline}\n")
-        subprocess.run([sys.executable, "-m", "venv", str(self.tools)], check=True)
         pip = [self.tools / "bin" / "pip", "install", "-q", "--disable-pip-version-check", "pipx"]
-        subprocess.run(pip, check=True)
         self.environ = {
             "PATH": f"{folder / 'bin'}:{self.tools / 'bin'}:/usr/bin:/bin", "HOME": str(folder),
             "TMPDIR": str(folder / "tmp"), "HERMES_HOME": str(self.home), "HERMES_TRUST": "1",
             "PIPX_HOME": str(folder / "pipx"), "PIPX_BIN_DIR": str(folder / "bin"),
         }  # fmt: skip
         self.environ |= {name: value for name, value in os.environ.items() if name in ("PIP_CERT", "SSL_CERT_FILE")}
+        # pip asks a rustc on the path for its version, and rustup's makes a folder in the home it is given.
+        subprocess.run([sys.executable, "-m", "venv", str(self.tools)], env=self.environ, check=True)
+        subprocess.run(pip, env=self.environ, check=True)
         self.prefix = folder / "pipx" / "venvs" / "hermes-core"
         others = {one for name in closure() for one in project(name)["dependencies"] if not one.startswith("hermes-")}
         fetched = [*pip[:1], "download", *pip[2:-1], "-d", str(folder / "others"), *sorted(others)]
-        subprocess.run(fetched, check=True)  # of ours nothing comes from an index: there the names are other people's
+        subprocess.run(
+            fetched, env=self.environ, check=True
+        )  # of ours nothing comes from an index: there the names are other people's
         self.pipx("upgrade-shared")
         only = f"--pip-args=--no-index --find-links {wheels} --find-links {folder / 'others'}"
         self.pipx("install", "--python", sys.executable, only, f"hermes-core=={OLDER}")
