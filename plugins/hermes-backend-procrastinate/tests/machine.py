@@ -143,6 +143,7 @@ async def main() -> None:
         leases.LIFE, rows._BEAT = 3.0, 0.5
     hermes = Bench(FOLDER / ORDER["name"])
     hermes.tmp_plugin("hermes_platform_gateway")
+    hermes.tmp_plugin("hermes_tool_roles")
     hermes.tmp_plugin("hermes_backend_procrastinate")
     hermes.tmp_plugin("hermes_backend_postgresql")
     hermes.tmp_plugin(Stepwise(), step, name="steps")
@@ -155,6 +156,7 @@ async def main() -> None:
             "workers": {"queue": "procrastinate", "count": ORDER["count"], "poll_seconds": 0.5},
             "backends.procrastinate": {"heartbeat_seconds": 0.25},
             "gateway.allow_all_users": True,
+            "roles.strangers": "member",
             "policy.mode": "off",
         }
     )
