@@ -34,7 +34,10 @@ class Open(Browsing, Fields):
         await self.bounded(handle.click(trial=True))  # what lies over it would be clicked in its place
         name = tab.snapshot.elements[reference(ref)].name if tab.snapshot else ""
         name = " ".join("".join(sign if sign.isprintable() else " " for sign in name).split())[:_WORDS]
-        return Place(ref=ref, tab=tab, handle=handle, words=f"the field “{name}”" if name else "a field", **facts)
+        words = f"the field “{name}”" if name else "a field"
+        if not self.backend.here:
+            words += f" of {self.backend.describe()}, which others keep,"
+        return Place(ref=ref, tab=tab, handle=handle, words=words, **facts)
 
     async def fill(self, values: Sequence[tuple[Field, str]], guard: Guard, *, submit: bool) -> str:
         """Type into fields that are as they were found. Raises ToolError, without what was typed."""
