@@ -21,7 +21,7 @@ def shrink(source: str, target: str, side: str) -> None:
         if opened.width * opened.height > _PIXELS:
             raise ValueError(f"it has {opened.width} times {opened.height} pixels")
         opened.draft("RGB", (int(side), int(side)))
-        picture = ImageOps.exif_transpose(opened)
+        picture: Any = ImageOps.exif_transpose(opened)
         picture.thumbnail((int(side), int(side)))
         if picture.mode in ("RGBA", "LA", "P") and picture.convert("RGBA").getextrema()[3][0] < 255:
             picture.convert("RGBA").save(target, "PNG")
@@ -31,7 +31,7 @@ def shrink(source: str, target: str, side: str) -> None:
 
 def pages(source: str, folder: str, first: str, many: str, side: str) -> None:
     """Write pictures of pages, and say how many pages there are."""
-    import pypdfium2
+    import pypdfium2  # type: ignore[import-untyped]
 
     document = pypdfium2.PdfDocument(source)
     count = len(document)
