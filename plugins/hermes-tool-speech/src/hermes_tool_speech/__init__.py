@@ -45,10 +45,11 @@ def register_services(ctx: PluginContext) -> Sequence[Service]:
 
 @hookimpl
 def register_slash_commands(ctx: PluginContext) -> Sequence[SlashCommand]:
-    """``/voice``."""
+    """``/voice`` in chats, ``/talk`` in terminals."""
     from hermes_tool_speech.answering import voice_command
+    from hermes_tool_speech.talking import talk_command
 
-    return [voice_command(ctx)]
+    return [voice_command(ctx), talk_command(ctx)]
 
 
 @hookimpl

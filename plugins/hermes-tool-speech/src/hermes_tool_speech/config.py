@@ -46,4 +46,13 @@ class Config:
         example={"piper": {"speak": ["piper", "-m", "/opt/voice.onnx", "-i", "{text}", "-f", "{output}"]}},
         validator=_are_programs,
     )
+    microphone: str = option(
+        "What `/talk` listens to: a name of an input device, or a .wav file; empty: the usual one.", default=""
+    )
+    silence: float = option(
+        "Seconds of silence after which `/talk` stops listening.", default=2.0, validator=[ge(0.3), le(30)]
+    )
+    threshold: int = option(
+        "How loud speech is, of 32,767; what is quieter is silence.", default=200, validator=[ge(1), le(30_000)]
+    )
     seconds: int = option("The longest that speaking or hearing may take.", default=120, validator=[ge(1), le(280)])
