@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from hermes_core import hookimpl
 from hermes_core.context import PluginContext
 from hermes_core.kinds import Masker, Tool, ToolSource
-from hermes_core.types import Command, Effect, Session, ToolCall, Verdict
+from hermes_core.types import Command, Session, ToolCall, Verdict
 
 
 @hookimpl
@@ -45,13 +45,11 @@ async def redirect_tool_call(ctx: PluginContext, session: Session, call: ToolCal
 @hookimpl
 async def pre_tool_call(call: ToolCall) -> Verdict | None:
     """Say what one call does; the person is asked by the tool itself, in every mode."""
-    if call.name == "vault_fill":
-        return Verdict(outcome="allow", effects=frozenset({Effect.ASK}))
-    if call.name != "vault_fetch":
+    if call.name not in ("vault_fetch", "vault_fill"):
         return None
     from hermes_tool_vault.fetch import effects_of
 
-    return Verdict(outcome="allow", effects=effects_of(call.arguments))
+    return Verdict(outcome="allow", effects=effects_of(call))
 
 
 @hookimpl
