@@ -10,8 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import hermes_tool_speech
 from hermes_core.errors import UserError
-from hermes_core.types import MediaResponse, Session
+from hermes_core.notices import heard_by
+from hermes_core.types import Envelope, MediaResponse, Session
 from hermes_tool_speech.config import Config
 from hermes_tool_speech.talking import RATE, listened, microphone, talk_command
 
@@ -100,5 +102,11 @@ async def test_what_was_said_is_what_the_person_typed(tmp_path):
     talk, session = talk_command(ctx), Session(id="s", origin="cli")
     message = await talk.run(session, "")
     assert (message.role, message.parts[0].text) == ("user", "What is the time?")
+    told = list[str]()
+    with heard_by(told.append):
+        for _ in range(2):
+            envelope = Envelope(platform="cli", account="", event_id="1", chat="c", sender="me", message=message)
+            assert await hermes_tool_speech.transform_incoming(ctx, envelope) is None
+    assert told == ["You said: What is the time?"], "once"
     with pytest.raises(UserError, match="No words were understood"):
         await talk.run(session, "")

@@ -16,6 +16,8 @@ __all__ = ["register_checks", "register_services", "register_slash_commands", "r
 @hookimpl
 async def transform_incoming(ctx: PluginContext, envelope: Envelope) -> Envelope | None:
     """Put what was said in place of each voice note."""
+    if talked := ctx.state.pop("talked", ""):  # a terminal shows `/talk`, and not what was understood
+        ctx.tell(f"You said: {talked}")
     sounds = [p for p in envelope.message.parts if isinstance(p, Blob) and p.media_type.startswith("audio/")]
     if not sounds or not ctx.config.write_down:
         return None

@@ -6,9 +6,10 @@ Only a person begins it, and nothing listens at any other time. The sound is kep
 import array
 import asyncio
 import io
+import math
 import wave
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -35,12 +36,12 @@ def talk_command(ctx: PluginContext) -> SlashCommand:
     async def run(session: Session, rest: str) -> Message:
         config = ctx.config if isinstance(ctx.config, Config) else Config()
         way = hearing(ctx)
-        ctx.tell("Listening. Silence ends it.")
         async with aclosing(microphone(config)) as blocks:
             sound = await listened(blocks, config)
         said = (await way.hear(Blob(media_type="audio/wav", data=sound, name="said.wav"), session)).strip()
         if not said:
             raise UserError("No words were understood.", hint="Say it again, nearer to the microphone.")
+        ctx.state["talked"] = said
         return Message(role="user", parts=(Text(text=said),))
 
     return SlashCommand(name="talk", run=run)
@@ -126,6 +127,9 @@ async def _from_device(name: str) -> AsyncGenerator[bytes, None]:
         hint = "Is one connected, and may programs use it? tools.speech.microphone names another."
         raise UserError(f"The microphone cannot be used: {why}.", hint=hint) from None
     with stream:
+        await asyncio.to_thread(_beep, sounddevice)
+        while not come.empty():  # what it heard of that
+            come.get_nowait()
         while True:
             try:
                 async with asyncio.timeout(5.0):
@@ -133,3 +137,11 @@ async def _from_device(name: str) -> AsyncGenerator[bytes, None]:
             except TimeoutError:
                 raise UserError("The microphone is closed: nothing comes from it.") from None
             yield block
+
+
+def _beep(sounddevice: Any) -> None:
+    """Say by a short tone that it listens; without a loudspeaker it listens all the same."""
+    tone = array.array("h", (int(6_000 * math.sin(at * math.tau * 880 / RATE)) for at in range(RATE // 8)))
+    form: dict[str, Any] = {"samplerate": RATE, "channels": 1, "dtype": "int16"}
+    with suppress(sounddevice.PortAudioError, ValueError), sounddevice.RawOutputStream(**form) as out:
+        out.write(tone.tobytes())
