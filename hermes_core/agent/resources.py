@@ -52,29 +52,28 @@ class Resources(Jobs):
     ) -> tuple[Any, Callable[[], None]]:
         """Return what plugin ``label`` keeps under a name for a session, and how to say that a call needs it no more.
 
-        Raises UnknownName when the plugin has none of that name, and what opening it raises.
+        Raises UnknownName when neither it nor another, for all, has one of that name, and what opening it raises.
         """
-        resource = self._known(label, name)
-        held = self._held.setdefault(session.id, {}).setdefault(name, _Held(label, resource))
+        held = self._held.setdefault(session.id, {}).setdefault(name, _Held(*self._known(label, name)))
         held.users += 1
         try:
             async with held.lock:
-                if held.since and not self._says(held, resource.alive, otherwise=False):
+                if held.since and not self._says(held, held.resource.alive, otherwise=False):
                     await self._close(held)
                 if not held.since:
-                    held.thing, held.since = await resource.open(session, workspace), time.time()
+                    held.thing, held.since = await held.resource.open(session, workspace), time.time()
         except BaseException:
             self._done(held)
             raise
         return held.thing, partial(self._done, held)
 
-    def _known(self, label: str, name: str) -> Resource:
+    def _known(self, label: str, name: str) -> tuple[str, Resource]:
         self._runtime.loader.load_contributing("resources", [name])
-        found = [one for by, one in self._runtime.dispatch.contributions("register_resources") if by == label]
-        for one in found:
-            if one.name == name and isinstance(one, Resource):
-                return one
-        raise UnknownName("resource", name, [one.name for one in found])
+        rows = self._runtime.dispatch.contributions("register_resources")
+        found = {one.name: (by, one) for by, one in rows if isinstance(one, Resource) and (by == label or one.shared)}
+        if name not in found:
+            raise UnknownName("resource", name, [*found])
+        return found[name]
 
     def _says(self, held: _Held, ask: Callable[[Any], T], *, otherwise: T) -> T:
         """Return what a plugin says of its thing; ``otherwise`` where it fails, which is recorded."""

@@ -31,12 +31,13 @@ class Jobs(ABC):
 class Resource(ABC):
     """A way to open a thing that outlives one call: a shell, a browser, a language server. Each session has its own.
 
-    A tool of the same plugin gets it by ``ToolContext.resource``. It is closed when no call used it for ``idle``
-    seconds and it is not ``busy``, when a person stops it, when its session rests or is deleted, and at exit.
+    Tools of its plugin get it by ``ToolContext.resource``; of all plugins, where it is ``shared``. It is closed when no
+    call used it for ``idle`` seconds and it is not ``busy``, when a person stops it or its session rests, and at exit.
     """
 
     name: str
     idle: float = 600.0
+    shared: bool = False
 
     @abstractmethod
     async def open(self, session: Session, workspace: Workspace) -> Any:

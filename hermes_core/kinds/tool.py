@@ -57,7 +57,7 @@ class ToolContext(ABC):
         """
 
     async def resource(self, name: str) -> Any:
-        """Return the session's own of what this plugin's ``register_resources`` gives under a name, opened when needed.
+        """Return the session's own of this plugin's resource, or another's ``shared`` one, opened when needed.
 
         It stays open at least as long as this call, unless a person stops it. Ask again rather than keep it. Raises
         UnknownName, and what opening it raises.

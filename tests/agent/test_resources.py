@@ -57,6 +57,24 @@ async def light(context: ToolContext) -> str:
     return str(first)
 
 
+class Lantern(Lamp):
+    """One that is there for tools of all plugins."""
+
+    name, shared = "lantern", True
+
+
+@tool(name="borrow", touches=lambda _: ())
+async def borrow(context: ToolContext) -> str:
+    """Use what other plugins keep."""
+    return str(await context.resource("lantern"))
+
+
+@tool(name="steal", touches=lambda _: ())
+async def steal(context: ToolContext) -> str:
+    """Use what another plugin keeps for itself."""
+    return str(await context.resource("lamp"))
+
+
 async def said(hermes, session="s"):
     events = [event async for event in hermes.turn("go", session=session)]
     assert isinstance(events[-1], Ended)
@@ -102,6 +120,19 @@ async def test_calls_of_one_reply_share_it(hermes, scripted, lamp):
     hermes.tmp_plugin(scripted([Call("light"), Call("light")], "Lit."))
     hermes.tmp_plugin(light, lamp, name="house")
     assert await said(hermes) == ["1", "1"]
+
+
+async def test_what_is_shared_goes_to_tools_of_all_plugins_and_what_is_not_to_none(hermes, scripted):
+    hermes.tmp_plugin(scripted([Call("borrow"), Call("steal")], "Done."))
+    lantern, kept = Lantern(), Lamp()
+    hermes.tmp_plugin(lantern, kept, name="house")
+    hermes.tmp_plugin(borrow, steal, name="guest")
+    borrowed, stolen = await said(hermes)
+    assert borrowed == "1"
+    assert "lamp" in stolen
+    assert kept.open_now == []
+    await hermes.close()
+    assert lantern.closed == [1]
 
 
 async def test_what_is_idle_is_closed_and_what_is_busy_is_not(lit, hermes, lamp):

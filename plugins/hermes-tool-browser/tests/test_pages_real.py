@@ -285,6 +285,8 @@ async def test_an_endless_download_ends_at_its_bound(make, site):
     bench = make(download_mb=5)
     await bench.call("navigate", url=f"{site.url}/download")
     await bench.call("click", ref=bench.ref("No end"))
+    while not bench.browsing.downloads:  # told a little later where the machine is busy
+        await bench.call("wait", seconds=0.05)
     assert "download failed" in await bench.fails("save", download=1, path="x")
 
 

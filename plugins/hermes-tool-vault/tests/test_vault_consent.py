@@ -112,7 +112,7 @@ async def test_it_is_its_owners_alone(ctx, call, bound, place, site):
     guest = context(place, owner=Principal(person="guest"), verdict=YES)
     (source,) = register_tool_sources(ctx)
     assert not source.tools(guest.session)
-    assert len(list(source.tools(context(place).session))) == 3
+    assert len(list(source.tools(context(place).session))) == 4
     for name, given in (("vault_run", USE), ("vault_fetch", {"url": site.url, "headers": {"X": "{{vault:token}}"}})):
         with pytest.raises(ToolError, match="owner"):
             await call(name, context=guest, **given)

@@ -1,5 +1,6 @@
 """The tools that act on a page as a person does. What each call sends is said in ``effects``."""
 
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Literal
 
@@ -13,7 +14,7 @@ from hermes_tool_browser.calls import alone, located, shown, working
 from hermes_tool_browser.effects import still_there
 from hermes_tool_browser.tab import Tab
 
-__all__ = ["acting"]
+__all__ = ["acting", "after"]
 
 _VALUE = 20_000  # characters of what an expression gives
 _BOUNDED = """value => {
@@ -21,6 +22,7 @@ _BOUNDED = """value => {
   try { text = typeof value === 'string' ? value : JSON.stringify(value); } catch (error) { text = String(value); }
   return String(text === undefined ? value : text).slice(0, 20001);
 }"""
+_COPIES = re.compile(r"(?i)(?:Control|Meta|ControlOrMeta|Cmd).*\+|Insert|Cut|Copy|Shift\+Delete")
 Doing = Callable[[], Awaitable[Any]]
 _SENDS = frozenset({Effect.NETWORK, Effect.SEND})
 
@@ -119,7 +121,7 @@ def _pointing(ctx: PluginContext) -> Sequence[Tool]:
             one, other = located(tab, given.ref), located(tab, given.to)
             return lambda: one.drag_to(other)
 
-        return await _done(ctx, context, what, given.ref)
+        return await _done(ctx, context, what, given.ref, no="Not dragged")
 
     return [browser_click, browser_hover, browser_drag]
 
@@ -129,10 +131,7 @@ def _typing(ctx: PluginContext) -> Sequence[Tool]:
     async def browser_type(context: ToolContext, given: Type) -> str:
         """Type into a field."""
         if "{{vault:" in given.text:
-            raise ToolError(
-                "Not typed: the browser fills no values of the vault.",
-                hint="The person types it in, or use vault_fetch.",
-            )
+            raise ToolError("Not typed: a handle of the vault is for vault_fill.", hint="Or the person types it in.")
 
         def what(tab: Tab) -> Doing:
             element = located(tab, given.ref)
@@ -166,7 +165,7 @@ def _typing(ctx: PluginContext) -> Sequence[Tool]:
                 return lambda: element.press(given.key)
             return lambda: tab.page.keyboard.press(given.key)
 
-        return await _done(ctx, context, what, given.ref)
+        return await _done(ctx, context, what, given.ref, no="Not pressed" if _COPIES.search(given.key) else "")
 
     return [browser_type, browser_select, browser_press]
 
@@ -179,7 +178,7 @@ def _speaking(ctx: PluginContext) -> Sequence[Tool]:
             still_there(ctx, context.call_id, tab)
             before = tab.snapshot
             await browsing.answer(tab, accept=given.action == "accept", text=given.prompt_text)
-            return await shown(browsing, tab, _after(browsing, tab, before))
+            return await shown(browsing, tab, after(browsing, tab, before))
 
     @tool(toolset="browser", effects=_SENDS, untrusted=True, touches=alone, seconds=120.0)
     async def browser_evaluate(context: ToolContext, given: Evaluate) -> str:
@@ -187,6 +186,7 @@ def _speaking(ctx: PluginContext) -> Sequence[Tool]:
         values: list[str] = []
         async with working(ctx, context) as (browsing, tab):
             still_there(ctx, context.call_id, tab)
+            browsing.kept.script(tab.page.url)
 
             async def evaluate() -> None:
                 handle = await tab.page.evaluate_handle(given.expression)
@@ -202,18 +202,29 @@ def _speaking(ctx: PluginContext) -> Sequence[Tool]:
 
 
 async def _done(
-    ctx: PluginContext, context: ToolContext, what: Callable[[Tab], Doing], ref: str = "", *, judged: bool = True
+    ctx: PluginContext,
+    context: ToolContext,
+    what: Callable[[Tab], Doing],
+    ref: str = "",
+    *,
+    judged: bool = True,
+    no: str = "",
 ) -> str:
-    """Do what was ``judged``, to the element that it was judged on; tell what came of it."""
+    """Do what was ``judged``, to the element that it was judged on; tell what came of it.
+
+    ``no`` is for what could carry a value of the vault away: the words with which it is refused where one stands.
+    """
     async with working(ctx, context) as (browsing, tab):
         before, doing = tab.snapshot, what(tab)
+        if no:
+            browsing.kept.refuse(tab.page, no)
         if judged:
             still_there(ctx, context.call_id, tab, ref)
         await browsing.act(tab, doing)
-        return await shown(browsing, tab, _after(browsing, tab, before))
+        return await shown(browsing, tab, after(browsing, tab, before))
 
 
-def _after(browsing: Browsing, tab: Tab, before: Any) -> Callable[[], Awaitable[str]]:
+def after(browsing: Browsing, tab: Tab, before: Any) -> Callable[[], Awaitable[str]]:
     """What is new on the same page, or all of another one."""
 
     async def make() -> str:

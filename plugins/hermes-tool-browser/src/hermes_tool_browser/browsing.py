@@ -7,7 +7,7 @@ tab.
 import asyncio
 import contextlib
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from hermes_core.context import PluginContext
@@ -15,9 +15,11 @@ from hermes_core.errors import OutOfReach, ToolError
 from hermes_core.values import define
 from hermes_tool_browser.backends import Backend
 from hermes_tool_browser.config import Config
+from hermes_tool_browser.filled import Kept
 from hermes_tool_browser.snapshot import Snapshot
 from hermes_tool_browser.tab import Tab
 from hermes_tool_kit.addresses import check_url
+from hermes_tool_kit.fields import Guard
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, Download, Page, Route
@@ -55,8 +57,9 @@ class Browsing:
         self.lock = asyncio.Lock()
         self.tabs: list[Tab] = []
         self.downloads: dict[int, Saved] = {}
+        self.kept = Kept()
         self.acts = 0
-        self.alive = False
+        self.alive = self._watched = False
         self._current = 0
         self._count = self._saved = 0
         self._gave = asyncio.Event()
@@ -85,6 +88,13 @@ class Browsing:
 
     def _is_gone(self, _browser: "Browser") -> None:
         self.alive = False
+
+    async def guard(self, guard: Guard, origins: Sequence[str]) -> None:
+        """Watch over values that are about to be typed into documents of these origins."""
+        if not self._watched:
+            await self._context.route("**/*", self.kept.judge)
+            self._watched = True
+        self.kept.begin(guard, origins)
 
     async def _judge(self, route: "Route") -> None:
         try:
@@ -116,6 +126,8 @@ class Browsing:
             self.tabs.remove(tab)
         if self._current == tab.number:
             self._current = self.tabs[-1].number if self.tabs else 0
+        if not self.tabs:
+            self.kept.forget()
 
     @property
     def tab(self) -> Tab:

@@ -101,6 +101,7 @@ def giving(ctx: PluginContext) -> Sequence[Tool]:
         """Write the page as a PDF into the workspace."""
         async with working(ctx, context) as (browsing, tab):
             path = _inside(context.workspace, given.path)
+            browsing.kept.refuse(tab.page, "Not printed")
             data = await browsing.bounded(tab.page.pdf())
             await context.workspace.write(path, data)
             return f"Written: {given.path} ({len(data):,} bytes)"

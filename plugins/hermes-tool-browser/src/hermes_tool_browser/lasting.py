@@ -21,6 +21,7 @@ class Browsers(Resource):
     """Opens and closes them."""
 
     name = "browser"
+    shared = True  # for who fills its fields: ``hermes_tool_kit.fields``
 
     def __init__(self, ctx: PluginContext) -> None:
         config: Config = ctx.config or Config()
@@ -30,9 +31,10 @@ class Browsers(Resource):
         """Start one. Raises ToolError."""
         from hermes_tool_browser.backends import backend_of
         from hermes_tool_browser.driver import Driver
+        from hermes_tool_browser.fields import Open
 
         driver = self._ctx.state.setdefault("driver", Driver())
-        browsing = Browsing(self._ctx, backend_of(self._ctx), driver)
+        browsing = Open(self._ctx, backend_of(self._ctx), driver)
         await browsing.open()
         self._ctx.state.setdefault(_OPEN, {})[session.id] = browsing
         return browsing

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hermes_core.context import PluginContext
 from hermes_core.kinds import Tool, ToolContext, ToolOutput, tool
@@ -98,14 +98,21 @@ def reading(ctx: PluginContext) -> Sequence[Tool]:
 
 
 async def _picture(browsing: Browsing, tab: Tab, *, full: bool) -> bytes:
+    covered = await browsing.bounded(browsing.kept.covered(tab.page))
+    data = await _taken(browsing, tab, full=full, covered=covered)
+    await browsing.bounded(browsing.kept.covered(tab.page))  # nothing came while it was taken
+    return data
+
+
+async def _taken(browsing: Browsing, tab: Tab, *, full: bool, covered: dict[str, Any]) -> bytes:
     page = tab.page
     if not full:
-        return await browsing.bounded(page.screenshot(type="jpeg", quality=_QUALITY, animations="disabled"))
+        return await browsing.bounded(page.screenshot(type="jpeg", quality=_QUALITY, animations="disabled", **covered))
     height = await browsing.bounded(page.evaluate("() => document.documentElement.scrollHeight"))
     high = min(max(height if isinstance(height, int) else 0, 800), _HIGHEST)
     part: FloatRect = {"x": 0, "y": 0, "width": 1280, "height": high}
     return await browsing.bounded(
-        page.screenshot(type="jpeg", quality=_QUALITY, animations="disabled", full_page=True, clip=part)
+        page.screenshot(type="jpeg", quality=_QUALITY, animations="disabled", full_page=True, clip=part, **covered)
     )
 
 

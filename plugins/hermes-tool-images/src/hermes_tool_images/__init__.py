@@ -1,4 +1,4 @@
-"""Makes pictures from words, and from pictures."""
+"""Makes pictures from words, and from pictures; videos, where a service for them is set."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from hermes_core.context import PluginContext
 
 @hookimpl
 def register_tools(ctx: PluginContext) -> Sequence[Tool]:
-    """The tool ``draw``."""
-    from hermes_tool_images.tool import draw_tool
+    """The tools ``draw`` and ``film``."""
+    from hermes_tool_images.tool import draw_tool, film_tool
 
-    return [draw_tool(ctx)]
+    return [draw_tool(ctx), film_tool(ctx)]

@@ -1,17 +1,22 @@
-"""The tool ``draw``: a picture from words, or another one from a picture that is there."""
+"""The tools ``draw`` and ``film``: a picture or a video from words, or from a picture that is there."""
 
 import mimetypes
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from attrs import evolve
 
 from hermes_core import Tool, option, settings, tool
 from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError, ToolError
 from hermes_core.kinds import ToolContext
-from hermes_core.types import Blob, Effect, MediaRequest
+from hermes_core.types import Effect, MediaRequest
+from hermes_tool_images.config import Config
+from hermes_tool_images.files import picture, written
 
-__all__ = ["draw_tool"]
+__all__ = ["draw_tool", "film_tool"]
 
-_LARGEST = 20_000_000  # bytes of a picture to begin with
+_SECONDS = 3_200.0  # of a call; the setting bounds it before
 
 
 @settings
@@ -24,33 +29,80 @@ class Draw:
     begin_with: Sequence[str] = option("Paths of pictures to change or combine.", factory=list)
 
 
+@settings
+class Film:
+    """What the model gives."""
+
+    prompt: str = option("What happens in it.")
+    path: str = option("", default="video")
+    aspect_ratio: str = option("Such as 16:9.", default="")
+    begin_with: str = option("Path of a picture it begins with.", default="")
+
+
 def draw_tool(ctx: PluginContext) -> Tool:
     """The tool, asking through this plugin's context."""
+    config = ctx.config if isinstance(ctx.config, Config) else Config()
 
-    @tool(toolset="images", effects={Effect.READ_FILES, Effect.WRITE_FILES, Effect.NETWORK})
+    @tool(toolset="images", effects={Effect.READ_FILES, Effect.WRITE_FILES, Effect.NETWORK}, seconds=_SECONDS)
     async def draw(context: ToolContext, wanted: Draw) -> str:
         """Make a picture, or change pictures; gives the path of the new one."""
         if not wanted.prompt.strip():
             raise ToolError("Nothing says what to draw.", hint="Give a prompt.")
-        begin = [await _picture(context, path) for path in wanted.begin_with]
+        begin = [await picture(context, path) for path in wanted.begin_with]
+        if config.draw_with:
+            from hermes_tool_images.making import Order, made, noted
+
+            if len(begin) > 1:
+                raise ToolError(f"{config.draw_with} begins with one picture.", hint="Give one of them.")
+            order = Order(verb="draw", prompt=wanted.prompt, size=wanted.size, picture=begin[0] if begin else None)
+            async with noted(ctx, context):
+                return await written(context, wanted.path, await made(ctx, context, config.draw_with, order))
         options = {"size": wanted.size} if wanted.size else {}
         asked = MediaRequest(texts=(wanted.prompt,), blobs=begin, options=options)
         try:
-            made = (await ctx.llm.media("draw", asked, session=context.session)).blobs[0]
+            found = (await ctx.llm.media("draw", asked, session=context.session)).blobs[0]
         except HermesError as error:
             raise ToolError(f"Nobody could draw it: {error}", retry=False) from error
-        path = wanted.path + (mimetypes.guess_extension(made.media_type) or ".bin")
-        await context.workspace.write(path, made.data or b"")
-        return f"Written: {path}"
+        said = mimetypes.guess_extension(found.media_type) or ".bin"
+        return await written(context, wanted.path, found.data or b"", said)
 
-    return draw
+    return evolve(draw, left=_left(ctx))
 
 
-async def _picture(context: ToolContext, path: str) -> Blob:
-    kind = mimetypes.guess_type(path)[0] or ""
-    if not kind.startswith("image/"):
-        raise ToolError(f"{path} is no picture by its name.", hint="Give a PNG, JPEG, GIF or WebP file.")
-    data = await context.workspace.read(path)
-    if len(data) > _LARGEST:
-        raise ToolError(f"{path} has {len(data):,} bytes; {_LARGEST:,} are the most.")
-    return Blob(media_type=kind, data=data, name=path)
+def film_tool(ctx: PluginContext) -> Tool:
+    """The tool; there is one only where a service is set."""
+    config = ctx.config if isinstance(ctx.config, Config) else Config()
+
+    @tool(
+        toolset="images",
+        effects={Effect.READ_FILES, Effect.WRITE_FILES, Effect.NETWORK},
+        needs=lambda _: None if config.film_with else "no service for videos is set: tools.images.film_with",
+        seconds=_SECONDS,
+    )
+    async def film(context: ToolContext, wanted: Film) -> str:
+        """Make a short video; it takes minutes. Gives its path."""
+        from hermes_tool_images.making import Order, made, noted
+
+        if not wanted.prompt.strip():
+            raise ToolError("Nothing says what happens in it.", hint="Give a prompt.")
+        if not config.film_with:
+            raise ToolError("No service for videos is set.", hint="tools.images.film_with", retry=False)
+        begin = await picture(context, wanted.begin_with) if wanted.begin_with else None
+        order = Order(verb="film", prompt=wanted.prompt, size=wanted.aspect_ratio, picture=begin)
+        async with noted(ctx, context):
+            return await written(context, wanted.path, await made(ctx, context, config.film_with, order))
+
+    return evolve(film, left=_left(ctx))
+
+
+def _left(ctx: PluginContext) -> Callable[[ToolContext, Any], Awaitable[str]]:
+    async def left(context: ToolContext, wanted: Draw | Film) -> str:
+        from hermes_tool_images.making import finished, noted, unfinished
+
+        job = await unfinished(ctx, context)
+        if job is None:
+            raise ToolError("It was cut off before anything came; nothing was written.")
+        async with noted(ctx, context):
+            return await written(context, wanted.path, await finished(ctx, context, job))
+
+    return left

@@ -1,15 +1,23 @@
-"""Writes voice notes down before anybody answers them, and speaks what a model asks for."""
+"""Writes voice notes down before anybody answers them, and speaks: what a model asks for, and answers in chats."""
 
-from collections.abc import Sequence
-
-from hermes_core import Tool, hookimpl
+from hermes_core import hookimpl
 from hermes_core.context import PluginContext
-from hermes_core.types import Blob, Envelope
+from hermes_core.types import Blob, Envelope, Response, Session, TurnEnd
+from hermes_tool_speech.registering import (
+    register_checks,
+    register_services,
+    register_slash_commands,
+    register_tools,
+)
+
+__all__ = ["register_checks", "register_services", "register_slash_commands", "register_tools"]
 
 
 @hookimpl
 async def transform_incoming(ctx: PluginContext, envelope: Envelope) -> Envelope | None:
     """Put what was said in place of each voice note."""
+    if talked := ctx.state.pop("talked", ""):  # a terminal shows `/talk`, and not what was understood
+        ctx.tell(f"You said: {talked}")
     sounds = [p for p in envelope.message.parts if isinstance(p, Blob) and p.media_type.startswith("audio/")]
     if not sounds or not ctx.config.write_down:
         return None
@@ -19,8 +27,16 @@ async def transform_incoming(ctx: PluginContext, envelope: Envelope) -> Envelope
 
 
 @hookimpl
-def register_tools(ctx: PluginContext) -> Sequence[Tool]:
-    """The tool ``speak``."""
-    from hermes_tool_speech.tool import speak_tool
+async def post_llm_call(ctx: PluginContext, session: Session, response: Response) -> None:
+    """Hear what may be the answer."""
+    from hermes_tool_speech.answering import heard
 
-    return [speak_tool(ctx)]
+    heard(ctx, session, response)
+
+
+@hookimpl
+async def on_turn_end(ctx: PluginContext, session: Session, end: TurnEnd) -> None:
+    """Have the answer spoken, where its chat wishes that."""
+    from hermes_tool_speech.answering import over
+
+    await over(ctx, session, end)

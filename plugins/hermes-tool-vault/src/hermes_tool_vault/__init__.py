@@ -10,7 +10,7 @@ from hermes_core.types import Command, Session, ToolCall, Verdict
 
 @hookimpl
 def register_tool_sources(ctx: PluginContext) -> Iterable[ToolSource]:
-    """The source ``vault``: ``vault_list``, ``vault_run`` and ``vault_fetch``, once there is a vault."""
+    """The source ``vault``: it lists, runs, fetches and fills, once there is a vault."""
 
     def tools(session: Session) -> Iterable[Tool]:
         if session.owner != ctx.owner or not (ctx.paths.data / "vault").exists():
@@ -32,8 +32,8 @@ def register_maskers(ctx: PluginContext) -> Iterable[Masker]:
 
 @hookimpl
 async def redirect_tool_call(ctx: PluginContext, session: Session, call: ToolCall) -> ToolCall | None:
-    """Have a command or a page with a handle in it answered by ``vault_run`` and ``vault_fetch``."""
-    if call.name not in ("terminal", "web_fetch") or "{{" not in str(call.arguments):
+    """Have a command, a page or a field with a handle in it answered by the tools of the vault."""
+    if call.name not in ("terminal", "web_fetch", "browser_type") or "{{" not in str(call.arguments):
         return None
     if session.owner != ctx.owner or not (ctx.paths.data / "vault").exists():
         return None
@@ -44,12 +44,12 @@ async def redirect_tool_call(ctx: PluginContext, session: Session, call: ToolCal
 
 @hookimpl
 async def pre_tool_call(call: ToolCall) -> Verdict | None:
-    """Say what one ``vault_fetch`` does; the person is asked by the tool itself, in every mode."""
-    if call.name != "vault_fetch":
+    """Say what one call does; the person is asked by the tool itself, in every mode."""
+    if call.name not in ("vault_fetch", "vault_fill"):
         return None
     from hermes_tool_vault.fetch import effects_of
 
-    return Verdict(outcome="allow", effects=effects_of(call.arguments))
+    return Verdict(outcome="allow", effects=effects_of(call))
 
 
 @hookimpl

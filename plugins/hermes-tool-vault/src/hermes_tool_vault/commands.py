@@ -166,7 +166,9 @@ def _bind(vault: Vault) -> "click.Command":
 
     @click.command("bind")
     @click.argument("name")
-    @click.option("--origin", default="", metavar="https://HOST[:PORT]", help="Headers and bodies of requests there.")
+    @click.option(
+        "--origin", default="", metavar="https://HOST[:PORT]", help="Requests there, and fields of its pages."
+    )
     @click.option("--header", default="", metavar="HOST[:PORT]", help="Headers of requests there, by https.")
     @click.option("--command", "program", default="", metavar="PROGRAM", help="Environment and input of this program.")
     @click.option("--unattended", is_flag=True, help="No question is put. A conversation with outside text asks ever.")

@@ -40,12 +40,19 @@ def owned(ctx: PluginContext, context: ToolContext) -> None:
 
 
 async def agreed(
-    ctx: PluginContext, context: ToolContext, uses: Sequence[Use], subject: str, arguments: Mapping[str, JSON]
+    ctx: PluginContext,
+    context: ToolContext,
+    uses: Sequence[Use],
+    subject: str,
+    arguments: Mapping[str, JSON],
+    *,
+    told: bool = True,
 ) -> None:
     """Make sure that a person agrees to these uses. Raises ToolError.
 
     A yes for the session covers the same value to the same place. With text from outside in the conversation only what
     a person says to this very call counts, or said to the same one there; what is bound as unattended asks, too.
+    ``told`` is False where the call does not say what the person decides: a yes to the policy's question is none then.
     """
     session = context.session
     keys = {_key(use, arguments, session.untrusted) for use in uses}
@@ -54,7 +61,7 @@ async def agreed(
     kept = await ctx.documents.get(_USES, owner=session.owner, session_id=session.id)
     if kept and keys <= set(kept.value):
         return
-    if await _asked_already(ctx, context, uses):
+    if told and await _asked_already(ctx, context, uses):
         return
     words = ", ".join(use.words for use in uses)
     outside = (

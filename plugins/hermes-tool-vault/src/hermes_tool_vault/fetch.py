@@ -8,7 +8,7 @@ from hermes_core.context import PluginContext, UrlRules
 from hermes_core.errors import OutOfReach, ToolError, UserError
 from hermes_core.kinds import Tool, ToolContext, tool
 from hermes_core.options import option, settings
-from hermes_core.types import JSON, Effect
+from hermes_core.types import Effect, ToolCall
 from hermes_tool_vault.consent import Use, agreed, owned
 from hermes_tool_vault.filling import Filled, fill
 from hermes_tool_vault.items import HANDLE, Item, origin_of
@@ -31,8 +31,11 @@ class Fetch:
     body: str = option("", default="")
 
 
-def effects_of(arguments: Mapping[str, JSON]) -> frozenset[Effect]:
-    """What one call does: a GET looks, anything else sends."""
+def effects_of(call: ToolCall) -> frozenset[Effect]:
+    """What one call does: a GET looks, anything else sends; filling asks by itself, with the page that is open."""
+    if call.name == "vault_fill":
+        return frozenset({Effect.ASK})
+    arguments = call.arguments
     looks = arguments.get("method", "GET") == "GET" and not arguments.get("body")
     return frozenset({Effect.NETWORK, Effect.ASK} | (set() if looks else {Effect.SEND}))
 

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from hermes_core.errors import UserError
 from hermes_core.kinds import Masker
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from hermes_known.forms import Forms
     from hermes_known.places import Span
 
-__all__ = ["Kept", "hide"]
+__all__ = ["Kept", "hide", "hider"]
 
 _HIDDEN = "⟦secret⟧"
 _PIECE = 6  # characters in a row; of what a tool of the vault brings back not even as much is shown
@@ -73,18 +73,28 @@ def hide(text: str, values: Iterable[str]) -> str:
         text: All that came back, so that what stands on several lines is found, too.
         values: Those that were used, with what they were made of.
     """
+    return hider(values)(text)
+
+
+def hider(values: Iterable[str]) -> Callable[[str], str]:
+    """What hides these values in one text after another."""
     from hermes_known.forms import Forms
     from hermes_known.places import places
 
     known = sorted(set(filter(None, values)))
     pieces = {way[at : at + _PIECE] for v in known for way in (v, v[::-1]) for at in range(len(v) - _PIECE + 1)}
-    found = [*Forms(known).spans(text), *_short((v for v in known if len(v) <= _PIECE), text)]
-    found += [span for piece in pieces for span in places(piece, text)]
-    shown, at = [], 0
-    for begin, end in _merged(found):
-        shown += [text[at:begin], _HIDDEN]
-        at = end
-    return "".join([*shown, text[at:]])
+    forms, short = Forms(known), [value for value in known if len(value) <= _PIECE]
+
+    def hidden(text: str) -> str:
+        found = [*forms.spans(text), *_short(short, text)]
+        found += [span for piece in pieces for span in places(piece, text)]
+        shown, at = [], 0
+        for begin, end in _merged(found):
+            shown += [text[at:begin], _HIDDEN]
+            at = end
+        return "".join([*shown, text[at:]])
+
+    return hidden
 
 
 def _short(values: Iterable[str], text: str) -> Iterator["Span"]:

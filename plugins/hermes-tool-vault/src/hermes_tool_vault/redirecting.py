@@ -1,4 +1,4 @@
-"""Commands and pages with handles in them, as calls of the vault's own tools.
+"""Commands, pages and fields with handles in them, as calls of the vault's own tools.
 
 A shell would give a value to all that it runs, and show it in its arguments. So a command with a handle is one program:
 ``NAME={{vault:x}} program words``, or with ``<<< '{{vault:x}}'`` behind it. A plain ``curl`` is a request.
@@ -32,6 +32,11 @@ def redirected(call: ToolCall) -> ToolCall | None:
             return None
         kept = {name: arguments[name] for name in ("url", "method", "headers", "body") if name in arguments}
         return evolve(call, name="vault_fetch", arguments=kept)
+    if call.name == "browser_type":
+        if not HANDLE.search(str(arguments.get("text", ""))):
+            return None
+        filled: dict[str, JSON] = {str(arguments.get("ref", "")): arguments["text"]}
+        return evolve(call, name="vault_fill", arguments={"fields": filled, "submit": arguments.get("submit", False)})
     command = arguments.get("command")
     if not isinstance(command, str) or not HANDLE.search(command):
         return None

@@ -7,13 +7,14 @@ from hermes_core.kinds import Tool
 from hermes_tool_vault.fetch import make_fetch
 from hermes_tool_vault.listing import make_list
 from hermes_tool_vault.run import make_run
+from hermes_tool_vault.typing_in import make_fill
 
 __all__ = ["tools_of"]
 
 
 def tools_of(ctx: PluginContext) -> Sequence[Tool]:
-    """All three."""
+    """All of them."""
     if "tools" not in ctx.state:
-        ctx.state["tools"] = (make_list(ctx), make_run(ctx), make_fetch(ctx))
+        ctx.state["tools"] = (make_list(ctx), make_run(ctx), make_fetch(ctx), make_fill(ctx))
     found: Sequence[Tool] = ctx.state["tools"]
     return found

@@ -14,6 +14,11 @@ class Config:
         "that others do.",
         default="auto",
     )
+    see_with: Literal["auto", "model", "ocr"] = option(
+        "Who looks: a model that sees (`model`), what reads text in pictures on this machine (`ocr`), or that where no "
+        "model can (`auto`).",
+        default="auto",
+    )
     question: str = option(
         "What is asked about each picture.",
         default="Say what this picture shows, for somebody who works with it and does not see it. Repeat any text in "
