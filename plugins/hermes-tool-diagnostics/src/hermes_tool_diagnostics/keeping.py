@@ -23,8 +23,6 @@ FRESH = 60.0  # seconds that what was found for a folder holds
 LONGEST = 60.0  # seconds that one look at a file may take
 _WAIT = 3.0
 
-log = logging.getLogger(__name__)
-
 
 @define(eq=False)
 class Held:
@@ -45,8 +43,8 @@ class Held:
 class Servers:
     """Those of one kernel, by session."""
 
-    def __init__(self, config: Config) -> None:
-        self._config, self._rows = config, rows_of(config)
+    def __init__(self, config: Config, log: logging.Logger) -> None:
+        self._config, self._rows, self._log = config, rows_of(config), log
         self._held: dict[str, dict[tuple[str, str], Held]] = {}
         self._found: WeakKeyDictionary[Workspace, dict[tuple[str, str], tuple[float, Sequence[Found]]]]
         self._found = WeakKeyDictionary()
@@ -104,7 +102,7 @@ class Servers:
             self._broken.add((session.id, server.row.name, workspace.cwd))
             self._found.pop(workspace, None)
             server.gone = server.gone or str(error)
-            log.info("the language server %s did not start: %s", server.row.name, error)
+            self._log.info("the language server %s did not start: %s", server.row.name, error)
 
     async def ask(self, held: Held, path: str, text: str) -> Sequence[Problem]:
         """What a server says of a text in a file; nothing where it does not say it in time."""
@@ -117,7 +115,7 @@ class Servers:
                     held.last = (path, text, await held.server.problems(path, text))
                 return held.last[2]
         except (Gone, TimeoutError) as error:
-            log.info("the language server %s said nothing of %s: %s", held.found.row.name, path, error)
+            self._log.info("the language server %s said nothing of %s: %s", held.found.row.name, path, error)
             return []
         finally:
             self._done(held)

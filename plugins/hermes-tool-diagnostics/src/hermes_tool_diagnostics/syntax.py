@@ -81,7 +81,11 @@ def _yaml(text: str) -> Problem | None:
         for event in yaml.parse(text, Loader=loader):  # events only: nothing is built, no alias is followed
             depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
             if depth > DEEP:  # the parser takes ever longer for what comes
-                return Problem(line=event.start_mark.line + 1, message="it is nested too deep", source="YAML")
+                return Problem(
+                    line=mark.line + 1 if (mark := event.start_mark) else 1,
+                    message="it is nested too deep",
+                    source="YAML",
+                )
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         said = error.problem or error.context or "invalid"

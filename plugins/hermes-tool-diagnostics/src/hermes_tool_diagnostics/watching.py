@@ -58,7 +58,7 @@ class Watch:
     def __init__(self, ctx: PluginContext) -> None:
         self._ctx = ctx
         self._config: Config = ctx.config or Config()
-        self.servers = Servers(self._config)
+        self.servers = Servers(self._config, ctx.log)
         self._sessions: dict[str, Turns] = {}
 
     def _of(self, session: Session) -> Turns:
