@@ -182,6 +182,9 @@ async def test_prose_or_what_was_run_after_needs_no_check(make: Callable) -> Non
     assert bench.watch.end(bench.session) is None
     await bench.write("a.py", "x = 2\n")
     assert bench.watch.end(bench.session) is not None
+    bench.next_turn()
+    await bench.write("a.css", "a {}")
+    assert bench.watch.end(bench.session) is not None
 
 
 async def test_what_is_told_at_the_end_is_what_is_left(make: Callable) -> None:

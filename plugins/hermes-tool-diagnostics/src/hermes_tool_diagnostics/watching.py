@@ -73,7 +73,7 @@ class Watch:
         try:
             async with asyncio.timeout(READING):
                 for path in paths:
-                    kept[path] = await _text(workspace, path)
+                    kept[path] = await _text(workspace, path) if self._looked_at(path) else None
         except TimeoutError:
             self._ctx.log.info("what %s will change was not read in time", call.name)
         while len(turns.before) >= CALLS:
@@ -113,7 +113,8 @@ class Watch:
         said = []
         looks = []
         for path, before in kept.items():
-            after = await _text(workspace, path)
+            looked = self._looked_at(path)
+            after = await _text(workspace, path) if looked else None
             if after == before and before is not None:
                 continue
             turns.failed.pop(path, None)
@@ -121,11 +122,11 @@ class Watch:
             turns.texts.pop(path, None)
             turns.late.pop(path, None)
             turns.errors.pop(path, None)
-            if after is None:
-                turns.unchecked.pop(path, None)
-                continue
-            if not path.lower().endswith(_PROSE):
+            turns.unchecked.pop(path, None)
+            if not path.lower().endswith(_PROSE) and (after is not None or not looked):
                 turns.unchecked[path] = None
+            if after is None:
+                continue
             turns.texts[path] = after
             looks.append((path, before, after))
         found = await asyncio.gather(*(self._look(session, turns, workspace, *one) for one in looks))
@@ -134,6 +135,11 @@ class Watch:
                 self._note(turns, path, problems)
                 said.append(told(_short(path, workspace), problems))
         return said
+
+    def _looked_at(self, path: str) -> bool:
+        """Whether anybody has something to say of such a file; a name without an ending may be that of a script."""
+        known = syntax.language_of(path, "") or self.servers.looks_at(path)
+        return bool(known) or "." not in posixpath.basename(path)
 
     def _note(self, turns: Turns, path: str, problems: Sequence[Problem]) -> None:
         errors = [one for one in problems if one.severity == "error"]

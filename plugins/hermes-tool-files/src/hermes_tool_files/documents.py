@@ -1,6 +1,5 @@
 """Documents and notebooks as the text a model reads, and how much of it is kept meanwhile."""
 
-import asyncio
 import hashlib
 import posixpath
 from collections import OrderedDict
@@ -24,7 +23,7 @@ class Documents:
             return None
         name = posixpath.basename(path)
         try:
-            from hermes_documents.reading import Unreadable, is_document, markdown_of
+            from hermes_documents.reading import Unreadable, is_document, read_markdown
         except ModuleNotFoundError as error:
             raise ToolError(
                 f"{path} is no plain text, and what reads documents is not installed.",
@@ -36,7 +35,7 @@ class Documents:
         key = hashlib.blake2b(data, digest_size=16).digest()
         if key not in self._texts:
             try:
-                self._texts[key] = await asyncio.to_thread(markdown_of, data, name)
+                self._texts[key] = await read_markdown(data, name)
             except Unreadable as error:
                 raise ToolError(f"{path} cannot be read: {error.text}.", retry=False) from error
         self._texts.move_to_end(key)
