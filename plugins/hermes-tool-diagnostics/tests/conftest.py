@@ -46,10 +46,13 @@ class Bench:
             path.unlink() if text is None else path.write_text(text)
         return await self._after(call, failed=failed)
 
-    async def other(self, tool: str = "read_file") -> str:
-        """What is said below the result of a call that changes nothing we see."""
+    async def other(self, *, runs: bool = False) -> str:
+        """What is said below the result of a call that changes nothing we see, or of one that runs something."""
         self._calls += 1
-        return await self._after(ToolCall(id=str(self._calls), name=tool, arguments={}), failed=False)
+        call = ToolCall(id=str(self._calls), name="other", arguments={})
+        if runs:
+            self.watch.runs(self.session, call)
+        return await self._after(call, failed=False)
 
     async def _after(self, call: ToolCall, *, failed: bool) -> str:
         result = ToolResult(call_id=call.id, name=call.name, parts=(Text(text="done"),), failed=failed)

@@ -48,6 +48,13 @@ async def test_a_turns_end_names_what_changed(play: Callable) -> None:
     assert said == ["Changed: a.py. Not changed: b.py (edit_file failed)."]
 
 
+async def test_what_was_run_after_a_change_is_its_check(hermes: Any, play: Callable) -> None:
+    hermes.tmp_plugin("hermes_tool_terminal")
+    ran = Call("terminal", {"command": "true"})
+    events = await play(BROKEN, WHOLE, ran, "done", check="always", footer="never", servers="never")
+    assert [event for event in events if isinstance(event, Noticed)] == []
+
+
 async def test_a_turn_is_sent_on_to_check_once(play: Callable) -> None:
     events = await play(BROKEN, "done", "it is a draft", check="always", footer="never")
     said = [event.text for event in events if isinstance(event, Noticed)]

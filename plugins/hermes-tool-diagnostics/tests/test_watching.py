@@ -178,7 +178,7 @@ async def test_prose_or_what_was_run_after_needs_no_check(make: Callable) -> Non
     bench = make(check="always")
     await bench.write("README.md", "x")
     await bench.write("a.py", "x = 1\n")
-    await bench.other("terminal")
+    await bench.other(runs=True)
     assert bench.watch.end(bench.session) is None
     await bench.write("a.py", "x = 2\n")
     assert bench.watch.end(bench.session) is not None
@@ -191,5 +191,5 @@ async def test_what_is_told_at_the_end_is_what_is_left(make: Callable) -> None:
     bench = make(check="always")
     await bench.write("a.say", "bad\n")
     await bench.write("a.say", "good\n")
-    await bench.other("terminal")
+    await bench.other(runs=True)
     assert bench.watch.end(bench.session) is None

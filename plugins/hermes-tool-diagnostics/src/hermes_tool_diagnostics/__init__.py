@@ -25,8 +25,11 @@ async def pre_tool_call(
     ctx: PluginContext, session: Session, call: ToolCall, effects: frozenset[Effect], workspace: Workspace,
     touches: Sequence[str] | None,
 ) -> Verdict | None:  # fmt: skip
-    """Keep what the files held that a call will change."""
-    if Effect.WRITE_FILES in effects and Effect.EXECUTE not in effects and touches:
+    """Keep what the files held that a call will change, and which call runs something."""
+    if Effect.EXECUTE in effects:
+        if "watch" in ctx.state:
+            ctx.state["watch"].runs(session, call)
+    elif Effect.WRITE_FILES in effects and touches:
         await _watch(ctx).before(session, call, workspace, touches)
     return None
 

@@ -97,6 +97,7 @@ def of_protocol(items: Any, source: str) -> Sequence[Problem]:
 
 def told(path: str, problems: Sequence[Problem], *, late: bool = False) -> str:
     """What a model reads of a file's new problems."""
+    path = " ".join(path.splitlines())
     rows = [f"{'New problems, found late,' if late else 'New problems'} in {path}:"]
     for one in problems[:SHOWN]:
         words = re.sub(r"\s+", " ", one.message).strip()

@@ -36,6 +36,7 @@ class Turns:
 
     turn: str = ""
     before: dict[str, Before] = field(factory=dict)
+    running: set[str] = field(factory=set)
     changed: dict[str, None] = field(factory=dict)
     failed: dict[str, str] = field(factory=dict)
     unchecked: dict[str, None] = field(factory=dict)
@@ -47,7 +48,7 @@ class Turns:
     def begin(self, turn: str) -> None:
         """Forget what an earlier turn did; what comes late of it is told still."""
         if turn != self.turn:
-            self.turn, self.before = turn, {}
+            self.turn, self.before, self.running = turn, {}, set()
             for kept in (self.changed, self.failed, self.unchecked, self.errors):
                 kept.clear()
 
@@ -80,6 +81,11 @@ class Watch:
             del turns.before[next(iter(turns.before))]
         turns.before[call.id] = kept
 
+    def runs(self, session: Session, call: ToolCall) -> None:
+        """Know of a call that runs something: what was changed before is checked by it."""
+        if session.id in self._sessions:
+            self._of(session).running.add(call.id)
+
     async def after(
         self, session: Session, call: ToolCall, result: ToolResult, workspace: Workspace, *, twin: bool
     ) -> ToolResult | None:
@@ -90,8 +96,8 @@ class Watch:
         kept = None if twin else turns.before.pop(call.id, None)
         said = list[str]()
         if kept is None:
-            if not result.failed:
-                self._ran(turns, call)
+            if call.id in turns.running and not result.failed:
+                turns.unchecked.clear()
         elif result.failed:
             turns.failed |= dict.fromkeys(kept, call.name)
         else:
@@ -102,10 +108,6 @@ class Watch:
         if not said:
             return None
         return evolve(result, parts=(*result.parts, Text(text="\n" + "\n".join(said))))
-
-    def _ran(self, turns: Turns, call: ToolCall) -> None:
-        if call.name in ("terminal", "execute_code", "process"):
-            turns.unchecked.clear()
 
     async def _changed(
         self, session: Session, turns: Turns, call: ToolCall, workspace: Workspace, kept: Before
@@ -128,6 +130,8 @@ class Watch:
             if after is None:
                 continue
             turns.texts[path] = after
+            while len(turns.texts) > CALLS:
+                del turns.texts[next(iter(turns.texts))]
             looks.append((path, before, after))
         found = await asyncio.gather(*(self._look(session, turns, workspace, *one) for one in looks))
         for (path, _, _), problems in zip(looks, found, strict=True):
