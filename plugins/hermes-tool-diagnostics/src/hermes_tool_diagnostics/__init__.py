@@ -1,15 +1,12 @@
 """Tells what a change broke, and which files a turn changed."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from hermes_core.context import PluginContext
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import Jobs, Workspace
 from hermes_core.types import Effect, Session, ToolCall, ToolResult, Verdict
-
-if TYPE_CHECKING:
-    from hermes_tool_diagnostics.watching import Watch
+from hermes_tool_diagnostics.late import watch_of
 
 
 @hookimpl
@@ -17,7 +14,7 @@ def register_jobs(ctx: PluginContext) -> Sequence[Jobs]:
     """The language servers that are open, for whoever shows and stops what runs beside a conversation."""
     from hermes_tool_diagnostics.keeping import Running
 
-    return [Running(lambda: _watch(ctx).servers)]
+    return [Running(lambda: watch_of(ctx).servers)]
 
 
 @hookimpl
@@ -30,7 +27,7 @@ async def pre_tool_call(
         if "watch" in ctx.state:
             ctx.state["watch"].runs(session, call)
     elif Effect.WRITE_FILES in effects and touches:
-        await _watch(ctx).before(session, call, workspace, touches)
+        await watch_of(ctx).before(session, call, workspace, touches)
     return None
 
 
@@ -53,11 +50,3 @@ async def on_session_end(ctx: PluginContext, session: Session) -> None:
     """End its language servers."""
     if "watch" in ctx.state:
         await ctx.state["watch"].rest(session)
-
-
-def _watch(ctx: PluginContext) -> "Watch":
-    from hermes_tool_diagnostics.watching import Watch
-
-    if "watch" not in ctx.state:
-        ctx.state["watch"] = Watch(ctx)
-    return ctx.state["watch"]  # type: ignore[no-any-return]
