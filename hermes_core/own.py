@@ -33,6 +33,7 @@ OWN = (
     "hermes-tool-commands",
     "hermes-tool-context-files",
     "hermes-tool-delegate",
+    "hermes-tool-diagnostics",
     "hermes-tool-files",
     "hermes-tool-guard",
     "hermes-tool-loops",

@@ -55,3 +55,21 @@ class TestListFiles(_Files):
     which = "list_files"
     arguments: ClassVar = {}
     failing_arguments: ClassVar = {"path": "gone"}
+
+
+class TestApplyPatch(_Files):
+    which = "apply_patch"
+    arguments: ClassVar = {"patch": "*** Begin Patch\n*** Update File: a.txt\n@@\n+three\n*** End Patch"}
+    failing_arguments: ClassVar = {"patch": "*** Begin Patch\n*** Update File: a.txt\n@@\n-six\n+two\n*** End Patch"}
+
+
+class TestEditNotebook(_Files):
+    which = "edit_notebook"
+    arguments: ClassVar = {"path": "a.ipynb", "cell": "1", "source": "x"}
+    failing_arguments: ClassVar = {"path": "a.ipynb", "cell": "9", "source": "x"}
+
+    @pytest.fixture
+    def workspace(self, tmp_path):
+        cells = '{"cells": [{"cell_type": "code", "source": "", "outputs": []}], "nbformat": 4, "nbformat_minor": 5}'
+        (tmp_path / "a.ipynb").write_text(cells)
+        return FakeWorkspace(folder=tmp_path)

@@ -167,6 +167,24 @@ async def test_one_session_does_not_speak_for_another(call, tools, tmp_path, pla
     assert "had changed" not in await tools["write_file"].run(other, params)
 
 
+async def test_who_changed_a_file_is_told_as_far_as_it_is_known(tools, tmp_path, place):
+    me = FakeToolContext(place, session=Session(id="me", origin="cli"))
+    child = FakeToolContext(place, session=Session(id="child", origin="child", parent="me"))
+    other = FakeToolContext(place, session=Session(id="other", origin="cli"))
+
+    async def write(context, content):
+        return await tools["write_file"].run(context, tools["write_file"].params(path="a", content=content))
+
+    await write(me, "one")
+    assert "Warning" not in await write(child, "two")
+    assert "an agent that works for you changed the file" in await write(me, "three")
+    assert "the agent you work for changed the file" in await write(child, "four")
+    await write(other, "five")
+    assert "another agent (session other) changed the file" in await write(me, "six")
+    (tmp_path / "a").write_text("seven")
+    assert "had changed on disk" in await write(me, "eight")
+
+
 @pytest.fixture(params=["rg", "grep"])
 def tree(request, tmp_path, monkeypatch):
     """A small project, searched with ripgrep and without it."""
@@ -276,7 +294,7 @@ def test_keys_are_absolute_where_they_can_be(tools, monkeypatch):
 
 def test_effects_and_repeatability_are_declared(tools):
     writers = {name for name, tool in tools.items() if Effect.WRITE_FILES in tool.effects}
-    assert writers == {"write_file", "edit_file"}
+    assert writers == {"write_file", "edit_file", "apply_patch", "edit_notebook"}
     assert {name for name, tool in tools.items() if not tool.idempotent} == writers
     assert all(not tool.untrusted and tool.toolset == "files" for tool in tools.values())
 

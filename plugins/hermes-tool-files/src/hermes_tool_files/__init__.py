@@ -9,7 +9,7 @@ from hermes_core.kinds import Tool
 
 @hookimpl
 def register_tools(ctx: PluginContext) -> Iterable[Tool]:
-    """The tools ``read_file``, ``write_file``, ``edit_file``, ``search_files`` and ``list_files``."""
+    """The tools that read, write and find files, and two that are offered where they are of use."""
     from hermes_tool_files.tools import make_tools
 
-    return make_tools(ctx.paths.guarded, ctx.paths.home)
+    return make_tools(ctx.paths.guarded, ctx.paths.home, ctx.config)

@@ -108,15 +108,15 @@ def _whole_lines(lines: Sequence[str], old: str, new: str) -> Iterator[_Span]:
         if real[first] == keys[0] and real[first : first + len(keys)] == keys:
             place = lines[first : first + len(keys)]
             width = sum(map(len, place)) + len(place) - 1
-            text = _moved(wanted, place, new, old)
+            text = moved(wanted, place, new, old)
             if text is None:
-                raise _uncertain(first + 1, place)
+                raise uncertain(first + 1, place)
             whole = old.endswith("\n") and not new and first + len(keys) < len(lines)
             yield _Span(offset, offset + width + whole, text, _strategy(wanted, place))
         offset += len(lines[first]) + 1
 
 
-def _moved(wanted: Sequence[str], place: Sequence[str], new: str, old: str) -> str | None:
+def moved(wanted: Sequence[str], place: Sequence[str], new: str, old: str) -> str | None:
     """The new lines as they belong into the file: its indentation, and its own spelling of lines that stay."""
     if old.endswith("\n"):
         new = new.removesuffix("\n")
@@ -213,7 +213,8 @@ def _several(numbers: Sequence[int]) -> ToolError:
     )
 
 
-def _uncertain(number: int, place: Sequence[str]) -> ToolError:
+def uncertain(number: int, place: Sequence[str]) -> ToolError:
+    """What to say where the words are there, but no single rule explains the indentation."""
     shown = "\n".join(f"{number + i}|{line}" for i, line in enumerate(place[:20]))
     return ToolError(
         f"Not edited: line {number} has the same words but is indented in another way:\n{shown}", hint=READ_AGAIN

@@ -1,9 +1,7 @@
 """Where paths lead in a workspace, and what a session has seen there."""
 
-import hashlib
 import os
 import posixpath
-from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from pathlib import Path
@@ -15,13 +13,17 @@ from hermes_core.kinds import Workspace
 from hermes_core.types import ExecRequest, Feature
 from hermes_paths.places import PathRules, check_path, spell
 
-REMEMBERED = 2_000
 QUICK = 30.0
 
 
 def key_of(path: str) -> str:
     """The resource key of a path: absolute where that can be known without the workspace."""
     return f"file:{posixpath.normpath(os.path.expanduser(path))}"  # noqa: PTH111 - a key, not a file of ours
+
+
+def is_notebook(path: str) -> bool:
+    """Whether a name is that of a notebook."""
+    return path.lower().endswith(".ipynb")
 
 
 class Places:
@@ -88,30 +90,3 @@ class Places:
 
 def _below(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip("/") + "/")
-
-
-class Seen:
-    """What each session last saw of a file, to notice that somebody else changed it. Bounded; the oldest goes."""
-
-    def __init__(self) -> None:
-        self._digests: OrderedDict[tuple[str, str], bytes] = OrderedDict()
-
-    def remember(self, session: str, path: str, data: bytes) -> None:
-        """The session knows this content now."""
-        self._digests[session, path] = _digest(data)
-        self._digests.move_to_end((session, path))
-        if len(self._digests) > REMEMBERED:
-            self._digests.popitem(last=False)
-
-    def knows(self, session: str, path: str) -> bool:
-        """Whether the session has seen the file at all."""
-        return (session, path) in self._digests
-
-    def changed(self, session: str, path: str, data: bytes) -> bool:
-        """Whether the file is not what the session saw last."""
-        known = self._digests.get((session, path))
-        return known is not None and known != _digest(data)
-
-
-def _digest(data: bytes) -> bytes:
-    return hashlib.blake2b(data, digest_size=16).digest()

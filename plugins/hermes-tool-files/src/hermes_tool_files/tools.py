@@ -1,21 +1,25 @@
-"""The five file tools. All go through the session's workspace, so they work wherever it is.
+"""The file tools that are always offered. All go through the session's workspace, so they work wherever it is.
 
 What they do is imported when one is called.
 """
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from hermes_core.errors import ToolError
-from hermes_core.kinds import Tool, ToolContext, tool
+from hermes_core.kinds import Tool, ToolContext, ToolOutput, tool
 from hermes_core.options import ge, le, option, settings
-from hermes_core.types import Effect
-from hermes_tool_files.places import Places, Seen, key_of
+from hermes_core.types import Effect, Text
+from hermes_tool_files.config import Config
+from hermes_tool_files.places import Places, is_notebook, key_of
+from hermes_tool_files.seen import Seen
+
+if TYPE_CHECKING:
+    from hermes_tool_files.documents import Documents
 
 DIFF_LINES = 200
 LISTED = 500
-CHANGED = "\nWarning: the file had changed on disk since you last saw it; check that nothing of value was replaced."
 
 
 @settings
@@ -65,27 +69,56 @@ class Listing:
     depth: int = option("", default=1, validator=[ge(1), le(5)])
 
 
-def make_tools(guarded: Iterable[Path] = (), home: Path | None = None) -> Sequence[Tool]:
+def make_tools(guarded: Iterable[Path] = (), home: Path | None = None, config: Config | None = None) -> Sequence[Tool]:
     """The tools, sharing what they know of workspaces and of what each session has seen.
 
     ``guarded`` are files and folders that are closed to them on this machine. ``home``, where Hermes keeps them, is
     left out of what is found from above it.
     """
     places, seen = Places(guarded, home), Seen()
-    return [_read(places, seen), _write(places, seen), _edit(places, seen), _search(places), _list(places)]
+    plain = [_read(places, seen), _write(places, seen), _edit(places, seen), _search(places), _list(places)]
+    from hermes_tool_files.cells import cells_tool
+    from hermes_tool_files.patching import patch_tool
+
+    chosen = config or Config()
+    return [*plain, patch_tool(places, seen, chosen.patches), cells_tool(places, seen, chosen.notebooks)]
 
 
 def _read(places: Places, seen: Seen) -> Tool:
+    documents: list[Documents] = []
+
     @tool(toolset="files", effects={Effect.READ_FILES}, idempotent=True, touches=lambda params: [key_of(params.path)])
-    async def read_file(context: ToolContext, params: Read) -> str:
+    async def read_file(context: ToolContext, params: Read) -> ToolOutput:
         """Read a text file as LINE|text."""
+        from hermes_tool_files.content import decode, is_binary
+        from hermes_tool_files.documents import Documents
         from hermes_tool_files.reading import numbered
 
+        if not documents:
+            documents.append(Documents())
         data = await places.read(context.workspace, params.path)
-        seen.remember(context.session.id, await places.resolve(context.workspace, params.path), data)
+        seen.remember(context.session, await places.resolve(context.workspace, params.path), data)
+        if (text := await documents[0].text_of(params.path, data)) is not None:
+            told = numbered(params.path, text.encode(), params.offset, params.limit)
+            return f"[{params.path} as Markdown; it cannot be edited in this form]\n{told}"
+        if is_notebook(params.path) and not is_binary(data):
+            return _notebook(params, decode(data).text)
         return numbered(params.path, data, params.offset, params.limit)
 
     return read_file
+
+
+def _notebook(params: Read, text: str) -> ToolOutput:
+    from hermes_tool_files.notebooks import Notebook
+    from hermes_tool_files.reading import numbered
+
+    try:
+        shown = Notebook(params.path, text).shown()
+    except ToolError:  # of an older format, or broken: as the text it is
+        return numbered(params.path, text.encode(), params.offset, params.limit)
+    told = numbered(params.path, shown.text.encode(errors="replace"), params.offset, params.limit)
+    pictures = [one for one in shown.pictures if f"[picture {one.name}]" in told]
+    return [Text(text=told), *pictures] if pictures else told
 
 
 def _write(places: Places, seen: Seen) -> Tool:
@@ -93,12 +126,10 @@ def _write(places: Places, seen: Seen) -> Tool:
     async def write_file(context: ToolContext, params: Write) -> str:
         """Create or replace a whole file, making its folders. To change a part use edit_file."""
         full = await places.resolve(context.workspace, params.path)
-        data = _encoded(params.content)
-        warning = ""
-        if seen.knows(context.session.id, full) and await _differs(context, seen, full):
-            warning = CHANGED
+        data = encoded(params.content)
+        warning = await _stale(context, seen, full)
         await context.workspace.write(full, data)
-        seen.remember(context.session.id, full, data)
+        seen.remember(context.session, full, data, wrote=True)
         lines = len(params.content.splitlines())
         return f"Wrote {params.path}: {len(data):,} bytes, {lines:,} line{'' if lines == 1 else 's'}.{warning}"
 
@@ -118,16 +149,25 @@ def _edit(places: Places, seen: Seen) -> Tool:
         data = await places.read(context.workspace, params.path)
         if is_binary(data):
             raise ToolError(f"Not edited: {params.path} is not text.", retry=False)
-        changed = seen.changed(context.session.id, full, data)
+        warning = seen.warning(context.session, full, data)
         content = decode(data)
+        if is_notebook(params.path):
+            from hermes_tool_files.notebooks import Notebook, edit_cells
+
+            notebook = Notebook(params.path, content.text)
+            cells = edit_cells(notebook, params.old, params.new, replace_all=params.replace_all)
+            written = content.encode(notebook.written())
+            await context.workspace.write(full, written)
+            seen.remember(context.session, full, written, wrote=True)
+            numbers = ", ".join(map(str, cells))
+            return f"Edited cell {numbers} of {params.path}; outputs of changed code are gone.{warning}"
         result = edit(content.text, params.old, params.new, replace_all=params.replace_all)
         written = content.encode(result.text)
         await context.workspace.write(full, written)
-        seen.remember(context.session.id, full, written)
+        seen.remember(context.session, full, written, wrote=True)
         how = "" if result.strategy == "exact" else f" (matched in spite of: {result.strategy})"
         count = f", {result.places} places" if result.places > 1 else ""
-        warning = CHANGED if changed else ""
-        return f"Edited {params.path}{count}{how}{warning}\n{_diff(content.text, result.text)}"
+        return f"Edited {params.path}{count}{how}{warning}\n{diff_of(content.text, result.text)}"
 
     return edit_file
 
@@ -167,21 +207,25 @@ def _list(places: Places) -> Tool:
     return list_files
 
 
-async def _differs(context: ToolContext, seen: Seen, full: str) -> bool:
+async def _stale(context: ToolContext, seen: Seen, full: str) -> str:
+    if not seen.knows(context.session, full):
+        return ""
     try:
-        return seen.changed(context.session.id, full, await context.workspace.read(full))
+        return seen.warning(context.session, full, await context.workspace.read(full))
     except ToolError:  # it is gone, so there is nothing to replace
-        return False
+        return ""
 
 
-def _encoded(text: str) -> bytes:
+def encoded(text: str) -> bytes:
+    """The bytes of a text in UTF-8. Raises ToolError."""
     try:
         return text.encode()
     except UnicodeEncodeError as error:
         raise ToolError("Not written: the content holds half a character (a lone surrogate).") from error
 
 
-def _diff(before: str, after: str) -> str:
+def diff_of(before: str, after: str) -> str:
+    """The lines that differ, a bounded number of them."""
     from difflib import unified_diff
 
     lines = [line.rstrip("\r") for line in unified_diff(before.split("\n"), after.split("\n"), n=2, lineterm="")][2:]
