@@ -31,7 +31,7 @@ MANIFEST = read_manifest(Path(__file__).parents[1] / "src/hermes_tool_web/hermes
 def made(tmp_path):
     def make(config=Config(), urls=UrlRules(allow_private=True)):  # noqa: B008
         context = plugin_context(MANIFEST, tmp_path, config=config)
-        (tool,) = register_tools(evolve(context, urls=urls))
+        tool, _ = register_tools(evolve(context, urls=urls))
         return tool
 
     return make

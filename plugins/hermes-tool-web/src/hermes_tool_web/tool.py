@@ -1,6 +1,9 @@
 """The tool ``web_fetch``."""
 
+import asyncio
 from typing import TYPE_CHECKING
+
+from attrs import evolve
 
 from hermes_core.context import PluginContext, UrlRules
 from hermes_core.errors import ToolError
@@ -8,59 +11,136 @@ from hermes_core.kinds import Tool, ToolContext, tool
 from hermes_core.options import ge, option, settings
 from hermes_core.types import Effect
 from hermes_tool_web.config import Config
-from hermes_tool_web.paging import LONGEST, PageCache, piece
+from hermes_tool_web.paging import LONGEST, PIECE, PageCache, piece
 
 if TYPE_CHECKING:
     from hermes_tool_kit.fetching import Fetched
+    from hermes_tool_web.readable import Page
 
 ACCEPT = "text/html,application/xhtml+xml,text/markdown,text/plain,application/json;q=0.9,*/*;q=0.5"
+SEVERAL = 5  # addresses of one call
 
 
 @settings
 class Fetch:
     """What to fetch."""
 
-    url: str = option("")
+    url: str = option("or several")
     offset: int = option("first character, in a long page", default=0, validator=ge(0))
     links: bool = option("keep their addresses", default=False)
+    crawl: int = option("follow links: most pages", default=0, validator=ge(0))
 
 
 def make_tool(ctx: PluginContext) -> Tool:
     """The tool, with what the person allows."""
     config = ctx.config if isinstance(ctx.config, Config) else Config()
-    pages = PageCache()
+    reader = _Reader(ctx, config)
 
     @tool(toolset="web", effects={Effect.NETWORK}, idempotent=True, untrusted=True, touches=hosts)
     async def web_fetch(context: ToolContext, params: Fetch) -> str:
-        """Fetch a web page as Markdown; text and JSON as they are. It has no cookies."""
-        session = context.session.id
-        from hermes_tool_kit.fetching import fetch
-        from hermes_tool_web.readable import readable
-
-        page = pages.get(session, params.url, params.links) if params.offset else None
-        if page is None:
-            answer = await fetch(
-                params.url, ctx.urls, accept=ACCEPT, limit=config.megabytes * 1_000_000, seconds=config.seconds
-            )
-            if answer.moved:
-                return f"{answer.url} sends you on to another site, which was not opened: {answer.moved}"
-            _must_be_fine(answer)
-            page = readable(answer, links=params.links)
-            if len(page.text) <= LONGEST:
-                pages.put(session, params.url, params.links, page)
-        return piece(page, params.offset)
+        """Fetch web pages, feeds, PDFs as Markdown; text and JSON as they are. It has no cookies."""
+        urls = list(dict.fromkeys(params.url.split()))
+        if len(urls) == 1:
+            return await reader.one(context, evolve(params, url=urls[0]), PIECE)
+        if params.offset or params.crawl:
+            raise ToolError("offset and crawl are for one address.", hint="Fetch the others by themselves.")
+        return await reader.several(context, params, urls)
 
     return web_fetch
 
 
 def hosts(params: Fetch) -> list[str]:
-    """The resource key of a call: the host it opens. Raises OutOfReach for what is no URL."""
+    """The resource keys of a call: the hosts it opens. Raises OutOfReach for what is no URL."""
     from hermes_tool_kit.addresses import check_url
 
-    return [f"host:{check_url(params.url, UrlRules(allow_private=True)).host}"]
+    rules = UrlRules(allow_private=True)
+    return list(dict.fromkeys(f"host:{check_url(url, rules).host}" for url in params.url.split() or [params.url]))
 
 
-def _must_be_fine(answer: "Fetched") -> None:
+class _Reader:
+    """Reads addresses for sessions, and keeps what they go on in."""
+
+    def __init__(self, ctx: PluginContext, config: Config) -> None:
+        self._ctx, self._config, self._pages = ctx, config, PageCache()
+
+    async def one(self, context: ToolContext, params: Fetch, room: int) -> str:
+        """A piece of what is at an address. Raises ToolError."""
+        from hermes_tool_web.sources import numbered
+
+        session, url, links = context.session, params.url, params.links
+        kept = url if not params.crawl else f"{params.crawl} {url}"
+        page = self._pages.get(session.id, kept, links) if params.offset else None
+        if page is None:
+            page = await (self._crawled(context, url, params.crawl) if params.crawl else self._read(context, url, links))
+            if isinstance(page, str):
+                return page
+            if len(page.text) <= LONGEST:
+                self._pages.put(session.id, kept, links, page)
+        number = 0 if params.crawl else (await numbered(self._ctx, session, [(page.url, page.title)]))[0]
+        return piece(page, params.offset, room=room, number=number)
+
+    async def several(self, context: ToolContext, params: Fetch, urls: list[str]) -> str:
+        """A piece of each of several addresses; what is wrong with one is said in its place. Raises ToolError."""
+        if not urls or len(urls) > SEVERAL:
+            raise ToolError(f"Give between one and {SEVERAL} addresses, with spaces between.")
+
+        async def read(url: str) -> str | ToolError:
+            try:
+                return await self.one(context, evolve(params, url=url), PIECE // len(urls))
+            except ToolError as error:
+                return error
+
+        done = await asyncio.gather(*(read(url) for url in urls))
+        if errors := [error for error in done if isinstance(error, ToolError)]:
+            if len(errors) == len(done):
+                raise errors[0]
+        return "\n\n---\n\n".join(one if isinstance(one, str) else f"[{one.text}]" for one in done)
+
+    async def _read(self, context: ToolContext, url: str, links: bool) -> "Page | str":
+        from hermes_tool_kit.fetching import Order, fetch
+        from hermes_tool_web.kept import Kept
+        from hermes_tool_web.readable import read
+
+        config, owner = self._config, context.session.owner
+        kept = Kept(self._ctx) if config.cache else None
+        limits = {"accept": ACCEPT, "limit": config.megabytes * 1_000_000, "seconds": config.seconds}
+        if kept and (known := await kept.get(owner, url, links)):
+            page, asks = known
+            answer = await fetch(url, self._ctx.urls, order=Order(headers=asks), **limits)
+            if answer.status == 304:
+                return page
+            if answer.moved:  # an order follows no redirect
+                answer = await fetch(url, self._ctx.urls, **limits)
+        else:
+            answer = await fetch(url, self._ctx.urls, **limits)
+        if answer.moved:
+            return f"{answer.url} sends you on to another site, which was not opened: {answer.moved}"
+        must_be_fine(answer)
+        page = await read(answer, links=links, seconds=config.seconds)
+        if kept:
+            await kept.put(owner, url, links, page, answer)
+        return page
+
+    async def _crawled(self, context: ToolContext, url: str, most: int) -> "Page":
+        from hermes_tool_web.crawling import crawl
+        from hermes_tool_web.readable import Page
+        from hermes_tool_web.sources import numbered
+
+        found = await crawl(url, most, self._ctx.urls, self._config, must_be_fine, context.progress)
+        pages = [(page.url, page.title) for page in found.pages]
+        numbers = await numbered(self._ctx, context.session, pages)
+        share = LONGEST // len(found.pages)
+        parts = [
+            f"## [{number}] {page.title or page.url}\n{page.url}\n\n{page.text[:share]}"
+            for number, page in zip(numbers, found.pages, strict=True)
+        ]
+        first = found.pages[0]
+        title = f"{len(parts)} pages of {first.url}"
+        return Page(url=first.url, title=title, kind="crawl", text="\n\n".join(parts), notes=tuple(found.notes))
+
+
+def must_be_fine(answer: "Fetched") -> None:
+    """Raise ToolError for an answer that is none, with its status."""
     import http
 
     if 200 <= answer.status < 300:
