@@ -72,7 +72,7 @@ async def test_a_page_comes_as_markdown_with_its_title(fetch, site, snapshot):
         ("application/problem+json", "{}", "{}"),
         ("text/plain", "a < b & c\n  indented", "a < b & c\n  indented"),
         ("text/markdown", "# *As* it is", "# *As* it is"),
-        ("application/rss+xml", "<rss><item>x</item></rss>", "<rss><item>x</item></rss>"),
+        ("application/xml", "<list><item>x</item></list>", "<list><item>x</item></list>"),
         ("", "no type", "no type"),
         ("application/octet-stream", "no type", "no type"),
     ],

@@ -25,5 +25,7 @@ class Config:
     crawl_pages: int = option("How many pages one crawl reads at most.", default=20, validator=[ge(1), le(200)])
     crawl_depth: int = option("How many links a crawl goes away from its first page.", default=2, validator=ge(0))
     crawl_seconds: float = option("How long one crawl may take.", default=120.0, validator=gt(0))
-    crawl_pause: float = option("Seconds between two pages of a crawl; a site may ask for more.", default=0.5, validator=ge(0))
+    crawl_pause: float = option(
+        "Seconds between two pages of a crawl; a site may ask for more.", default=0.5, validator=ge(0)
+    )
     cache: bool = option("Keep pages of which a site says when they change, and ask it whether they did.", default=True)

@@ -22,8 +22,34 @@ _ROBOTS = 500_000  # bytes of a robots.txt that are read, as RFC 9309 asks
 _AGENT = "hermes"
 _LONGEST_PAUSE = 10.0
 _QUEUE = 2_000  # addresses that wait
-_NO_PAGES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg", ".ico", ".css", ".js", ".woff2", ".mp4", ".mp3", ".zip")
-_NO_PAGES += (".gz", ".tar", ".exe", ".dmg", ".iso", ".apk", ".deb", ".rpm", ".7z", ".avi", ".mov", ".wav", ".xml")
+_NO_PAGES = (
+    ".png",
+    ".jpg",
+    ".jpeg",
+    ".gif",
+    ".webp",
+    ".svg",
+    ".ico",
+    ".css",
+    ".js",
+    ".woff2",
+    ".mp4",
+    ".mp3",
+    ".zip",
+    ".gz",
+    ".tar",
+    ".exe",
+    ".dmg",
+    ".iso",
+    ".apk",
+    ".deb",
+    ".rpm",
+    ".7z",
+    ".avi",
+    ".mov",
+    ".wav",
+    ".xml",
+)
 
 
 @frozen(kw_only=True)

@@ -12,8 +12,25 @@ __all__ = ["Entry", "Feed", "looks_like_feed", "read_feed"]
 MOST = 50  # entries that are kept
 _TEXT = 4_000  # characters that are kept of one
 _KINDS = ("application/rss+xml", "application/atom+xml", "application/feed+json", "application/rdf+xml")
-_ENDS = ("title", "link", "guid", "id", "summary", "description", "content", "encoded", "pubDate", "published")
-_ENDS += ("updated", "date", "creator", "name")
+_ENDS = frozenset(
+    (
+        "title",
+        "link",
+        "guid",
+        "id",
+        "summary",
+        "description",
+        "content",
+        "encoded",
+        "pubDate",
+        "published",
+        "updated",
+        "date",
+        "creator",
+        "name",
+    )
+)
+_INSIDE = frozenset(("div", "p", "a", "b", "i", "em", "strong", "span", "br", "li", "ul", "ol", "code", "pre"))
 
 
 class Entry(NamedTuple):
@@ -75,40 +92,52 @@ def _of_json(item: Mapping[str, Any]) -> Entry:
 
 
 def _xml_feed(body: bytes, most: int) -> Feed:
-    from defusedxml import DefusedXmlException
-    from defusedxml.ElementTree import ParseError, iterparse
+    from defusedxml import DefusedXmlException  # type: ignore[import-untyped]
+    from defusedxml.ElementTree import ParseError, iterparse  # type: ignore[import-untyped]
 
-    title, entries, count, broken, parts = "", [], 0, "", {}
-    inside, root = False, None
+    reading, broken = _Reading(most), ""
     try:
         for event, element in iterparse(io.BytesIO(body), events=("start", "end")):
             name = element.tag.rpartition("}")[2]
-            root = element if root is None else root
             if event == "start":
-                if name in ("item", "entry"):
-                    inside, parts = True, {}
-                continue
-            if name in ("item", "entry"):
-                inside, count = False, count + 1
-                if len(entries) < most:
-                    entries.append(_of_xml(parts))
-                element.clear()
-                continue
-            if name in _ENDS:
-                text = _content(element)
-                if inside:
-                    _keep(parts, name, element, text)
-                elif name == "title" and not title and not count:
-                    title = text
-            if name not in ("div", "p", "a", "b", "i", "em", "strong", "span", "br", "li", "ul", "ol"):
-                element.clear()  # of XHTML in an Atom entry the whole is wanted
+                reading.begin(name)
+            else:
+                reading.end(name, element)
     except DefusedXmlException:
         raise ValueError("it defines entities, which make a small text a huge one") from None
     except ParseError as error:
         broken = str(error)
-    if root is None or (not count and root.tag.rpartition("}")[2] not in ("rss", "feed", "RDF")):
+    if not reading.count and reading.root not in ("rss", "feed", "RDF"):
         raise ValueError(broken or "it is no feed")
-    return Feed(title=_line(title), entries=entries, count=count, broken=broken)
+    return Feed(title=_line(reading.title), entries=reading.entries, count=reading.count, broken=broken)
+
+
+class _Reading:
+    """What was read of an XML feed so far. Elements that are done with are emptied, so a long one takes no memory."""
+
+    def __init__(self, most: int) -> None:
+        self.root = self.title = ""
+        self.entries: list[Entry] = []
+        self.count = 0
+        self._most, self._inside, self._parts = most, False, dict[str, str]()
+
+    def begin(self, name: str) -> None:
+        self.root = self.root or name
+        if name in ("item", "entry"):
+            self._inside, self._parts = True, {}
+
+    def end(self, name: str, element: Any) -> None:
+        if name in ("item", "entry"):
+            self._inside, self.count = False, self.count + 1
+            if len(self.entries) < self._most:
+                self.entries.append(_of_xml(self._parts))
+        elif name in _ENDS:
+            if self._inside:
+                _keep(self._parts, name, element, _content(element))
+            elif name == "title" and not self.title and not self.count:
+                self.title = _content(element)
+        if name not in _INSIDE:  # of XHTML in an Atom entry the whole is wanted
+            element.clear()
 
 
 def _content(element: Any) -> str:

@@ -78,7 +78,13 @@ def _name(url: str, links: bool) -> str:
 def _asks(answer: Fetched) -> dict[str, str]:
     """Return the headers that ask for a newer version, by what came with this one."""
     held = answer.headers
-    if answer.status != 200 or "no-store" in held.get("cache-control", "").lower() or held.get("vary", "").strip() == "*":
+    if (
+        answer.status != 200
+        or "no-store" in held.get("cache-control", "").lower()
+        or held.get("vary", "").strip() == "*"
+    ):
         return {}
     pairs = (("If-None-Match", held.get("etag", "")), ("If-Modified-Since", held.get("last-modified", "")))
-    return {name: value for name, value in pairs if value and len(value) < 200 and value.isascii() and value.isprintable()}
+    return {
+        name: value for name, value in pairs if value and len(value) < 200 and value.isascii() and value.isprintable()
+    }

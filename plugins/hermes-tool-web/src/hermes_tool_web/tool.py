@@ -1,9 +1,8 @@
 """The tool ``web_fetch``."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
-
-from attrs import evolve
 
 from hermes_core.context import PluginContext, UrlRules
 from hermes_core.errors import ToolError
@@ -14,7 +13,7 @@ from hermes_tool_web.config import Config
 from hermes_tool_web.paging import LONGEST, PIECE, PageCache, piece
 
 if TYPE_CHECKING:
-    from hermes_tool_kit.fetching import Fetched
+    from hermes_tool_kit.fetching import Fetched, Order
     from hermes_tool_web.readable import Page
 
 ACCEPT = "text/html,application/xhtml+xml,text/markdown,text/plain,application/json;q=0.9,*/*;q=0.5"
@@ -41,7 +40,8 @@ def make_tool(ctx: PluginContext) -> Tool:
         """Fetch web pages, feeds, PDFs as Markdown; text and JSON as they are. It has no cookies."""
         urls = list(dict.fromkeys(params.url.split()))
         if len(urls) == 1:
-            return await reader.one(context, evolve(params, url=urls[0]), PIECE)
+            one = Fetch(url=urls[0], offset=params.offset, links=params.links, crawl=params.crawl)
+            return await reader.one(context, one, PIECE)
         if params.offset or params.crawl:
             raise ToolError("offset and crawl are for one address.", hint="Fetch the others by themselves.")
         return await reader.several(context, params, urls)
@@ -71,48 +71,50 @@ class _Reader:
         kept = url if not params.crawl else f"{params.crawl} {url}"
         page = self._pages.get(session.id, kept, links) if params.offset else None
         if page is None:
-            page = await (self._crawled(context, url, params.crawl) if params.crawl else self._read(context, url, links))
-            if isinstance(page, str):
-                return page
+            found = await self._read_or_crawl(context, url, links, params.crawl)
+            if isinstance(found, str):
+                return found
+            page = found
             if len(page.text) <= LONGEST:
                 self._pages.put(session.id, kept, links, page)
         number = 0 if params.crawl else (await numbered(self._ctx, session, [(page.url, page.title)]))[0]
         return piece(page, params.offset, room=room, number=number)
 
-    async def several(self, context: ToolContext, params: Fetch, urls: list[str]) -> str:
+    async def _read_or_crawl(self, context: ToolContext, url: str, links: bool, crawl: int) -> "Page | str":
+        return await self._crawled(context, url, crawl) if crawl else await self._read(context, url, links)
+
+    async def several(self, context: ToolContext, params: Fetch, urls: Sequence[str]) -> str:
         """A piece of each of several addresses; what is wrong with one is said in its place. Raises ToolError."""
         if not urls or len(urls) > SEVERAL:
             raise ToolError(f"Give between one and {SEVERAL} addresses, with spaces between.")
 
         async def read(url: str) -> str | ToolError:
             try:
-                return await self.one(context, evolve(params, url=url), PIECE // len(urls))
+                return await self.one(context, Fetch(url=url, links=params.links), PIECE // len(urls))
             except ToolError as error:
                 return error
 
         done = await asyncio.gather(*(read(url) for url in urls))
-        if errors := [error for error in done if isinstance(error, ToolError)]:
-            if len(errors) == len(done):
-                raise errors[0]
+        if isinstance(done[0], ToolError) and all(isinstance(one, ToolError) for one in done):
+            raise done[0]
         return "\n\n---\n\n".join(one if isinstance(one, str) else f"[{one.text}]" for one in done)
 
     async def _read(self, context: ToolContext, url: str, links: bool) -> "Page | str":
-        from hermes_tool_kit.fetching import Order, fetch
+        from hermes_tool_kit.fetching import Order
         from hermes_tool_web.kept import Kept
         from hermes_tool_web.readable import read
 
         config, owner = self._config, context.session.owner
         kept = Kept(self._ctx) if config.cache else None
-        limits = {"accept": ACCEPT, "limit": config.megabytes * 1_000_000, "seconds": config.seconds}
         if kept and (known := await kept.get(owner, url, links)):
             page, asks = known
-            answer = await fetch(url, self._ctx.urls, order=Order(headers=asks), **limits)
+            answer = await self._fetched(url, Order(headers=asks))
             if answer.status == 304:
                 return page
             if answer.moved:  # an order follows no redirect
-                answer = await fetch(url, self._ctx.urls, **limits)
+                answer = await self._fetched(url)
         else:
-            answer = await fetch(url, self._ctx.urls, **limits)
+            answer = await self._fetched(url)
         if answer.moved:
             return f"{answer.url} sends you on to another site, which was not opened: {answer.moved}"
         must_be_fine(answer)
@@ -120,6 +122,14 @@ class _Reader:
         if kept:
             await kept.put(owner, url, links, page, answer)
         return page
+
+    async def _fetched(self, url: str, order: "Order | None" = None) -> "Fetched":
+        from hermes_tool_kit.fetching import fetch
+
+        limit, seconds, rules = self._config.megabytes * 1_000_000, self._config.seconds, self._ctx.urls
+        if order is not None:
+            return await fetch(url, rules, order=order, accept=ACCEPT, limit=limit, seconds=seconds)
+        return await fetch(url, rules, accept=ACCEPT, limit=limit, seconds=seconds)
 
     async def _crawled(self, context: ToolContext, url: str, most: int) -> "Page":
         from hermes_tool_web.crawling import crawl

@@ -35,7 +35,7 @@ class Keys(NamedTuple):
     base: str = ""
 
 
-class Silent(Exception):  # noqa: N818 - it is no fault: another service is asked
+class Silent(Exception):
     """A service that gave no results to use. ``wait``: seconds it asked to be left alone; ``refused``: the key."""
 
     def __init__(self, why: str, *, wait: float = 0.0, refused: bool = False) -> None:

@@ -4,7 +4,7 @@ import asyncio
 import random
 import time
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import ToolError
@@ -18,6 +18,9 @@ __all__ = ["Chain", "Found"]
 _REST, _LONGEST_REST = 60.0, 3_600.0  # seconds
 _BESIDES = 2  # services for one thing, asked beside a general one
 _BESIDES_WEIGHT = 0.7  # of their results, as they answer every query with something
+
+
+Answer: TypeAlias = tuple[list[Hit], float, Service]
 
 
 class Found(NamedTuple):
@@ -46,8 +49,7 @@ class Chain:
         """Ask, and put together what comes. Raises ToolError when nobody answered."""
         failed: list[str] = []
         if chosen := self._chosen():
-            lists = await asyncio.gather(*(self._try(service, query, limit, failed, once=True) for service in chosen))
-            answers = [(one, 1.0, service) for one, service in zip(lists, chosen, strict=True) if one is not None]
+            answers = await self._all(chosen, query, limit, failed, 1.0, once=True)
         elif answer := await self._first(self._keyed(), query, limit, failed):
             answers = [answer]
         else:
@@ -61,25 +63,29 @@ class Chain:
         hits = fused([(hits, weight) for hits, weight, _ in answers], limit)
         return Found(hits, [service.title for one, _, service in answers if one])
 
-    async def _keyless(self, query: str, limit: int, failed: list[str]) -> list[tuple[list[Hit], float, Service]]:
+    async def _keyless(self, query: str, limit: int, failed: list[str]) -> list[Answer]:
         """Ask a free general service, the next in turn where it fails, and beside it those that know of such things."""
         free, special = self._free(), [s for s in self._special() if s.knows(query)][:_BESIDES]
         self._turn += 1
         start = self._turn % len(free)
-        first, *besides = await asyncio.gather(
+        first, besides = await asyncio.gather(
             self._first([*free[start:], *free[:start]], query, limit, failed),
-            *(self._try(service, query, limit, failed) for service in special),
+            self._all(special, query, limit, failed, _BESIDES_WEIGHT),
         )
-        answers = [(one, _BESIDES_WEIGHT, s) for one, s in zip(besides, special, strict=True) if one is not None]
         if first is not None:
-            return [first, *answers]
+            return [first, *besides]
         rest = [service for service in self._special() if service not in special]
-        lists = await asyncio.gather(*(self._try(service, query, limit, failed) for service in rest))
-        return answers + [(one, _BESIDES_WEIGHT, s) for one, s in zip(lists, rest, strict=True) if one is not None]
+        return [*besides, *await self._all(rest, query, limit, failed, _BESIDES_WEIGHT)]
 
-    async def _first(
-        self, among: Sequence[Service], query: str, limit: int, failed: list[str]
-    ) -> tuple[list[Hit], float, Service] | None:
+    async def _all(
+        self, among: Sequence[Service], query: str, limit: int, failed: list[str], weight: float, *, once: bool = False
+    ) -> list[Answer]:
+        """Ask all of them at once."""
+        lists = await asyncio.gather(*(self._try(service, query, limit, failed, once=once) for service in among))
+        return [(hits, weight, service) for hits, service in zip(lists, among, strict=True) if hits is not None]
+
+    async def _first(self, among: Sequence[Service], query: str, limit: int, failed: list[str]) -> Answer | None:
+        """Ask one after another until one finds something."""
         empty = None
         for service in among:
             hits = await self._try(service, query, limit, failed)
@@ -135,7 +141,9 @@ class Chain:
                     retry=False,
                 )
             if not (service.keyless and not service.own) and not self._ready(service):
-                missing = "tools.web.searxng" if service.own else " and ".join(filter(None, (service.key, service.other)))
+                missing = (
+                    "tools.web.searxng" if service.own else " and ".join(filter(None, (service.key, service.other)))
+                )
                 raise ToolError(
                     f"tools.web.search names {name}, and {missing} is not set.",
                     hint="A person has to set it, or choose auto.",
