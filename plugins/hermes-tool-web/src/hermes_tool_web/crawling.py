@@ -23,32 +23,8 @@ _AGENT = "hermes"
 _LONGEST_PAUSE = 10.0
 _QUEUE = 2_000  # addresses that wait
 _NO_PAGES = (
-    ".png",
-    ".jpg",
-    ".jpeg",
-    ".gif",
-    ".webp",
-    ".svg",
-    ".ico",
-    ".css",
-    ".js",
-    ".woff2",
-    ".mp4",
-    ".mp3",
-    ".zip",
-    ".gz",
-    ".tar",
-    ".exe",
-    ".dmg",
-    ".iso",
-    ".apk",
-    ".deb",
-    ".rpm",
-    ".7z",
-    ".avi",
-    ".mov",
-    ".wav",
-    ".xml",
+    *(".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg", ".ico", ".css", ".js", ".woff2", ".mp4", ".mp3", ".zip"),
+    *(".gz", ".tar", ".exe", ".dmg", ".iso", ".apk", ".deb", ".rpm", ".7z", ".avi", ".mov", ".wav", ".xml"),
 )
 
 

@@ -41,7 +41,7 @@ def make_tool(ctx: PluginContext) -> Tool:
         urls = list(dict.fromkeys(params.url.split()))
         if len(urls) == 1:
             one = Fetch(url=urls[0], offset=params.offset, links=params.links, crawl=params.crawl)
-            return await reader.one(context, one, PIECE)
+            return await reader.one(context, one)
         if params.offset or params.crawl:
             raise ToolError("offset and crawl are for one address.", hint="Fetch the others by themselves.")
         return await reader.several(context, params, urls)
@@ -63,41 +63,53 @@ class _Reader:
     def __init__(self, ctx: PluginContext, config: Config) -> None:
         self._ctx, self._config, self._pages = ctx, config, PageCache()
 
-    async def one(self, context: ToolContext, params: Fetch, room: int) -> str:
+    async def one(self, context: ToolContext, params: Fetch) -> str:
         """A piece of what is at an address. Raises ToolError."""
-        from hermes_tool_web.sources import numbered
-
-        session, url, links = context.session, params.url, params.links
-        kept = url if not params.crawl else f"{params.crawl} {url}"
-        page = self._pages.get(session.id, kept, links) if params.offset else None
-        if page is None:
-            found = await self._read_or_crawl(context, url, links, params.crawl)
-            if isinstance(found, str):
-                return found
-            page = found
-            if len(page.text) <= LONGEST:
-                self._pages.put(session.id, kept, links, page)
-        number = 0 if params.crawl else (await numbered(self._ctx, session, [(page.url, page.title)]))[0]
-        return piece(page, params.offset, room=room, number=number)
-
-    async def _read_or_crawl(self, context: ToolContext, url: str, links: bool, crawl: int) -> "Page | str":
-        return await self._crawled(context, url, crawl) if crawl else await self._read(context, url, links)
+        page = await self._page(context, params)
+        if isinstance(page, str):
+            return page
+        number = 0 if params.crawl else (await self._numbers(context, [page]))[0]
+        return piece(page, params.offset, number=number)
 
     async def several(self, context: ToolContext, params: Fetch, urls: Sequence[str]) -> str:
         """A piece of each of several addresses; what is wrong with one is said in its place. Raises ToolError."""
         if not urls or len(urls) > SEVERAL:
             raise ToolError(f"Give between one and {SEVERAL} addresses, with spaces between.")
 
-        async def read(url: str) -> str | ToolError:
+        async def read(url: str) -> "Page | str | ToolError":
             try:
-                return await self.one(context, Fetch(url=url, links=params.links), PIECE // len(urls))
+                return await self._page(context, Fetch(url=url, links=params.links))
             except ToolError as error:
                 return error
 
         done = await asyncio.gather(*(read(url) for url in urls))
         if isinstance(done[0], ToolError) and all(isinstance(one, ToolError) for one in done):
             raise done[0]
-        return "\n\n---\n\n".join(one if isinstance(one, str) else f"[{one.text}]" for one in done)
+        pages = [one for one in done if not isinstance(one, str | ToolError)]
+        numbers = iter(await self._numbers(context, pages))
+        room = PIECE // len(urls)
+        shown = [
+            one if isinstance(one, str) else f"[{one.text}]" if isinstance(one, ToolError)
+            else piece(one, 0, room=room, number=next(numbers))
+            for one in done
+        ]  # fmt: skip
+        return "\n\n---\n\n".join(shown)
+
+    async def _numbers(self, context: ToolContext, pages: "Sequence[Page]") -> list[int]:
+        from hermes_tool_web.sources import numbered
+
+        return await numbered(self._ctx, context.session, [(page.url, page.title) for page in pages])
+
+    async def _page(self, context: ToolContext, params: Fetch) -> "Page | str":
+        """What is at an address, or why it is not: that it leads to another site."""
+        session, url, links, crawl = context.session.id, params.url, params.links, params.crawl
+        name = f"{crawl} {url}" if crawl else url
+        if params.offset and (page := self._pages.get(session, name, links)) is not None:
+            return page
+        found = await (self._crawled(context, url, crawl) if crawl else self._read(context, url, links))
+        if not isinstance(found, str) and len(found.text) <= LONGEST:
+            self._pages.put(session, name, links, found)
+        return found
 
     async def _read(self, context: ToolContext, url: str, links: bool) -> "Page | str":
         from hermes_tool_kit.fetching import Order
@@ -134,11 +146,9 @@ class _Reader:
     async def _crawled(self, context: ToolContext, url: str, most: int) -> "Page":
         from hermes_tool_web.crawling import crawl
         from hermes_tool_web.readable import Page
-        from hermes_tool_web.sources import numbered
 
         found = await crawl(url, most, self._ctx.urls, self._config, must_be_fine, context.progress)
-        pages = [(page.url, page.title) for page in found.pages]
-        numbers = await numbered(self._ctx, context.session, pages)
+        numbers = await self._numbers(context, found.pages)
         share = LONGEST // len(found.pages)
         parts = [
             f"## [{number}] {page.title or page.url}\n{page.url}\n\n{page.text[:share]}"
