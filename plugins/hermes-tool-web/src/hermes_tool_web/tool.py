@@ -25,9 +25,9 @@ class Fetch:
     """What to fetch."""
 
     url: str = option("or several")
-    offset: int = option("first character, in a long page", default=0, validator=ge(0))
-    links: bool = option("keep their addresses", default=False)
-    crawl: int = option("follow links: most pages", default=0, validator=ge(0))
+    offset: int = option("first character", default=0, validator=ge(0))
+    links: bool = option("", default=False)
+    crawl: int = option("linked pages to read", default=0, validator=ge(0))
 
 
 def make_tool(ctx: PluginContext) -> Tool:
@@ -37,7 +37,7 @@ def make_tool(ctx: PluginContext) -> Tool:
 
     @tool(toolset="web", effects={Effect.NETWORK}, idempotent=True, untrusted=True, touches=hosts)
     async def web_fetch(context: ToolContext, params: Fetch) -> str:
-        """Fetch web pages, feeds, PDFs as Markdown; text and JSON as they are. It has no cookies."""
+        """Fetch pages, feeds and documents as Markdown, without cookies."""
         urls = list(dict.fromkeys(params.url.split()))
         if len(urls) == 1:
             one = Fetch(url=urls[0], offset=params.offset, links=params.links, crawl=params.crawl)
