@@ -15,7 +15,7 @@ from hermes_core.errors import OutOfReach, ToolError
 from hermes_core.plugins.manifest import read_manifest
 from hermes_core.testing import FakeToolContext, FakeWorkspace, plugin_context
 from hermes_core.types import Effect
-from hermes_tool_web import register_tools
+from hermes_tool_web import register_checks, register_tools
 from hermes_tool_web.config import Config
 from hermes_tool_web.search.asking import Hit
 from hermes_tool_web.search.ranking import fused, same_page
@@ -75,6 +75,33 @@ def test_every_row_has_its_answer_and_the_manifest_its_secrets():
         assert row.terms, row.name
         assert row.key or row.keyless, row.name
         assert row.url.startswith("https://") or row.own, row.name
+
+
+def services_block() -> str:
+    lines = ["| Name | Service | Secret | Terms |", "|---|---|---|---|"]
+    for row in services().values():
+        secret = ", ".join(f"`{name}`" for name in (row.key, row.other) if name)
+        free = " (free without)" if row.key and row.keyless else ""
+        about = "" if row.general else f", {row.about}"
+        lines.append(f"| `{row.name}` | [{row.title}]({row.source}){about} | {secret}{free} | {row.terms} |")
+    return "\n".join(lines)
+
+
+def test_the_readme_lists_every_service():
+    readme = (Path(__file__).parents[1] / "README.md").read_text("utf-8")
+    block = readme.partition("<!-- services: generated, do not edit -->\n")[2].partition("<!-- end of services")[0]
+    assert block.strip() == services_block(), f"between its markers the README should say:\n\n{services_block()}"
+
+
+async def test_doctor_says_whom_a_search_asks(tmp_path):
+    async def found(**settings):
+        ctx = plugin_context(MANIFEST, tmp_path, config=Config(**settings), secrets={"EXA_API_KEY": "K"})
+        ((finding,),) = [await check.run() for check in register_checks(ctx)]
+        return finding.level, finding.text
+
+    assert await found() == ("ok", "A search asks Exa.")
+    assert await found(search=["wikipedia", "arxiv"]) == ("ok", "A search asks Wikipedia and arXiv.")
+    assert await found(search=["brave"]) == ("fault", "tools.web.search names brave, and BRAVE_API_KEY is not set.")
 
 
 @pytest.mark.parametrize("name", ANSWERS)

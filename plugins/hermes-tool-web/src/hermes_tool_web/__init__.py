@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from hermes_core import hookimpl
 from hermes_core.context import PluginContext
 from hermes_core.kinds import Tool
-from hermes_core.types import Session, SlashCommand, ToolCall, Verdict
+from hermes_core.types import Check, Session, SlashCommand, ToolCall, Verdict
 
 
 @hookimpl
@@ -23,6 +23,14 @@ def register_slash_commands(ctx: PluginContext) -> Sequence[SlashCommand]:
     from hermes_tool_web.sources import sources_command
 
     return [sources_command(ctx)]
+
+
+@hookimpl
+def register_checks(ctx: PluginContext) -> Sequence[Check]:
+    """Whom a search asks."""
+    from hermes_tool_web.checks import checks
+
+    return checks(ctx)
 
 
 @hookimpl

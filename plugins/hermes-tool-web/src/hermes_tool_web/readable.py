@@ -18,7 +18,7 @@ _TEXT_TYPES = re.compile(
     r"text/.*|.*[/+](json|xml|yaml|toml|csv)|application/(x-)?(javascript|ecmascript|ld\+json|x-ndjson|sql|graphql|sh)"
 )
 _BEGINS_AS_HTML = re.compile(r"\s*(<!--.{0,500}?-->\s*)?<(!doctype html|html|head|body)\b", re.IGNORECASE | re.DOTALL)
-_LONG = 100_000  # bytes above which a page is converted in a thread
+_LONG = 100_000  # bytes above which a page is read in a thread: all but the converter lets others run meanwhile
 _SHOWN = 600  # characters of an entry of a feed
 _LEAST = 250  # characters that the marked main part of a page must have to stand for it
 _MAIN = re.compile(r"<main\b|<(?:div|section)\s[^<>]{0,300}?role\s*=\s*[\"']?main\b", re.IGNORECASE)

@@ -45,6 +45,14 @@ class Chain:
         chosen = self._chosen() or [*self._keyed(), *self._free(), *self._special()]
         return sorted({host for service in chosen for host in service.hosts(self._config.searxng)})
 
+    def asked(self) -> str:
+        """Say whom a search asks. Raises ToolError for a choice that cannot be."""
+        if chosen := self._chosen():
+            return " and ".join(service.title for service in chosen)
+        if keyed := self._keyed():
+            return ", then ".join(service.title for service in keyed)
+        return f"{', '.join(service.title for service in self._free())} in turn, without a key"
+
     async def search(self, query: str, limit: int) -> Found:
         """Ask, and put together what comes. Raises ToolError when nobody answered."""
         failed: list[str] = []
