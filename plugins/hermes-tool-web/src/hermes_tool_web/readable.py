@@ -3,6 +3,7 @@
 import asyncio
 import html
 import re
+from itertools import islice
 
 from hermes_core.errors import ToolError
 from hermes_core.values import frozen
@@ -21,8 +22,8 @@ _BEGINS_AS_HTML = re.compile(r"\s*(<!--.{0,500}?-->\s*)?<(!doctype html|html|hea
 _LONG = 100_000  # bytes above which a page is read in a thread: all but the converter lets others run meanwhile
 _SHOWN = 600  # characters of an entry of a feed
 _LEAST = 250  # characters that the marked main part of a page must have to stand for it
-_MAIN = re.compile(r"<main\b|<(?:div|section)\s[^<>]{0,300}?role\s*=\s*[\"']?main\b", re.IGNORECASE)
-_ARTICLE = re.compile(r"<article\b", re.IGNORECASE)
+_MAIN = re.compile(r"<main\b|<(?:div|section)\s[^<>]{0,300}?role\s*=\s*[\"']?main\b")
+_ARTICLE = re.compile(r"<article\b")
 _LINK = re.compile(r"""<a\s[^<>]{0,500}?\bhref\s*=\s*(?:"([^"<>]{1,2000})"|'([^'<>]{1,2000})')""", re.IGNORECASE)
 _DOCUMENTS = {"application/pdf": ".pdf", "application/epub+zip": ".epub", "application/vnd.ms-excel": ".xls"}
 _DOCUMENTS |= {
@@ -220,9 +221,12 @@ def _markdown(source: str, url: str, *, links: bool) -> tuple[str, str]:
 
 def _main_part(source: str) -> str:
     """Return what a page marks as its main part; empty where it marks none, or several."""
+    lower = source.lower()
+    if len(lower) != len(source):  # a few letters become two: places in one are not those in the other
+        return ""
     for mark, end in ((_MAIN, "</main"), (_ARTICLE, "</article")):
-        starts = [match.start() for match in mark.finditer(source)][:2]
+        starts = [match.start() for match in islice(mark.finditer(lower), 2)]
         if len(starts) == 1:
-            stop = source.lower().rfind(end)
+            stop = lower.rfind(end)
             return source[starts[0] : stop if stop > starts[0] else None]
     return ""
