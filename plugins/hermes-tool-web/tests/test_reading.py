@@ -306,8 +306,9 @@ LONG = "The text of the article goes on for a while, so that nobody takes it for
         f"<div>Menu</div><div id=x role='main'><h1>Head</h1><p>{LONG}</p></div>",
         f"<div>Menu</div><article><h1>Head</h1><p>{LONG}</p></article><div>Subscribe now</div>",
         f"<div>Menu</div><main><article><h1>Head</h1><p>{LONG}</p></article><article>more</article></main>",
+        f"<article>Menu</article><ARTICLE><h1>Head</h1><aside>Menu</aside><p>{LONG * 2}</p></ARTICLE><div>Menu</div>",
     ],
-    ids=range(4),
+    ids=range(5),
 )
 async def test_the_main_part_of_a_page_is_what_is_read(fetch, site, source):
     site.pages["/"] = ("text/html", f"<title>T</title><body>{source}".encode())
@@ -322,10 +323,11 @@ async def test_the_main_part_of_a_page_is_what_is_read(fetch, site, source):
     [
         f"<main>short</main><p>{LONG}</p>",
         f"<article>one</article><article>two</article><p>{LONG}</p>",
+        f"<article><p>{LONG * 2}</p></article><article><p>{LONG * 2}</p></article>",
         f"<main></main><p>{LONG}</p>",
         f"<main><p>{LONG}",
     ],
-    ids=range(4),
+    ids=range(5),
 )
 async def test_where_none_is_marked_all_of_it_is(fetch, site, source):
     site.pages["/"] = ("text/html", source.encode())

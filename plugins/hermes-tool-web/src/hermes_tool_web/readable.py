@@ -3,6 +3,8 @@
 import asyncio
 import html
 import re
+from collections.abc import Sequence
+from contextlib import suppress
 from itertools import islice
 
 from hermes_core.errors import ToolError
@@ -24,6 +26,14 @@ _SHOWN = 600  # characters of an entry of a feed
 _LEAST = 250  # characters that the marked main part of a page must have to stand for it
 _MAIN = re.compile(r"<main\b|<(?:div|section)\s[^<>]{0,300}?role\s*=\s*[\"']?main\b")
 _ARTICLE = re.compile(r"<article\b")
+_ARTICLES, _ARTICLE_WORDS = 40, 80  # that are looked at; that one has
+_MARKUP = re.compile(r"<(script|style)\b.{0,200000}?</\1|<[^<>]{0,2000}>", re.IGNORECASE | re.DOTALL)
+# What stands in an article and is not of it. Comments are: of a discussion they are the whole.
+_BESIDE = (
+    *("aside", "footer", "[role=complementary]", "[role=contentinfo]", "[role=navigation]", ".sidebar", "#sidebar"),
+    *(".related", ".share", ".social", ".newsletter", ".breadcrumb", ".breadcrumbs", ".tags", ".cookie", ".promo"),
+    *(".advertisement", ".author-bio"),
+)
 _LINK = re.compile(r"""<a\s[^<>]{0,500}?\bhref\s*=\s*(?:"([^"<>]{1,2000})"|'([^'<>]{1,2000})')""", re.IGNORECASE)
 _DOCUMENTS = {"application/pdf": ".pdf", "application/epub+zip": ".epub", "application/vnd.ms-excel": ".xls"}
 _DOCUMENTS |= {
@@ -198,19 +208,25 @@ def _markdown(source: str, url: str, *, links: bool) -> tuple[str, str]:
     """Title and text of a page. Scripts, comments, navigation and what its styles hide are left out."""
     from html_to_markdown import ConversionOptions, convert
 
-    options = ConversionOptions(
-        extract_metadata=False,
-        skip_images=True,
-        autolinks=False,
-        base_url=url,
-        hidden_content="drop",
-        strip_tags=[] if links else ["a"],
-    )
-    main = _main_part(source)
+    def converted(part: str, beside: Sequence[str]) -> str:
+        options = ConversionOptions(
+            extract_metadata=False,
+            skip_images=True,
+            autolinks=False,
+            base_url=url,
+            hidden_content="drop",
+            strip_tags=[] if links else ["a"],
+            exclude_selectors=list(beside),
+        )
+        return convert(_STYLED.sub(_hidden, part), options).content or ""
+
+    main, text = _main_part(source), ""
     try:
-        text = convert(_STYLED.sub(_hidden, main or source), options).content or ""
-        if main and len(text) < _LEAST:
-            text = convert(_STYLED.sub(_hidden, source), options).content or ""
+        if main:
+            with suppress(Exception):  # it fails with what is left out where it does not with the whole
+                text = converted(main, _BESIDE)
+        if len(text) < _LEAST:
+            text = converted(source, ())
     except Exception as error:  # its errors have no base of their own; a page must not end a turn
         text = f"{type(error).__name__}: {error}"[:200]
         raise ToolError(f"{url} could not be made readable ({text}).", retry=False) from error
@@ -220,13 +236,25 @@ def _markdown(source: str, url: str, *, links: bool) -> tuple[str, str]:
 
 
 def _main_part(source: str) -> str:
-    """Return what a page marks as its main part; empty where it marks none, or several."""
+    """Return the article of a page, else what it marks as its main part; empty where it marks none."""
     lower = source.lower()
     if len(lower) != len(source):  # a few letters become two: places in one are not those in the other
         return ""
-    for mark, end in ((_MAIN, "</main"), (_ARTICLE, "</article")):
-        starts = [match.start() for match in islice(mark.finditer(lower), 2)]
-        if len(starts) == 1:
-            stop = lower.rfind(end)
-            return source[starts[0] : stop if stop > starts[0] else None]
-    return ""
+    starts = [match.start() for match in islice(_ARTICLE.finditer(lower), _ARTICLES)]
+    ends = [*starts[1:], None]
+    parts = [_until(source, lower, start, "</article", ends[n]) for n, start in enumerate(starts)]
+    sized = sorted(((_words_in(part), part) for part in parts), key=lambda one: -one[0])
+    alone = len(sized) == 1 or (len(sized) > 1 and sized[0][0] >= sized[1][0] * 3)  # else they are teasers of others
+    if alone and sized[0][0] >= _ARTICLE_WORDS:
+        return sized[0][1]
+    starts = [match.start() for match in islice(_MAIN.finditer(lower), 2)]
+    return _until(source, lower, starts[0], "</main", None) if len(starts) == 1 else ""
+
+
+def _until(source: str, lower: str, start: int, end: str, before: int | None) -> str:
+    stop = lower.rfind(end, start, len(lower) if before is None else before)
+    return source[start : stop if stop > start else before]
+
+
+def _words_in(part: str) -> int:
+    return len(_MARKUP.sub(" ", part).split())
