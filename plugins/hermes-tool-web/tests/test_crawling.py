@@ -54,7 +54,7 @@ async def test_pages_of_the_site_are_read_once_each_nearest_first(crawl, site):
 async def test_no_more_pages_than_asked_for_and_than_allowed(crawl, site):
     site.pages["/"] = page(*(f"/{n}" for n in range(40)))
     site.pages |= {f"/{n}": page() for n in range(40)}
-    assert "[38 more pages were found and not read.]" in await crawl(most=3)
+    assert "[Found and not read: 38.]" in await crawl(most=3)
     assert len(site.asked) == 4
     await crawl(most=1_000, crawl_pages=5)
     assert len(site.asked) == 4 + 6
@@ -73,7 +73,7 @@ async def test_what_robots_txt_closes_is_left_alone(crawl, site):
         "/a": page(),
         "/closed/x": page(),
     }
-    assert "[1 addresses are closed to programs by its robots.txt.]" in await crawl()
+    assert "[Closed to programs by its robots.txt: 1.]" in await crawl()
     assert "/closed/x" not in site.asked
     with pytest.raises(ToolError, match=r"robots\.txt of 127\.0\.0\.1 forbids"):
         await crawl("/closed/x")
@@ -103,7 +103,7 @@ async def test_what_takes_too_long_is_ended_with_what_there_is(crawl, site):
 async def test_one_broken_page_does_not_end_it_and_a_broken_first_one_does(crawl, site):
     site.pages |= {"/": page("/gone", "/b"), "/b": page(text="there")}
     told = await crawl()
-    assert "[1 pages could not be read.]" in told
+    assert "[Could not be read: 1.]" in told
     assert "there" in told
     with pytest.raises(ToolError, match="404"):
         await crawl("/gone")
@@ -128,7 +128,7 @@ async def test_redirects_to_another_site_are_not_followed(crawl, site):
         "/": page("/away", text="seen"),
         "/away": lambda handler: handler.answer(b"", 302, Location="https://other.example/"),
     }
-    assert "[1 pages could not be read.]" in await crawl()
+    assert "[Could not be read: 1.]" in await crawl()
 
 
 async def test_this_machine_stays_closed_and_a_closed_site_too(crawl, site):
@@ -154,10 +154,11 @@ async def test_its_pages_are_read_on_without_another_crawl(crawl, tmp_path, site
 
 
 def test_links_are_found_whatever_surrounds_them():
-    body = b"""<a href="/a?x=1&amp;y=2">a</a><a class=x href='b#top'>b</a><A HREF="//c.example/">c</A>
+    body = b"""<a href="/a?x=1&amp;y=2">a</a><a class=x href='b#top'>b</a><A HREF="//c.example/">c</A><a href=/d>d</a>
     <a href="javascript:x()">d</a><a href="http://[bad">e</a><a name=x>f</a><a href="">g</a><link href="/style">"""
     found = links_of(Fetched("https://a.example/dir/", 200, {"content-type": "text/html"}, body))
-    assert found[:3] == ["https://a.example/a?x=1&y=2", "https://a.example/dir/b", "https://c.example/"]
+    assert found[:2] == ["https://a.example/a?x=1&y=2", "https://a.example/dir/b"]
+    assert found[2:] == ["https://c.example/", "https://a.example/d"]
     assert links_of(Fetched("https://a.example/", 200, {"content-type": "text/plain"}, body)) == []
 
 

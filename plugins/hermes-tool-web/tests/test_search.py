@@ -303,7 +303,7 @@ async def test_what_may_not_be_opened_is_not_shown(seat, here):
     told = await seat(search=["tavily"], urls=UrlRules(allow_private=True, blocked=("closed.example",))).search(
         limit=20
     )
-    assert told.startswith("1 results for")
+    assert told.startswith("1 result for")
     assert "[1] T https://fine.example/" in told
     assert not any(url in told for url in bad)
 

@@ -66,11 +66,11 @@ async def crawl(
     if not run.pages:
         raise run.first or ToolError(f"{target.host} gave no page to read.")
     if run.forbidden:
-        run.notes.append(f"{run.forbidden} addresses are closed to programs by its robots.txt.")
+        run.notes.append(f"Closed to programs by its robots.txt: {run.forbidden}.")
     if run.failed:
-        run.notes.append(f"{run.failed} pages could not be read.")
+        run.notes.append(f"Could not be read: {run.failed}.")
     if run.waiting:
-        run.notes.append(f"{len(run.waiting)} more pages were found and not read.")
+        run.notes.append(f"Found and not read: {len(run.waiting)}.")
     return Crawled(pages=run.pages, notes=run.notes)
 
 

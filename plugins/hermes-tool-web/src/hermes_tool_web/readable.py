@@ -34,7 +34,9 @@ _BESIDE = (
     *(".related", ".share", ".social", ".newsletter", ".breadcrumb", ".breadcrumbs", ".tags", ".cookie", ".promo"),
     *(".advertisement", ".author-bio"),
 )
-_LINK = re.compile(r"""<a\s[^<>]{0,500}?\bhref\s*=\s*(?:"([^"<>]{1,2000})"|'([^'<>]{1,2000})')""", re.IGNORECASE)
+_LINK = re.compile(
+    r"""<a\s[^<>]{0,500}?\bhref\s*=\s*(?:"([^"<>]{1,2000})"|'([^'<>]{1,2000})'|([^\s"'<>]{1,2000}))""", re.IGNORECASE
+)
 _DOCUMENTS = {"application/pdf": ".pdf", "application/epub+zip": ".epub", "application/vnd.ms-excel": ".xls"}
 _DOCUMENTS |= {
     f"application/vnd.openxmlformats-officedocument.{name}": ending
@@ -115,7 +117,7 @@ def links_of(answer: Fetched) -> list[str]:
     found: dict[str, None] = {}
     for match in _LINK.finditer(text[:HTML]):
         try:
-            url = urljoin(answer.url, html.unescape(match[1] or match[2]).strip())
+            url = urljoin(answer.url, html.unescape(match[1] or match[2] or match[3]).strip())
         except ValueError:
             continue
         if url.startswith(("http://", "https://")):

@@ -155,7 +155,7 @@ class _Reader:
             for number, page in zip(numbers, found.pages, strict=True)
         ]
         first = found.pages[0]
-        title = f"{len(parts)} pages of {first.url}"
+        title = f"{len(parts)} page{'s' * (len(parts) > 1)} of {first.url}"
         return Page(url=first.url, title=title, kind="crawl", text="\n\n".join(parts), notes=tuple(found.notes))
 
 
