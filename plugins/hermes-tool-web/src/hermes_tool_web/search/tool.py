@@ -72,11 +72,11 @@ async def _shown(ctx: PluginContext, context: ToolContext, query: str, found: "F
     if not hits:
         return f"Nothing was found for {query!r}. Other words may find it."
     numbers = await numbered(ctx, context.session, [(hit.url, hit.title) for hit in hits], found=True)
-    lines = [
-        f"{len(hits)} result{'s' * (len(hits) > 1)} for {query!r} by {', '.join(found.by)}. Cite what you use as [n](URL)."
-    ]
+    count = f"{len(hits)} result{'s' * (len(hits) > 1)}"
+    lines = [f"{count} for {query!r} by {', '.join(found.by)}. Cite what you use as [n](URL)."]
     for number, hit in zip(numbers, hits, strict=True):
-        lines += ["", f"[{number}] {hit.title or hit.url}", hit.url, *([hit.text] if hit.text else [])]
+        mark = f"[{number}]" if number else "-"  # a conversation has only so many numbers
+        lines += ["", f"{mark} {hit.title or hit.url}", hit.url, *([hit.text] if hit.text else [])]
     return "\n".join(lines)
 
 
