@@ -1,5 +1,6 @@
 """Documents as Markdown: each kind, what is broken, and what is built to burst."""
 
+import asyncio
 import io
 import resource
 import zipfile
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hermes_documents.reading import Unreadable, is_document, markdown_of
+from hermes_documents.reading import Unreadable, is_document, markdown_of, read_markdown
 
 
 def test_a_word_document_keeps_headings_and_tables() -> None:
@@ -51,6 +52,25 @@ def test_a_pdf_is_told_page_by_page_with_its_tables_in_place() -> None:
     text = markdown_of(made.pdf([made.at(72, 700, "Hello there"), page]), "x.pdf")
     told = "| Bed | Area |\n| --- | --- |\n| North | 12 |\n| South | 7 |"
     assert text == f"## Page 1\n\nHello there\n\n## Page 2\n\nBefore\n\n{told}\n\nAfter\n"
+
+
+async def test_reading_that_is_cancelled_ends_at_once() -> None:
+    body = made.paragraph("x" * 100) * 100_000
+    task = asyncio.ensure_future(read_markdown(made.docx(body), "x.docx"))
+    await asyncio.sleep(0.5)
+    task.cancel()
+    async with asyncio.timeout(2):
+        await asyncio.wait([task])
+    assert task.cancelled()
+    readers = [path.read_bytes() for path in Path("/proc/self/task").glob("*/children")]
+    assert not b"".join(readers).split()
+
+
+async def test_it_is_read_the_same_without_blocking() -> None:
+    data = made.xlsx({"S": [["a"]]})
+    assert await read_markdown(data, "x.xlsx") == markdown_of(data, "x.xlsx")
+    with pytest.raises(Unreadable, match="broken PDF"):
+        await read_markdown(b"%PDF-1.7 nothing", "x.pdf")
 
 
 def test_a_pdf_of_pictures_says_so() -> None:

@@ -148,6 +148,25 @@ async def test_a_broken_document_is_one_line(fetch, site, kind, body, said):
     assert "\n" not in refused.value.text.strip()
 
 
+async def test_a_cancelled_reading_leaves_no_process(fetch, site, monkeypatch):
+    started = []
+    run = asyncio.create_subprocess_exec
+
+    async def seen(*argv, **more):
+        started.append(await run(*argv, **more))
+        return started[0]
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", seen)
+    site.pages["/a.pdf"] = ("application/pdf", pdf("x"))
+    reading = asyncio.ensure_future(fetch("/a.pdf"))
+    while not started:
+        await asyncio.sleep(0.01)
+    reading.cancel()
+    await asyncio.wait([reading])
+    assert reading.cancelled()
+    assert started[0].returncode == -9
+
+
 async def test_a_document_that_is_too_long_is_not_half_read(ctx, site, tmp_path):
     site.pages["/a.pdf"] = ("application/pdf", pdf("x") + b"%" * 1_100_000)
     tool = register_tools(evolve(ctx, config=Config(megabytes=1)))[0]

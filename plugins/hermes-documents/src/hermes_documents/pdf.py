@@ -10,7 +10,8 @@ from hermes_documents.markdown import table
 from hermes_documents.reading import CHARACTERS, Unreadable
 
 PAGES = 5_000
-RULES = 4  # drawn paths from which on a page may hold a table
+LOOKED = 2_000  # drawn things of a page that are looked at for a table
+THIN, WIDE, HIGH = 5.0, 20.0, 8.0  # points; a line is as thick as its stroke twice
 
 
 def pdf(data: bytes, seconds: float) -> str:
@@ -56,8 +57,15 @@ def pdf(data: bytes, seconds: float) -> str:
 
 
 def _ruled(page: Any, path: int) -> bool:
-    found = islice(page.get_objects(filter=[path], max_depth=3), RULES)
-    return sum(1 for _ in found) == RULES
+    """Whether a page has lines in both directions, or boxes, enough for the smallest table."""
+    across = down = boxes = 0
+    for one in islice(page.get_objects(filter=[path], max_depth=3), LOOKED):
+        left, bottom, right, top = one.get_bounds()
+        width, height = right - left, top - bottom
+        across += height < THIN and width > WIDE
+        down += width < THIN and height > HIGH
+        boxes += width >= WIDE and height >= HIGH
+    return (across >= 2 and down >= 2) or boxes >= 2
 
 
 def _tables(data: bytes) -> Callable[[int], str]:

@@ -4,6 +4,7 @@ Parsers of other people's files run in a process of their own: it has no environ
 bounded by the system, and when it dies nothing else does.
 """
 
+import asyncio
 import re
 import signal
 import subprocess
@@ -11,12 +12,14 @@ import sys
 
 from hermes_core.errors import HermesError
 
-__all__ = ["CHARACTERS", "Unreadable", "is_document", "markdown_of"]
+__all__ = ["CHARACTERS", "Unreadable", "is_document", "markdown_of", "read_markdown"]
 
 INPUT = 64 * 1024 * 1024  # bytes of one document
 MEMORY = 1024 * 1024 * 1024  # bytes of address space of the process that reads it
 CHARACTERS = 2_000_000  # of one answer
 SECONDS = 45.0
+_MORE = 5.0  # seconds beside those of the processor
+_ENVIRONMENT = {"LANG": "C.UTF-8", "PATH": "/usr/bin:/bin"}
 
 _NAMES = re.compile(r"\.(pdf|docx|docm|xlsx|xlsm|xlsb|xls|pptx|pptm|odt|ods|odp|epub)\Z", re.IGNORECASE)
 _OLD = re.compile(r"\.(doc|ppt|msg)\Z", re.IGNORECASE)
@@ -39,31 +42,56 @@ def is_document(data: bytes, name: str) -> bool:
 
 
 def markdown_of(data: bytes, name: str, *, seconds: float = SECONDS, memory: int = MEMORY) -> str:
-    """The document's text as Markdown, at most ``CHARACTERS``. Blocks; call it in a thread.
+    """The document's text as Markdown, at most ``CHARACTERS``. Blocks: see ``read_markdown``.
 
     ``name`` decides only where the bytes do not: a table of comma-separated values has no mark. Raises Unreadable with
     what is wrong with it: broken, encrypted, of a kind nobody here reads, larger than the bounds.
     """
+    argv = _reader(data, name, seconds, memory)
+    try:
+        done = subprocess.run(
+            argv, input=data, capture_output=True, timeout=seconds + _MORE, env=_ENVIRONMENT, check=False
+        )
+    except subprocess.TimeoutExpired as late:
+        raise Unreadable(_late(seconds)) from late
+    return _text(done.returncode, done.stdout, done.stderr, seconds, memory)
+
+
+async def read_markdown(data: bytes, name: str, *, seconds: float = SECONDS, memory: int = MEMORY) -> str:
+    """The same without blocking; when it is cancelled, the reading ends at once. Raises Unreadable."""
+    pipe = asyncio.subprocess.PIPE
+    argv = _reader(data, name, seconds, memory)
+    process = await asyncio.create_subprocess_exec(*argv, stdin=pipe, stdout=pipe, stderr=pipe, env=_ENVIRONMENT)
+    try:
+        async with asyncio.timeout(seconds + _MORE):
+            out, said = await process.communicate(data)
+    except TimeoutError as late:
+        raise Unreadable(_late(seconds)) from late
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    return _text(process.returncode or 0, out, said, seconds, memory)
+
+
+def _reader(data: bytes, name: str, seconds: float, memory: int) -> list[str]:
     if len(data) > INPUT:
         raise Unreadable(f"it has {len(data):,} bytes, more than the {INPUT:,} that are read")
     if data.startswith(_OLE) and _OLD.search(name):
         raise Unreadable("it is in an old binary format; save it as .docx or .pptx")
     # Isolated: neither the folder of the project nor its environment says what is imported.
     argv = [sys.executable, "-I", "-m", "hermes_documents", name[-200:].encode("ascii", "replace").decode()]
-    try:
-        done = subprocess.run(
-            [*argv, str(int(seconds)), str(memory)],
-            input=data,
-            capture_output=True,
-            timeout=seconds + 5,
-            env={"LANG": "C.UTF-8", "PATH": "/usr/bin:/bin"},
-            check=False,
-        )
-    except subprocess.TimeoutExpired as late:
-        raise Unreadable(f"reading it took longer than {seconds:.0f} s") from late
-    if done.returncode:
-        raise Unreadable(_why(done.returncode, done.stderr.decode(errors="replace"), seconds, memory))
-    return done.stdout.decode(errors="replace")[: CHARACTERS + 1_000]
+    return [*argv, str(int(seconds)), str(memory)]
+
+
+def _text(status: int, out: bytes, said: bytes, seconds: float, memory: int) -> str:
+    if status:
+        raise Unreadable(_why(status, said.decode(errors="replace"), seconds, memory))
+    return out.decode(errors="replace")[: CHARACTERS + 1_000]
+
+
+def _late(seconds: float) -> str:
+    return f"reading it took longer than {seconds:.0f} s"
 
 
 def _why(status: int, said: str, seconds: float, memory: int) -> str:

@@ -145,7 +145,7 @@ def _document_name(answer: Fetched, kind: str) -> str | None:
 async def _document(answer: Fetched, kind: str, name: str, seconds: float) -> Page:
     what = "a PDF" if answer.body.startswith(b"%PDF") or name.endswith(".pdf") else f"a document ({kind or name})"
     try:
-        from hermes_documents.reading import Unreadable, markdown_of
+        from hermes_documents.reading import Unreadable, read_markdown
     except ImportError:
         raise ToolError(
             f"{answer.url} is {what}, which this Hermes does not read.",
@@ -159,7 +159,7 @@ async def _document(answer: Fetched, kind: str, name: str, seconds: float) -> Pa
             retry=False,
         )
     try:
-        text = await asyncio.to_thread(markdown_of, answer.body, name, seconds=seconds)
+        text = await read_markdown(answer.body, name, seconds=seconds)
     except Unreadable as error:
         raise ToolError(f"{answer.url} is {what} that cannot be read: {error}.", retry=False) from error
     text, removed = without_invisible(text)
