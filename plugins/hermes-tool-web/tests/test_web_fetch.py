@@ -31,7 +31,7 @@ MANIFEST = read_manifest(Path(__file__).parents[1] / "src/hermes_tool_web/hermes
 def made(tmp_path):
     def make(config=Config(), urls=UrlRules(allow_private=True)):  # noqa: B008
         context = plugin_context(MANIFEST, tmp_path, config=config)
-        (tool,) = register_tools(evolve(context, urls=urls))
+        tool, _ = register_tools(evolve(context, urls=urls))
         return tool
 
     return make
@@ -72,7 +72,7 @@ async def test_a_page_comes_as_markdown_with_its_title(fetch, site, snapshot):
         ("application/problem+json", "{}", "{}"),
         ("text/plain", "a < b & c\n  indented", "a < b & c\n  indented"),
         ("text/markdown", "# *As* it is", "# *As* it is"),
-        ("application/rss+xml", "<rss><item>x</item></rss>", "<rss><item>x</item></rss>"),
+        ("application/xml", "<list><item>x</item></list>", "<list><item>x</item></list>"),
         ("", "no type", "no type"),
         ("application/octet-stream", "no type", "no type"),
     ],

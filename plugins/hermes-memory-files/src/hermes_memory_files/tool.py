@@ -34,7 +34,7 @@ class Change:
     text: str = ""
     old: str = field(default="", metadata={"help": "unique part of the entry meant"})
     target: Literal["memory", "user"] = "memory"
-    operations: list[Operation] = field(factory=list, metadata={"help": "instead: several, all or none"})
+    operations: list[Operation] = field(factory=list, metadata={"help": "several, all or none"})
 
 
 def memory_tool(memory: FilesMemory) -> Tool:
@@ -45,7 +45,7 @@ def memory_tool(memory: FilesMemory) -> Tool:
         name="memory", toolset="memory", effects=[Effect.REMEMBER], touches=lambda change: (f"memory:{change.target}",)
     )
     async def run(context: ToolContext, change: Change) -> str:
-        """Keep lasting facts for later sessions, unasked too: about the person (user) or your own notes (memory)."""
+        """Keep lasting facts, unasked too: about the person (user) or your own notes (memory)."""
         session = context.session
         store = memory.store(session.owner)
         source = Source(by="model", session_id=session.id, trusted=not session.untrusted)

@@ -40,7 +40,7 @@ class Delegate:
     """What the model asks for: one task, or several in ``tasks``."""
 
     goal: str = ""
-    context: str = field(default="", metadata={"help": "all it must know"})
+    context: str = field(default="")
     toolsets: list[str] = field(factory=list)
     role: Literal["leaf", "orchestrator"] = field(default="leaf", metadata={"help": "orchestrator: may delegate too"})
     tasks: list[Task] = field(factory=list)
@@ -60,7 +60,7 @@ def delegate_tool(config: Config, roster: "Roster", work: "Work") -> Tool:
         seconds=config.seconds + _MARGIN,
     )
     async def run(context: ToolContext, wanted: Delegate) -> str:
-        """Hand work to child agents, which start without your context; get their reports. `tasks` run side by side."""
+        """Hand work to child agents, which know only `context`; get their reports. `tasks` run side by side."""
         from hermes_tool_delegate.report import report
 
         until = time.monotonic() + config.seconds

@@ -44,7 +44,7 @@ class Change:
     """What to change."""
 
     path: str = option("")
-    old: str = option("without line numbers, enough to be unique")
+    old: str = option("unique, without line numbers")
     new: str = option("")
     replace_all: bool = option("", default=False)
 
@@ -124,7 +124,7 @@ def _notebook(params: Read, text: str) -> ToolOutput:
 def _write(places: Places, seen: Seen) -> Tool:
     @tool(toolset="files", effects={Effect.WRITE_FILES}, touches=lambda params: [key_of(params.path)])
     async def write_file(context: ToolContext, params: Write) -> str:
-        """Create or replace a whole file, making its folders. To change a part use edit_file."""
+        """Write a whole file, making its folders. To change a part use edit_file."""
         full = await places.resolve(context.workspace, params.path)
         data = encoded(params.content)
         warning = await _stale(context, seen, full)
@@ -141,7 +141,7 @@ def _edit(places: Places, seen: Seen) -> Tool:
         toolset="files", effects={Effect.READ_FILES, Effect.WRITE_FILES}, touches=lambda params: [key_of(params.path)]
     )
     async def edit_file(context: ToolContext, params: Change) -> str:
-        """Replace text in a file. It must fit one place, but for white space, else nothing is changed."""
+        """Replace text that fits one place in a file, white space aside."""
         from hermes_tool_files.content import decode, is_binary
         from hermes_tool_files.matching import edit
 
@@ -175,7 +175,7 @@ def _edit(places: Places, seen: Seen) -> Tool:
 def _search(places: Places) -> Tool:
     @tool(toolset="files", effects={Effect.READ_FILES}, idempotent=True, touches=lambda params: [key_of(params.path)])
     async def search_files(context: ToolContext, params: Find) -> str:
-        """Search file contents or names, leaving out what .gitignore names."""
+        """Search file contents or names, without what .gitignore names."""
         from hermes_tool_files import searching
 
         root = await places.resolve(context.workspace, params.path)

@@ -31,7 +31,7 @@ def recall_tool(sessions: "SessionsBroker") -> Tool:
 
     @tool(name="recall", toolset="recall", effects=[Effect.RECALL], idempotent=True, touches=lambda _: ())
     async def run(context: ToolContext, wanted: Recall) -> str:
-        """Look into past conversations: query searches, session reads one, around scrolls, nothing lists recent."""
+        """Past conversations: query searches, session reads one, around scrolls, nothing lists recent."""
         from hermes_tool_recall.watched import Watched
 
         history = Watched(sessions, context.session)

@@ -19,7 +19,7 @@ class View:
     """What the model wants to read."""
 
     name: str = field(default="", metadata={"help": "none: list all"})
-    file: str = field(default="", metadata={"help": "of its files"})
+    file: str = ""
 
 
 @frozen(kw_only=True)
@@ -43,7 +43,7 @@ def skill_tools(ctx: PluginContext) -> Sequence[Tool]:
         touches=lambda view: (f"skill:{view.name or '*'}",),
     )  # fmt: skip
     async def view(context: ToolContext, wanted: View) -> str:
-        """Read a skill, or a file that it sends you to."""
+        """Read a skill, or one of its files."""
         from hermes_tool_skills.reading import listed, viewed
 
         catalogue, here = catalogue_for(ctx), Feature.LOCAL in context.workspace.features
@@ -57,7 +57,7 @@ def skill_tools(ctx: PluginContext) -> Sequence[Tool]:
         touches=lambda change: (f"skill:{change.name or '*'}",),
     )  # fmt: skip
     async def manage(context: ToolContext, wanted: Manage) -> str:
-        """Keep how you solved something hard as a skill, or mend one that was wrong."""
+        """Keep how something hard was solved as a skill, or mend a wrong one."""
         return await _manage(ctx, context, wanted)
 
     return [view, manage]

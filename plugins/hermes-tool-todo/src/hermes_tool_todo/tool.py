@@ -23,7 +23,7 @@ def todo_tool(plans: Plans) -> Tool:
     # No effect: a plan is the session's own state, like its history. It reaches no later session and nobody else.
     @tool(name="todo", toolset="todo", idempotent=True, touches=lambda _: ("todo",))
     async def run(context: ToolContext, wanted: Todo) -> str:
-        """Your plan for work of three or more steps: keep one item in_progress. No arguments reads it."""
+        """Your plan for work of three or more steps, one in_progress. No arguments reads it."""
         changes = wanted.todos
         if changes is None:
             return for_model(await plans.read(context.session))

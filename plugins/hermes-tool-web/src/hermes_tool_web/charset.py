@@ -12,6 +12,7 @@ _OF_THE_WEB = re.compile(
 # What pages call so is the larger one, as every browser reads it.
 _MEANT = {"iso88591": "cp1252", "latin1": "cp1252", "ascii": "cp1252", "usascii": "cp1252", "gb2312": "gb18030"}
 _MEANT |= {"gbk": "gb18030", "shiftjis": "cp932", "sjis": "cp932", "euckr": "cp949", "macintosh": "mac_roman"}
+_ODD = bytes(byte for byte in range(32) if byte < 9 or (byte > 13 and byte != 27))  # of no text
 _IN_PAGE = re.compile(
     rb"""<(?:meta|\?xml)[^>]{0,200}?(?:charset|encoding)\s*=\s*["']?\s*([A-Za-z0-9_:.-]{2,30})""", re.IGNORECASE
 )
@@ -51,5 +52,4 @@ def is_binary(data: bytes) -> bool:
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return False
     head = data[:8_192]
-    odd = sum(byte < 9 or 13 < byte < 27 or 27 < byte < 32 for byte in head)
-    return odd > len(head) // 50
+    return len(head) - len(head.translate(None, _ODD)) > len(head) // 50

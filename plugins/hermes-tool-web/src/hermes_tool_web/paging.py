@@ -33,15 +33,19 @@ class PageCache:
         return self._pages.get((session, url, links))
 
 
-def piece(page: "Page", offset: int) -> str:
-    """What a model is shown of a page: head, text from ``offset`` on, how to go on. Raises ToolError."""
+def piece(page: "Page", offset: int, *, room: int = PIECE, number: int = 0) -> str:
+    """What a model is shown of a page: head, text from ``offset`` on, how to go on. Raises ToolError.
+
+    ``room`` is how many bytes of text are shown, ``number`` the page's own among the sources of the conversation.
+    """
     if offset and offset >= len(page.text):
         raise ToolError(f"{page.url} has only {len(page.text):,} characters; offset {offset:,} is beyond its end.")
     head = [f"# {page.title}"] if page.title else []
-    head += [f"{page.url} ({page.kind})", *(f"[{note}]" for note in page.notes)]
+    cited = f"[{number}] " if number else ""
+    head += [f"{cited}{page.url} ({page.kind})", *(f"[{note}]" for note in page.notes)]
     if not page.text.strip():
         return "\n".join([*head, "", "[The page has no text. It may be made by scripts, which are not run.]"])
-    part = _part(page.text, offset)
+    part = _part(page.text, offset, room)
     end = offset + len(part)
     if offset or end < len(page.text):
         on = f"; go on with offset={end}" if end < len(page.text) else ""
@@ -49,12 +53,12 @@ def piece(page: "Page", offset: int) -> str:
     return "\n".join([*head, "", part])
 
 
-def _part(text: str, offset: int) -> str:
+def _part(text: str, offset: int, room: int) -> str:
     """As much as fits from ``offset`` on, up to the end of a line or of a word where there is one."""
-    part = text[offset : offset + PIECE]
+    part = text[offset : offset + room]
     encoded = part.encode(errors="replace")
-    if len(encoded) > PIECE:
-        part = encoded[:PIECE].decode(errors="ignore")
+    if len(encoded) > room:
+        part = encoded[:room].decode(errors="ignore")
     if offset + len(part) == len(text):
         return part
     for mark in ("\n", " "):

@@ -38,10 +38,10 @@ class Write:
     """What the model gives."""
 
     name: str = option("")
-    code: str = option("one public function: typed arguments, docstring, JSON result; raise ToolError('…')")
+    code: str = option("one public function: typed arguments, docstring, JSON result; raise ToolError")
     examples: list[Example] = option("")
     why: str = option("", default="")
-    hosts: list[str] = option("it may connect to", factory=list)
+    hosts: list[str] = option("", factory=list)
     programs: list[str] = option("", factory=list)
     reads: list[str] = option("paths; . is the working folder", factory=list)
     writes: list[str] = option("", factory=list)
@@ -109,7 +109,7 @@ def make_tools(shop: "Callable[[], Workshop]") -> list[Tool]:
         seconds=3600.0,
     )
     async def tool_write(context: ToolContext, wanted: Write) -> str:
-        """Write yourself a Python tool, or a new version of one; call it at once. A person approves it."""
+        """Write a Python tool, or a new version of one; call it at once. A person approves it."""
         from hermes_tool_workshop.writing import written
 
         return await written(shop(), context, wanted)
