@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from hermes_core.config.files import explain, held, read_bytes, write_atomic
+from hermes_core.config.files import explain, held, read_bytes
 from hermes_core.environment import is_secret
 from hermes_core.errors import UserError
 from hermes_core.types.views import SecretOrigin
@@ -124,6 +124,8 @@ class Secrets:
 
     def _replace(self, name: str, line: str) -> None:
         """Put the line in the place of the first one of that name, or at the end; the others of that name go."""
+        from hermes_atomic.whole import replace
+
         lines = iter([line])
         try:
             self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -131,7 +133,7 @@ class Secrets:
                 text = re.sub(_LINE, lambda m: next(lines, "") if m["name"] == name else m[0], self._read())
                 end = next(lines, "")
                 text += "\n" + end if end and text and not text.endswith("\n") else end
-                write_atomic(self._file, text.encode("utf-8", "surrogateescape"))
+                replace(self._file, text.encode("utf-8", "surrogateescape"), follow=True)
         except OSError as error:
             raise explain(error, "write", self._file) from error
         self._cache = None

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from attrs import asdict, fields, has
 
 from hermes_core import __version__
-from hermes_core.config.files import explain, write_atomic
+from hermes_core.config.files import explain
 from hermes_core.config.layers import THEIRS, managed, merged, put
 from hermes_core.config.paths import Home
 from hermes_core.config.schema import (
@@ -380,6 +380,7 @@ def written(home: Home) -> dict[str, JSON]:
         kept = json.loads(cache.read_bytes())
         if kept["key"] == key and isinstance(kept["raw"], dict):
             return dict(kept["raw"])
+    from hermes_atomic.whole import replace
     from hermes_core.config.document import read_document
 
     data = read_document(path).data
@@ -387,5 +388,5 @@ def written(home: Home) -> dict[str, JSON]:
     if abs(time.time_ns() - facts.st_mtime_ns) > 50_000_000:
         with suppress(OSError, ValueError):
             cache.parent.mkdir(mode=0o700, exist_ok=True)
-            write_atomic(cache, json.dumps({"key": key, "raw": data}).encode(), sync=False)
+            replace(cache, json.dumps({"key": key, "raw": data}).encode(), sync=False)
     return data

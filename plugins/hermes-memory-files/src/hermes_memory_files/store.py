@@ -13,11 +13,11 @@ from pathlib import Path
 
 from attrs import field
 
+from hermes_atomic.whole import Busy, held, replace
 from hermes_core.errors import ToolError
 from hermes_core.types import JSON, Source
 from hermes_core.values import frozen
 from hermes_memory_files.entries import join_entries, memo_id, split_entries
-from hermes_paths.whole import Busy, held, replace
 
 FILES: Mapping[str, str] = {"memory": "MEMORY.md", "user": "USER.md"}
 _SOURCES = ".sources.json"

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from hermes_atomic import whole
 from hermes_core.errors import UserError
 from hermes_core.types import JSON
-from hermes_paths import whole
 from hermes_tool_skills.tree import BadTree, Tree, apart, read_file
 
 _PATIENCE = 30.0  # seconds to wait for another process; a change takes milliseconds

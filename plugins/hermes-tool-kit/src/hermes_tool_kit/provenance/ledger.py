@@ -15,6 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from hermes_atomic.processes import is_running
 from hermes_closed.closed import wide
 from hermes_core.environment import switched_on
 from hermes_core.errors import UserError
@@ -211,7 +212,7 @@ class Ledger:
         """What processes that died had begun, and in which folder: whoever finds it ends it."""
         with self._reading() as rows:
             found = rows.execute("SELECT id, folder, pid FROM windows WHERE until = 0").fetchall() if rows else []
-        return [(window, folder) for window, folder, pid in found if pid != os.getpid() and not _runs(pid)]
+        return [(window, folder) for window, folder, pid in found if pid != os.getpid() and not is_running(pid)]
 
     def _is_known(self, rows: sqlite3.Connection | None, real: str) -> bool:
         said: tuple[str, bool] = ("", False)
@@ -374,13 +375,3 @@ def _range(folder: str) -> tuple[str, str]:
 
 def _longest(said: tuple[str, bool]) -> int:
     return len(said[0])
-
-
-def _runs(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
