@@ -15,7 +15,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from hermes_atomic.processes import is_running
 from hermes_closed.closed import wide
 from hermes_core.environment import switched_on
 from hermes_core.errors import UserError
@@ -210,6 +209,8 @@ class Ledger:
 
     def left(self) -> Sequence[tuple[int, str]]:
         """What processes that died had begun, and in which folder: whoever finds it ends it."""
+        from hermes_atomic.processes import is_running
+
         with self._reading() as rows:
             found = rows.execute("SELECT id, folder, pid FROM windows WHERE until = 0").fetchall() if rows else []
         return [(window, folder) for window, folder, pid in found if pid != os.getpid() and not is_running(pid)]
