@@ -4,8 +4,6 @@ import contextlib
 import json
 from pathlib import Path
 
-from hermes_atomic.whole import replace
-
 __all__ = ["Windows"]
 
 
@@ -33,6 +31,8 @@ class Windows:
     def _keep(self, label: str, tokens: int) -> None:
         if self._read().get(label) == tokens:
             return
+        from hermes_atomic.whole import replace
+
         self._known = {**self._read(), label: tokens}
         with contextlib.suppress(OSError):
             self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
