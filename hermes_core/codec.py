@@ -29,7 +29,8 @@ from hermes_core.types import (
 from hermes_core.values import frozen
 
 __all__ = [
-    "canonical", "clean", "clean_json", "dumps", "message_from_json", "message_to_json", "plain_text", "stored",
+    "canonical", "clean", "clean_json", "dumps", "message_from_json", "message_to_json", "plain_text", "searchable",
+    "stored",
 ]  # fmt: skip
 
 _PARTS: dict[str, type[attrs.AttrsInstance]] = {
@@ -164,3 +165,16 @@ def _part_from_json(data: JSON) -> Part:
 def plain_text(parts: Sequence[Part]) -> str:
     """Return the words of text parts, joined."""
     return "".join(part.text for part in parts if isinstance(part, Text))
+
+
+def searchable(parts: Sequence[Part]) -> str:
+    """Return what of a message can be found: its text, calls with their arguments, and results; not the thinking."""
+    texts = []
+    for part in parts:
+        if isinstance(part, Text):
+            texts.append(part.text)
+        elif isinstance(part, ToolCall):
+            texts.append(f"{part.name} {canonical(part.arguments)}")
+        elif isinstance(part, ToolResult):
+            texts.append(f"{part.name} {plain_text(part.parts)}")
+    return "\n".join(texts)

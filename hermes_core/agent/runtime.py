@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 __all__ = ["Runtime"]
 
 _FIXED = {  # settings that a kernel is made from, once
-    "gateway", "logging", "plugins", "policy", "privacy", "quick_commands", "secrets", "security", "store", "toolsets",
+    "logging", "plugins", "policy", "privacy", "quick_commands", "secrets", "security", "store", "toolsets",
     "workers",
 }  # fmt: skip
 _LAST = 1.5  # seconds that observers have at the end: a person waits for their prompt

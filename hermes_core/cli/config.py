@@ -15,7 +15,7 @@ from hermes_core.config.secrets import Secrets
 from hermes_core.config.settings import config_problems as problems_in
 from hermes_core.config.settings import get_value
 from hermes_core.errors import ConfigError, UserError
-from hermes_core.tables import json_option
+from hermes_tables.tables import json_option
 
 
 @click.group()

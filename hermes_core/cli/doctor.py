@@ -22,8 +22,8 @@ from hermes_core.errors import HermesError, UnknownName
 from hermes_core.own import MOST
 from hermes_core.plugins.index import Installed
 from hermes_core.plugins.loader import slash_clashes
-from hermes_core.tables import ago, json_option
 from hermes_core.types import Session
+from hermes_tables.tables import ago, json_option
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from hermes_core.cli.scope import Scope
 from hermes_core.errors import PluginError
 from hermes_core.plugins.consent import disclosed, enforced
 from hermes_core.plugins.index import Installed
-from hermes_core.tables import confirm, emit, json_option
+from hermes_tables.tables import confirm, emit, json_option
 
 
 @click.group()

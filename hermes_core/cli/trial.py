@@ -13,7 +13,7 @@ from hermes_core.errors import HermesError
 from hermes_core.kinds import Backend
 from hermes_core.plugins.crash_markers import CrashMarkers
 from hermes_core.plugins.index import Installed
-from hermes_core.types import Finding
+from hermes_core.types import Finding, Principal
 
 __all__ = ["PATIENCE", "Row", "cheap", "in_full", "named", "probed", "row", "working"]
 
@@ -111,11 +111,11 @@ async def cheap(scope: Scope, only: str) -> list[Row]:
 
 async def in_full(scope: Scope, names: set[str]) -> list[Row]:
     """Run the named checks of plugins, with all there is to try; of backends, those that commands run on."""
-    rows, config = [], scope.settings.config
-    used = {config.terminal.backend, config.gateway.backend}
+    rows, guest = [], Principal(person="guest")
     places = {p.label: {*p.manifest.contributes["backends"]} for p in scope.index.plugins if p.manifest}
     async with scope.hermes() as hermes:
-        dispatch = hermes.runtime.dispatch
+        dispatch, config = hermes.runtime.dispatch, hermes.runtime.settings.config
+        used = {config.terminal.backend, hermes.runtime.workspaces.backend(guest)}
         hermes.runtime.loader.load_contributing("checks", sorted(names))
         for label, check in dispatch.contributions("register_checks"):
             if check.name in names and (not places.get(label) or places[label] & used):

@@ -8,8 +8,9 @@ import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 
+from hermes_atomic.whole import replace
 from hermes_core.config.document import parsed
-from hermes_core.config.files import explain, held, read_bytes, write_atomic
+from hermes_core.config.files import explain, held, read_bytes
 from hermes_core.config.layers import put
 from hermes_core.config.paths import Home
 from hermes_core.config.secrets import Secrets
@@ -104,7 +105,7 @@ class Edits:
             path, before = self._home.config_file, self._before
             mode = 0o600 if before is None else stat.S_IMODE(path.stat().st_mode)
             mark = _MARK if (before or b"").startswith(_MARK) else b""
-            write_atomic(path, mark + self._document.text.encode(), mode=mode)
+            replace(path, mark + self._document.text.encode(), mode=mode, follow=True)
 
 
 def set_value(home: Home, key: str, value: JSON, *, sections: Mapping[str, type] = {}) -> None:

@@ -47,27 +47,6 @@ def read_bytes(path: Path | str) -> bytes | None:
         raise explain(error, "read", path) from error
 
 
-def write_atomic(path: Path, data: bytes, *, mode: int = 0o600, sync: bool = True) -> None:
-    """Replace a file in one step; whoever looks sees the old or the new one, whole.
-
-    A symbolic link stays a link and its target is replaced. Raises OSError; the old file is then untouched.
-    """
-    target = Path(os.path.realpath(path))
-    draft = target.with_name(f".{target.name}.{os.getpid()}.new")
-    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fchmod(handle, mode)
-            if sync:
-                os.fsync(handle)
-        draft.replace(target)
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise
-
-
 @contextmanager
 def held(folder: Path) -> Iterator[None]:
     """Keep other processes from changing settings in this folder until the block ends."""

@@ -148,7 +148,8 @@ class Masks:
 
     @cached_property
     def _key(self) -> bytes:
-        from hermes_core.config.files import explain, read_bytes, write_atomic
+        from hermes_atomic.whole import replace
+        from hermes_core.config.files import explain, read_bytes
 
         if self._home is None or not self._home.root.is_dir():
             return os.urandom(32)
@@ -158,7 +159,7 @@ class Masks:
             key = os.urandom(32)
             try:
                 path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-                write_atomic(path, key)
+                replace(path, key)
             except OSError as error:
                 raise explain(error, "keep the key of pseudonyms in", path) from error
         return key

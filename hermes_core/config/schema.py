@@ -9,8 +9,7 @@ from hermes_core.platforms import PlatformSettings
 from hermes_core.types.base import JSON
 
 PLUGIN_SPACES = ("platforms", "tools", "backends", "memories")  # their children are plugins' sections
-HOST = "gateway"
-OPEN = (HOST, "agent")  # sections of the kernel whose rest is a plugin's
+OPEN = ("agent",)  # sections of the kernel whose rest is a plugin's
 VERSION = 1
 
 ProtocolName = Literal["", "chat", "responses", "messages"]
@@ -79,23 +78,6 @@ class EndpointSettings:
 
 
 @settings
-class GuestSettings:
-    """What people may do who are let in from elsewhere: the kernel's part of ``gateway``; the rest is its plugin's."""
-
-    backend: str = option("The backend for everybody but you; empty: terminal.backend.", default="")
-    trusted_with_shell: list[str] = option(
-        "People who may run commands on this machine, with your rights; others only in an isolated workspace. "
-        "`*` is everybody.",
-        factory=list,
-        ids=True,
-        example=["anna"],
-    )
-    approvals: Literal["admin", "self"] = option(
-        "Who says yes to a risky command of somebody else than you: an admin, or they themselves.", default="admin"
-    )
-
-
-@settings
 class FallbackSettings:
     """A model that answers in another's place. An empty provider, or ``auto``, is the main model's."""
 
@@ -151,7 +133,6 @@ class AgentSettings:
 KERNEL_KEYS = {
     "platforms": tuple(PlatformSettings.__annotations__),
     "providers": (*EndpointSettings.__annotations__, "wire", "api_mode"),
-    HOST: tuple(GuestSettings.__annotations__),
     "agent": tuple(AgentSettings.__annotations__),
 }
 
@@ -320,7 +301,6 @@ class Config:
     secrets: SecretsSettings = option("Where secrets are kept elsewhere.", factory=SecretsSettings)
     display: DisplaySettings = option("What is shown.", factory=DisplaySettings)
     quick_commands: dict[str, QuickSettings] = option("Slash commands of your own, by name.", factory=dict)
-    gateway: GuestSettings = option("What people from chat services may do.", factory=GuestSettings)
     store: StoreSettings = option("Where sessions are kept.", factory=StoreSettings)
     workers: WorkerSettings = option("Who plays the turns.", factory=WorkerSettings)
     memory: MemorySettings = option("What lasts across sessions.", factory=MemorySettings)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from hermes_core.config.files import explain, held, read_bytes, write_atomic
+from hermes_core.config.files import explain, held, read_bytes
 from hermes_core.environment import is_secret
 from hermes_core.errors import UserError
 from hermes_core.types.views import SecretOrigin
@@ -28,12 +28,6 @@ if TYPE_CHECKING:
             """Yield who has which secret; ``ask`` asks them."""
 
 
-# Patterns are compiled when first used: most starts need none of them.
-_LINE = r"""(?msx)^[ \t]*(?:export[ \t]+)?(?P<name>[A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*
-(?:"(?P<double>(?:[^"\\]|\\.)*)"|'(?P<single>(?:[^'\\]|\\.)*)'|(?P<bare>[^\r\n]*?))
-[ \t]*(?:(?:^|(?<=[ \t"']))\#[^\r\n]*)?\r?(?:\n|\Z)"""
-_ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
-_ESCAPED = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t"})
 # What changes how programs start is no secret, and whoever may set it may run anything.
 _FORBIDDEN = (
     r"PATH|HOME|SHELL|USER|ENV|IFS|PAGER|EDITOR|VISUAL|BROWSER|BASH_ENV|PROMPT_COMMAND|CDPATH|ZDOTDIR|CLASSPATH"
@@ -113,25 +107,24 @@ class Secrets:
             raise UserError(f"{name} is read from {place}.", hint=f"Put it there, or: config unset secrets.env.{name}")
         if re.search(UNFIT, value):
             raise UserError(f"The value of {name} holds characters that a text file cannot.", hint="Enter it again.")
-        self._replace(name, f"{name}={_quoted(value)}\n")
+        self._replace(name, value)
 
     def unset(self, name: str) -> bool:
         """Forget a secret; whether the file held it. Raises UserError when it cannot be written."""
         there = name in self.kept()
         if there:
-            self._replace(name, "")
+            self._replace(name, None)
         return there
 
-    def _replace(self, name: str, line: str) -> None:
-        """Put the line in the place of the first one of that name, or at the end; the others of that name go."""
-        lines = iter([line])
+    def _replace(self, name: str, value: str | None) -> None:
+        from hermes_atomic.whole import replace
+        from hermes_env_file.lines import changed
+
         try:
             self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with held(self._file.parent):
-                text = re.sub(_LINE, lambda m: next(lines, "") if m["name"] == name else m[0], self._read())
-                end = next(lines, "")
-                text += "\n" + end if end and text and not text.endswith("\n") else end
-                write_atomic(self._file, text.encode("utf-8", "surrogateescape"))
+                text = changed(self._read(), name, value)
+                replace(self._file, text.encode("utf-8", "surrogateescape"), follow=True)
         except OSError as error:
             raise explain(error, "write", self._file) from error
         self._cache = None
@@ -139,7 +132,12 @@ class Secrets:
     def kept(self) -> dict[str, str]:
         """Return what the file holds. Raises UserError."""
         if self._cache is None:
-            self._cache = {match["name"]: _value(match) for match in re.finditer(_LINE, self._read())}
+            found: dict[str, str] = {}
+            if text := self._read():
+                from hermes_env_file.lines import values
+
+                found = values(text)
+            self._cache = found
         return self._cache
 
     def _read(self) -> str:
@@ -148,17 +146,3 @@ class Secrets:
             with suppress(OSError):  # another one's file stays as it is; doctor tells
                 self._file.chmod(0o600)
         return (data or b"").decode("utf-8-sig", "surrogateescape")
-
-
-def _value(match: re.Match[str]) -> str:
-    if match["double"] is not None:
-        return re.sub(r"\\(.)", lambda m: _ESCAPES.get(m[1], m[1]), match["double"], flags=re.DOTALL)
-    if match["single"] is not None:
-        return re.sub(r"\\([\\'])", r"\1", match["single"])
-    return match["bare"]
-
-
-def _quoted(value: str) -> str:
-    if re.fullmatch(r"[A-Za-z0-9_./:@%+=,~-]*", value):
-        return value
-    return '"' + value.translate(_ESCAPED) + '"'

@@ -11,11 +11,10 @@ from typing import Any, TypeVar
 from attrs import asdict, fields, has
 
 from hermes_core import __version__
-from hermes_core.config.files import explain, write_atomic
+from hermes_core.config.files import explain
 from hermes_core.config.layers import THEIRS, managed, merged, put
 from hermes_core.config.paths import Home
 from hermes_core.config.schema import (
-    HOST,
     KERNEL_KEYS,
     OPEN,
     PLUGIN_SPACES,
@@ -293,13 +292,13 @@ def read_kernel(
     """Return the kernel's part of a mapping, or every problem in it and in the outline of the plugins' part.
 
     Other sections, and what else stands in ``providers.NAME``, are refused unless they are ``claimed``; None leaves
-    them for later, but for what looks like a slip of the pen. The host's section is left to its plugin in any case.
+    them for later, but for what looks like a slip of the pen.
     """
     apart = {s for s in own_sections(raw) if (not nearest(s, _KNOWN, 0.7) if claimed is None else s in claimed)}
     kernel = {key: value for key, value in raw.items() if key not in PLUGIN_SPACES and key not in apart}
     for keys, ours, more in _beyond(raw):
         slips = {k: v for k, v in more.items() if keys[0] in OPEN and nearest(k, KERNEL_KEYS[keys[0]], 0.85)}
-        if keys == (HOST,) or claimed is None or ".".join(keys) in claimed:
+        if claimed is None or ".".join(keys) in claimed:
             kernel = put(kernel, keys, {**ours, **slips})
     config, problems = _read(spelled_out(kernel), secrets, "", Config)
     for space in PLUGIN_SPACES:
@@ -380,6 +379,7 @@ def written(home: Home) -> dict[str, JSON]:
         kept = json.loads(cache.read_bytes())
         if kept["key"] == key and isinstance(kept["raw"], dict):
             return dict(kept["raw"])
+    from hermes_atomic.whole import replace
     from hermes_core.config.document import read_document
 
     data = read_document(path).data
@@ -387,5 +387,5 @@ def written(home: Home) -> dict[str, JSON]:
     if abs(time.time_ns() - facts.st_mtime_ns) > 50_000_000:
         with suppress(OSError, ValueError):
             cache.parent.mkdir(mode=0o700, exist_ok=True)
-            write_atomic(cache, json.dumps({"key": key, "raw": data}).encode(), sync=False)
+            replace(cache, json.dumps({"key": key, "raw": data}).encode(), sync=False)
     return data

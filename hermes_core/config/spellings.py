@@ -5,7 +5,7 @@ from typing import Any
 
 from attrs import fields, has
 
-from hermes_core.config.schema import HOST, PROTOCOLS, GuestSettings
+from hermes_core.config.schema import PROTOCOLS
 from hermes_core.types.base import JSON
 
 
@@ -32,7 +32,6 @@ def spelled_out(data: dict[str, JSON]) -> dict[str, JSON]:
         result["auxiliary"] = {task: _with_fallback(entry) for task, entry in data["auxiliary"].items()}
     if isinstance(workers := data.get("workers"), dict) and "engine" in workers and "queue" not in workers:
         result["workers"] = {"queue" if name == "engine" else name: value for name, value in workers.items()}
-    result |= {HOST: with_ids(GuestSettings, data[HOST])} if HOST in data else {}
     if isinstance(model, dict):
         result["model"] = model = _one_protocol(model)
         if "model" in model and "default" not in model:

@@ -194,7 +194,8 @@ class Consent:
     def _changing(self) -> "Iterator[JSON]":
         from pathlib import Path
 
-        from hermes_core.config.files import explain, write_atomic
+        from hermes_atomic.whole import replace
+        from hermes_core.config.files import explain
         from hermes_core.errors import UserError
 
         lock, broken = self._read()  # another process may have written since; what it wrote must not be lost
@@ -204,7 +205,7 @@ class Consent:
         path = Path(self._file)
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            write_atomic(path, (json.dumps(lock, indent=2, sort_keys=True) + "\n").encode())
+            replace(path, (json.dumps(lock, indent=2, sort_keys=True) + "\n").encode(), follow=True)
         except OSError as error:
             raise explain(error, "write", path) from None
         self._lock = lock

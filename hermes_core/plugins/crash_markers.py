@@ -9,10 +9,8 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-from hermes_core.config.files import write_atomic
 from hermes_core.errors import ContractError, LoadError
 from hermes_core.plugins.index import Installed
-from hermes_core.store.processes import is_running
 from hermes_core.types import JSON
 
 _LIMIT = 2  # a plugin that ended the process so often is not tried again until it changes
@@ -70,11 +68,13 @@ class CrashMarkers:
             return 0, False, ""
 
     def _write(self, installed: Installed, deaths: int, *, importing: bool, why: str = "") -> None:
+        from hermes_atomic.whole import replace
+
         who = {"code": _code(installed), "pid": os.getpid()}
         marker = {**who, "deaths": deaths, "importing": importing, "why": why}
         with suppress(OSError):  # a folder that cannot be written costs this protection, not the plugin
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            write_atomic(self._path(installed), json.dumps(marker).encode())
+            replace(self._path(installed), json.dumps(marker).encode())
 
 
 _watched: dict[str, tuple[Installed, int]] = {}  # by the first word of their modules, with the process they are in
@@ -101,5 +101,7 @@ def _code(installed: Installed) -> str:
 
 
 def _alive(pid: JSON) -> bool:
+    from hermes_atomic.processes import is_running
+
     # Another start may be importing the same plugin right now. Our own number can only be left from before.
     return isinstance(pid, int) and pid != os.getpid() and is_running(pid)

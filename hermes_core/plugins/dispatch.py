@@ -24,8 +24,8 @@ from hermes_core.plugins.fence import Call, Entered, Late, call_in_time, finishe
 from hermes_core.plugins.implementation import KINDS, Implementation, expected, implementations
 from hermes_core.plugins.index import Installed, owners
 from hermes_core.plugins.manifest import PRIVATE
-from hermes_core.plugins.soundness import unsound
 from hermes_core.types import Fault, Outcome, Phase, Verdict
+from hermes_shapes.sound import unsound
 
 T = TypeVar("T")
 Judge = Callable[[Installed, T, T], T]

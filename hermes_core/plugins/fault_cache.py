@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from hermes_core.config.files import write_atomic
+from hermes_atomic.whole import replace
 from hermes_core.errors import UserError
 from hermes_core.types import Fault
 
@@ -21,4 +21,4 @@ def keep_faults(path: Path, faults: Iterable[Fault]) -> None:
             if fault.phase == "call":
                 row = {"error": fault.error, "hint": fault.hint, "when": time.time()}
                 kept[fault.plugin] = {**kept.get(fault.plugin, {}), fault.where: row}
-        write_atomic(path, json.dumps(kept).encode())
+        replace(path, json.dumps(kept).encode())

@@ -266,7 +266,7 @@ def _cached(cache_file: str, key: "JSON") -> list[Installed] | None:
 def _keep(cache_file: str, key: "JSON", found: list[Installed]) -> None:
     from pathlib import Path
 
-    from hermes_core.config.files import write_atomic
+    from hermes_atomic.whole import replace
 
     if os.path.dirname(cache_file) in sys.path:  # writing there would change the key
         return
@@ -275,7 +275,7 @@ def _keep(cache_file: str, key: "JSON", found: list[Installed]) -> None:
     rows = [{**vars(one), "manifest": one.manifest and one.manifest.data} for one in found]
     try:
         os.makedirs(os.path.dirname(cache_file), mode=0o700, exist_ok=True)
-        write_atomic(Path(cache_file), json.dumps({"key": key, "plugins": rows}).encode(), sync=False)
+        replace(Path(cache_file), json.dumps({"key": key, "plugins": rows}).encode(), sync=False)
     except OSError:
         return
 

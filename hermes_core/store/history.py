@@ -8,16 +8,16 @@ import sqlite3
 import time
 from collections.abc import Sequence
 
-from hermes_core.codec import clean, dumps, message_from_json, message_to_json, plain_text, stored
+from hermes_core.codec import clean, dumps, message_from_json, message_to_json, plain_text, searchable, stored
 from hermes_core.database import READ, Transaction, made
 from hermes_core.errors import Duplicate, UserError
-from hermes_core.search import cut_words, index_words, phrases_of, searchable, snippet
 from hermes_core.store.killpoints import die_at
 from hermes_core.store.leases import Turn, check_free, hold
 from hermes_core.store.outside import by_person, carried
 from hermes_core.store.transactions import Stored, get_session, owner_number, session_facts, transaction
 from hermes_core.store.validity import misfit, said, valid
 from hermes_core.types import HistoryEntry, Hit, Message, Principal, ToolResult
+from hermes_fulltext.words import cut_words, index_words, phrases_of, snippet
 
 __all__ = ["History", "append", "append_notes", "history_of", "stand_for"]
 
@@ -142,7 +142,7 @@ def append(tx: Transaction, session_id: str, message: Message, turn_id: str, mad
     known = {"session_id": session_id, "owner": owner, "turn_id": turn_id, "role": message.role}
     row = tx.add("message_add", **known, body=body, created=now)
     read = stored(body)  # as it will be read: the index must say the same as the row
-    words = index_words(read, owner)
+    words = index_words(searchable(read.parts), owner)
     tx.change("search_add", rowid=row, words=cut_words(words) if tx.server else words)
     tx.change("session_touch", id=session_id, last=row, updated=now, made=made)
     return row

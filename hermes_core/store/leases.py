@@ -17,7 +17,6 @@ from typing import Any
 from hermes_core.database import Transaction
 from hermes_core.errors import StoreError, UserError
 from hermes_core.store.killpoints import die_at
-from hermes_core.store.processes import is_running
 from hermes_core.types import Message, Principal, Usage
 from hermes_core.values import frozen
 
@@ -103,6 +102,8 @@ def alive(tx: Transaction, row: Any) -> bool:
     """Tell whether a lease has a holder, and that holder is still there. ``row`` has its columns, or is None."""
     if row is None or not row["holder"]:
         return False
+    from hermes_atomic.processes import is_running  # most starts ask of nobody
+
     silent = _now(tx) - row["beat"]
     if tx.server:
         silent = abs(silent)  # a server's clock may be set back a little while a holder lives

@@ -4,15 +4,15 @@ import sqlite3
 import time
 from collections.abc import Sequence
 
-from hermes_core.codec import clean, plain_text, stored
+from hermes_core.codec import clean, plain_text, searchable, stored
 from hermes_core.database import READ, Transaction, made
 from hermes_core.errors import UnknownName, UserError
-from hermes_core.search import index_words
 from hermes_core.store.history import append, history_of, stand_for
 from hermes_core.store.leases import alive, check_free
 from hermes_core.store.transactions import Stored, get_session, owner_number, owner_row, transaction
 from hermes_core.store.validity import valid
 from hermes_core.types import Message, Principal, Session, SessionRow, Usage
+from hermes_fulltext.words import index_words
 
 __all__ = ["LONGEST_TITLE", "Sessions"]
 
@@ -172,7 +172,7 @@ def _delete(tx: Transaction, session: Session, number: int) -> list[Session]:
         gone += _delete(tx, get_session(tx, child["id"], session.owner), number)
     known = () if tx.server else tx.rows("messages_from", session_id=session_id, start=0, limit=-1)
     for row, body in known:  # on a server they go with the messages
-        tx.change("search_drop", rowid=row, words=index_words(stored(body), number))
+        tx.change("search_drop", rowid=row, words=index_words(searchable(stored(body).parts), number))
     tx.change("documents_forget", session_id=session_id)
     tx.change("inbox_forget", session_id=session_id)  # its rows stay: the same event must not come in again
     tx.change("session_delete", id=session_id)

@@ -189,7 +189,7 @@ async def test_a_turn_that_is_taken_up_goes_on_with_what_it_began_with(hermes, s
     store = await hermes.runtime.store()
     said = Message(role="user", parts=(Text(text="go"),))
     await store.journal.open_turn("s", said, turn_id="t", holder="dead", provider="scripted", model="m")
-    monkeypatch.setattr("hermes_core.store.leases.is_running", lambda pid: False)
+    monkeypatch.setattr("hermes_atomic.processes.is_running", lambda pid: False)
     assert [event async for event in hermes.resume("s")]
     assert names(provider.requests[2]) == names(provider.requests[1]) == ["make", "own_taken", "tool_call", "own_a"]
 

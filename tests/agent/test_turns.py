@@ -200,7 +200,7 @@ async def test_a_turn_that_a_death_cut_off_is_given_up(hermes, turns, monkeypatc
     asked = Message(role="user", parts=(Text(text="go"),))
     await store.journal.open_turn(name, asked, turn_id="t", holder="dead", provider="scripted", model="m")
     assert await broker.interrupted() == [], "who plays it may be alive"
-    monkeypatch.setattr("hermes_core.store.leases.is_running", lambda pid: False)
+    monkeypatch.setattr("hermes_atomic.processes.is_running", lambda pid: False)
     assert await broker.interrupted() == [name]
     assert await broker.drop(name) == ("t", 0)
     assert await broker.interrupted() == []

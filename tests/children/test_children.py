@@ -75,7 +75,7 @@ async def test_a_child_of_somebody_else_than_the_owner_may_no_more_than_they_may
         return Verdict(outcome="allow", choice="once", by="me")
 
     plan = [{"hand": {"goals": [json.dumps([{"shell": {"what": "x"}}, "results"])]}}, "results"]
-    config = {"policy.mode": "off", **({"gateway.trusted_with_shell": ["anna"]} if trusted else {})}
+    config = {"policy.mode": "off", **({"roles.trusted_with_shell": ["anna"]} if trusted else {})}
     async with house.hermes(config=config) as hermes:
         turn = hermes.runtime.turns.run(json.dumps(plan), session="s", owner=anna, ask=yes)
         assert isinstance([event async for event in turn][-1], Ended)

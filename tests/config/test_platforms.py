@@ -71,33 +71,31 @@ def test_mistakes_are_told_with_their_line_and_what_was_meant(tmp_path: Path) ->
 
 
 @settings
-class Host:
-    """What a plugin has in the host's section, beside the kernel's keys."""
+class Persona:
+    """What a plugin has in a section of the kernel, beside the kernel's keys."""
 
     streaming: bool = option("Show it.", default=True)
     people: dict[str, list[str]] = option("Who is who.", factory=dict, ids=True)
 
 
-def test_the_hosts_section_is_the_kernels_and_its_plugins(tmp_path: Path) -> None:
-    text = "gateway:\n  trusted_with_shell: 5\n  streaming: false\n  people: {anna: 7}\n"
+def test_an_open_section_is_the_kernels_and_its_plugins(tmp_path: Path) -> None:
+    text = "agent:\n  max_calls: 5\n  streaming: false\n  people: {anna: 7}\n"
     here = loaded(tmp_path, text)
-    assert here.config.gateway.trusted_with_shell == ["5"]
-    assert here.section("gateway", Host) == Host(streaming=False, people={"anna": ["7"]})
-    assert loaded(tmp_path, "").section("gateway", Host).streaming
-    assert (here.idle_sections([]), here.idle_sections(["gateway"])) == (["gateway"], [])
-    assert get_value(here, "gateway.streaming") is False
-    assert get_value(loaded(tmp_path, ""), "gateway.streaming", {"gateway": Host}) is True
+    assert here.config.agent.max_calls == 5
+    assert here.section("agent", Persona) == Persona(streaming=False, people={"anna": ["7"]})
+    assert loaded(tmp_path, "").section("agent", Persona).streaming
+    assert (here.idle_sections([]), here.idle_sections(["agent"])) == (["agent"], [])
+    assert get_value(here, "agent.streaming") is False
+    assert get_value(loaded(tmp_path, ""), "agent.streaming", {"agent": Persona}) is True
     with pytest.raises(UnknownName):
-        get_value(here, "gateway.streming", {"gateway": Host})
+        get_value(here, "agent.streming", {"agent": Persona})
 
 
-def test_mistakes_in_the_hosts_section_are_told(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"config.yaml:2 gateway.approvals: must be one of admin, self"):
-        loaded(tmp_path, "gateway:\n  approvals: nobody\n")
-    with pytest.raises(ConfigError, match=r"config.yaml:1 gatway: no such setting; did you mean gateway"):
-        loaded(tmp_path, "gatway: {streaming: false}\n")
-    tmp_path.joinpath("config.yaml").write_text("gateway:\n  streming: 1\n  trusted_with_shel: [a]\n  streaming: 1\n")
-    found = config_problems(Home(tmp_path), {"gateway": Host})
-    assert "config.yaml:2 gateway.streming: no such setting; did you mean streaming?" in found
-    assert "config.yaml:3 gateway.trusted_with_shel: no such setting; did you mean trusted_with_shell?" in found
-    assert "config.yaml:4 gateway.streaming: must be true or false, not 1" in found
+def test_mistakes_in_an_open_section_are_told(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"config.yaml:2 agent.busy: must be one of queue, steer, interrupt"):
+        loaded(tmp_path, "agent:\n  busy: nobody\n")
+    tmp_path.joinpath("config.yaml").write_text("agent:\n  streming: 1\n  max_callz: 3\n  streaming: 1\n")
+    found = config_problems(Home(tmp_path), {"agent": Persona})
+    assert "config.yaml:2 agent.streming: no such setting; did you mean streaming?" in found
+    assert "config.yaml:3 agent.max_callz: no such setting; did you mean max_calls?" in found
+    assert "config.yaml:4 agent.streaming: must be true or false, not 1" in found

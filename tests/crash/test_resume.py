@@ -63,7 +63,7 @@ class Kit:
         await store.journal.add_reply(turn, Message(role="assistant", parts=(call,)), Usage(calls=1), "tools")
         if started:
             await store.journal.start_call(turn, "c")
-        monkeypatch.setattr("hermes_core.store.leases.is_running", lambda pid: False)
+        monkeypatch.setattr("hermes_atomic.processes.is_running", lambda pid: False)
 
     async def resume(self) -> tuple[str, str, str]:
         """What the tool gave, how that is stored, and the answer."""

@@ -172,8 +172,8 @@ async def what_ben_sees(home: Path, seed: int, settings: dict[str, Any], *, besi
 SETTINGS: dict[str, dict[str, Any]] = {
     "no commands": {},
     "commands that they are asked about": {
-        "gateway.trusted_with_shell": ["*"],
-        "gateway.approvals": "self",
+        "roles.trusted_with_shell": ["*"],
+        "roles.approvals": "self",
         "roles.strangers": "member",
     },
     "beside the owner": {"gateway.people": {"owner": ["room:anna"]}, "policy.mode": "off"},

@@ -78,7 +78,7 @@ layers =
     brokers | slash
     platforms
     masking
-    kinds | options | tables | database | search
+    kinds | options | database
     codec | trace | notices
     types | errors
     environment

@@ -343,7 +343,7 @@ async def test_while_a_turn_runs_or_was_cut_off_its_context_stays(context, store
     smaller = [said("user", "work " * 50)]
     with pytest.raises(Busy):
         await history.replace(OWNER, "s1", smaller)
-    monkeypatch.setattr("hermes_core.store.leases.is_running", lambda pid: False)
+    monkeypatch.setattr("hermes_atomic.processes.is_running", lambda pid: False)
     with pytest.raises(UserError, match="was cut off"):
         await history.replace(OWNER, "s1", smaller)
 

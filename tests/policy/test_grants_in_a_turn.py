@@ -72,7 +72,7 @@ async def test_a_yes_for_a_conversation_holds_in_no_other_and_one_for_good_does(
 
 @pytest.mark.parametrize(("first", "second"), [(ME, BEN), (BEN, ME)], ids=["owner first", "guest first"])
 async def test_a_yes_of_one_person_is_nobody_elses(room, first, second) -> None:
-    room.hermes.configure({"gateway.trusted_with_shell": ["*"]})
+    room.hermes.configure({"roles.trusted_with_shell": ["*"]})
     room.hermes.tmp_plugin("hermes_tool_roles")
     room.offline()
     room.answer = lasting("always")
@@ -102,7 +102,7 @@ async def test_a_yes_holds_after_a_restart_on_the_machine_it_was_given_for(
 
 async def test_a_yes_of_a_guest_is_for_the_machine_that_guests_are_given(room) -> None:
     room.hermes.tmp_plugin(FakeBackend(FakeWorkspace(), name="far"), name="far")
-    room.hermes.configure({"gateway.backend": "far", "gateway.trusted_with_shell": ["*"]})
+    room.hermes.configure({"roles.backend": "far", "roles.trusted_with_shell": ["*"]})
     room.hermes.tmp_plugin("hermes_tool_roles")
     await room.turn(PUSH, owner=BEN)
     assert [question.covers for question in room.asked] == ["exactly `git push origin main` in /work (far)"]

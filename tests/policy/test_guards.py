@@ -365,7 +365,7 @@ async def test_a_guard_is_told_what_is_closed_and_what_is_for_a_person(room) -> 
         return Verdict(outcome="allow", commands=())
 
     guards(room, hear)
-    room.hermes.configure({"gateway.trusted_with_shell": ["*"]})
+    room.hermes.configure({"roles.trusted_with_shell": ["*"]})
     room.hermes.tmp_plugin("hermes_tool_roles")
     await room.turn(MAKE, LOOK)
     await room.turn(MAKE, session="guest", owner=Principal(person="anna"))

@@ -160,7 +160,7 @@ async def test_commands_are_refused_on_this_machine_in_every_mode(house: House) 
 async def test_who_is_trusted_with_the_shell_is_asked_about_all_the_same(
     house: House, mode: str, approvals: str, to: str
 ) -> None:
-    trusted = {"gateway.trusted_with_shell": ["telegram:7"], "gateway.approvals": approvals}
+    trusted = {"roles.trusted_with_shell": ["telegram:7"], "roles.approvals": approvals}
     house.hermes.configure({"policy.mode": mode, **trusted})
     await house.calls(ANNA, run("touch canary"))
     assert [question.to for question in house.asked] == [to]
@@ -171,7 +171,7 @@ async def test_who_is_trusted_with_the_shell_is_asked_about_all_the_same(
 
 
 async def test_with_nobody_to_ask_it_is_no(house: House) -> None:
-    house.hermes.configure({"gateway.trusted_with_shell": ["*"], "policy.mode": "off"})
+    house.hermes.configure({"roles.trusted_with_shell": ["*"], "policy.mode": "off"})
     (told,) = await house.calls(ANNA, run("touch canary"), ask=False)
     assert "Nobody is here to ask" in told
     assert not (house.folder(ANNA) / "canary").exists()
@@ -185,7 +185,7 @@ async def test_what_an_admin_is_asked_is_put_to_no_way_of_a_plugin(house: House)
         seen.append(question.subject)
         return Verdict(outcome="allow", choice="once", by="a plugin")
 
-    house.hermes.configure({"gateway.trusted_with_shell": ["*"]})
+    house.hermes.configure({"roles.trusted_with_shell": ["*"]})
     house.hermes.tmp_plugin(approve)
     await house.calls(ANNA, run("touch canary"), ask=False)
     assert seen == []
@@ -198,7 +198,7 @@ async def test_only_the_owner_changes_settings_and_tools(house: House) -> None:
         """Change everything."""
         return "rewired"
 
-    house.hermes.configure({"gateway.trusted_with_shell": ["*"], "policy.mode": "off"})
+    house.hermes.configure({"roles.trusted_with_shell": ["*"], "policy.mode": "off"})
     house.hermes.tmp_plugin(rewire)
     (told,) = await house.calls(ANNA, Call("rewire", {}))
     assert told == "rewire was not run: only the owner of this Hermes changes its settings and tools"
@@ -278,7 +278,7 @@ async def test_an_embedding_programs_owner_is_at_home(hermes: Any, scripted: Any
 @pytest.mark.real
 async def test_in_an_isolated_workspace_a_guest_runs_commands_and_sees_nothing_of_the_machine(house: House) -> None:
     house.hermes.tmp_plugin("hermes_backend_bubblewrap")
-    house.hermes.configure({"gateway.backend": "bubblewrap"})
+    house.hermes.configure({"roles.backend": "bubblewrap"})
     bens = house.folder(BEN)
     bens.mkdir(parents=True)
     (bens / "mine.txt").write_text("Ben's own.")

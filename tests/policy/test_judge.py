@@ -273,7 +273,7 @@ async def test_with_nobody_to_ask_the_answer_is_no_and_says_what_to_do(room) -> 
 
 
 async def test_a_guests_commands_are_put_to_an_admin_and_all_else_to_whose_call_it_is(room) -> None:
-    room.hermes.configure({"gateway.trusted_with_shell": ["*"]})
+    room.hermes.configure({"roles.trusted_with_shell": ["*"]})
     room.hermes.tmp_plugin("hermes_tool_roles")
     room.offline()
     command, letter = Call("run", {"command": "make"}), Call("send", {"text": "hi"})

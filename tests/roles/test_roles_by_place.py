@@ -11,7 +11,7 @@ from hermes_core.types import Principal, Speaker
 
 NEVER = [f"{datetime.now().astimezone():%a} 00:00-00:01", "Mon-Sun 00:00-00:01"]
 SETTINGS = {
-    "gateway.backend": "far",
+    "roles.backend": "far",
     "roles.people": {
         "mia": "member",
         "talker": "talker",

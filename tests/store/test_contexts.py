@@ -45,7 +45,7 @@ async def test_what_comes_later_follows_it_and_the_newest_counts(talked: Store) 
 
 async def test_who_lost_the_session_cannot_compact_it(talked: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     turn = await talked.journal.open_turn("s", said("user", "now"), **TURN)
-    monkeypatch.setattr("hermes_core.store.leases.is_running", lambda _pid: False)
+    monkeypatch.setattr("hermes_atomic.processes.is_running", lambda _pid: False)
     await talked.journal.open_turn("s", said("user", "mine"), **{**TURN, "turn_id": "t2"})
     with pytest.raises(StaleLease):
         await talked.history.compact(turn, [said("user", "now")], "memory/x")
@@ -100,7 +100,7 @@ async def test_nothing_is_taken_back_while_a_turn_is_open_or_by_others(talked: S
     await talked.journal.open_turn("s", said("user", "now"), **TURN)
     with pytest.raises(Busy):
         await talked.history.undo(ME, "s", 1, "undo 1")
-    monkeypatch.setattr("hermes_core.store.leases.is_running", lambda _pid: False)
+    monkeypatch.setattr("hermes_atomic.processes.is_running", lambda _pid: False)
     with pytest.raises(UserError, match="was cut off"):
         await talked.history.undo(ME, "s", 1, "undo 1")
     with pytest.raises(UnknownName):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from hermes_atomic import processes
 from hermes_core.store import leases
 from hermes_core.store.leases import LIFE, Busy, Resumed, StaleLease, Turn
 from hermes_core.store.store import Store
@@ -24,7 +25,7 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
     monkeypatch.setattr(leases, "_now", lambda tx: made.now)
-    monkeypatch.setattr(leases, "is_running", lambda pid: pid not in made.dead)
+    monkeypatch.setattr(processes, "is_running", lambda pid: pid not in made.dead)
     return made
 
 

@@ -101,7 +101,7 @@ async def test_a_row_tells_whether_its_holder_lives(ready: Tables, monkeypatch: 
     rows = (None, marked | {"holder": ""}, marked | {"holder": "me"})
     assert await ready.run(lambda tx: [tx.lives(row) for row in rows]) == [False, False, True]
     assert not await ready.run(lambda tx: tx.lives(rows[2] and {**rows[2], "beat": marked["beat"] - 3600}))
-    monkeypatch.setattr("hermes_core.store.leases.is_running", lambda pid: pid != marked["pid"])
+    monkeypatch.setattr("hermes_atomic.processes.is_running", lambda pid: pid != marked["pid"])
     assert not await ready.run(lambda tx: tx.lives(rows[2]))
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from hermes_atomic import processes
 from hermes_backend_postgresql.driver import PostgreSQL
 from hermes_backend_postgresql.server import ServerTransaction
 from hermes_core import database
@@ -338,7 +339,7 @@ async def test_a_holder_on_another_machine_is_judged_by_its_beat_alone(
     monkeypatch.setattr(leases, "_place", lambda: "elsewhere")
     await begun(store, "t1")
     monkeypatch.undo()
-    monkeypatch.setattr(leases, "is_running", lambda pid: False)  # its number says nothing here
+    monkeypatch.setattr(processes, "is_running", lambda pid: False)  # its number says nothing here
     with pytest.raises(Busy):
         await begun(other, "t2")
     other.database.transact(lambda tx: tx.connection.execute("UPDATE leases SET beat = beat - 61"))

@@ -31,3 +31,12 @@ def test_one_account_may_stand_alone(tmp_path: Path) -> None:
     tmp_path.joinpath("config.yaml").write_text("gateway:\n  people: {owner: telegram:1}\n  allowed_users: 5\n")
     gateway = load_settings(Home(tmp_path)).section("gateway", GatewaySettings)
     assert (gateway.people, gateway.allowed_users) == ({"owner": ["telegram:1"]}, ["5"])
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("backend", "docker"), ("trusted_with_shell", "[anna]"), ("approvals", "self")]
+)
+def test_what_is_a_setting_of_roles_now_says_so(tmp_path: Path, name: str, value: str) -> None:
+    tmp_path.joinpath("config.yaml").write_text(f"gateway:\n  {name}: {value}\n")
+    [problem] = config_problems(Home(tmp_path), {"gateway": GatewaySettings})
+    assert problem == f"config.yaml:2 gateway.{name}: it is roles.{name} now"

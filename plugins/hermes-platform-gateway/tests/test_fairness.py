@@ -142,7 +142,7 @@ async def serving(hermes: Any, model: Provider, **settings: Any):
 def with_a_shell(hermes: Any) -> dict[str, Any]:
     for name in ("hermes_tool_terminal", "hermes_backend_local"):
         hermes.tmp_plugin(name)
-    return {"gateway.trusted_with_shell": ["anna"], "terminal.backend": "local"}
+    return {"roles.trusted_with_shell": ["anna"], "terminal.backend": "local"}
 
 
 # --- turns ------------------------------------------------------------------------------------------------------------

@@ -65,7 +65,7 @@ async def test_help_lists_what_one_may_use(hermes, scripted):
 
 
 async def test_a_users_command_needs_the_yes_of_an_admin(hermes, scripted):
-    house(hermes, **{"gateway.trusted_with_shell": ["room:anna"], "gateway.allowed_users": [ANNA, "ben"]})
+    house(hermes, **{"roles.trusted_with_shell": ["room:anna"], "gateway.allowed_users": [ANNA, "ben"]})
     hermes.tmp_plugin("hermes_tool_terminal")
     hermes.tmp_plugin("hermes_backend_local")
     hermes.configure({"terminal.backend": "local"})

@@ -108,7 +108,7 @@ async def test_a_file_name_ends_no_bracket_and_no_line(family, service):
 async def test_what_is_asked_of_an_admin_says_whose_it_is_and_not_what_they_call_themselves(family):
     family.hermes.tmp_plugin("hermes_tool_terminal")
     family.hermes.tmp_plugin("hermes_backend_local")
-    settings = {"terminal.backend": "local", "gateway.trusted_with_shell": [f"telegram:{number(ANNA)}"]}
+    settings = {"terminal.backend": "local", "roles.trusted_with_shell": [f"telegram:{number(ANNA)}"]}
     async with family.at_home(**settings):
         family.says(OWNER, "Hello.")
         await family.hears(OWNER, "I heard you.")

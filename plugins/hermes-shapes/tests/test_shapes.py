@@ -1,7 +1,7 @@
 """Classes of options without any Hermes: what is taken, what is refused in which words, what is described."""
 
-from collections.abc import Mapping
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 import attrs
 import pytest
@@ -10,6 +10,7 @@ from hermes_shapes.build import Refused, build
 from hermes_shapes.check import check
 from hermes_shapes.describe import json_schema, settings_rows
 from hermes_shapes.schema import misfits
+from hermes_shapes.sound import unsound
 
 
 class Key(str):
@@ -125,3 +126,34 @@ def test_a_json_schema_is_held_and_references_are_followed() -> None:
         "too: no such argument; did you mean to?",
     ]
     assert list(misfits(schema, {}, schema)) == ["n: required, and missing"]
+
+
+@attrs.frozen(kw_only=True)
+class Answer:
+    said: str
+    mode: Literal["yes", "no"] = "yes"
+    parts: Sequence[str] = ()
+    by: Mapping[str, float] = attrs.Factory(dict)
+    below: "Answer | None" = None
+
+
+@pytest.mark.parametrize(
+    ("held", "wrong"),
+    [
+        ({"said": "a", "parts": ["b"], "by": {"c": 1}, "below": Answer(said="d")}, ""),
+        ({"said": 5}, "Answer.said is 5"),
+        ({"said": "a", "mode": "maybe"}, "Answer.mode is 'maybe'"),
+        ({"said": "a", "parts": "b"}, "Answer.parts is 'b'"),
+        ({"said": "a", "parts": [b"b"]}, "Answer.parts is [b'b']"),
+        ({"said": "a", "by": {"c": "1"}}, "Answer.by is {'c': '1'}"),
+        ({"said": "a", "below": Answer(said=None)}, "Answer.below is Answer(said=None"),  # type: ignore[arg-type]
+    ],
+)
+def test_what_an_object_holds_is_as_its_class_says(held: dict[str, Any], wrong: str) -> None:
+    assert unsound(Answer(**held)).startswith(wrong)
+    assert bool(unsound(Answer(**held))) == bool(wrong)
+
+
+def test_what_was_looked_at_before_is_not_looked_at_again() -> None:
+    old = Answer(said=None)  # type: ignore[arg-type]
+    assert unsound(Answer(said="a", below=old), Answer(said="a", below=old)) == ""

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -24,9 +23,10 @@ class Lodging:
     def __init__(self, root: Path) -> None:
         self.people, self.place, self.skills = root / "people", FakeWorkspace(), root / "skills"
         define = {"walled": RoleSettings(commands="walled"), "few": RoleSettings(commands="walled", hosts=["*.org"])}
-        config = Config(define=define, people={"carl": "walled", "dora": "few", "eva": "guest"})
-        older = SimpleNamespace(backend="", approvals="admin", trusted_with_shell=["ben"])
-        roles = HomeRoles(config, host=HOST, gateway=lambda: older, now=lambda: datetime.now().astimezone())
+        config = Config(
+            define=define, people={"carl": "walled", "dora": "few", "eva": "guest"}, trusted_with_shell=["ben"]
+        )
+        roles = HomeRoles(config, host=HOST, now=lambda: datetime.now().astimezone())
         self.gate = Gate(roles, HOST, self.people)
         self.folder = self.folder_of(ANNA)
         self.folder.mkdir(parents=True)

@@ -383,7 +383,7 @@ async def test_a_call_whose_process_died_is_taken_up(hermes, scripted, monkeypat
     call = ToolCall(id="c", name=what, arguments=arguments if what == "tool_write" else {"number": 5})
     await store.journal.add_reply(turn, Message(role="assistant", parts=(call,)), Usage(calls=1), "tools")
     await store.journal.start_call(turn, "c")
-    monkeypatch.setattr("hermes_core.store.leases.is_running", lambda pid: False)
+    monkeypatch.setattr("hermes_atomic.processes.is_running", lambda pid: False)
     events = [event async for event in hermes.resume("s")]
     (result,) = [e.result.parts[0].text for e in events if isinstance(e, Returned)]
     if what == "tool_write":

@@ -6,7 +6,7 @@ from hermes_backend_local.backend import local
 from hermes_backend_local.checks import proved_here
 from hermes_backend_wall.plan import INSTALL
 from hermes_core.context import PluginContext
-from hermes_core.tables import emit, json_option
+from hermes_tables.tables import emit, json_option
 
 __all__ = ["make_walls"]
 

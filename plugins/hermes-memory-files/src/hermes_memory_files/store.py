@@ -17,7 +17,6 @@ from hermes_core.errors import ToolError
 from hermes_core.types import JSON, Source
 from hermes_core.values import frozen
 from hermes_memory_files.entries import join_entries, memo_id, split_entries
-from hermes_paths.whole import Busy, held, replace
 
 FILES: Mapping[str, str] = {"memory": "MEMORY.md", "user": "USER.md"}
 _SOURCES = ".sources.json"
@@ -120,6 +119,8 @@ class MemoryStore:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
+        from hermes_atomic.whole import Busy, held  # to read needs neither
+
         lock = self.folder / _LOCK
         try:
             with held(lock, seconds=_PATIENCE):
@@ -175,7 +176,9 @@ def _plain(record: Record) -> dict[str, JSON]:
 
 def _replace(path: Path, text: str) -> None:
     """Replace a file as a whole, through a symbolic link if it is one."""
-    replace(path.resolve(), text.encode())
+    from hermes_atomic.whole import replace
+
+    replace(path, text.encode(), follow=True)
 
 
 def _trouble(verb: str, path: Path, error: OSError) -> ToolError:

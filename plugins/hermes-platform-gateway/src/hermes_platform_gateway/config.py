@@ -1,4 +1,4 @@
-"""The settings of the gateway, but for what the kernel reads of its section: what guests may do."""
+"""The settings of the gateway."""
 
 import re
 from collections.abc import Callable
@@ -89,6 +89,11 @@ class LimitSettings:
     )
 
 
+def _moved(_instance: Any, attribute: Any, value: object) -> None:
+    if value is not None:
+        raise ValueError(f"it is roles.{attribute.name} now")
+
+
 @settings
 class GatewaySettings:
     """How people are reached on chat services."""
@@ -157,6 +162,9 @@ class GatewaySettings:
         "The first pause before a platform is tried again; it doubles.", default=2.0, validator=gt(0)
     )
     retry_cap: float = option("The longest such pause.", default=300.0, validator=gt(0))
+    backend: str | None = option("It is roles.backend now.", default=None, validator=_moved)
+    trusted_with_shell: list[str] | None = option("It is roles.trusted_with_shell now.", default=None, validator=_moved)
+    approvals: str | None = option("It is roles.approvals now.", default=None, validator=_moved)
 
 
 def channel_of(platform: PlatformSettings, chat: str, thread: str) -> ChannelSettings:

@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import os
 from pathlib import Path
 
 __all__ = ["Windows"]
@@ -32,12 +31,12 @@ class Windows:
     def _keep(self, label: str, tokens: int) -> None:
         if self._read().get(label) == tokens:
             return
+        from hermes_atomic.whole import replace
+
         self._known = {**self._read(), label: tokens}
         with contextlib.suppress(OSError):
             self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            draft = self._file.with_name(f".{self._file.name}.{os.getpid()}.new")
-            draft.write_text(json.dumps(self._known), encoding="utf-8")
-            draft.replace(self._file)
+            replace(self._file, json.dumps(self._known).encode(), sync=False)
 
     def _read(self) -> dict[str, int]:
         if self._known is None:

@@ -80,7 +80,7 @@ def _create(ctx: PluginContext) -> "click.Command":
 def _list(ctx: PluginContext) -> "click.Command":
     import click
 
-    from hermes_core.tables import emit, json_option
+    from hermes_tables.tables import emit, json_option
 
     @click.command()
     @json_option
@@ -144,7 +144,7 @@ def _verify(ctx: PluginContext) -> "click.Command":
 def _restore(ctx: PluginContext) -> "click.Command":
     import click
 
-    from hermes_core.tables import confirm
+    from hermes_tables.tables import confirm
 
     @click.command()
     @click.argument("name", default="", metavar="[COPY]")

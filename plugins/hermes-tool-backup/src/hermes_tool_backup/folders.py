@@ -4,10 +4,11 @@ import os
 import re
 from pathlib import Path
 
+from hermes_atomic.whole import replace
 from hermes_core.context import PluginContext
 from hermes_core.errors import UnknownName, UserError
 
-__all__ = ["DEFAULT", "NAME", "base", "choose", "chosen", "folder_of", "free", "names", "there", "write"]
+__all__ = ["DEFAULT", "NAME", "base", "choose", "chosen", "folder_of", "free", "names", "there"]
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 DEFAULT = "default"
@@ -60,15 +61,4 @@ def chosen(ctx: PluginContext) -> str:
 def choose(ctx: PluginContext, name: str) -> None:
     """Use a profile when none is asked for. Raises OSError."""
     base(ctx).mkdir(mode=0o700, parents=True, exist_ok=True)
-    write(base(ctx) / "active_profile", f"{name}\n", 0o644)
-
-
-def write(path: Path, text: str, mode: int) -> None:
-    """Write a file whole or not at all. Raises OSError."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}.new")
-    try:
-        draft.write_text(text, "utf-8")
-        draft.chmod(mode)
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
+    replace(base(ctx) / "active_profile", f"{name}\n".encode(), mode=0o644)

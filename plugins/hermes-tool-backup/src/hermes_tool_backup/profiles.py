@@ -12,12 +12,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hermes_atomic.whole import replace
 from hermes_core.context import PluginContext
 from hermes_core.errors import UserError
 from hermes_core.patterns import pattern
 from hermes_core.types import Command
 from hermes_tool_backup.asking import asked_for, tidy, wished
-from hermes_tool_backup.folders import NAME, base, choose, chosen, free, there, write
+from hermes_tool_backup.folders import NAME, base, choose, chosen, free, there
 from hermes_tool_backup.several import make_create, make_delete, make_list, make_show, make_use
 
 if TYPE_CHECKING:
@@ -205,7 +206,7 @@ def _alias(ctx: PluginContext) -> "click.Command":
         start = f"{variable}={shlex.quote(str(base(ctx)))} exec {program} -p {name}"
         with tidy():
             path.parent.mkdir(parents=True, exist_ok=True)
-            write(path, f'#!/bin/sh\n{_OURS}\n{start} "$@"\n', 0o755)
+            replace(path, f'#!/bin/sh\n{_OURS}\n{start} "$@"\n'.encode(), mode=0o755)
         click.echo(f"{path} starts {ctx.program} in {name}.", err=True)
 
     return command

@@ -21,7 +21,7 @@ def make_list(ctx: PluginContext) -> "click.Command":
     """``profile list``."""
     import click
 
-    from hermes_core.tables import emit, json_option
+    from hermes_tables.tables import emit, json_option
 
     @click.command()
     @json_option
@@ -101,7 +101,7 @@ def make_delete(ctx: PluginContext) -> "click.Command":
     """``profile delete``."""
     import click
 
-    from hermes_core.tables import confirm
+    from hermes_tables.tables import confirm
 
     @click.command()
     @click.argument("name")

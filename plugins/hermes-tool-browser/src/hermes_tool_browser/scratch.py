@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from hermes_atomic.processes import is_running
 from hermes_core.environment import MARK
 
 __all__ = ["end_marked", "made", "removed", "sweep"]
@@ -47,7 +48,7 @@ def sweep() -> None:
     """Take away what a Hermes left here that is dead, and end what still bears its marks."""
     for folder in Path(_root()).glob(f"{_PREFIX}*"):
         owner = re.fullmatch(rf"{_PREFIX}(\d+)-\w+", folder.name)
-        if owner is None or not _is_mine(folder) or _lives(int(owner[1])):
+        if owner is None or not _is_mine(folder) or is_running(int(owner[1])):
             continue
         with contextlib.suppress(OSError):
             end_marked((folder / "mark").read_text())
@@ -59,16 +60,6 @@ def _is_mine(folder: Path) -> bool:
         return folder.lstat().st_uid == os.getuid()
     except OSError:
         return False
-
-
-def _lives(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 def end_marked(mark: str) -> None:

@@ -23,9 +23,9 @@ from typing import Any
 
 from attrs import field
 
+from hermes_atomic import whole
 from hermes_core.errors import HermesError, UserError
 from hermes_core.values import frozen
-from hermes_paths import whole
 from hermes_tool_checkpoints.config import Config
 from hermes_tool_checkpoints.contents import Contents, look
 from hermes_tool_checkpoints.git import (

@@ -9,8 +9,8 @@ from attrs import asdict
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import UnknownName, UserError
-from hermes_core.tables import emit, json_option
 from hermes_core.types import MessageTrace
+from hermes_tables.tables import emit, json_option
 from hermes_tool_commands.message_path import TraceStep, steps, verdict
 
 __all__ = ["make_why"]

@@ -91,7 +91,7 @@ def _text(words: tuple[str, ...], file: str) -> str:
 
 
 def _show(targets: Sequence[Target], *, as_json: bool) -> None:
-    from hermes_core.tables import emit
+    from hermes_tables.tables import emit
 
     rows = [
         {"target": one.address, "name": one.name, "kind": one.kind, "home": one.home if as_json else "*" * one.home,

@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 import yaml
 
+from hermes_atomic.whole import replace
 from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError, UnknownName, UserError
 from hermes_core.types import JSON
@@ -240,14 +241,7 @@ def _in_file(path: Path, session_id: str) -> bool:
 def _write(path: Path, text: str) -> None:
     """Replace a text file as a whole, for its owner only."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{os.getpid()}.new")
-    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
+    replace(path, text.encode(), sync=False)
 
 
 def _no_links(folder: str, names: list[str]) -> set[str]:

@@ -128,7 +128,7 @@ def _wants_keys(found: "Found", said: bool | None, *, dry: bool, quiet: bool) ->
 def _report(ctx: PluginContext, rows: "Sequence[Row]", agent: str, *, dry: bool, as_json: bool) -> None:
     import click
 
-    from hermes_core.tables import emit, visible
+    from hermes_tables.tables import emit, visible
 
     if as_json:
         for row in rows:

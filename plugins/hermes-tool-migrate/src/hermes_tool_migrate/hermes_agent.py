@@ -11,6 +11,7 @@ from typing import Any
 
 import yaml
 
+from hermes_env_file.lines import values
 from hermes_tool_migrate.found import Found, Known, Past, skills_below, text_of
 from hermes_tool_migrate.past import Telling, texts_of
 from hermes_tool_migrate.reference import read_environment, read_settings
@@ -18,7 +19,6 @@ from hermes_tool_migrate.reference import read_environment, read_settings
 __all__ = ["MARK", "is_its_database", "opened", "read"]
 
 MARK = "_config_version"  # heads its settings, and never ours
-_LINE = re.compile(r"(?m)^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*?)\s*$")
 _COLUMNS = ("role", "content", "tool_call_id", "tool_calls", "tool_name", "active", "compacted")
 
 
@@ -27,9 +27,8 @@ def read(folder: Path, known: Known, moved: Path | None = None) -> Found:
     found = Found()
     places = [folder, *([moved] if moved else [])]
     config = next(filter(None, (_config(place / "config.yaml", found) for place in places)), {})
-    env = {name: value.strip("\"'") for name, value in _LINE.findall(text_of(folder / ".env"))}
     read_settings({key: one for key, one in config.items() if key != MARK}, known, found)
-    read_environment(env, known, found)
+    read_environment(values(text_of(folder / ".env")), known, found)
     found.soul = text_of(folder / "SOUL.md")
     found.memory += _entries(folder / "memories" / "MEMORY.md")
     found.user += _entries(folder / "memories" / "USER.md")

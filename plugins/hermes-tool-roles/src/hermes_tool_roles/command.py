@@ -3,8 +3,8 @@
 import click
 
 from hermes_core.context import PluginContext
-from hermes_core.tables import emit, json_option
 from hermes_core.types import Principal
+from hermes_tables.tables import emit, json_option
 from hermes_tool_roles.config import BLOCKED, BUILT_IN, Config
 from hermes_tool_roles.made import roles_of
 

@@ -57,7 +57,7 @@ class RoleSettings:
         validator=_models,
         example=["ollama:qwen3", "ollama:*"],
     )
-    backend: str | None = option("The backend for commands; empty: gateway.backend.", default=None, example="docker")
+    backend: str | None = option("The backend for commands; empty: roles.backend.", default=None, example="docker")
     commands: _Commands = option(
         "Where commands may run: never; only in an isolated workspace; on this machine, but always behind its wall; "
         "on this machine, with your rights.",
@@ -77,7 +77,7 @@ class RoleSettings:
     )
     zone: str = option("The time zone of hours and days.", default="", validator=_zone, example="Europe/Berlin")
     approvals: Literal["", "admin", "self"] = option(
-        "Who says yes to risky commands; empty: gateway.approvals.", default=""
+        "Who says yes to risky commands; empty: roles.approvals.", default=""
     )
     day: DaySettings = option("What each of them may spend in a day.", factory=DaySettings)
 
@@ -155,6 +155,21 @@ class Config:
         "The role of who was let in with a place only: by allowed_chats, allowed_roles, or as everybody.",
         default="guest",
         validator=_role,
+    )
+    backend: str = option(
+        "The backend for everybody but you, where a role names none; empty: terminal.backend.", default=""
+    )
+    trusted_with_shell: list[str] = option(
+        "People who may run commands on this machine, with your rights; others only where their role says so. "
+        "`*` is everybody.",
+        factory=list,
+        ids=True,
+        example=["anna"],
+    )
+    approvals: Literal["admin", "self"] = option(
+        "Who says yes to a risky command of somebody else than you, where a role does not say it: an admin, or they "
+        "themselves.",
+        default="admin",
     )
     opens: list[str] = option(
         "Services of plugins that may open further folders to people than their own.",

@@ -27,8 +27,7 @@ class OpensFolders(Protocol):
 def roles_of(ctx: PluginContext) -> HomeRoles:
     """Who says what people may do."""
     if "roles" not in ctx.state:
-        config = ctx.config or Config()
-        ctx.state["roles"] = HomeRoles(config, host=ctx.owner, gateway=lambda: ctx.host.section("gateway"))
+        ctx.state["roles"] = HomeRoles(ctx.config or Config(), host=ctx.owner)
     return _known(ctx, "roles", HomeRoles)
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Any
 
 from attrs import evolve
 
@@ -29,7 +28,7 @@ _FILES = {"none": "none", "read": "those of your own folder, to read", "write": 
 
 
 class HomeRoles(Roles):
-    """The roles of one home. ``host`` is its owner; ``gateway`` gives its older keys for people from elsewhere."""
+    """The roles of one home. ``host`` is its owner."""
 
     name = "roles"
 
@@ -38,11 +37,10 @@ class HomeRoles(Roles):
         config: Config,
         *,
         host: Principal,
-        gateway: Callable[[], Any],
         now: Callable[[], datetime] = lambda: datetime.now().astimezone(),
     ) -> None:
         self.config, self.now = config, now
-        self._host, self._gateway = host, gateway
+        self._host = host
         self._whole: dict[str, RoleSettings] = {}
 
     def name_of(self, owner: Principal, speaker: Speaker | None) -> str:
@@ -71,7 +69,7 @@ class HomeRoles(Roles):
 
     def commands(self, owner: Principal, speaker: Speaker | None, role: RoleSettings) -> str:
         """Where somebody's commands may run: a role's word, or that they are trusted by name."""
-        trusted = listed(self._gateway().trusted_with_shell)
+        trusted = listed(self.config.trusted_with_shell)
         known = {"*", owner.person, speaker.person if speaker else owner.person}
         return role.commands if role.commands == "never" or known.isdisjoint(trusted) else "machine"
 
@@ -92,9 +90,9 @@ class HomeRoles(Roles):
             refused=self._closed(name, role),
             bounds=bounds,
             models=_some(role.models),
-            backend=role.backend or self._gateway().backend,
+            backend=role.backend or self.config.backend,
             walled=commands == "walled",
-            asks="person" if (role.approvals or self._gateway().approvals) == "self" else "admin",
+            asks="person" if (role.approvals or self.config.approvals) == "self" else "admin",
         )
         return evolve(rights, words=tuple(_words(rights, role, commands)))
 

@@ -27,7 +27,7 @@ def commands(ctx: PluginContext) -> Sequence[Command]:
 def _list(ctx: PluginContext) -> "click.Command":
     import click
 
-    from hermes_core.tables import emit, json_option
+    from hermes_tables.tables import emit, json_option
 
     @click.command("list")
     @json_option
@@ -52,7 +52,7 @@ def _list(ctx: PluginContext) -> "click.Command":
 def _check(ctx: PluginContext) -> "click.Command":
     import click
 
-    from hermes_core.tables import emit, json_option
+    from hermes_tables.tables import emit, json_option
 
     @click.command("check")
     @json_option

@@ -18,7 +18,7 @@ def make_shared(ctx: PluginContext) -> "click.Command":
     """``shared``."""
     import click
 
-    from hermes_core.tables import emit, json_option
+    from hermes_tables.tables import emit, json_option
 
     @click.command()
     @click.argument("name", default="")

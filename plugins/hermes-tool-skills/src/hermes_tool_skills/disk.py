@@ -8,7 +8,6 @@ from pathlib import Path
 
 from hermes_core.errors import UserError
 from hermes_core.types import JSON
-from hermes_paths import whole
 from hermes_tool_skills.tree import BadTree, Tree, apart, read_file
 
 _PATIENCE = 30.0  # seconds to wait for another process; a change takes milliseconds
@@ -16,6 +15,8 @@ _PATIENCE = 30.0  # seconds to wait for another process; a change takes millisec
 
 def write_file(path: Path, data: bytes) -> None:
     """Replace a file as a whole. Raises OSError; the old file is then untouched."""
+    from hermes_atomic import whole  # to read needs it not
+
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     whole.replace(path, data)
 
@@ -87,6 +88,8 @@ def drop_folder(folder: Path) -> None:
 @contextmanager
 def held(path: Path) -> Iterator[None]:
     """Keep other processes, and other threads of this one, out until the block ends. Raises UserError when busy."""
+    from hermes_atomic import whole
+
     try:
         with whole.held(path, seconds=_PATIENCE):
             yield

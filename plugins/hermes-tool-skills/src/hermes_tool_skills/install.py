@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from hermes_atomic.processes import is_running
 from hermes_core.errors import UserError
 from hermes_core.values import frozen
 from hermes_tool_skills.catalogue import Catalogue
@@ -125,7 +126,7 @@ def quarantine(library: Library) -> Iterator[Path]:
 
 def _alive(name: str) -> bool:
     pid = name.partition("-")[0]
-    return pid.isdigit() and Path(f"/proc/{pid}").exists()
+    return pid.isdigit() and is_running(int(pid))
 
 
 def _same(entry: Entry | None, got: Fetched) -> bool:

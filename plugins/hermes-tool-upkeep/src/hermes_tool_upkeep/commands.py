@@ -88,7 +88,7 @@ def _check(ctx: PluginContext) -> "click.Command":
 def _repair(ctx: PluginContext) -> "click.Command":
     import click
 
-    from hermes_core.tables import confirm
+    from hermes_tables.tables import confirm
 
     @click.command()
     @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
@@ -258,7 +258,7 @@ def _move(ctx: PluginContext) -> "click.Command":
 def _downgrade(ctx: PluginContext) -> "click.Command":
     import click
 
-    from hermes_core.tables import confirm
+    from hermes_tables.tables import confirm
 
     @click.command()
     @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
@@ -283,7 +283,7 @@ def _downgrade(ctx: PluginContext) -> "click.Command":
 def _erase(ctx: PluginContext) -> "click.Command":
     import click
 
-    from hermes_core.tables import confirm
+    from hermes_tables.tables import confirm
 
     @click.command()
     @click.option("--session", default="", metavar="WHICH", help="A session: its id, the start of it, or its title.")

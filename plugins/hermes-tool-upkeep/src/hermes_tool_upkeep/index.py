@@ -3,8 +3,8 @@
 import sqlite3
 from collections.abc import Mapping
 
-from hermes_core.codec import stored
-from hermes_core.search import index_words
+from hermes_core.codec import searchable, stored
+from hermes_fulltext.words import index_words
 
 __all__ = ["derived", "mend", "missing", "search_again", "unfound"]
 
@@ -65,7 +65,7 @@ def search_again(connection: sqlite3.Connection) -> int:
         connection.execute("INSERT INTO search (search, rank) VALUES ('automerge', 8)")
         count = 0
         for number, owner, body in connection.execute("SELECT id, owner, body FROM messages ORDER BY id"):
-            words = index_words(stored(body), owner)
+            words = index_words(searchable(stored(body).parts), owner)
             connection.execute("INSERT INTO search (rowid, words) VALUES (?, ?)", (number, words))
             count += 1
     return count

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from hermes_core.codec import stored
+from hermes_core.codec import searchable, stored
 from hermes_core.errors import UserError
-from hermes_core.search import cut_words, index_words
+from hermes_fulltext.words import cut_words, index_words
 from hermes_tool_upkeep.index import search_again
 from hermes_tool_upkeep.rows import connected, created, key_of, tables_of
 
@@ -197,9 +197,8 @@ def _search(there: sa.Connection) -> None:
         rows = there.execute(wanted.order_by(messages.c.id).limit(_AT_ONCE)).all()
         if not rows:
             break
-        words = [
-            {"rowid": number, "words": cut_words(index_words(stored(body), owner))} for number, owner, body in rows
-        ]
+        found = ((number, owner, searchable(stored(body).parts)) for number, owner, body in rows)
+        words = [{"rowid": number, "words": cut_words(index_words(text, owner))} for number, owner, text in found]
         there.execute(sa.insert(search), words)
         last = rows[-1][0]
     there.commit()

@@ -40,7 +40,7 @@ def people_erase(ctx: PluginContext) -> "click.Command":
     """``people erase``."""
     import click
 
-    from hermes_core.tables import confirm
+    from hermes_tables.tables import confirm
 
     @click.command()
     @click.argument("name")

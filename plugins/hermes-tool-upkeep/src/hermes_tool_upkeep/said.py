@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from hermes_core.codec import stored
-from hermes_core.search import index_words
+from hermes_core.codec import searchable, stored
+from hermes_fulltext.words import index_words
 
 __all__ = ["GONE", "Said", "accounts_of", "said_elsewhere", "take_out", "unnamed_in_files"]
 
@@ -84,7 +84,7 @@ def _out_of_index(connection: sa.Connection, message: int, owner: int, body: str
         search = sa.table("search", sa.column("rowid"))
         connection.execute(sa.delete(search).where(search.c.rowid == message))
         return
-    gone, left = (index_words(stored(one), owner) for one in (body, _LEFT))
+    gone, left = (index_words(searchable(stored(one).parts), owner) for one in (body, _LEFT))
     connection.exec_driver_sql("INSERT INTO search (rowid, words, search) VALUES (?, ?, 'delete')", (message, gone))
     connection.exec_driver_sql("INSERT INTO search (rowid, words) VALUES (?, ?)", (message, left))
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from hermes_paths.whole import replace, sync_folder
+from hermes_atomic.whole import replace, sync_folder
 
 _LARGEST = 1_000_000  # bytes of one file
 _PLAIN = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")

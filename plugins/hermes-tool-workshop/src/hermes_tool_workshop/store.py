@@ -14,10 +14,10 @@ from typing import Any, Literal
 
 from attrs import evolve
 
+from hermes_atomic.whole import sync_folder
 from hermes_core.errors import ToolError, UserError, nearest
 from hermes_core.types import Principal
 from hermes_core.values import frozen
-from hermes_paths.whole import sync_folder
 from hermes_tool_workshop import disk
 from hermes_tool_workshop.label import Label, read_label, write_label
 from hermes_tool_workshop.shape import PREFIX

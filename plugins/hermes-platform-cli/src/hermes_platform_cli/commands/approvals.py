@@ -6,8 +6,8 @@ import click
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import UserError
-from hermes_core.tables import ago, emit, json_option, visible
 from hermes_core.types import Approval, Outcome, Verdict
+from hermes_tables.tables import ago, emit, json_option, visible
 
 __all__ = ["make_allow", "make_approvals", "make_deny", "make_list", "make_show"]
 

@@ -4,7 +4,7 @@ import click
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import UnknownName
-from hermes_core.tables import ago, emit, json_option
+from hermes_tables.tables import ago, emit, json_option
 
 __all__ = ["make_forget", "make_grants", "make_list"]
 

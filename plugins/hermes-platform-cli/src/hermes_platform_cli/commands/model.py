@@ -7,9 +7,9 @@ from attrs import asdict
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError, UnknownName
-from hermes_core.tables import emit, json_option
 from hermes_platform_cli.commands.provider import ProviderSetup
 from hermes_platform_cli.commands.questions import ask, begin, nobody, settle
+from hermes_tables.tables import emit, json_option
 
 __all__ = ["make_choose", "make_keys", "make_list", "make_model", "make_show"]
 

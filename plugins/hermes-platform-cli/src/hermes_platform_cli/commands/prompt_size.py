@@ -8,8 +8,8 @@ from attrs import evolve
 
 from hermes_core.context import PluginContext
 from hermes_core.control import ModelsBroker
-from hermes_core.tables import emit, json_option
 from hermes_core.types import JSON, Message, PromptBlock, Request, Text
+from hermes_tables.tables import emit, json_option
 
 __all__ = ["make_prompt_size"]
 

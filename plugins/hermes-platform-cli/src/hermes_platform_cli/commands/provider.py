@@ -6,10 +6,10 @@ import click
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError, UnknownName, UserError
-from hermes_core.tables import emit
 from hermes_core.types import JSON, Message, Request, Text
 from hermes_platform_cli.commands.questions import Changes, ask, asked_one_of, confirm, tell
 from hermes_platform_cli.commands.steps import ask_fields
+from hermes_tables.tables import emit
 
 __all__ = ["ProviderSetup"]
 

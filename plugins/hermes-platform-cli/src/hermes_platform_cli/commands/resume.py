@@ -5,10 +5,10 @@ import contextlib
 import click
 
 from hermes_core.context import PluginContext
-from hermes_core.tables import emit, json_option
 from hermes_core.types import Ended, Failed
 from hermes_platform_cli.commands.leaving import Leaving
 from hermes_platform_cli.commands.shown import Answers
+from hermes_tables.tables import emit, json_option
 
 __all__ = ["make_resume"]
 

@@ -11,8 +11,8 @@ import click
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import UserError
-from hermes_core.tables import ago, confirm, emit, json_option
 from hermes_core.types import Message, Text, ToolCall, ToolResult
+from hermes_tables.tables import ago, confirm, emit, json_option
 
 _ALL = 2**31 - 1
 _ARCHIVED = "(archived)"  # the parent of such a session

@@ -10,7 +10,7 @@ import click
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import UserError
-from hermes_core.tables import emit, json_option
+from hermes_tables.tables import emit, json_option
 
 __all__ = ["make_edit", "make_env_path", "make_path", "make_show"]
 

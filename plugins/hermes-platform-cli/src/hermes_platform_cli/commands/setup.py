@@ -10,7 +10,6 @@ import click
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import UnknownName, UserError
-from hermes_core.tables import emit
 from hermes_core.types import BackendRow, Feature, Wall
 from hermes_platform_cli.commands.help import names_of
 from hermes_platform_cli.commands.provider import ProviderSetup
@@ -26,6 +25,7 @@ from hermes_platform_cli.commands.questions import (
     tell,
 )
 from hermes_platform_cli.commands.steps import run_step
+from hermes_tables.tables import emit
 
 __all__ = ["make_setup"]
 

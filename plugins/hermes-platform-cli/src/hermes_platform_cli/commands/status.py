@@ -9,8 +9,8 @@ import click
 from hermes_closed.closed import expanded, wide
 from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError
-from hermes_core.tables import json_option, visible
 from hermes_core.types import BackendRow, Feature
+from hermes_tables.tables import json_option, visible
 
 __all__ = ["make_status", "status_of"]
 

@@ -9,7 +9,7 @@ import click
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import UnknownName, UserError
-from hermes_core.tables import ago, emit, json_option
+from hermes_tables.tables import ago, emit, json_option
 
 __all__ = ["make_disable", "make_enable", "make_history", "make_list", "make_tools"]
 

@@ -16,8 +16,8 @@ import click
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import UserError
-from hermes_core.tables import confirm, emit
 from hermes_platform_cli.commands.programs import installing, kept_environment, upgrading
+from hermes_tables.tables import confirm, emit
 
 __all__ = ["make_update"]
 

@@ -6,8 +6,8 @@ import click
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import UnknownName, UserError
-from hermes_core.tables import emit, json_option, visible
 from hermes_core.types import Principal, UsageRow
+from hermes_tables.tables import emit, json_option, visible
 
 __all__ = ["make_insights"]
 

@@ -3,8 +3,8 @@
 import click
 
 from hermes_core.context import PluginContext
-from hermes_core.tables import ago, emit, json_option, visible
 from hermes_platform_gateway.rows.kept import rows_of
+from hermes_tables.tables import ago, emit, json_option, visible
 
 __all__ = ["make_channels"]
 

@@ -7,9 +7,9 @@ import click
 from hermes_core.codec import plain_text
 from hermes_core.context import PluginContext
 from hermes_core.errors import UnknownName, UserError
-from hermes_core.tables import ago, emit, json_option, visible
 from hermes_platform_gateway.rows.kept import rows_of
 from hermes_platform_gateway.rows.values import OutboxRow
+from hermes_tables.tables import ago, emit, json_option, visible
 
 __all__ = ["make_dead"]
 

@@ -8,13 +8,13 @@ from attrs import evolve
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import UnknownName, UserError
-from hermes_core.tables import ago, emit, json_option
 from hermes_platform_gateway.people.access import OWNER
 from hermes_platform_gateway.people.moderation import open_doors
 from hermes_platform_gateway.people.pairing import approve as let_in
 from hermes_platform_gateway.people.register import Entry, Register
 from hermes_platform_gateway.rows.kept import rows_of
 from hermes_platform_gateway.rows.values import Pairing, Person, Restriction
+from hermes_tables.tables import ago, emit, json_option
 
 __all__ = ["make_pair"]
 

@@ -8,7 +8,6 @@ import click
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import UnknownName, UserError
-from hermes_core.tables import ago, emit, json_option, visible
 from hermes_core.types import Principal, Usage
 from hermes_platform_gateway.people.access import OWNER
 from hermes_platform_gateway.people.invites import invite as invited
@@ -17,6 +16,7 @@ from hermes_platform_gateway.people.moderation import let_back, open_doors, open
 from hermes_platform_gateway.people.register import Entry, Register, spending
 from hermes_platform_gateway.people.spoken import kept_in_words, spent_in_words
 from hermes_platform_gateway.rows.kept import rows_of
+from hermes_tables.tables import ago, emit, json_option, visible
 
 __all__ = ["make_block", "make_invite", "make_list", "make_mute", "make_people", "make_show", "make_unblock"]
 

@@ -14,9 +14,9 @@ import click
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import UserError
-from hermes_core.tables import ago, emit, json_option
 from hermes_platform_gateway.cli.systemd import profile_of
 from hermes_platform_gateway.supervision.processes import running
+from hermes_tables.tables import ago, emit, json_option
 
 __all__ = ["folder_of", "make_start", "make_status", "make_stop"]
 

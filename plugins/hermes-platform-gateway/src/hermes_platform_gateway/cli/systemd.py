@@ -11,9 +11,9 @@ from pathlib import Path
 
 import click
 
+from hermes_atomic import whole
 from hermes_core.context import PluginContext
 from hermes_core.errors import UserError
-from hermes_paths import whole
 from hermes_platform_gateway.cli.unit import DEFAULT, Service, unit
 
 __all__ = ["make_install", "make_uninstall", "profile_of"]
@@ -99,7 +99,7 @@ def _file(name: str, *, system: bool) -> Path:
 def _replace(file: Path, text: str) -> None:
     """Write the file whole or not at all, for everybody to read; a link to it stays one. Raises OSError."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    whole.replace(Path(os.path.realpath(file)), text.encode(), mode=0o644)
+    whole.replace(file, text.encode(), mode=0o644, follow=True)
 
 
 def _refused(doing: str, file: Path, error: OSError) -> UserError:

@@ -209,9 +209,11 @@ class Ledger:
 
     def left(self) -> Sequence[tuple[int, str]]:
         """What processes that died had begun, and in which folder: whoever finds it ends it."""
+        from hermes_atomic.processes import is_running
+
         with self._reading() as rows:
             found = rows.execute("SELECT id, folder, pid FROM windows WHERE until = 0").fetchall() if rows else []
-        return [(window, folder) for window, folder, pid in found if pid != os.getpid() and not _runs(pid)]
+        return [(window, folder) for window, folder, pid in found if pid != os.getpid() and not is_running(pid)]
 
     def _is_known(self, rows: sqlite3.Connection | None, real: str) -> bool:
         said: tuple[str, bool] = ("", False)
@@ -374,13 +376,3 @@ def _range(folder: str) -> tuple[str, str]:
 
 def _longest(said: tuple[str, bool]) -> int:
     return len(said[0])
-
-
-def _runs(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True

@@ -13,26 +13,27 @@ class Busy(Exception):
     """Somebody else holds it."""
 
 
-def replace(path: Path, data: bytes, *, mode: int = 0o600) -> None:
+def replace(path: Path, data: bytes, *, mode: int = 0o600, sync: bool = True, follow: bool = False) -> None:
     """Replace a file; whoever looks finds the old one or the new one. A link in its place goes.
 
-    What a process leaves that dies in the middle is beside it, with a dot before its name and ``.new`` behind. Raises
-    OSError; the old file is then untouched.
+    To ``follow`` it replaces what the link leads to. Without ``sync`` a power cut may lose what was written. What a
+    process leaves that dies in the middle is beside it, with a dot before its name and ``.new`` behind. Raises OSError;
+    the old file is then untouched.
     """
-    from tempfile import mkstemp
-
-    handle, name = mkstemp(prefix=f".{path.name[:100]}.", suffix=".new", dir=path.parent)  # made with mode 0600
+    target = Path(os.path.realpath(path)) if follow else path
+    draft = target.with_name(f".{target.name[:60]}.{os.urandom(4).hex()}.new")
+    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
             file.flush()
-            if mode != 0o600:
-                os.fchmod(handle, mode)
-            os.fsync(handle)
-        Path(name).replace(path)
+            os.fchmod(handle, mode)
+            if sync:
+                os.fsync(handle)
+        draft.replace(target)
     except BaseException:
         with suppress(OSError):
-            Path(name).unlink()
+            draft.unlink()
         raise
 
 

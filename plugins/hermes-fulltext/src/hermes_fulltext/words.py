@@ -1,4 +1,4 @@
-"""The words of a message for the search index, and a person's words as a query of it. Both go through one function.
+"""The words of a text for a search index, and a person's words as a query of it. Both go through one function.
 
 unicode61 splits words at spaces, which Chinese, Japanese and Korean do not offer. Their runs are written as
 overlapping pairs of characters, in order, so that any part of two or more characters is found as a phrase; single
@@ -10,44 +10,29 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-from hermes_core.codec import canonical, plain_text
-from hermes_core.patterns import pattern
-from hermes_core.types import Message, Part, Text, ToolCall, ToolResult
+__all__ = ["LONGEST_QUERY", "cut_words", "index_words", "phrases_of", "quoted", "snippet"]
 
 LONGEST_QUERY = 2048
 _CJK = (
     "\u1100-\u11ff\u3005-\u3007\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f"
     "\uac00-\ud7a3\ud7b0-\ud7fb\uf900-\ufaff\U00020000-\U0003ffff"
 )
-_RUN = pattern(f"[{_CJK}]+")
-_PIECE = pattern(f"[{_CJK}]+|[^{_CJK}]+")
-_WANTED = pattern(r'"([^"]*)"|([^\s"]+)')
+# Compiled when first used: most starts search nothing.
+_RUN = f"[{_CJK}]+"
+_PIECE = f"[{_CJK}]+|[^{_CJK}]+"
+_WANTED = r'"([^"]*)"|([^\s"]+)'
 _OWNER = "\ue000"
 _BEFORE, _AFTER, _FOLDED = 60, 160, 4000
 _LONGEST_WORD = 500  # characters; an index page of PostgreSQL takes 2,700 bytes
 
 
-def searchable(parts: Sequence[Part]) -> str:
-    """Return what of a message can be found: its text, calls with their arguments, and results; not the thinking."""
-    texts = []
-    for part in parts:
-        if isinstance(part, Text):
-            texts.append(part.text)
-        elif isinstance(part, ToolCall):
-            texts.append(f"{part.name} {canonical(part.arguments)}")
-        elif isinstance(part, ToolResult):
-            texts.append(f"{part.name} {plain_text(part.parts)}")
-    return "\n".join(texts)
-
-
-def index_words(message: Message, owner: int) -> str:
-    """Return a stored message as the index gets it. Always of the stored one: removal must repeat what was added."""
-    text = searchable(message.parts)
+def index_words(text: str, owner: int) -> str:
+    """Return a text as the index gets it. Always of the stored one: removal must repeat what was added."""
     if text.isascii():
         return f"{_OWNER}{owner} {text}"
     text = unicodedata.normalize("NFKC", text).replace(_OWNER, " ")
-    single = dict.fromkeys("".join(_RUN.findall(text)))
-    return " ".join([f"{_OWNER}{owner}", _RUN.sub(lambda run: f" {_pairs(run[0])} ", text), *single])
+    single = dict.fromkeys("".join(re.findall(_RUN, text)))
+    return " ".join([f"{_OWNER}{owner}", re.sub(_RUN, lambda run: f" {_pairs(run[0])} ", text), *single])
 
 
 def _pairs(run: str) -> str:
@@ -57,8 +42,8 @@ def _pairs(run: str) -> str:
 def _pieces(words: str) -> list[str]:
     """Return what is asked for: quoted phrases and words, cut where the writing system changes."""
     words = unicodedata.normalize("NFKC", words[:LONGEST_QUERY]).replace(_OWNER, " ")
-    wanted = [quoted or word for quoted, word in _WANTED.findall(words)]
-    pieces = [piece for text in wanted for piece in _PIECE.findall(text)]
+    wanted = [quoted or word for quoted, word in re.findall(_WANTED, words)]
+    pieces = [piece for text in wanted for piece in re.findall(_PIECE, text)]
     return list(dict.fromkeys(piece for piece in pieces if any(c.isalnum() for c in piece)))
 
 
@@ -67,7 +52,7 @@ def phrases_of(words: str, owner: int | None, *, cut: bool = False) -> list[str]
 
     They are ``cut`` for an index that does not cut and fold words itself.
     """
-    asked = [_pairs(piece) if _RUN.match(piece) else piece for piece in _pieces(words)]
+    asked = [_pairs(piece) if re.match(_RUN, piece) else piece for piece in _pieces(words)]
     asked = [*asked, f"{_OWNER}{owner}"] if asked and owner is not None else asked
     return [text for text in map(cut_words, asked) if text.strip()] if cut else asked
 
@@ -112,7 +97,7 @@ def snippet(text: str, words: str) -> str:
 def _pattern(pieces: list[str]) -> re.Pattern[str]:
     alternatives = []
     for piece in sorted(pieces, key=len, reverse=True):
-        if _RUN.match(piece):
+        if re.match(_RUN, piece):
             alternatives.append(re.escape(piece))
         elif inner := [re.escape(word) for word in re.split(r"[\W_]+", piece) if word]:
             alternatives.append(r"(?<![^\W_])" + r"[\W_]+".join(inner) + r"(?![^\W_])")

@@ -6,12 +6,11 @@ import sys
 import time
 import unicodedata
 from collections.abc import Mapping, Sequence
+from typing import IO, Any
 
 import click
 
-from hermes_core.errors import UserError
-
-__all__ = ["ago", "confirm", "emit", "json_option", "visible"]
+__all__ = ["Unasked", "ago", "confirm", "emit", "json_option", "visible"]
 
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 
@@ -69,10 +68,20 @@ def visible(text: str) -> str:
     return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
 
 
+class Unasked(click.ClickException):
+    """Nobody is here to say yes. A command that ends with it has the exit status 2."""
+
+    exit_code = 2
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        """Say so, and what a person can do."""
+        click.echo(f"{self.message}\nDecide it yourself, then say --yes.", file=file, err=file is None)
+
+
 def confirm(question: str, *, yes: bool, refusal: str = "") -> None:
-    """Go on only with a person's yes, given now or before. Raises UserError when nobody is here to say it."""
+    """Go on only with a person's yes, given now or before. Raises Unasked when nobody is here to say it."""
     if yes:
         return
     if not sys.stdin.isatty():
-        raise UserError(refusal or f"{question} Nobody is here to ask.", hint="Decide it yourself, then say --yes.")
+        raise Unasked(refusal or f"{question} Nobody is here to ask.")
     click.confirm(question, abort=True)

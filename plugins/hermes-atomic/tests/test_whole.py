@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hermes_paths import whole
+from hermes_atomic import whole
 
 
 def test_a_file_is_replaced_as_a_whole_and_is_its_owners(tmp_path: Path) -> None:
@@ -29,6 +29,16 @@ def test_a_link_in_its_place_goes_and_what_it_led_to_stays(tmp_path: Path) -> No
     assert not (tmp_path / "x").is_symlink()
 
 
+def test_who_follows_a_link_replaces_what_it_leads_to(tmp_path: Path) -> None:
+    (tmp_path / "below").mkdir()
+    (tmp_path / "below" / "real").write_text("old")
+    (tmp_path / "x").symlink_to("below/real")
+    whole.replace(tmp_path / "x", b"new", sync=False, follow=True)
+    assert (tmp_path / "x").is_symlink()
+    assert (tmp_path / "below" / "real").read_text() == "new"
+    assert [one.name for one in (tmp_path / "below").iterdir()] == ["real"]
+
+
 def test_what_cannot_be_written_leaves_the_old_file_and_nothing_else(tmp_path: Path, monkeypatch) -> None:
     path = tmp_path / "x"
     path.write_text("old")
@@ -43,9 +53,9 @@ def test_what_cannot_be_written_leaves_the_old_file_and_nothing_else(tmp_path: P
 
 
 def test_a_name_of_any_length_can_be_replaced(tmp_path: Path) -> None:
-    path = tmp_path / ("n" * 255)
-    whole.replace(path, b"x")
-    assert path.read_bytes() == b"x"
+    for name in ("n" * 255, "한" * 85):
+        whole.replace(tmp_path / name, b"x")
+        assert (tmp_path / name).read_bytes() == b"x"
 
 
 def test_one_at_a_time_and_whoever_waits_too_long_is_told(tmp_path: Path) -> None:

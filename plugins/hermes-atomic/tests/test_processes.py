@@ -1,11 +1,11 @@
-"""Whoever died does not keep a session, buried or not."""
+"""Whoever died does not run, buried or not."""
 
 import os
 import signal
 import subprocess
 import sys
 
-from hermes_core.store.processes import is_running
+from hermes_atomic.processes import is_running
 
 
 def test_a_running_process_runs() -> None:

@@ -1,4 +1,4 @@
-"""Whether a value that a plugin gave back holds what its class says, so that nobody else stumbles over it."""
+"""Whether a value holds what its class says, so that nobody stumbles over it who takes it from somebody else."""
 
 import types
 from collections.abc import Mapping, Sequence
