@@ -16,6 +16,12 @@ class Roles(ABC):
 
     name: str
 
+    async def look(self, owner: Principal, speaker: Speaker | None) -> None:
+        """Look up what may have changed elsewhere, such as who is blocked: called before a turn and each of its steps.
+
+        Then ``rights`` says it.
+        """
+
     @abstractmethod
     def rights(self, owner: Principal, speaker: Speaker | None) -> Rights:
         """Say what holds in sessions of ``owner`` for who speaks there; unsaid that is the owner of these sessions.

@@ -83,7 +83,7 @@ class House:
             (folder / "notes" / "deep" / "a.txt").write_text(f"canary of {person}")
             (folder / "beside.txt").write_text(f"secret of {person}")
 
-    def rights(self, owner: Principal, speaker: object = None) -> Rights:
+    async def rights(self, owner: Principal, speaker: object = None) -> Rights:
         return self.roles.get(owner.person, Rights(role="owner" if owner.person == "owner" else "member"))
 
     def session(self, person: str) -> Session:

@@ -116,7 +116,7 @@ class Gateway:
         Who is blocked by their role is answered nothing, whatever they write.
         """
         access = await self._access(envelope)
-        rights = self._ctx.host.rights(access.principal, access.speaker)
+        rights = await self._ctx.host.rights(access.principal, access.speaker)
         if not rights.role:
             await tell_admins(self._ctx, rights.refused)
         if rights.silent or await welcomed(self._ctx, envelope, access):

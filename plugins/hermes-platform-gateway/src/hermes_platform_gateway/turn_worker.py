@@ -98,10 +98,7 @@ class TurnWorker:
 
     async def _given_up(self, session_id: str, owner: Principal) -> bool:
         """Give up what waits for somebody who is blocked, whoever ordered it; whether that is so."""
-        if owner == self._ctx.owner:
-            return False
-        kept = await rows_of(self._ctx).restrictions.of(owner.person)
-        if kept is None or kept.kind != "block":
+        if owner == self._ctx.owner or not (await self._ctx.host.rights(owner)).silent:
             return False
         with contextlib.suppress(UserError):  # it runs elsewhere, where it is stopped
             await self._ctx.turns.drop(session_id, owner=owner)
@@ -125,7 +122,7 @@ class TurnWorker:
             lasting = bool(order and order.ask)
             speaker = await self._speaker(waiting)
             origin = await self._origin(session_id, asked, speaker, lasting=lasting)
-            silent = self._ctx.host.rights(owner, speaker).silent
+            silent = (await self._ctx.host.rights(owner, speaker)).silent
             shown: Show | None = None
             ended = None
             try:
@@ -233,7 +230,7 @@ class TurnWorker:
     async def _ends(self, of: Asked, speaker: Speaker | None, result: TurnResult) -> Prepared[object] | None:
         """What says something of a turn's end. One that was stopped was stopped by its person, who was told so."""
         text = {"done": result.answer, "failed": result.error}.get(result.state, "")
-        if not text.strip() or is_silence(text) or self._ctx.host.rights(of.owner, speaker).silent:
+        if not text.strip() or is_silence(text) or (await self._ctx.host.rights(of.owner, speaker)).silent:
             return None
         failed = result.state == "failed"
         text = without_places(text) if failed and of.owner != self._ctx.owner else text

@@ -156,6 +156,11 @@ class Config:
         default="guest",
         validator=_role,
     )
+    blocks: list[str] = option(
+        "Services of plugins that may say who is blocked, wherever they come in.",
+        factory=lambda: ["people"],
+        example=["people"],
+    )
     opens: list[str] = option(
         "Services of plugins that may open further folders to people than their own.",
         factory=lambda: ["shared"],

@@ -1,6 +1,6 @@
 """What people may do: their role, in the terms of the kernel and in words."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -40,10 +40,19 @@ class HomeRoles(Roles):
         host: Principal,
         gateway: Callable[[], Any],
         now: Callable[[], datetime] = lambda: datetime.now().astimezone(),
+        blocked: Callable[[Collection[str]], Awaitable[Collection[str]]] | None = None,
     ) -> None:
+        """``blocked`` tells which of some people nobody hears any more, as they are kept elsewhere."""
         self.config, self.now = config, now
+        self._blocked, self._out = blocked, frozenset[str]()
         self._host, self._gateway = host, gateway
         self._whole: dict[str, RoleSettings] = {}
+
+    async def look(self, owner: Principal, speaker: Speaker | None) -> None:
+        """See Roles: who is blocked, by now."""
+        asked = {owner.person, speaker.person if speaker else owner.person} - {self._host.person}
+        if self._blocked and asked:
+            self._out = (self._out - asked) | frozenset(await self._blocked(asked))
 
     def name_of(self, owner: Principal, speaker: Speaker | None) -> str:
         """The name of the role of who speaks in a session of ``owner``."""
@@ -51,8 +60,8 @@ class HomeRoles(Roles):
         if person == self._host.person and owner.profile == self._host.profile:
             return OWNER
         said = speaker.role if speaker else ""
-        if said == BLOCKED:
-            return said
+        if said == BLOCKED or not self._out.isdisjoint((person, owner.person)):
+            return BLOCKED
         if person in self.config.people:
             return self.config.people[person]
         if said in self.config.define or said in BUILT_IN:

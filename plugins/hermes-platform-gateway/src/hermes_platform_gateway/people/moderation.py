@@ -14,7 +14,7 @@ from hermes_platform_gateway.people.register import Entry
 from hermes_platform_gateway.rows.kept import rows_of
 from hermes_platform_gateway.rows.values import Restriction
 
-__all__ = ["let_back", "open_doors", "open_keys", "restrict", "seconds_of"]
+__all__ = ["let_back", "open_doors", "restrict", "seconds_of"]
 
 _UNITS = {"m": 60, "min": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _LONGEST = 366 * 86_400
@@ -72,16 +72,6 @@ def open_doors(ctx: PluginContext, entry: Entry) -> list[str]:
     if gateway.allow_all_users:
         found.append("gateway.allow_all_users")
     return list(dict.fromkeys(found))
-
-
-def open_keys(ctx: PluginContext, person: str) -> list[str]:
-    """The settings of platforms that hand a person a key of their own: who has it is let in there all the same."""
-    found = []
-    for platform, section in dict(ctx.host.section("platforms")).items():
-        for name, there in (section or {}).items():
-            if isinstance(there, dict):
-                found += [f"platforms.{platform}.{name}.{key}" for key, whose in there.items() if whose == person]
-    return found
 
 
 async def _stop(ctx: PluginContext, owner: Principal) -> None:

@@ -21,6 +21,12 @@ class Restrictions(Part):
         return restriction_of(tx, subjects, now)
 
     @unit(READ)
+    def blocked(self, tx: TablesTransaction, *subjects: str) -> list[str]:
+        """Which of these names are blocked now."""
+        held = {one: restriction_of(tx, [one]) for one in subjects}
+        return [one for one, kept in held.items() if kept is not None and kept.kind == "block"]
+
+    @unit(READ)
     def all(self, tx: TablesTransaction, *, now: float | None = None) -> list[Restriction]:
         """Everything that holds now."""
         now = tx.clock() if now is None else now
