@@ -43,6 +43,7 @@ class Feature(Enum):
     POLLS = "polls"
     LOCATIONS = "locations"
     MEMBERS = "members"
+    LEAVE = "leave"
     IDEMPOTENT = "idempotent"  # a send that is repeated with its key is seen once
     LIVE = "live"  # wants every event of a turn as it happens, through Platform.show
 

@@ -84,6 +84,7 @@ class Envelope:
     the text it answers, ``quote_by`` who wrote that where it is known; ``message_id`` what ``Chat.reply_to`` and
     ``react`` would name. ``roles`` are the sender's.
     ``order`` is how it wants to be answered, where a plugin wrote it; ``speaker`` who the sender is, as a host says.
+    ``what`` came: a press is of a button of ours, whose words it has; ``removed`` that the sender put the bot out.
     """
 
     platform: str
@@ -94,6 +95,7 @@ class Envelope:
     message: Message
     thread: str = ""
     kind: Literal["dm", "group", "channel"] = "dm"
+    what: Literal["message", "press", "removed"] = "message"
     addressed: bool = True
     sender_name: str = ""
     chat_name: str = ""

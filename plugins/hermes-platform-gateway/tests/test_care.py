@@ -179,3 +179,23 @@ async def test_who_runs_it_is_told_that_a_group_put_it_out(hermes, scripted):
         phones.write(ANNA, "Hi all!", chat="group", kind="group", chat_name="The club")
         told = await phones.last(OWNER, "Nothing reaches The club (room#group) any more")
         assert "hermes people erase 'room#group'" in told
+
+
+async def test_who_runs_it_is_told_who_put_it_out_of_a_group(hermes, scripted):
+    house(hermes, **PEOPLE, **{"platforms.room.allowed_chats": ["group"]})
+    hermes.tmp_plugin(scripted("Hello.", "Hello all.", "Still here."))
+    group = {"chat": "group", "kind": "group", "chat_name": "The club"}
+    async with serving(hermes) as phones:
+        phones.write(OWNER, "Hi!")
+        await phones.last(OWNER, "Hello.")
+        phones.write(ANNA, "Hi all!", **group)
+        await phones.last("group", "Hello all.")
+        phones.write("eve [owner]", "", what="removed", chat="never heard of", kind="group")
+        phones.write("eve [owner]", "", what="removed", **group)  # a stranger, whom nobody lets in
+        told = await phones.last(OWNER, "Nothing reaches The club (room#group) any more")
+        assert "(room:eve [owner]) put me out." in told
+        assert "hermes people erase 'room#group'" in told
+        phones.write("eve [owner]", "", what="removed", **group)
+        phones.write(OWNER, "Are you there?")
+        await phones.last(OWNER, "Still here.")
+        assert sum("Nothing reaches" in text for text in phones.got[OWNER]) == 1

@@ -110,7 +110,7 @@ class Api(Platform):
             raise UserError(rights.refused)
         return rights.silent
 
-    def leave(self) -> None:
+    def end(self) -> None:
         """Let ``receive`` end."""
         self._closed.set()
 

@@ -15,9 +15,8 @@ from hermes_core.errors import StoreError, UserError
 from hermes_core.types import Ended, Envelope, Event, Principal, Speaker, Started, TurnResult, Waiting
 from hermes_platform_gateway.asks import Asks
 from hermes_platform_gateway.config import channel_of, gateway_settings, platform_settings
-from hermes_platform_gateway.messages import envelope_of
 from hermes_platform_gateway.outward.media_out import with_files
-from hermes_platform_gateway.outward.outgoing import answer_to, said
+from hermes_platform_gateway.outward.outgoing import answer_to, envelope_of, said
 from hermes_platform_gateway.outward.silence import is_silence
 from hermes_platform_gateway.people.access import Access
 from hermes_platform_gateway.questions import Asked

@@ -157,9 +157,9 @@ class Config:
         validator=_role,
     )
     blocks: list[str] = option(
-        "Services of plugins that may say who is blocked, wherever they come in.",
-        factory=lambda: ["people"],
-        example=["people"],
+        "Mailboxes of plugins that may say who is blocked, wherever they come in.",
+        factory=lambda: ["gateway"],
+        example=["gateway"],
     )
     opens: list[str] = option(
         "Services of plugins that may open further folders to people than their own.",

@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 @runtime_checkable
 class Blocks(Protocol):
-    """A service of a plugin that says who is blocked."""
+    """A mailbox of a plugin that says who is blocked."""
 
     async def blocked(self, people: Collection[str]) -> Collection[str]:
         """Return which of these persons, accounts or groups are. Asked before anything is done for one of them."""
@@ -38,7 +38,7 @@ def roles_of(ctx: PluginContext) -> HomeRoles:
         config = ctx.config or Config()
 
         async def blocked(people: Collection[str]) -> Collection[str]:
-            found, _ = ctx.host.contributed("services", config.blocks)
+            found, _ = ctx.host.contributed("mailboxes", config.blocks)
             asked = [one for one in found.values() if isinstance(one, Blocks)]
             return [person for one in asked for person in await one.blocked(people)]
 
