@@ -326,8 +326,7 @@ class TurnRun:
         store, turn = await self._rows.get()
         seen = Seen(messages=self._model.messages)
         state.session = evolve(state.session, untrusted=state.session.untrusted or seen.untrusted)
-        if state.workspace is None:
-            state.workspace = await runtime.workspaces.open(state.session)
+        state.workspace = await runtime.workspaces.open(state.session, state.workspace)
         if not state.ran:
             state.ran |= await store.history.tools_that_ran(turn.session_id)
         runner = CallRunner(

@@ -22,6 +22,7 @@ from hermes_core.types import (
     ExecRequest,
     ExecResult,
     Feature,
+    Folder,
     Message,
     Question,
     Sent,
@@ -148,9 +149,10 @@ class FakeBackend(Backend):
         """Those of the workspace."""
         return self.workspace.features
 
-    async def open(self, key: str) -> Workspace:
+    async def open(self, key: str, also: Sequence[Folder] = ()) -> Workspace:
         """The workspace it was made with."""
         self.keys.append(key)
+        self.workspace.also = tuple(also)
         return self.workspace
 
 

@@ -109,7 +109,7 @@ from hermes_core.types.views import (
     ToolRow,
     UsageRow,
 )
-from hermes_core.types.work import ExecRequest, ExecResult, Memo, Source, Wall
+from hermes_core.types.work import ExecRequest, ExecResult, Folder, Memo, Source, Wall
 
 __all__ = [
     "JSON",
@@ -143,6 +143,7 @@ __all__ = [
     "Fault",
     "Feature",
     "Finding",
+    "Folder",
     "Grant",
     "HistoryEntry",
     "Hit",

@@ -30,6 +30,7 @@ class Feature(Enum):
     ISOLATED = "isolated"  # nothing done inside reaches the machine that Hermes runs on
     WALLED = "walled"  # the system bounds what is done inside, as ``Workspace.wall`` says
     OFFLINE = "offline"  # nothing done inside reaches the network
+    FOLDERS = "folders"  # further folders can be reached there: ``also`` of ``Backend.open``
     LOCAL = "local"  # its files are files of the machine that Hermes runs on, under the same paths
     # platforms
     EDIT = "edit"

@@ -2,11 +2,11 @@
 
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from hermes_core.kinds import Roles
-from hermes_core.types import Principal, Rights, Session, Speaker, TurnBounds
+from hermes_core.types import Folder, Principal, Rights, Session, Speaker, TurnBounds
 from hermes_core.values import frozen
 
 __all__ = ["Guests"]
@@ -62,6 +62,14 @@ class Guests:
         except Exception as error:  # noqa: BLE001 - as in ``rights``
             return self._unread(error)
         return self.rights(owner, speaker)
+
+    async def further(self, session: Session) -> Sequence[Folder]:
+        """Return which folders commands reach besides a session's own; none where that cannot be said."""
+        try:
+            return tuple(sorted(await roles.folders(session), key=str)) if (roles := self.roles()) else ()
+        except Exception as error:  # noqa: BLE001 - as in ``rights``
+            self.report(error)
+            return ()
 
     def _is_host(self, owner: Principal, speaker: Speaker | None) -> bool:
         return owner == self.host and (speaker is None or speaker.person == owner.person)

@@ -43,7 +43,11 @@ def roles_of(ctx: PluginContext) -> HomeRoles:
             return [person for one in asked for person in await one.blocked(people)]
 
         ctx.state["roles"] = HomeRoles(
-            config, host=ctx.owner, gateway=lambda: ctx.host.section("gateway"), blocked=blocked
+            config,
+            host=ctx.owner,
+            gateway=lambda: ctx.host.section("gateway"),
+            blocked=blocked,
+            opened=lambda owner: _opened(ctx, config, owner),
         )
     return _known(ctx, "roles", HomeRoles)
 
@@ -71,7 +75,11 @@ def purse_of(ctx: PluginContext) -> PersonsDay:
 
 async def further_of(ctx: PluginContext, owner: Principal) -> Sequence[tuple[str, bool]]:
     """Return which folders services that ``roles.opens`` names open to somebody. One that fails refuses the call."""
-    found, _ = ctx.host.contributed("services", roles_of(ctx).config.opens)
+    return await _opened(ctx, roles_of(ctx).config, owner)
+
+
+async def _opened(ctx: PluginContext, config: Config, owner: Principal) -> Sequence[tuple[str, bool]]:
+    found, _ = ctx.host.contributed("services", config.opens)
     asked = [one for one in found.values() if isinstance(one, OpensFolders)]
     return [folder for one in asked for folder in await one.opened(owner)]
 

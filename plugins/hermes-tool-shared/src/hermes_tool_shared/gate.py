@@ -41,16 +41,16 @@ async def judge(
     if not there:
         return None
     apart = Feature.ISOLATED in workspace.features
+    given = {one.path for one in workspace.also}
     if Effect.EXECUTE in effects:
         said = json.dumps(call.arguments, ensure_ascii=False)
-        if session.owner != ctx.owner and (apart or walled) and any(one.path in said for one in there):
-            return _no(
-                "commands do not reach what others share: their place holds your own folder only. Use file tools"
-            )
+        closed = [one for one in there if one.path not in given]
+        if session.owner != ctx.owner and (apart or walled) and any(one.path in said for one in closed):
+            return _no("commands do not reach what others share here: their place holds your own folder only")
         return None
     for path in _paths(workspace, touches):
         found = next((one for one in there if within(path, one.path)), None)
-        if found and apart:
+        if found and apart and found.path not in given:
             return _no("your files lie in a place apart, which holds no folder that others share")
         if found and Effect.WRITE_FILES in effects:
             if not found.writes:
@@ -65,7 +65,8 @@ async def marked(
 ) -> ToolResult | None:
     """Say of what a tool read where others write that it may be their words: then it comes from outside."""
     paths = _paths(workspace, touches)
-    if not paths or result.failed or Feature.ISOLATED in workspace.features:
+    given = {one.path for one in workspace.also}
+    if not paths or result.failed or (Feature.ISOLATED in workspace.features and not given):
         return None
     mine = session.owner.person
     for one in await _folders(ctx, session):
