@@ -61,10 +61,18 @@ async def judge(
 
 
 async def marked(
-    ctx: PluginContext, session: Session, result: ToolResult, workspace: Workspace, touches: Iterable[str]
+    ctx: PluginContext,
+    session: Session,
+    call: ToolCall,
+    result: ToolResult,
+    workspace: Workspace,
+    touches: Iterable[str],
 ) -> ToolResult | None:
-    """Say of what a tool read where others write that it may be their words: then it comes from outside."""
-    paths = _paths(workspace, touches)
+    """Say of what a tool read where others write that it may be their words: then it comes from outside.
+
+    Of a command its place says what it read; of other programs that run there it is so where they name the folder.
+    """
+    paths = _paths(workspace, touches) or _named(workspace, call)
     given = {one.path for one in workspace.also}
     if not paths or result.failed or (Feature.ISOLATED in workspace.features and not given):
         return None
@@ -81,6 +89,12 @@ async def marked(
 
 def _no(reason: str) -> Verdict:
     return Verdict(outcome="deny", reason=reason, by="shared")
+
+
+def _named(workspace: Workspace, call: ToolCall) -> list[str]:
+    """The folders of others that a call names which does not say what it touches."""
+    said = json.dumps(call.arguments, ensure_ascii=False) if workspace.also else ""
+    return [one.path for one in workspace.also if one.path in said]
 
 
 def _paths(workspace: Workspace, touches: Iterable[str] | None) -> list[str]:
