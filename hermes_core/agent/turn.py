@@ -326,7 +326,9 @@ class TurnRun:
         store, turn = await self._rows.get()
         seen = Seen(messages=self._model.messages)
         state.session = evolve(state.session, untrusted=state.session.untrusted or seen.untrusted)
-        state.workspace = await runtime.workspaces.open(state.session, state.workspace)
+        place, state.workspace = state.workspace, await runtime.workspaces.open(state.session, state.workspace)
+        if state.workspace is not place:
+            state.permitted.clear()
         if not state.ran:
             state.ran |= await store.history.tools_that_ran(turn.session_id)
         runner = CallRunner(
