@@ -90,12 +90,11 @@ from hermes_core.types.people import (
     Question,
     Rights,
     Sent,
-    Speaker,
     Target,
     Verdict,
     Waiting,
 )
-from hermes_core.types.turns import Limits, Spent, TurnBounds, TurnOrder
+from hermes_core.types.turns import Limits, Speaker, Spent, TurnBounds, TurnOrder
 from hermes_core.types.views import (
     BackendRow,
     Choice,

@@ -8,7 +8,7 @@ from attrs import Factory
 from hermes_core.types.base import Effect, Outcome
 from hermes_core.types.content import Message
 from hermes_core.types.guarding import CommandPart
-from hermes_core.types.turns import TurnBounds, TurnOrder
+from hermes_core.types.turns import Speaker, TurnBounds, TurnOrder
 from hermes_core.values import frozen
 
 
@@ -18,18 +18,6 @@ class Principal:
 
     profile: str = "default"
     person: str = "owner"
-
-
-@frozen(kw_only=True)
-class Speaker:
-    """Who wrote a message, as its host knows them: the ``person``, and the ``role`` that the host has for them.
-
-    ``named``: somebody let in this very person; else only the place they speak in, with whoever else speaks there.
-    """
-
-    person: str
-    role: str = ""
-    named: bool = True
 
 
 @frozen(kw_only=True)

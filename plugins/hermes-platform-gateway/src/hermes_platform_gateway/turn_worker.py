@@ -119,7 +119,7 @@ class TurnWorker:
             hidden = unasked and address is not None and await self._is_quiet(owner, address)
             order = waiting.envelope.order if waiting.envelope else None
             lasting = bool(order and order.ask)
-            speaker = await self._speaker(waiting)
+            speaker = await self._speaker(waiting, owner)
             origin = await self._origin(session_id, asked, speaker, lasting=lasting)
             silent = (await self._ctx.host.rights(owner, speaker)).silent
             shown: Show | None = None
@@ -201,11 +201,16 @@ class TurnWorker:
         """Whether its person is left in peace in a chat now: then nobody is shown a turn that nobody asked for."""
         return await rows_of(self._ctx).quiet.until(owner, address.platform, address.chat) > 0
 
-    async def _speaker(self, waiting: Waiting) -> Speaker | None:
-        """Who wrote a message, as they are known now; nothing is done for somebody who was let out since."""
+    async def _speaker(self, waiting: Waiting, owner: Principal) -> Speaker | None:
+        """Who wrote a message, as they are known now; nothing is done for somebody who was let out since.
+
+        Of what a plugin ordered for somebody no service knows more than the order says.
+        """
         came = waiting.envelope
         if came is None or came.speaker is None:
             return None
+        if is_order_of(came, owner):
+            return came.speaker
         access = await self._access(evolve(came, addressed=True))
         return access.speaker if access.outcome == "in" else evolve(came.speaker, role="blocked")
 
