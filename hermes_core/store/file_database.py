@@ -18,9 +18,9 @@ from typing import TypeVar
 from hermes_core import database
 from hermes_core.database import READ, WRITE, Begin, Damaged, Database, Locked, Transaction
 from hermes_core.errors import StoreError
-from hermes_core.search import quoted
 from hermes_core.store.versions.head import SQL
 from hermes_core.types import JSON
+from hermes_fulltext.words import quoted
 
 T = TypeVar("T")
 _BEGIN = {READ: "BEGIN", WRITE: "BEGIN IMMEDIATE"}

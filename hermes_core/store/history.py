@@ -11,13 +11,14 @@ from collections.abc import Sequence
 from hermes_core.codec import clean, dumps, message_from_json, message_to_json, plain_text, stored
 from hermes_core.database import READ, Transaction, made
 from hermes_core.errors import Duplicate, UserError
-from hermes_core.search import cut_words, index_words, phrases_of, searchable, snippet
+from hermes_core.search import index_words, searchable
 from hermes_core.store.killpoints import die_at
 from hermes_core.store.leases import Turn, check_free, hold
 from hermes_core.store.outside import by_person, carried
 from hermes_core.store.transactions import Stored, get_session, owner_number, session_facts, transaction
 from hermes_core.store.validity import misfit, said, valid
 from hermes_core.types import HistoryEntry, Hit, Message, Principal, ToolResult
+from hermes_fulltext.words import cut_words, phrases_of, snippet
 
 __all__ = ["History", "append", "append_notes", "history_of", "stand_for"]
 

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from hermes_core.codec import clean
 from hermes_core.errors import UnknownName, UserError
-from hermes_core.search import snippet
 from hermes_core.store.store import Store
 from hermes_core.types import Message, Principal, Reasoning, Session, Text, ToolCall, ToolResult
 
@@ -139,21 +138,6 @@ async def test_what_is_deleted_is_gone_and_the_rest_is_not(store: Store) -> None
     again = await add(store, "fresh")  # may get the id of a row that is gone
     assert await found(store, "word") == [kept]
     assert await found(store, "fresh") == [again]
-
-
-@pytest.mark.parametrize(
-    ("text", "words", "shown"),
-    [
-        ("a b c", "b", "a >>>b<<< c"),
-        ("대한민국만세", "민국", "대한>>>민국<<<만세"),
-        ("Café au lait", "cafe", ">>>Café<<< au lait"),
-        ("ｆｕｌｌ", "full", ">>>ｆｕｌｌ<<<"),
-        ("party art", "art", "party >>>art<<<"),
-        ("x" * 100 + " word " + "y" * 300, "word", "…" + "x" * 59 + " >>>word<<< " + "y" * 155 + "…"),
-    ],
-)
-def test_a_snippet_shows_the_words_where_they_are(text: str, words: str, shown: str) -> None:
-    assert snippet(text, words) == shown
 
 
 numbers = itertools.count(1)

@@ -16,7 +16,8 @@ import sqlalchemy as sa
 
 from hermes_core.codec import stored
 from hermes_core.errors import UserError
-from hermes_core.search import cut_words, index_words
+from hermes_core.search import index_words
+from hermes_fulltext.words import cut_words
 from hermes_tool_upkeep.index import search_again
 from hermes_tool_upkeep.rows import connected, created, key_of, tables_of
 
