@@ -1,7 +1,6 @@
 """Words are found in any writing, and nothing that is typed is syntax."""
 
 import sqlite3
-from collections.abc import Iterator
 
 import pytest
 from hypothesis import given
@@ -37,8 +36,8 @@ class Index:
 
 
 @pytest.fixture
-def index() -> Iterator[Index]:
-    yield Index()
+def index() -> Index:
+    return Index()
 
 
 @pytest.mark.parametrize(
