@@ -108,13 +108,11 @@ async def test_nothing_that_was_ordered_for_somebody_who_is_blocked_is_done(herm
         await phones.last(ANNA, "Hello Anna.")
         phones.write(OWNER, "/people block anna")
         await phones.last(OWNER, "room:anna: blocked")
-        ordered = context_of(hermes).turns
-        session = await ordered.queue("A job that is due.", owner=anna)
-        phones.write(OWNER, "Hi!")
-        await phones.last(OWNER, "Hello owner.")
-        async with asyncio.timeout(20):
-            while await context_of(hermes).host.turns.waiting(session):
-                await asyncio.sleep(0.01)
+        with pytest.raises(UserError, match="Nothing is done for you here"):
+            await context_of(hermes).turns.queue("A job that is due.", owner=anna)
+        phones.write(OWNER, "/people unblock anna")
+        await phones.last(OWNER, "room:anna is heard again.")
+        assert await context_of(hermes).turns.queue("A job that is due.", owner=anna)
 
 
 async def test_jobs_are_quiet_at_night_and_answers_are_not(hermes, scripted):

@@ -16,7 +16,8 @@ from hermes_core.types import Blob, Chat, Message, Part, Principal, Question, Se
 from hermes_platform_gateway.config import mask_of
 from hermes_platform_gateway.conversations import Conversations
 from hermes_platform_gateway.outward.outgoing import answer_to, envelope_of
-from hermes_platform_gateway.people.access import OWNER, Access
+from hermes_platform_gateway.people.access import Access
+from hermes_platform_gateway.people.blocks import blocks
 from hermes_platform_gateway.questions import Asked, put
 from hermes_platform_gateway.rows.kept import is_order_of, rows_of, sent
 from hermes_platform_gateway.rows.values import KnownChat, Outgoing
@@ -98,7 +99,7 @@ class Messages(Mailbox):
         Who says what people may do asks it: the rows of blocks alone decide, for chats and for all other doors. A mute
         closes chats only.
         """
-        return await rows_of(self._ctx).restrictions.blocked(*(one for one in people if one and one != OWNER))
+        return (await blocks(self._ctx)).intersection(people)
 
     async def named(self, word: str, owner: Principal | None) -> Sequence[tuple[str, str]]:
         """The trace and the turn of each message that a word names."""

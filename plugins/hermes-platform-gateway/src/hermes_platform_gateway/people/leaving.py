@@ -9,6 +9,7 @@ from hermes_core.errors import UserError
 from hermes_core.kinds import Platform
 from hermes_core.types import Chat, Envelope, Feature
 from hermes_platform_gateway.people.access import chat_principal
+from hermes_platform_gateway.people.blocks import changed
 from hermes_platform_gateway.people.telling import tell_admins
 from hermes_platform_gateway.rows.kept import rows_of
 from hermes_platform_gateway.rows.values import Restriction
@@ -29,6 +30,7 @@ async def leave(ctx: PluginContext, platform: Platform | None, envelope: Envelop
         raise UserError("This is our private chat. Say it in the group that I am to leave.")
     group = chat_principal(envelope, ctx.owner.profile).person
     await rows_of(ctx).restrictions.put(Restriction(subject=group, person=group, by=by), [])
+    changed(ctx)
     name = f"{envelope.chat_name} ({group})" if envelope.chat_name else group
     told = f"{by} let me leave {name}. {_kept(ctx, group)}"
     await tell_admins(ctx, told, key=f"left:{envelope.event_id}")

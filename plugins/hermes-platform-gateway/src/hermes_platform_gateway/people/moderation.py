@@ -10,6 +10,7 @@ from hermes_core.options import listed
 from hermes_core.types import Principal
 from hermes_platform_gateway.config import gateway_settings, platform_settings
 from hermes_platform_gateway.people.access import OWNER
+from hermes_platform_gateway.people.blocks import changed
 from hermes_platform_gateway.people.register import Entry
 from hermes_platform_gateway.rows.kept import rows_of
 from hermes_platform_gateway.rows.values import Restriction
@@ -46,6 +47,7 @@ async def restrict(ctx: PluginContext, entry: Entry, *, by: str, actor: str, sec
     wanted = Restriction(subject=entry.person, kind=kind, person=entry.person, by=by, until=until)
     rows = rows_of(ctx)
     await rows.restrictions.put(wanted, entry.accounts)
+    changed(ctx)
     await rows.invites.withdraw(entry.person)
     await _stop(ctx, Principal(profile=ctx.owner.profile, person=entry.person))
     return wanted
@@ -53,7 +55,9 @@ async def restrict(ctx: PluginContext, entry: Entry, *, by: str, actor: str, sec
 
 async def let_back(ctx: PluginContext, entry: Entry, *, kind: str = "") -> bool:
     """Take back what keeps somebody from being heard; whether anything did."""
-    return await rows_of(ctx).restrictions.lift(entry.person, *entry.accounts, kind=kind) > 0
+    lifted = await rows_of(ctx).restrictions.lift(entry.person, *entry.accounts, kind=kind)
+    changed(ctx)
+    return lifted > 0
 
 
 def open_doors(ctx: PluginContext, entry: Entry) -> list[str]:
