@@ -8,6 +8,7 @@ import pytest
 from gateway_house import context_of, rows_of
 from gateway_phones import ANNA, OWNER, house, serving
 
+from hermes_core.errors import UserError
 from hermes_core.types import Principal
 from hermes_platform_gateway.outward.outgoing import said
 from hermes_platform_gateway.rows.values import QuietHours
