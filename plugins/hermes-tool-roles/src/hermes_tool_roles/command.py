@@ -29,7 +29,13 @@ def make_roles(ctx: PluginContext) -> click.Command:
             whose = Principal(profile=ctx.owner.profile, person=person)
             await known.look(whose, None)
             rights = known.rights(whose, None)
-            rows = [{"person": person, "role": rights.role, "may": "\n".join((*rights.words, rights.refused)).strip()}]
+            rows = [
+                {
+                    "person": person,
+                    "role": rights.role,
+                    "may": "\n".join(dict.fromkeys((*rights.words, rights.refused))).strip(),
+                }
+            ]
             if as_json:
                 emit(rows, (), as_json=True, empty="")
             else:
