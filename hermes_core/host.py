@@ -172,7 +172,7 @@ class HostBroker(ABC):
         Of ``platforms`` it is what was written, by name.
         """
 
-    def rights(self, owner: Principal, speaker: Speaker | None = None) -> Rights:
+    async def rights(self, owner: Principal, speaker: Speaker | None = None) -> Rights:
         """Say what somebody may do now in sessions of ``owner``, as they speak there."""
         return Rights()
 

@@ -36,8 +36,8 @@ class Host(HostBroker):
             return settings.raw.get(name) or {}
         return settings.platform(platform) if platform else getattr(settings.config, space)
 
-    def rights(self, owner: Principal, speaker: Speaker | None = None) -> Rights:
-        return self._runtime.guests.rights(owner, speaker)
+    async def rights(self, owner: Principal, speaker: Speaker | None = None) -> Rights:
+        return await self._runtime.guests.now(owner, speaker)
 
     def contributed(
         self, table: str, names: Sequence[str], *, named: bool = False

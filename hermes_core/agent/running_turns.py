@@ -227,7 +227,7 @@ class RunningTurns:
     async def _admitted(self, original: Envelope, session_id: str, owner: Principal) -> Envelope:
         """Return the message as plugins let it in. Raises UserError."""
         original = evolve(original, message=sound(original.message))
-        if refused := self._runtime.guests.rights(owner, original.speaker).refused:
+        if refused := (await self._runtime.guests.now(owner, original.speaker)).refused:
             raise UserError(refused)
         known: dict[str, Any] = {"session_id": session_id, "owner": owner, "cwd": "", "context": 0}
         if self._runtime.dispatch.implementations("transform_incoming"):

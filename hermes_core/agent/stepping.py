@@ -23,7 +23,7 @@ async def ended(
 
     Raises UserError when a plugin ends it, and where nothing of who speaks in it may run.
     """
-    if refused := runtime.guests.of(session).refused:
+    if refused := (await runtime.guests.now(session.owner, session.speaker)).refused:
         raise UserError(refused)
     latest = takewhile(lambda message: message.role != "assistant", reversed(messages))
     results = [part for message in reversed([*latest]) for part in message.parts if isinstance(part, ToolResult)]

@@ -121,7 +121,7 @@ class TurnRun:
         ``original`` is what came in, before plugins changed it; ``waited`` the row of a message that waited for its
         turn. ``stored`` is called when it has its row. Who is ``patient`` leaves a session that a death cut off: Busy.
         """
-        runtime, session, origin = self._runtime, self._speaking(), self._turn_origin
+        runtime, session, origin = self._runtime, await self._speaking(), self._turn_origin
         self._model.route = await runtime.routes.get_for(origin.model, origin.effort, self._rights.models)
         await self._state.closed()
         await self._sessions.renew(self._state, origin.bounds)
@@ -133,17 +133,17 @@ class TurnRun:
         opening = self._rows.open(self._id, self._model.route, message, original, waited, patient, stored)
         await self._run(opening, self._steps(), surely=stored is not None)
 
-    def _speaking(self) -> Session:
+    async def _speaking(self) -> Session:
         """Let the session know who speaks in it now, and what they may do."""
         speaker, session = self._turn_origin.speaker, self._state.session
-        self._rights = self._runtime.guests.rights(session.owner, speaker)
+        self._rights = await self._runtime.guests.now(session.owner, speaker)
         self._state.session = session = evolve(session, speaker=speaker, rights=self._rights)
         return session
 
     async def resume(self) -> bool:
         """Run the turn that a dead process left open to its end, if there is one. Raises like ``play``."""
         runtime, state = self._runtime, self._state
-        self._speaking()
+        await self._speaking()
         self._model.route = await runtime.routes.get_for("", "", self._rights.models)
         await state.closed()
         store = await runtime.store()
@@ -326,8 +326,9 @@ class TurnRun:
         store, turn = await self._rows.get()
         seen = Seen(messages=self._model.messages)
         state.session = evolve(state.session, untrusted=state.session.untrusted or seen.untrusted)
-        if state.workspace is None:
-            state.workspace = await runtime.workspaces.open(state.session)
+        place, state.workspace = state.workspace, await runtime.workspaces.open(state.session, state.workspace)
+        if state.workspace is not place:
+            state.permitted.clear()
         if not state.ran:
             state.ran |= await store.history.tools_that_ran(turn.session_id)
         runner = CallRunner(

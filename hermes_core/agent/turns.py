@@ -252,6 +252,7 @@ class Turns(TurnsBroker):
         if order.fork:
             session = (await runtime.sessions.fork(order.fork, owner, self._name, parent=parent)).id
         envelope, origin = self._enveloped(message, owner, order.event)
+        envelope, order = evolve(envelope, speaker=order.speaker or envelope.speaker), evolve(order, speaker=None)
         envelope = evolve(envelope, order=None if order in (TurnOrder(), TurnOrder(session=session)) else order)
         try:
             row = await runtime.turns.queue(

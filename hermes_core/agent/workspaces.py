@@ -41,8 +41,12 @@ class Workspaces:
         found = self._backends(self.backend(owner)).get(self.backend(owner))
         return found.wall if found else None
 
-    async def open(self, session: Session) -> Workspace:
-        """Open the place where this session's commands run. Raises UserError when there is none, and PluginError."""
+    async def open(self, session: Session, before: Workspace | None = None) -> Workspace:
+        """Open the place where this session's commands run. Raises UserError when there is none, and PluginError.
+
+        The one from ``before`` stays, unless its commands are to reach other further folders by now: with what runs in
+        it it is closed where they reach one too many, and else once nothing runs there.
+        """
         hide_memory()  # from here on something runs that a model chose
         name = self.backend(session.owner)
         if self._guests.is_guest(session.owner):
@@ -55,7 +59,13 @@ class Workspaces:
             raise UnknownName(
                 "backend", name, found, hint=f"pip install hermes-backend-{name}, or set terminal.backend."
             )
-        place = await found[name].open(session.cwd)
+        takes = Feature.FOLDERS in found[name].features
+        also = await self._guests.further(session) if takes else ()
+        if before is not None and (before.also == also or (before.busy and not {*before.also} - {*also})):
+            return before
+        if before is not None:
+            await before.close()
+        place = await (found[name].open(session.cwd, also) if also else found[name].open(session.cwd))
         label = next(by for by, backend in self._dispatch.contributions("register_backends") if backend.name == name)
         if label not in self._wrong:
             self._wrong[label] = await self._tried(label, place)

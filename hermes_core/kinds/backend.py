@@ -1,9 +1,10 @@
 """Places where commands run."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 
 from hermes_core.errors import ToolError
-from hermes_core.types import ExecRequest, ExecResult, Feature, Wall
+from hermes_core.types import ExecRequest, ExecResult, Feature, Folder, Wall
 
 __all__ = ["Backend", "Process", "Workspace"]
 
@@ -31,10 +32,11 @@ class Process(ABC):
 
 
 class Workspace(ABC):
-    """A place where commands run. ``cwd`` is the folder that relative paths start from."""
+    """A place where commands run. ``cwd`` is the folder that relative paths start from, ``also`` are further ones."""
 
     features: frozenset[Feature] = frozenset()
     cwd: str = ""
+    also: Sequence[Folder] = ()
     wall: Wall = Wall(name="none")
 
     @property
@@ -92,8 +94,12 @@ class Backend(ABC):
     wall: Wall | None = None
 
     @abstractmethod
-    async def open(self, key: str) -> Workspace:
-        """Open a place; ``key`` is the session's folder. Raises UserError when it cannot be reached."""
+    async def open(self, key: str, also: Sequence[Folder] = ()) -> Workspace:
+        """Open a place; ``key`` is the session's folder. Raises UserError when it cannot be reached.
+
+        With Feature.FOLDERS its commands reach ``also`` under the same paths, to read or to change, and nothing that a
+        link in one leads to. Without it nothing is given.
+        """
 
     async def ready(self) -> bool:
         """Tell whether it could open a place now, so that it may be offered. Never raises; opens nothing that stays."""

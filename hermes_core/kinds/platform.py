@@ -97,6 +97,10 @@ class Platform(ABC):
         """Say who is in a chat, if the service tells; of ``sender`` only them, or nobody. With Feature.MEMBERS."""
         raise UserError(f"Platform {self.name} does not say who is in a chat.")
 
+    async def leave(self, chat: Chat) -> None:
+        """Leave a group, with Feature.LEAVE, which tells when the bot is put out of one, too. Raises as ``send``."""
+        raise UserError(f"Platform {self.name} leaves no chats.")
+
     async def close(self) -> None:
         """Disconnect and restore what was changed."""
 

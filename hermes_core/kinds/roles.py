@@ -1,8 +1,9 @@
 """Who says what people may do that are not the owner of this Hermes."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 
-from hermes_core.types import Principal, Rights, Speaker
+from hermes_core.types import Folder, Principal, Rights, Session, Speaker
 
 __all__ = ["Roles"]
 
@@ -15,6 +16,16 @@ class Roles(ABC):
     """
 
     name: str
+
+    async def look(self, owner: Principal, speaker: Speaker | None) -> None:
+        """Look up what may have changed elsewhere, such as who is blocked: called before a turn and each of its steps.
+
+        Then ``rights`` says it.
+        """
+
+    async def folders(self, session: Session) -> Sequence[Folder]:
+        """Return which folders commands of a session reach besides its own; asked of the owner's, too, at each step."""
+        return ()
 
     @abstractmethod
     def rights(self, owner: Principal, speaker: Speaker | None) -> Rights:

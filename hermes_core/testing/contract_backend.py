@@ -11,7 +11,7 @@ import pytest
 from hermes_core.environment import MARK
 from hermes_core.errors import ToolError
 from hermes_core.kinds import Backend
-from hermes_core.testing.contract_wall import WallContract
+from hermes_core.testing.contract_folders import FoldersContract
 from hermes_core.testing.leftovers import Traces
 from hermes_core.testing.places import (
     EVERY_BYTE,
@@ -34,7 +34,7 @@ __all__ = ["BackendContract"]
 PLANTED = ("HERMES_PLANTED_API_KEY", f"planted-{uuid4().hex}")
 
 
-class BackendContract(WallContract):
+class BackendContract(FoldersContract):
     """Inherit and name your ``module``; a POSIX shell is expected in the place.
 
     ``patience`` is the time-out, in seconds, within which a command that sleeps has surely been started there.

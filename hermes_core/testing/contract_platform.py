@@ -8,7 +8,7 @@ import pytest
 
 from hermes_core.errors import HermesError, UserError
 from hermes_core.kinds import Platform
-from hermes_core.testing.contract_base import PluginContract
+from hermes_core.testing.contract_groups import GroupsContract
 from hermes_core.testing.fake_console import FakeConsole
 from hermes_core.testing.fakes import FakeService
 from hermes_core.testing.inbox import Inbox, opened
@@ -39,7 +39,7 @@ class FromTheFuture:
     novelty: str = "scent"
 
 
-class PlatformContract(PluginContract):
+class PlatformContract(GroupsContract):
     """Inherit, name your ``module``, and give ``service``: a FakeService that plays the far end.
 
     ``patience`` is how long the slowest step of your service may take, in seconds.

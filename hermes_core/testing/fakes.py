@@ -22,6 +22,7 @@ from hermes_core.types import (
     ExecRequest,
     ExecResult,
     Feature,
+    Folder,
     Message,
     Question,
     Sent,
@@ -148,9 +149,10 @@ class FakeBackend(Backend):
         """Those of the workspace."""
         return self.workspace.features
 
-    async def open(self, key: str) -> Workspace:
+    async def open(self, key: str, also: Sequence[Folder] = ()) -> Workspace:
         """The workspace it was made with."""
         self.keys.append(key)
+        self.workspace.also = tuple(also)
         return self.workspace
 
 
@@ -183,6 +185,22 @@ class FakeService(ABC):
     async def places(self) -> Sequence[tuple[float, float]]:
         """The latitude and longitude of places that people have got from the bot; for Feature.LOCATIONS."""
         return ()
+
+    async def gather(self) -> str:
+        """People make a group, put the bot into it and say something there: its chat; for Feature.LEAVE."""
+        raise NotImplementedError("give a `gather`: it makes the group that the bot is to leave")
+
+    async def inside(self, chat: str) -> bool:
+        """Whether the bot is in a group; for Feature.LEAVE."""
+        raise NotImplementedError("give an `inside`: it says whether the bot is in a group")
+
+    async def put_out(self, chat: str) -> None:
+        """Somebody puts the bot out of a group; for Feature.LEAVE."""
+        raise NotImplementedError("give a `put_out`: somebody puts the bot out of a group")
+
+    async def press_first(self) -> None:
+        """Somebody presses the first button below the last message of the bot; for Feature.BUTTONS."""
+        raise NotImplementedError("give a `press_first`: somebody presses a button")
 
     async def drop(self) -> bool:
         """Cut the connection, the service staying up; False: not tested."""

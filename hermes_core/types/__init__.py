@@ -90,12 +90,11 @@ from hermes_core.types.people import (
     Question,
     Rights,
     Sent,
-    Speaker,
     Target,
     Verdict,
     Waiting,
 )
-from hermes_core.types.turns import Limits, Spent, TurnBounds, TurnOrder
+from hermes_core.types.turns import Limits, Speaker, Spent, TurnBounds, TurnOrder
 from hermes_core.types.views import (
     BackendRow,
     Choice,
@@ -109,7 +108,7 @@ from hermes_core.types.views import (
     ToolRow,
     UsageRow,
 )
-from hermes_core.types.work import ExecRequest, ExecResult, Memo, Source, Wall
+from hermes_core.types.work import ExecRequest, ExecResult, Folder, Memo, Source, Wall
 
 __all__ = [
     "JSON",
@@ -143,6 +142,7 @@ __all__ = [
     "Fault",
     "Feature",
     "Finding",
+    "Folder",
     "Grant",
     "HistoryEntry",
     "Hit",

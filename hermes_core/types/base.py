@@ -30,6 +30,7 @@ class Feature(Enum):
     ISOLATED = "isolated"  # nothing done inside reaches the machine that Hermes runs on
     WALLED = "walled"  # the system bounds what is done inside, as ``Workspace.wall`` says
     OFFLINE = "offline"  # nothing done inside reaches the network
+    FOLDERS = "folders"  # further folders can be reached there: ``also`` of ``Backend.open``
     LOCAL = "local"  # its files are files of the machine that Hermes runs on, under the same paths
     # platforms
     EDIT = "edit"
@@ -43,6 +44,7 @@ class Feature(Enum):
     POLLS = "polls"
     LOCATIONS = "locations"
     MEMBERS = "members"
+    LEAVE = "leave"
     IDEMPOTENT = "idempotent"  # a send that is repeated with its key is seen once
     LIVE = "live"  # wants every event of a turn as it happens, through Platform.show
 

@@ -8,8 +8,8 @@ from attrs import Factory
 from hermes_core.types.base import JSON, Role
 from hermes_core.types.content import Message, ToolCall, ToolResult
 from hermes_core.types.model import Usage
-from hermes_core.types.people import Principal, Question, Rights, Speaker, Verdict
-from hermes_core.types.turns import TurnBounds
+from hermes_core.types.people import Principal, Question, Rights, Verdict
+from hermes_core.types.turns import Speaker, TurnBounds
 from hermes_core.values import frozen
 
 

@@ -8,7 +8,7 @@ from attrs import Factory
 from hermes_core.types.base import Effect, Outcome
 from hermes_core.types.content import Message
 from hermes_core.types.guarding import CommandPart
-from hermes_core.types.turns import TurnBounds, TurnOrder
+from hermes_core.types.turns import Speaker, TurnBounds, TurnOrder
 from hermes_core.values import frozen
 
 
@@ -18,18 +18,6 @@ class Principal:
 
     profile: str = "default"
     person: str = "owner"
-
-
-@frozen(kw_only=True)
-class Speaker:
-    """Who wrote a message, as its host knows them: the ``person``, and the ``role`` that the host has for them.
-
-    ``named``: somebody let in this very person; else only the place they speak in, with whoever else speaks there.
-    """
-
-    person: str
-    role: str = ""
-    named: bool = True
 
 
 @frozen(kw_only=True)
@@ -84,6 +72,7 @@ class Envelope:
     the text it answers, ``quote_by`` who wrote that where it is known; ``message_id`` what ``Chat.reply_to`` and
     ``react`` would name. ``roles`` are the sender's.
     ``order`` is how it wants to be answered, where a plugin wrote it; ``speaker`` who the sender is, as a host says.
+    ``what`` came: a press is of a button of ours, whose words it has; ``removed`` that the sender put the bot out.
     """
 
     platform: str
@@ -94,6 +83,7 @@ class Envelope:
     message: Message
     thread: str = ""
     kind: Literal["dm", "group", "channel"] = "dm"
+    what: Literal["message", "press", "removed"] = "message"
     addressed: bool = True
     sender_name: str = ""
     chat_name: str = ""

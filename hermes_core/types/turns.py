@@ -74,6 +74,18 @@ class TurnBounds:
 
 
 @frozen(kw_only=True)
+class Speaker:
+    """Who wrote a message, as its host knows them: the ``person``, and the ``role`` that the host has for them.
+
+    ``named``: somebody let in this very person; else only the place they speak in, with whoever else speaks there.
+    """
+
+    person: str
+    role: str = ""
+    named: bool = True
+
+
+@frozen(kw_only=True)
 class TurnOrder:
     """How a message wants to be answered. Stored with it, so that whoever plays or resumes its turn keeps to it.
 
@@ -86,7 +98,8 @@ class TurnOrder:
 
     What needs a yes is put to ``ask``, a target too, and waits for it without a deadline, over deaths as well; anybody
     who may answer can, there or elsewhere. A new session that is ``hidden`` stands in no list and no search that does
-    not ask for it, as those of child agents.
+    not ask for it, as those of child agents. ``speaker`` is whose words it answers in a session that several speak in,
+    as ``Session.speaker`` of the turn that orders it: what they may do holds for it.
     """
 
     session: str = ""
@@ -100,3 +113,4 @@ class TurnOrder:
     deliver: str = ""
     ask: str = ""
     hidden: bool = False
+    speaker: Speaker | None = None

@@ -38,6 +38,14 @@ class ExecRequest:
         return {**for_commands(), **self.env}
 
 
+@frozen
+class Folder:
+    """A folder that commands reach besides their own, by its real path, and whether they may change it."""
+
+    path: str
+    writes: bool = False
+
+
 @frozen(kw_only=True)
 class ExecResult:
     """What a command came to: exit status (124 after a time-out, 128+n after signal n) and joined output."""
@@ -45,7 +53,7 @@ class ExecResult:
     status: int
     output: bytes
     truncated: bool = False
-    online: bool = False  # behind a wall: a connection led out while it ran, so its output may come from outside
+    online: bool = False  # a connection led out, or ``Workspace.also`` was read, so its output may come from outside
     refused: Sequence[str] = ()  # what the wall refused it, and what would allow it, as far as the place can tell
 
 

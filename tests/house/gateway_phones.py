@@ -8,7 +8,7 @@ from gateway_house import context_of
 
 from hermes_core.errors import Undeliverable
 from hermes_core.testing import FakePlatform
-from hermes_core.types import Chat, Envelope, Message, Sent, Text
+from hermes_core.types import Chat, Envelope, Feature, Message, Sent, Text
 from hermes_platform_gateway.gateway import Gateway
 
 OWNER, ANNA = "owner's phone", "anna"
@@ -18,7 +18,7 @@ class Phones(FakePlatform):
     """A chat service; ``got`` says what each person was sent in their own chat, or a group as a whole."""
 
     def __init__(self) -> None:
-        super().__init__(name="room", features=())
+        super().__init__(name="room", features=(Feature.LEAVE,))
         self.account, self.number = "bot", 0
         self.got: dict[str, list[str]] = {}
         self.left: list[str] = []

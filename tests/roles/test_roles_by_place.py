@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 from speaking import PLACES, House, Vendor
 
-from hermes_core.types import Principal, Speaker
+from hermes_core import hookimpl
+from hermes_core.errors import UserError
+from hermes_core.types import Principal, Session, Speaker, TurnOrder
 
 NEVER = [f"{datetime.now().astimezone():%a} 00:00-00:01", "Mon-Sun 00:00-00:01"]
 SETTINGS = {
@@ -202,3 +204,26 @@ async def test_without_the_plugin_people_talk_and_no_more(hermes: Any) -> None:
     assert did == []
     rights = hermes.runtime.guests.rights(anna, Speaker(person="anna"))
     assert rights.words == ("You may talk, and no more.",)
+
+
+@hookimpl
+async def on_session_start(ctx: Any, session: Session) -> None:
+    """It has hooks, and so a context."""
+
+
+@pytest.mark.parametrize(("who", "did"), [("", ["look en.wikipedia.org"]), ("talker", [])])
+async def test_what_a_plugin_orders_in_a_group_is_judged_by_who_asked(house: House, who: str, did: list[str]) -> None:
+    hermes = house.hermes
+    hermes.configure(SETTINGS)
+    label = hermes.tmp_plugin(on_session_start, name="rota", manifest={"permissions": {"kernel": ["turns.run"]}})
+    group = Principal(person="room#7")
+    turns = hermes.runtime.plugin_context(hermes.runtime.index.get(label)).turns
+    speaker = Speaker(person=who, named=True) if who else None
+    session = await turns.queue(LOOK, owner=group, order=TurnOrder(event="e1", speaker=speaker))
+    [waiting] = await (await hermes.runtime.store()).inbox.waiting(session)
+    assert waiting.envelope.speaker == speaker, "it lasts with the order"
+    async for _ in hermes.runtime.turns.follow(session, owner=group, ask=house.ask):
+        pass
+    assert house.did == did
+    with pytest.raises(UserError, match="Nothing is done for you"):
+        await turns.queue(LOOK, owner=group, order=TurnOrder(speaker=Speaker(person="out", named=True)))

@@ -400,6 +400,16 @@ FEATURES = (
 )
 KILL = "            with suppress(ProcessLookupError):\n                os.killpg(process.pid, SIGKILL)\n            await process.wait()"
 ONLY = "            with suppress(ProcessLookupError):\n                process.kill()"
+FURTHER = """\
+from hermes_core.types import Feature
+    features = frozenset({Feature.FOLDERS})
+
+    async def open(self, key, also=()):
+        place = Here(key)
+        place.also = also
+        return place
+
+    async def closed(self, key):"""
 PAPER = "from hermes_core.types import Wall\n\n\nclass Here(Workspace):\n    wall = Wall(name='paper')\n"
 BACKEND = [
     backend("test_the_status_of_a_command_is_told", "128 - status if status < 0 else status", "status"),
@@ -438,6 +448,9 @@ async def close(self):
 
     async def run"""),
     backend("test_it_says_what_can_be_had", "return True", 'return "yes"'),
+    backend("test_further_folders_are_reached_if_claimed", "async def open(self, key):", FURTHER),
+    backend("test_what_is_read_in_further_folders_is_told", "async def open(self, key):", FURTHER),
+    backend("test_nothing_that_runs_by_itself_stays_in_further_folders", "async def open(self, key):", FURTHER),
     backend("test_its_wall_is_said_beforehand", "class Here(Workspace):\n", PAPER),
     backend("test_its_wall_holds", "class Here(Workspace):\n", PAPER),
     backend("test_isolation_is_real_if_claimed", "class Here(Workspace):\n", FEATURES.format("ISOLATED")),
@@ -451,6 +464,7 @@ async def close(self):
 """),
 ]  # fmt: skip
 
+CLAIMS = "    features = property(lambda self: frozenset({{Feature.{}}}), lambda self, _: None)\n"
 PLATFORM = [
     platform("test_what_a_person_writes_is_received", people="""\
     async def say(self, text, **more):
@@ -510,6 +524,22 @@ PLATFORM = [
     platform("test_members_are_told_if_claimed", """\
     async def members(self, chat, sender=""):
         return []
+"""),
+    platform("test_a_group_is_left_or_that_is_refused", """\
+    async def leave(self, chat):
+        pass
+"""),
+    platform("test_being_put_out_of_a_group_is_told_if_claimed", CLAIMS.format("LEAVE"), """\
+    async def gather(self):
+        await self.say("Hello all.", sender="club")
+        return "club"
+
+    async def put_out(self, chat):
+        await self.say("You are out.", sender=chat)
+"""),
+    platform("test_a_press_says_that_it_is_one", CLAIMS.format("BUTTONS"), """\
+    async def press_first(self):
+        await self.say("tea-1 yes")
 """),
     platform("test_what_it_does_not_know_is_tolerated", """\
     async def show(self, chat, event):

@@ -2,11 +2,11 @@
 
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from hermes_core.kinds import Roles
-from hermes_core.types import Principal, Rights, Session, Speaker, TurnBounds
+from hermes_core.types import Folder, Principal, Rights, Session, Speaker, TurnBounds
 from hermes_core.values import frozen
 
 __all__ = ["Guests"]
@@ -44,16 +44,39 @@ class Guests:
 
     def rights(self, owner: Principal, speaker: Speaker | None = None) -> Rights:
         """Say what holds in sessions of ``owner`` for who speaks there. It fails closed, and never raises."""
-        if owner == self.host and (speaker is None or speaker.person == owner.person):
+        if self._is_host(owner, speaker):
             return Rights()
         try:
             given = roles.rights(owner, speaker) if (roles := self.roles()) else _TALK
             if not isinstance(given, Rights):
                 raise TypeError(f"a {type(given).__name__} says nothing of what somebody may do")
         except Exception as error:  # noqa: BLE001 - of a plugin; what is not known is not allowed
-            self.report(error)
-            return Rights(role="", refused=_UNREAD, bounds=_TALK.bounds, asks="admin")
+            return self._unread(error)
         return given
+
+    async def now(self, owner: Principal, speaker: Speaker | None = None) -> Rights:
+        """Say what ``rights`` does, once what may have changed elsewhere is looked up."""
+        try:
+            if not self._is_host(owner, speaker) and (roles := self.roles()):
+                await roles.look(owner, speaker)
+        except Exception as error:  # noqa: BLE001 - as in ``rights``
+            return self._unread(error)
+        return self.rights(owner, speaker)
+
+    async def further(self, session: Session) -> Sequence[Folder]:
+        """Return which folders commands reach besides a session's own; none where that cannot be said."""
+        try:
+            return tuple(sorted(await roles.folders(session), key=str)) if (roles := self.roles()) else ()
+        except Exception as error:  # noqa: BLE001 - as in ``rights``
+            self.report(error)
+            return ()
+
+    def _is_host(self, owner: Principal, speaker: Speaker | None) -> bool:
+        return owner == self.host and (speaker is None or speaker.person == owner.person)
+
+    def _unread(self, error: Exception) -> Rights:
+        self.report(error)
+        return Rights(role="", refused=_UNREAD, bounds=_TALK.bounds, asks="admin")
 
     def of(self, session: Session) -> Rights:
         """Say what holds for who speaks in a session now."""

@@ -8,6 +8,7 @@ import pytest
 from gateway_house import context_of, rows_of
 from gateway_phones import ANNA, OWNER, house, serving
 
+from hermes_core.errors import UserError
 from hermes_core.types import Principal
 from hermes_platform_gateway.outward.outgoing import said
 from hermes_platform_gateway.rows.values import QuietHours
@@ -101,20 +102,15 @@ async def test_somebody_comes_by_invitation_and_is_that_person(hermes, scripted)
 @pytest.mark.long
 async def test_nothing_that_was_ordered_for_somebody_who_is_blocked_is_done(hermes, scripted):
     house(hermes, **PEOPLE)
-    hermes.tmp_plugin(scripted("Hello Anna.", "Hello owner."))
+    hermes.tmp_plugin(scripted("Hello Anna."))
     anna = Principal(person="room:anna")
     async with serving(hermes) as phones:
         phones.write(ANNA, "Hi!")
         await phones.last(ANNA, "Hello Anna.")
         phones.write(OWNER, "/people block anna")
         await phones.last(OWNER, "room:anna: blocked")
-        ordered = context_of(hermes).turns
-        session = await ordered.queue("A job that is due.", owner=anna)
-        phones.write(OWNER, "Hi!")
-        await phones.last(OWNER, "Hello owner.")
-        async with asyncio.timeout(20):
-            while await context_of(hermes).host.turns.waiting(session):
-                await asyncio.sleep(0.01)
+        with pytest.raises(UserError, match="Nothing is done for you here"):
+            await context_of(hermes).turns.queue("A job that is due.", owner=anna)
 
 
 async def test_jobs_are_quiet_at_night_and_answers_are_not(hermes, scripted):
@@ -179,3 +175,23 @@ async def test_who_runs_it_is_told_that_a_group_put_it_out(hermes, scripted):
         phones.write(ANNA, "Hi all!", chat="group", kind="group", chat_name="The club")
         told = await phones.last(OWNER, "Nothing reaches The club (room#group) any more")
         assert "hermes people erase 'room#group'" in told
+
+
+async def test_who_runs_it_is_told_who_put_it_out_of_a_group(hermes, scripted):
+    house(hermes, **PEOPLE, **{"platforms.room.allowed_chats": ["group"]})
+    hermes.tmp_plugin(scripted("Hello.", "Hello all.", "Still here."))
+    group = {"chat": "group", "kind": "group", "chat_name": "The club"}
+    async with serving(hermes) as phones:
+        phones.write(OWNER, "Hi!")
+        await phones.last(OWNER, "Hello.")
+        phones.write(ANNA, "Hi all!", **group)
+        await phones.last("group", "Hello all.")
+        phones.write("eve [owner]", "", what="removed", chat="never heard of", kind="group")
+        phones.write("eve [owner]", "", what="removed", **group)  # a stranger, whom nobody lets in
+        told = await phones.last(OWNER, "Nothing reaches The club (room#group) any more")
+        assert "(room:eve [owner]) put me out." in told
+        assert "hermes people erase 'room#group'" in told
+        phones.write("eve [owner]", "", what="removed", **group)
+        phones.write(OWNER, "Are you there?")
+        await phones.last(OWNER, "Still here.")
+        assert sum("Nothing reaches" in text for text in phones.got[OWNER]) == 1

@@ -174,14 +174,18 @@ class SynapseService(FakeService):
 
     async def say(self, text: str, *, sender: str = "someone") -> None:
         with off_the_record():
-            if sender not in self.people:
-                person = Person(self._synapse.url, self._synapse.register(sender), self._folder / sender)
-                await person.login()
-                room = await person.room(self._bot, encrypted=self._encrypted)
-                await person.joined(room, self._bot)
-                self.people[sender] = person, room
+            await self._come(sender)
             person, room = self.people[sender]
             await person.say(room, text)
+
+    async def _come(self, sender: str) -> None:
+        """Somebody is there, in a chat of two with the bot."""
+        if sender not in self.people:
+            person = Person(self._synapse.url, self._synapse.register(sender), self._folder / sender)
+            await person.login()
+            room = await person.room(self._bot, encrypted=self._encrypted)
+            await person.joined(room, self._bot)
+            self.people[sender] = person, room
 
     async def seen(self) -> Sequence[str]:
         texts: dict[str, str] = {}
@@ -222,6 +226,34 @@ class SynapseService(FakeService):
     async def places(self) -> Sequence[tuple[float, float]]:
         uris = [m["content"]["geo_uri"] for m in await self._messages() if m["content"].get("msgtype") == "m.location"]
         return [tuple(float(number) for number in uri.removeprefix("geo:").split(",")) for uri in uris]
+
+    async def gather(self) -> str:
+        with off_the_record():
+            await self._come("someone")
+            person, _ = self.people["someone"]
+            others = []
+            for name in ("third", "fourth"):
+                await self._come(name)
+                others.append(self.people[name][0])
+            room = await person.room(self._bot, *(one.user for one in others), encrypted=False, direct=False)
+            await person.joined(room, self._bot)
+            for other in others:
+                await other.client.join(room)
+                await person.joined(room, other.user)
+            await person.say(room, "Hello all.")
+        return room
+
+    async def inside(self, chat: str) -> bool:
+        with off_the_record():
+            person, _ = self.people["someone"]
+            await person.quiet()
+            answer = await person.client.joined_members(chat)
+            return self._bot in {one.user_id for one in answer.members}
+
+    async def put_out(self, chat: str) -> None:
+        with off_the_record():
+            answer = await self.people["someone"][0].client.room_kick(chat, self._bot, "enough")
+            assert isinstance(answer, nio.RoomKickResponse), answer
 
     async def drop(self) -> bool:
         self._wire.cut()

@@ -72,6 +72,7 @@ class BotApiServer(FakeService):
         self.forums: set[int] = set()
         self.people: dict[int, dict] = {}  # of groups
         self.proxied: list[str] = []
+        self.groups = 0
         self.update_id = 900
         self.message_id = 10
         self._news = asyncio.Event()
@@ -106,6 +107,32 @@ class BotApiServer(FakeService):
 
     async def seen(self):
         return [m.get("text") or m.get("caption", "") for c in self.chats.values() for m in c.values() if _said(m)]
+
+    async def gather(self):
+        self.groups += 1
+        group = {"id": -100_555_000 - self.groups, "type": "supergroup", "title": "The club"}
+        self.write(text="Hello all.", chat=group)
+        return str(group["id"])
+
+    async def inside(self, chat):
+        return int(chat) not in self.gone
+
+    async def put_out(self, chat):
+        self.gone[int(chat)] = Refusal(403, "Forbidden: bot was kicked from the supergroup chat")
+        self.changed(int(chat), "kicked")
+
+    async def press_first(self, sender="someone"):
+        message = max((m for c in self.chats.values() for m in c.values()), key=lambda m: m["message_id"])
+        data = message["reply_markup"]["inline_keyboard"][0][0]["callback_data"]
+        self.press(data, message=message, sender=sender)
+
+    def changed(self, chat, status, by=None):
+        """The bot's own membership of a group is another now."""
+        where = {"id": chat, "type": "supergroup", "title": "The club"}
+        person = by or {"id": number("someone"), "is_bot": False, "first_name": "Someone"}
+        old, new = ({"user": self.me, "status": one} for one in ("member", status))
+        change = {"chat": where, "from": person, "date": 1_760_000_000}
+        return self.post("my_chat_member", {**change, "old_chat_member": old, "new_chat_member": new})
 
     async def say_as_bot(self, text):
         self.post("message", self.message(text=text, sender="someone", **{"from": self.me}))
@@ -399,6 +426,7 @@ class BotApiServer(FakeService):
 
     def _leaveChat(self, given):
         chat = self._there(given)
+        self.changed(chat, "left", by=self.me)
         self.gone[chat] = Refusal(403, "Forbidden: bot is not a member of the supergroup chat")
         return True
 

@@ -45,7 +45,7 @@ async def test_telegram_is_told_where_to_come(hooked, service):
     async with hooked():
         assert service.webhook["url"] == URL
         assert service.webhook["secret_token"] == SECRET
-        assert service.webhook["allowed_updates"] == ["message", "channel_post", "callback_query"]
+        assert service.webhook["allowed_updates"] == ["message", "channel_post", "callback_query", "my_chat_member"]
     assert service.webhook, "what comes while nobody listens would be lost"
 
 

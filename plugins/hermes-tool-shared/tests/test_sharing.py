@@ -21,6 +21,7 @@ from hermes_core.types import (
     Buttons,
     Effect,
     Feature,
+    Folder,
     Message,
     Principal,
     Request,
@@ -83,7 +84,7 @@ class House:
             (folder / "notes" / "deep" / "a.txt").write_text(f"canary of {person}")
             (folder / "beside.txt").write_text(f"secret of {person}")
 
-    def rights(self, owner: Principal, speaker: object = None) -> Rights:
+    async def rights(self, owner: Principal, speaker: object = None) -> Rights:
         return self.roles.get(owner.person, Rights(role="owner" if owner.person == "owner" else "member"))
 
     def session(self, person: str) -> Session:
@@ -135,7 +136,7 @@ class House:
     async def refusal(self, person: str, effects: set[Effect], path: object, **more: Any) -> str:
         place = FakeWorkspace()
         place.cwd = str(self.folders[person])
-        place.features = more.pop("features", frozenset())
+        place.features, place.also = more.pop("features", frozenset()), more.pop("also", ())
         call = ToolCall(id="c", name="t", arguments={"command": str(path)})
         known = {"walled": False, "touches": [f"file:{path}"], **more}
         verdict = await judge(self.ctx(person), self.session(person), call, frozenset(effects), place, **known)
@@ -265,6 +266,9 @@ async def test_calls_are_kept_to_what_was_shared(house: House) -> None:
     assert await house.refusal("ben", {READ}, path) == ""
     assert "to read, not to write" in await house.refusal("ben", {READ, WRITE}, path)
     assert "a place apart" in await house.refusal("ben", {READ}, path, features=frozenset({Feature.ISOLATED}))
+    given = (Folder(str(path.parent)),)
+    assert await house.refusal("ben", {READ}, path, features=frozenset({Feature.ISOLATED}), also=given) == ""
+    assert await house.refusal("ben", {RUN}, f"cat {path}", features=frozenset({Feature.ISOLATED}), also=given) == ""
     for more in ({"walled": True}, {"features": frozenset({Feature.ISOLATED})}):
         assert "do not reach" in await house.refusal("ben", {RUN}, f"cat {path}", **more)
         assert await house.refusal("ben", {RUN}, "ls", **more) == ""
@@ -283,7 +287,8 @@ async def test_what_others_may_have_written_is_marked(house: House) -> None:
 
     async def outside(person: str, whose: str, name: str = "notes/a") -> bool:
         touched = [f"file:{house.folders[whose] / name}"]
-        found = await marked(house.ctx(person), house.session(person), result, place, touched)
+        call = ToolCall(id="c", name="read_file", arguments={})
+        found = await marked(house.ctx(person), house.session(person), call, result, place, touched)
         return bool(found and found.untrusted)
 
     assert await outside("ben", "anna")
@@ -292,6 +297,21 @@ async def test_what_others_may_have_written_is_marked(house: House) -> None:
     assert not await outside("anna", "anna", "beside.txt")
     assert await outside("cat", "owner")
     assert not await outside("owner", "owner"), "nobody else writes there"
+
+
+async def test_a_program_that_names_a_folder_of_others_brings_their_words(house: House) -> None:
+    await house.give("anna", "notes", "ben")
+    folder, place = str(house.folders["anna"] / "notes"), FakeWorkspace()
+    result = ToolResult(call_id="c", name="python", parts=(Text(text="words"),))
+
+    async def outside(code: str) -> bool:
+        call = ToolCall(id="c", name="python", arguments={"code": code})
+        return bool(await marked(house.ctx("ben"), house.session("ben"), call, result, place, ()))
+
+    assert not await outside(f"open('{folder}/a.txt')"), "it is not there for commands"
+    place.also = (Folder(folder),)
+    assert await outside(f"open('{folder}/a.txt')")
+    assert not await outside("print(1)")
 
 
 async def test_a_memory_says_who_wrote_what(house: House) -> None:

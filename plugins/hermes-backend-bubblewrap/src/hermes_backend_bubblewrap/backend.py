@@ -13,12 +13,13 @@ from hermes_backend_bubblewrap.view import listed
 from hermes_backend_bubblewrap.workspace import Inside
 from hermes_backend_kit.places import folder_here
 from hermes_backend_wall import bwrap
-from hermes_backend_wall.plan import base_of
+from hermes_backend_wall.plan import base_of, records_of
 from hermes_backend_wall.sandbox import Sandbox
+from hermes_backend_wall.several import of_others
 from hermes_backend_wall.system import WHOLE, inside
 from hermes_core.errors import HermesError, UserError
 from hermes_core.kinds import Backend, Workspace
-from hermes_core.types import Feature, Wall
+from hermes_core.types import Feature, Folder, Wall
 
 BASH = ("/bin/bash", "/usr/bin/bash")
 
@@ -33,10 +34,10 @@ class Bubblewrap(Backend):
 
     def __init__(self, config: Config, home: Path, offered: Sequence[Path] = ()) -> None:
         self._config, self._offered = config, offered
-        self._hidden: Sequence[Path] = (base_of(home), home)
+        self._home, self._hidden = home, (base_of(home), home)
         self._people = os.path.realpath(home / "people")  # where the folders lie of those who are not the owner
         self._own = os.path.realpath(home / "workspace")  # of sessions that began in a folder too wide to work in
-        self.features = frozenset({Feature.LOCAL, Feature.BACKGROUND})
+        self.features = frozenset({Feature.LOCAL, Feature.BACKGROUND, Feature.FOLDERS})
         if not config.network:
             self.features |= {Feature.ISOLATED, Feature.OFFLINE}
 
@@ -63,7 +64,7 @@ class Bubblewrap(Backend):
                     await sandbox.close()
             return sandbox
 
-    async def open(self, key: str) -> Workspace:
+    async def open(self, key: str, also: Sequence[Folder] = ()) -> Workspace:
         """Open a folder; an empty key means the current one. Raises UserError when it cannot be shown alone."""
         await asyncio.sleep(0)
         bwrap.program()
@@ -72,7 +73,8 @@ class Bubblewrap(Backend):
         self._must_be_one_project(named, source)
         listed(self._config)
         bash = any(os.access(path, os.X_OK) for path in BASH)
-        return Inside(named, source, self._config, self._hidden, self._offered, bash=bash)
+        others = of_others(also, self._home / "cache" / "kept", records_of(self._home))
+        return Inside(named, source, self._config, self._hidden, self._offered, also, others, bash=bash)
 
     def _must_be_one_project(self, named: str, source: str) -> None:
         home = os.path.realpath(os.path.expanduser("~"))  # noqa: PTH111

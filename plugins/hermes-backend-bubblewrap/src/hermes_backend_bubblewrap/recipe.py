@@ -13,7 +13,7 @@ from hermes_backend_wall import bwrap, landlock, seccomp
 from hermes_backend_wall.bwrap import Problem
 from hermes_backend_wall.limits import Limits
 from hermes_backend_wall.words import Words
-from hermes_core.types import Wall
+from hermes_core.types import Folder, Wall
 
 SCOPES_SINCE = 6  # the version of Landlock that closes abstract sockets
 DOCTOR = "hermes doctor --deep --plugin backend/bubblewrap says more."
@@ -25,9 +25,15 @@ class Strict:
     dies_hard = True
 
     def __init__(
-        self, folder: str, source: str, config: Config, hidden: Sequence[Path], offered: Sequence[Path] = ()
+        self,
+        folder: str,
+        source: str,
+        config: Config,
+        hidden: Sequence[Path],
+        offered: Sequence[Path] = (),
+        also: Sequence[Folder] = (),
     ) -> None:
-        self._place = (folder, source, config, hidden, offered)
+        self._place = (folder, source, config, hidden, offered, also)
         self._config = config
         self.limits = limits_of(config)
         self.environment: Mapping[str, str] = {}

@@ -4,15 +4,17 @@ Everything is named; nothing is taken away from a whole. What is not listed here
 """
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from hermes_backend_bubblewrap.config import Config
 from hermes_backend_wall.interpreter import python
+from hermes_backend_wall.protected import fixed
 from hermes_backend_wall.system import path_of_programs
 from hermes_backend_wall.words import Bind, Words, outermost
 from hermes_core.errors import UserError
+from hermes_core.types import Folder
 
 HOSTNAME = "sandbox"
 
@@ -28,16 +30,18 @@ class View:
         config: Config,
         hidden: Iterable[Path],
         offered: Iterable[Path] = (),
+        also: Sequence[Folder] = (),
     ) -> None:
         """``folder`` is the session's folder as it was named, ``source`` the same without links.
 
-        Of ``offered`` those folders can be read that are there.
+        Of ``offered`` those folders can be read that are there. ``also`` are folders of others.
         """
         self.folder = folder
         self._words = words
         self._source = source
         self._config = config
         self._hidden = outermost(hidden)
+        self._also = also
         self._offered = [str(path) for path in offered if path.is_dir()]
         self.home = os.path.normpath(os.path.expanduser("~"))  # noqa: PTH111 - a path inside
 
@@ -50,9 +54,12 @@ class View:
         self._words.devices()
         self._scratch()
         offered = [Bind(path, os.path.realpath(path), writable=False) for path in self._offered]
-        binds = [*offered, *listed(self._config), Bind(self.folder, self._source, writable=True)]
+        theirs = [Bind(one.path, one.path, writable=one.writes) for one in self._also]
+        binds = [*offered, *listed(self._config), *theirs, Bind(self.folder, self._source, writable=True)]
         self._words.everything(binds)
         self._git()
+        for path in (path for one in theirs if one.writable for path in fixed(one.path)):
+            self._words.bind(Bind(path, path, writable=False))
         self._words.hide(self._hidden, binds)
         self._words.add("--remount-ro", "/dev", "--remount-ro", "/")
 

@@ -1,11 +1,15 @@
 """The workspace: a folder of this machine, with commands that see little else."""
 
 import asyncio
+import logging
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
+
+from attrs import evolve
 
 from hermes_backend_bubblewrap.config import Config
 from hermes_backend_bubblewrap.recipe import Strict, wall_of
@@ -17,13 +21,18 @@ from hermes_backend_kit.places import absolute
 from hermes_backend_kit.shell import Shell, is_shell, parse_exports
 from hermes_backend_wall.background import started
 from hermes_backend_wall.job import Job
+from hermes_backend_wall.looking import looked
+from hermes_backend_wall.protected import Protected
+from hermes_backend_wall.reading import Reading
 from hermes_backend_wall.sandbox import Sandbox
+from hermes_backend_wall.several import Several
 from hermes_backend_wall.trace import Trace
 from hermes_core.errors import ToolError, UserError
 from hermes_core.kinds import Process, Workspace
-from hermes_core.types import ExecRequest, ExecResult, Feature
+from hermes_core.types import ExecRequest, ExecResult, Feature, Folder
 
 FILE_SECONDS = 120.0
+_log = logging.getLogger("hermes.backend_bubblewrap")
 
 
 class Inside(Workspace):
@@ -40,12 +49,17 @@ class Inside(Workspace):
         config: Config,
         hidden: Sequence[Path],
         offered: Sequence[Path] = (),
+        also: Sequence[Folder] = (),
+        others: Sequence[Protected] = (),
         *,
         bash: bool,
     ) -> None:
-        self.cwd = folder
+        """``others`` compare those of the folders ``also`` that commands may change."""
+        self.cwd, self.also = folder, tuple(also)
+        self._others = Several(others)
+        self._looking: asyncio.Future[None] | None = None
         self.wall = wall_of(config)
-        self.features = frozenset({Feature.BACKGROUND, Feature.LOCAL})
+        self.features = frozenset({Feature.BACKGROUND, Feature.LOCAL, Feature.FOLDERS})
         if not config.network:  # with it, the services of this machine can be reached: no wall
             self.features |= {Feature.ISOLATED, Feature.OFFLINE}
         if bash:
@@ -75,7 +89,7 @@ class Inside(Workspace):
                 if self._sandbox is not None:
                     await self._sandbox.close()
                 self._sandbox = None
-                recipe = Strict(self.cwd, self._source, self._config, self._hidden, self._offered)
+                recipe = Strict(self.cwd, self._source, self._config, self._hidden, self._offered, self.also)
                 sandbox = Sandbox(recipe)
                 try:
                     await sandbox.start()
@@ -114,10 +128,13 @@ class Inside(Workspace):
     ) -> ExecResult:
         capture = Capture(request.limit, request.on_output)
         job = Job(sandbox, capture.take)
+        self._others.begin()
+        reading = Reading(self.also)
         try:
-            await job.start(asked, request.stdin, trace)
-            async with asyncio.timeout(request.seconds):
-                status = await job.finished
+            with reading:
+                await job.start(asked, request.stdin, trace)
+                async with asyncio.timeout(request.seconds):
+                    status = await job.finished
         except TimeoutError:
             await job.end()
             status = TIMED_OUT
@@ -129,9 +146,19 @@ class Inside(Workspace):
             raise
         finally:
             job.forget()
+            put_back = self._others.end(left=sandbox.left)
+            self._go_on_looking(sandbox)
         if said := self._unredirect():
             capture.add(said)
-        return capture.result(status)
+        if put_back:
+            capture.add(f"\n{put_back}\n".encode())
+        return evolve(capture.result(status), online=reading.was_seen)
+
+    def _go_on_looking(self, sandbox: Sandbox) -> None:
+        """Look at what something may change in folders of others that a command left behind."""
+        others = self._others
+        if (others.unsettled or others.shallow) and (self._looking is None or self._looking.done()):
+            self._looking = asyncio.ensure_future(looked(others, lambda: sandbox.left))
 
     async def start(self, request: ExecRequest) -> Process:
         """Start a command in the background. It begins where the shell is, and leaves no state."""
@@ -140,9 +167,15 @@ class Inside(Workspace):
         shell = is_shell(request.argv)
         cwd = self._path(request.cwd or (self._shell.cwd if shell else ""))
         env = {**(self._shell.over(self._env) if shell else self._env), **request.env}
-        process = await started(sandbox, self._asked(request.argv, cwd, env), request)
+        self._others.begin()
+        ended = partial(self._ended_beside, sandbox)
+        process = await started(sandbox, self._asked(request.argv, cwd, env), request, ended=ended)
+        self._go_on_looking(sandbox)
         self._background = [p for p in self._background if p.running] + [process]
         return process
+
+    def _ended_beside(self, sandbox: Sandbox) -> str:
+        return self._others.end(left=sandbox.left)
 
     async def read(self, path: str) -> bytes:
         """The bytes of a file, as commands see it."""
@@ -185,6 +218,11 @@ class Inside(Workspace):
             sandbox, self._sandbox = self._sandbox, None
             if sandbox is not None:
                 await sandbox.close()
+        if self._looking:
+            self._looking.cancel()
+            await asyncio.wait([self._looking])
+        if said := self._others.close():
+            _log.warning("%s: %s", self.cwd, said)
         self._unredirect()
 
     def _redirected(self) -> bool:

@@ -3,14 +3,14 @@
 import asyncio
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from hermes_backend_docker.config import Config
 from hermes_core.errors import UserError
 from hermes_core.kinds import Backend, Workspace
-from hermes_core.types import Feature, Wall
+from hermes_core.types import Feature, Folder, Wall
 
 __all__ = ["Docker"]
 
@@ -40,7 +40,7 @@ class Docker(Backend):
 
         return wall_of(network=self._config.network, mount=self._config.mount)
 
-    async def open(self, key: str) -> Workspace:
+    async def open(self, key: str, also: Sequence[Folder] = ()) -> Workspace:
         """The container of a folder, running. Raises UserError when there is no daemon, image or permission."""
         from hermes_backend_docker import container, daemon
         from hermes_backend_docker.lease import Lease

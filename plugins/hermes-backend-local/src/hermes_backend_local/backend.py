@@ -1,7 +1,7 @@
 """The backend ``local``. What a session does with it is imported when its first workspace is opened."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ from hermes_backend_wall.plan import Kind, Plan, base_of, chosen, records_of
 from hermes_backend_wall.walled import expected
 from hermes_core.context import PluginContext, PluginPaths
 from hermes_core.kinds import Backend, Workspace
-from hermes_core.types import Feature, Wall
+from hermes_core.types import Feature, Folder, Wall
 
 if TYPE_CHECKING:
     from hermes_backend_local.asking import Keep
@@ -39,7 +39,9 @@ class Local(Backend):
         self._kind: Kind = plan.kind if plan else kind
         self._passthrough, self._guarded, self._plan = tuple(passthrough), tuple(guarded), plan
         self._hosts, self._keep = list(hosts), keep
-        self.features = frozenset({Feature.BACKGROUND, Feature.LOCAL, *((Feature.WALLED,) if plan else ())})
+        self._takes = plan is not None and plan.kind != "seatbelt"
+        walled = {*((Feature.WALLED,) if plan else ()), *((Feature.FOLDERS,) if self._takes else ())}
+        self.features = frozenset({Feature.BACKGROUND, Feature.LOCAL, *walled})
 
     @property
     def wall(self) -> Wall:  # type: ignore[override]
@@ -55,7 +57,7 @@ class Local(Backend):
         """This machine is always there."""
         return True
 
-    async def open(self, key: str) -> Workspace:
+    async def open(self, key: str, also: Sequence[Folder] = ()) -> Workspace:
         """Open a folder; an empty key means the current one. Raises UserError."""
         from hermes_backend_kit.places import folder_here
         from hermes_backend_local.wayout import WayOut
@@ -66,7 +68,7 @@ class Local(Backend):
         if not self._plan:
             return Here(folder, self._passthrough, self._guarded)
         way = WayOut(folder, self._hosts, self._kept if self._keep else None)
-        walled = Walled(folder, evolve(self._plan, on_connection=way.serve))
+        walled = Walled(folder, evolve(self._plan, on_connection=way.serve), also if self._takes else ())
         walled.recover()
         return Here(folder, self._passthrough, self._guarded, walled, way)
 

@@ -7,8 +7,8 @@ from hermes_backend_kit.background import Background
 from hermes_backend_kit.output import Unread
 from hermes_backend_local.spawn import Spawned
 from hermes_backend_wall.background import started
-from hermes_backend_wall.protected import Protected
 from hermes_backend_wall.sandbox import Sandbox
+from hermes_backend_wall.several import Guarded
 from hermes_core.types import ExecRequest
 
 __all__ = ["behind_the_wall", "in_the_open"]
@@ -29,7 +29,7 @@ def in_the_open(request: ExecRequest, cwd: str, env: Mapping[str, str]) -> Backg
 
 
 async def behind_the_wall(
-    sandbox: Sandbox, asked: Mapping[str, Any], request: ExecRequest, protected: Protected
+    sandbox: Sandbox, asked: Mapping[str, Any], request: ExecRequest, protected: Guarded
 ) -> Background:
     """Start one behind the wall. When it ended, what it changed and may not is put back; its output says so.
 

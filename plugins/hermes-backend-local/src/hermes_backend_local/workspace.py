@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from hermes_backend_wall.job import Job
     from hermes_backend_wall.sandbox import Sandbox
 
-LOOK = 1.0  # seconds between looks at what something may change that a command left behind
 SMALL = 1_000_000  # bytes that a disk takes or gives quicker than a thread starts
 
 
@@ -52,7 +51,8 @@ class Here(Workspace):
         self._walled, self._way = walled, way
         self.features = frozenset({Feature.BACKGROUND, Feature.LOCAL})
         if walled is not None:
-            self.features |= {Feature.WALLED}
+            self.features |= {Feature.WALLED, Feature.FOLDERS}
+            self.also = walled.also
         if shutil.which("bash", path=os.environ.get("PATH")):
             self.features |= {Feature.PERSISTENT_SHELL}
         self._passed = {name: os.environ[name] for name in passthrough if name in os.environ}
@@ -126,6 +126,7 @@ class Here(Workspace):
             spawned = Spawned(argv, cwd=cwd, env=env, sink=capture.take, stdin=request.stdin, pass_fds=passed)
             return await _ended(spawned, request, capture)
         from hermes_backend_wall.job import Job, asked
+        from hermes_backend_wall.reading import Reading
 
         protected, way = self._walled.protected, self._way
         since = way.now() if way else None
@@ -134,9 +135,11 @@ class Here(Workspace):
             job = Job(sandbox, capture.take)
             otherwise = "" if request.cwd else self.cwd  # the last command may have removed where it was
             kept = way.keep_to(request.hosts) if way else contextlib.nullcontext()
-            with kept, way.asking.of(request.opens) if way else contextlib.nullcontext() as asked_for:
+            asking = way.asking.of(request.opens) if way else contextlib.nullcontext()
+            with kept, asking as asked_for, Reading(self.also) as reading:
                 await job.start(asked(argv, cwd, env, otherwise), request.stdin, trace)
                 result = await _ended(job, request, capture, asked_for)
+            result = evolve(result, online=reading.was_seen)
         except ToolError as error:
             raise ToolError(f"Cannot run {request.argv[0]}: {error.text}", hint=error.hint) from error
         finally:
@@ -144,16 +147,18 @@ class Here(Workspace):
             self._go_on_looking(self._walled)
         if said:
             capture.take(f"\n{said}\n".encode())
-            result = capture.result(result.status)
+            result = evolve(capture.result(result.status), online=result.online)
         if way and since:
-            return evolve(result, online=way.online(since), refused=way.refused(since))
+            return evolve(result, online=result.online or way.online(since), refused=way.refused(since))
         return result
 
     def _go_on_looking(self, walled: Walled) -> None:
         """Look through what no command waits for, and at what something may change that a command left behind."""
         protected = walled.protected
         if (protected.unsettled or protected.shallow) and (self._looking is None or self._looking.done()):
-            self._looking = asyncio.ensure_future(_looked(walled))
+            from hermes_backend_wall.looking import looked
+
+            self._looking = asyncio.ensure_future(looked(protected, lambda: walled.left))
 
     async def start(self, request: ExecRequest) -> Process:
         """Start a command in the background. It begins where the shell is, and leaves no state."""
@@ -248,15 +253,3 @@ async def _ended(
     finally:
         command.close()
     return capture.result(status)
-
-
-async def _looked(walled: Walled) -> None:
-    """Once through the whole tree, then again and again as long as something lives that nobody waits for."""
-    protected = walled.protected
-    if protected.shallow:
-        await asyncio.sleep(LOOK)  # many commands, one look
-        await asyncio.to_thread(protected.deepen)
-        protected.watch()
-    while protected.unsettled:
-        await asyncio.sleep(LOOK)
-        protected.watch(left=walled.left)

@@ -17,7 +17,7 @@ from hermes_backend_ssh.remote import Remote
 from hermes_core.environment import MARK
 from hermes_core.errors import ToolError, UserError
 from hermes_core.kinds import Backend, Workspace
-from hermes_core.types import ExecRequest, ExecResult, Wall
+from hermes_core.types import ExecRequest, ExecResult, Folder, Wall
 
 AT_ONCE = 8  # sshd allows ten sessions on one connection; two are left for ending others
 PATIENCE = 15.0  # to reach the host for anything but a command
@@ -133,7 +133,7 @@ class Ssh(Backend):
         """Whether a host is named and ssh is there; the host itself is not called."""
         return bool(self._config.host) and shutil.which("ssh") is not None
 
-    async def open(self, key: str) -> Workspace:
+    async def open(self, key: str, also: Sequence[Folder] = ()) -> Workspace:
         """Open a folder over there: the configured one, else ``key``, else the home folder."""
         host = self._config.host
         if not host or host.startswith("-"):

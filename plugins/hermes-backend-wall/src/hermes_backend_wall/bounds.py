@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from hermes_core.types import Folder
 from hermes_core.values import frozen
 
 __all__ = ["Bounds"]
@@ -14,6 +15,7 @@ class Bounds:
 
     ``readable`` and ``writable`` are more paths; ``hidden`` is what must not be seen where it lies in one of these, and
     ``fixed`` what must not be changed. ``person`` is the person's own home. All are absolute and without links.
+    ``also`` are folders of others, which nothing but themselves may be by the time that they are shown.
     ``shared_memory`` lets them have ``/dev/shm``, where semaphores of Python's multiprocessing lie, behind Landlock.
     """
 
@@ -26,4 +28,5 @@ class Bounds:
     writable: Sequence[str] = ()
     hidden: Sequence[str] = ()
     fixed: Sequence[str] = ()
+    also: Sequence[Folder] = ()
     shared_memory: bool = True

@@ -66,16 +66,18 @@ class Landlock:
     def settings(self) -> Mapping[str, Any]:
         """The lists of paths, the filter, and what the supervisor answers."""
         bounds = self._bounds
-        writable = (bounds.source, bounds.home, bounds.scratch, *bounds.writable)
+        theirs = [one.path for one in bounds.also if one.writes]
+        writable = (bounds.source, bounds.home, bounds.scratch, *bounds.writable, *theirs)
         shared = ("/dev/shm",) if bounds.shared_memory else ()  # noqa: S108
         read = ("/usr", *SYSTEM, *STORES, *OPTIONAL, *(f"/etc/{name}" for name in (*ETC, *ETC_SHARED)), *KNOWLEDGE)
         return {
             "landlock": {
                 "paths": {
-                    "read": [*read, *bounds.readable],
+                    "read": [*read, *bounds.readable, *(one.path for one in bounds.also if not one.writes)],
                     "write": [*writable, *shared],
                     "device": DEVICES,
                 },
+                "exact": [one.path for one in bounds.also],
                 "writable": writable,
                 "filter": base64.b64encode(seccomp.program(landlock=version())).decode(),
                 "calls": seccomp.supervised(platform.machine()),

@@ -13,6 +13,7 @@ from hermes_backend_wall import bwrap, seccomp
 from hermes_backend_wall.bounds import Bounds
 from hermes_backend_wall.bwrap import Problem
 from hermes_backend_wall.limits import Limits
+from hermes_backend_wall.protected import fixed
 from hermes_backend_wall.system import ETC_SHARED, OPTIONAL
 from hermes_backend_wall.words import Bind, Words, outermost
 
@@ -64,11 +65,14 @@ class Namespaces:
             Bind(bounds.person, bounds.home, writable=True),
             *(Bind(path, os.path.realpath(path), writable=False) for path in bounds.readable),
             *(Bind(path, os.path.realpath(path), writable=True) for path in bounds.writable),
+            *(Bind(one.path, one.path, writable=one.writes) for one in bounds.also),
             Bind(bounds.folder, bounds.source, writable=True),
         ]
         words.everything(binds)
         for path in bounds.fixed:
             words.bind(Bind(bounds.folder + path[len(bounds.source) :], path, writable=False))
+        for path in (path for one in bounds.also if one.writes for path in fixed(one.path)):
+            words.bind(Bind(path, path, writable=False))
         words.hide(outermost(bounds.hidden), binds)
         words.add("--remount-ro", "/dev", "--remount-ro", "/")
 

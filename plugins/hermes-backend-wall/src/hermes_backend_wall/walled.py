@@ -16,13 +16,13 @@ from attrs import evolve
 from hermes_backend_kit.walls import no_wall
 from hermes_backend_wall.plan import Kind, Plan, chosen, home_of, was_lost
 from hermes_core.errors import ToolError
-from hermes_core.types import Wall
+from hermes_core.types import Folder, Wall
 
 if TYPE_CHECKING:
     from hermes_backend_wall.bounds import Bounds
     from hermes_backend_wall.home import Own
-    from hermes_backend_wall.protected import Protected
     from hermes_backend_wall.sandbox import Sandbox
+    from hermes_backend_wall.several import Guarded
 
 __all__ = ["Walled", "expected"]
 
@@ -57,7 +57,8 @@ def _told(name: str) -> Wall:
 class Walled:
     """Makes the sandbox with the first command. ``name`` is the wall's, known for sure once that was made."""
 
-    def __init__(self, folder: str, plan: Plan) -> None:
+    def __init__(self, folder: str, plan: Plan, also: Sequence[Folder] = ()) -> None:
+        self.also = tuple(also)
         self.folder, self._source, self._plan = folder, os.path.realpath(folder), plan
         self._person = os.path.realpath(os.path.expanduser("~"))  # noqa: PTH111
         self.name = chosen(plan.kind)
@@ -72,8 +73,8 @@ class Walled:
         return Own(self._plan.homes, self._source, self._person)
 
     @cached_property
-    def protected(self) -> "Protected":
-        """What of the folder no command changes for good."""
+    def protected(self) -> "Guarded":
+        """What of the folder, and of those of others beside it, no command changes for good."""
         import tempfile
 
         from hermes_backend_wall.protected import Protected
@@ -81,7 +82,12 @@ class Walled:
         writable = [os.path.expanduser(path) for path in self._plan.writable]  # noqa: PTH111
         reach = [str(self._plan.homes), tempfile.gettempdir(), *writable]
         kept = Path(f"{home_of(self._plan.homes, self._source)}.kept")
-        return Protected(self._source, kept, Path(self._record), [os.path.realpath(path) for path in reach])
+        own = Protected(self._source, kept, Path(self._record), [os.path.realpath(path) for path in reach])
+        if not any(one.writes for one in self.also):
+            return own
+        from hermes_backend_wall.several import Several, of_others
+
+        return Several([own, *of_others(self.also, self._plan.homes, self._plan.records or self._plan.homes)])
 
     @property
     def _record(self) -> str:
@@ -175,6 +181,7 @@ class Walled:
             writable=named(self._plan.writable),
             hidden=[os.path.realpath(path) for path in self._plan.hidden],
             fixed=fixed(self._source),
+            also=self.also,
         )
 
     def environment(self, given: Mapping[str, str]) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """Arguments for bwrap, with the descriptors that they name."""
 
 import os
+import stat
 from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
@@ -133,7 +134,8 @@ class Words:
         except OSError as error:
             raise UserError(f"{bind.path} cannot be shown in the sandbox: {error.strerror}.") from error
         self.fds.append(fd)
-        if os.readlink(f"/proc/self/fd/{fd}") != bind.source:  # noqa: PTH115
+        # A descriptor of a link that took its place is one of the link, which a mount would follow.
+        if os.readlink(f"/proc/self/fd/{fd}") != bind.source or stat.S_ISLNK(os.fstat(fd).st_mode):  # noqa: PTH115
             raise UserError(f"{bind.path} was replaced while the sandbox was made.", hint="Try again.")
         self.words += ["--bind" if bind.writable else "--ro-bind", f"/proc/self/fd/{fd}", bind.path]
         self.places.append(bind.path)

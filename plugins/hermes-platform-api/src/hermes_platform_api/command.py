@@ -55,7 +55,7 @@ async def _serve(ctx: PluginContext, api: "Api") -> None:
     await ctx.plugins.tools("api")
     gc.collect()
     gc.freeze()  # what stays for good is not looked at again and again: that would hold up turns
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, api.leave)
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, api.end)
     try:
         await api.open(Console())
         async for _ in api.receive():

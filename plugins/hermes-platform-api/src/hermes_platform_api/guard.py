@@ -3,7 +3,7 @@
 import asyncio
 import ipaddress
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from attrs import evolve
 from starlette.datastructures import Headers, MutableHeaders
@@ -40,6 +40,10 @@ _SHOWN = "request-id, x-hermes-session-id, x-hermes-completed, x-hermes-partial,
 _PREFLIGHT = 600  # seconds a browser may remember what it may send
 
 
+async def _open(_who: Principal) -> bool:
+    return False
+
+
 class Guard:
     """Lets a request through to the app, or says why not. Nothing that goes wrong inside shows a traceback."""
 
@@ -53,11 +57,15 @@ class Guard:
         origins: Sequence[str],
         mounts: Sequence[Mount] = (),
         owner: Principal | None = None,
+        closed: Callable[[Principal], Awaitable[bool]] = _open,
     ) -> None:
         """``mounts`` are what plugins serve beside the app, ``owner`` whose Hermes this is.
 
+        ``closed`` tells of whom nothing is heard now, such as who is blocked: their keys open nothing.
+
         On loopback only loopback's own names and ``hosts`` are answered: no page gets in by rebinding a name."""
         self._app, self._keys, self._mounts, self._owner = app, keys, mounts, owner or Principal()
+        self._closed = closed
         self._hosts = {name.lower() for name in hosts} if is_loopback(host) else None
         self._origins = {origin.rstrip("/").lower() for origin in origins}
 
@@ -107,6 +115,8 @@ class Guard:
             return
         if scope["path"] not in OPEN:
             scope["hermes.person"] = person = self._person(headers)
+            if person and await self._closed(evolve(self._owner, person=person)):
+                raise ApiError(403, "key_closed", "This key is closed. Whoever runs this server can open it again.")
             if mount:
                 owner = evolve(self._owner, person=person) if person else self._owner
                 await mount.serve(self._keyless(scope, headers), receive, send, owner)

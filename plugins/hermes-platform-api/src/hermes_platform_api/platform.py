@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator, Coroutine
 from typing import TYPE_CHECKING
 
 from hermes_core.context import PluginContext
-from hermes_core.errors import HermesError, Undeliverable
+from hermes_core.errors import HermesError, Undeliverable, UserError
 from hermes_core.kinds import Console, Platform
-from hermes_core.types import Chat, Envelope, Message, Sent
+from hermes_core.types import Chat, Envelope, Message, Principal, Sent
 from hermes_platform_api.config import Config
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ class Api(Platform):
             origins=config.origins,
             mounts=served,
             owner=self._ctx.owner,
+            closed=self._is_closed,
         )
         self._server, self._closed = Server(app, listening, connections=config.max_connections), asyncio.Event()
         await self._service.begun.look()
@@ -102,7 +103,14 @@ class Api(Platform):
         """Refused: nobody can be written to who did not ask. Raises Undeliverable."""
         raise Undeliverable("The API only answers: nothing can be sent to its clients.")
 
-    def leave(self) -> None:
+    async def _is_closed(self, who: Principal) -> bool:
+        """Whether nobody hears somebody, at any door. Raises UserError where that cannot be read."""
+        rights = await self._ctx.host.rights(who)
+        if not rights.role:
+            raise UserError(rights.refused)
+        return rights.silent
+
+    def end(self) -> None:
         """Let ``receive`` end."""
         self._closed.set()
 

@@ -17,10 +17,10 @@ from hermes_core.errors import UnknownName
 from hermes_core.types import Approval, Button, Buttons, Envelope, Message, Part, Question
 from hermes_core.values import define
 from hermes_platform_gateway.names import called, without_marks
-from hermes_platform_gateway.outward.outgoing import answer_to, said
+from hermes_platform_gateway.outward.outgoing import answer_to, envelope_of, said
 from hermes_platform_gateway.outward.senders import Senders
 from hermes_platform_gateway.people.admins import admin_chats
-from hermes_platform_gateway.questions import Asked, envelope_to, fenced, put
+from hermes_platform_gateway.questions import Asked, fenced, put
 from hermes_platform_gateway.rows.kept import rows_of
 from hermes_platform_gateway.rows.values import Outgoing, PutQuestion
 from hermes_platform_gateway.whose import speaker
@@ -132,7 +132,7 @@ class Bundles:
         for chat in chats:
             key = f"{BUNDLE}:{bundle}:{chat.owner.person}+"
             messages.append(
-                answer_to(envelope_to(chat), chat.owner, _listed(head, bundle, shown), key=key, kind="question")
+                answer_to(envelope_of(chat), chat.owner, _listed(head, bundle, shown), key=key, kind="question")
             )
         line = answer_to(here, of.owner, _line(shown), key=f"{BUNDLE}:{bundle}:", kind="question", trace=of.trace)
         keys = (*(one.key for one in messages), line.key)
@@ -142,7 +142,7 @@ class Bundles:
         together = [PutQuestion(id=bundle, kind=BUNDLE, says=says, **known)]
         together += [PutQuestion(id=question.id, session_id=its.session_id, **known) for its, question in asked]
         await rows.questions.put_together(together, [*messages, line])
-        return [*(envelope_to(chat) for chat in chats), here]
+        return [*(envelope_of(chat) for chat in chats), here]
 
 
 def bundle_of(question: PutQuestion) -> str:

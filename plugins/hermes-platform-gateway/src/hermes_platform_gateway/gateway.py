@@ -17,7 +17,7 @@ from hermes_platform_gateway.inbound import Inbound
 from hermes_platform_gateway.limits import most_of
 from hermes_platform_gateway.outward.outgoing import said
 from hermes_platform_gateway.outward.senders import Senders
-from hermes_platform_gateway.people.access import Access, AccessRules, admit
+from hermes_platform_gateway.people.access import Access, admit, rules_of
 from hermes_platform_gateway.people.door import tell_kept, welcomed
 from hermes_platform_gateway.people.pairing import code_for
 from hermes_platform_gateway.people.telling import tell_admins
@@ -52,7 +52,6 @@ class Gateway:
         self._ctx, self._work = ctx, work
         self._queue = queue or open_queue(ctx)
         turns = Turns(ctx, elsewhere=self._queue.name != LocalQueue.name)
-        self._rules: dict[str, AccessRules] = {}
         self._senders = Senders(ctx)
         self._asks = asks = Asks(ctx, turns, self._senders)
         self.commands = ChatCommands(ctx, self._queue, turns, asks, self.told, self._try_again)
@@ -116,9 +115,10 @@ class Gateway:
         Who is blocked by their role is answered nothing, whatever they write.
         """
         access = await self._access(envelope)
-        rights = self._ctx.host.rights(access.principal, access.speaker)
+        rights = await self._ctx.host.rights(access.principal, access.speaker)
         if not rights.role:
-            await tell_admins(self._ctx, rights.refused)
+            key = f"mend:{time.strftime('%Y-%m-%d')}:{rights.refused[:60]}"
+            await tell_admins(self._ctx, f"{rights.refused} See: {self._ctx.program} doctor", key=key)
         if rights.silent or await welcomed(self._ctx, envelope, access):
             return None
         if access.outcome == "in":
@@ -136,8 +136,7 @@ class Gateway:
 
     async def _access(self, envelope: Envelope) -> Access:
         """What the settings and the rows say of a sender, as they are now."""
-        rules = self._rules.get(envelope.platform) or AccessRules.of(self._ctx, envelope.platform)
-        self._rules[envelope.platform] = rules
+        rules = rules_of(self._ctx, envelope.platform)
         speaker = await rows_of(self._ctx).people.speaker(envelope.platform, envelope.sender, *rules.names(envelope))
         return admit(envelope, rules, *speaker)
 

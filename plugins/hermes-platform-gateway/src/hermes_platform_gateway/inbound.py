@@ -29,12 +29,12 @@ from hermes_platform_gateway.conversations import ChatConversation, Conversation
 from hermes_platform_gateway.keyed_queue import KeyedQueue
 from hermes_platform_gateway.limits import Over, limits_of
 from hermes_platform_gateway.media_in import keep_files
-from hermes_platform_gateway.messages import envelope_of
 from hermes_platform_gateway.names import called, plain_name, undressed
 from hermes_platform_gateway.outside import marked, quotes
-from hermes_platform_gateway.outward.outgoing import answer_to, said
+from hermes_platform_gateway.outward.outgoing import answer_to, envelope_of, said
 from hermes_platform_gateway.pace import Pace
 from hermes_platform_gateway.people.access import Access
+from hermes_platform_gateway.people.leaving import put_out
 from hermes_platform_gateway.refusals import refusal
 from hermes_platform_gateway.rows.kept import rows_of
 from hermes_platform_gateway.rows.values import KnownChat
@@ -158,7 +158,9 @@ class Inbound:
     async def _heard(self, platform: Platform, envelope: Envelope) -> None:
         acked, access = False, None
         try:
-            if access := await self._admit(platform, envelope):
+            if envelope.what == "removed":  # nobody's words: nobody need be let in for them
+                await put_out(self._ctx, envelope.platform, envelope.chat, _removed(envelope))
+            elif access := await self._admit(platform, envelope):
                 envelope = evolve(envelope, speaker=access.speaker)
                 acked = await self._take(platform, envelope, access)
         except Duplicate:  # delivered again; it was seen to, or will be
@@ -340,10 +342,22 @@ class Inbound:
 
 
 def _own_words(envelope: Envelope) -> bool:
-    """Whether somebody says something themselves, and nothing else: nobody says yes by what somebody else wrote."""
+    """Whether somebody says something themselves, and nothing else: nobody says yes by what somebody else wrote.
+
+    What a button says, which is not one of the question, answers nothing either.
+    """
     message = envelope.message
+    if envelope.what == "press":
+        return False
     files = any(isinstance(part, Blob) for part in message.parts)
     return bool(plain_text(message.parts).strip()) and not message.untrusted and not files and not quotes(message)
+
+
+def _removed(envelope: Envelope) -> str:
+    """Who put the bot out, with an id beside the name that they gave themselves."""
+    account = f"{envelope.platform}:{envelope.sender}"
+    name = plain_name(envelope.sender_name)
+    return f"{f'{name} ({account})' if name else account} put me out."
 
 
 def _named_chat(envelope: Envelope) -> str:

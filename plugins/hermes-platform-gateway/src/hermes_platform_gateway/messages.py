@@ -1,7 +1,7 @@
 """Messages that a tool sends to a person's chats: through the outbox, and known to the conversations there."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -12,17 +12,18 @@ from hermes_core.brokers import Mailbox
 from hermes_core.context import PluginContext
 from hermes_core.database import Prepared
 from hermes_core.errors import UnknownName
-from hermes_core.types import Blob, Chat, Envelope, Message, Part, Principal, Question, Session, Target, Text
+from hermes_core.types import Blob, Chat, Message, Part, Principal, Question, Session, Target, Text
 from hermes_platform_gateway.config import mask_of
 from hermes_platform_gateway.conversations import Conversations
-from hermes_platform_gateway.outward.outgoing import answer_to
+from hermes_platform_gateway.outward.outgoing import answer_to, envelope_of
 from hermes_platform_gateway.people.access import Access
+from hermes_platform_gateway.people.blocks import blocks
 from hermes_platform_gateway.questions import Asked, put
 from hermes_platform_gateway.rows.kept import is_order_of, rows_of, sent
 from hermes_platform_gateway.rows.values import KnownChat, Outgoing
 from hermes_platform_gateway.targets import resolve
 
-__all__ = ["Messages", "envelope_of"]
+__all__ = ["Messages"]
 
 
 class Messages(Mailbox):
@@ -90,7 +91,15 @@ class Messages(Mailbox):
         with suppress(UnknownName):
             known["session_id"] = (await self._ctx.approvals.find(owner, question.id, admin=True)).session_id
         for chat in (await self._found(owner, target, None))[0]:
-            await put(self._ctx, Asked(address=envelope_of(chat), **known), question)
+            await put(self._ctx, Asked(address=envelope_of(chat), **known), question, _as_known)
+
+    async def blocked(self, people: Collection[str]) -> Collection[str]:
+        """Return which of these persons, accounts or groups are blocked now; the owner never is.
+
+        Who says what people may do asks it: the rows of blocks alone decide, for chats and for all other doors. A mute
+        closes chats only.
+        """
+        return (await blocks(self._ctx)).intersection(people)
 
     async def named(self, word: str, owner: Principal | None) -> Sequence[tuple[str, str]]:
         """The trace and the turn of each message that a word names."""
@@ -145,10 +154,9 @@ class Messages(Mailbox):
         return evolve(part, text=mask_of(self._ctx)(part.text)) if isinstance(part, Text) else part
 
 
-def envelope_of(chat: KnownChat) -> Envelope:
-    """What a message of a chat's owner from there would look like: its conversation is found by that."""
-    known = {name: getattr(chat, name) for name in ("platform", "account", "chat", "thread", "kind", "sender")}
-    return Envelope(**known, event_id="", message=Message(role="user", parts=()))
+async def _as_known(_chat: KnownChat) -> bool:
+    """Whether a private chat still is one: no service is connected here, so it is taken as it was known."""
+    return True
 
 
 def _told(message: Message, session: Session | None) -> Message:

@@ -13,16 +13,15 @@ from hermes_core.context import PluginContext
 from hermes_core.types import Button, Buttons, Envelope, Message, Principal, Question
 from hermes_core.values import frozen
 from hermes_platform_gateway.names import called, plain_name, without_marks
-from hermes_platform_gateway.outward.outgoing import answer_to, said
+from hermes_platform_gateway.outward.outgoing import answer_to, envelope_of, said
 from hermes_platform_gateway.people.admins import admin_chats
 from hermes_platform_gateway.rows.kept import rows_of
 from hermes_platform_gateway.rows.values import KnownChat, Outgoing, PutQuestion
 from hermes_platform_gateway.whose import is_shared, private_chat, speaker
 
-__all__ = ["Alone", "Asked", "envelope_to", "fenced", "put", "question_key"]
+__all__ = ["Alone", "Asked", "fenced", "put", "question_key"]
 
 Alone: TypeAlias = Callable[[KnownChat], Awaitable[bool]]
-_PLACE = ("platform", "account", "chat", "thread", "kind")
 _LABELS = {"once": "Yes, once", "session": "Yes, in this conversation", "always": "Yes, always", "deny": "No"}
 _LONGEST = 3000  # characters of what is asked about that are shown; all of it is in `hermes approvals show`
 _NEEDS_ADMIN = "This needs the yes of an admin, who was asked"
@@ -39,11 +38,7 @@ class Asked:
     unasked: bool = False
 
 
-async def _always(_chat: KnownChat) -> bool:
-    return True
-
-
-async def put(ctx: PluginContext, of: Asked, question: Question, alone: Alone = _always) -> list[Envelope]:
+async def put(ctx: PluginContext, of: Asked, question: Question, alone: Alone) -> list[Envelope]:
     """Put a question into the outbox, once for its id, for its person or the admins; where it goes.
 
     ``alone`` looks whether a private chat still is one: on some services others can come into it.
@@ -94,7 +89,7 @@ async def _to_admins(ctx: PluginContext, of: Asked, question: Question, alone: A
     asks, found = said(head, *_shown(question).parts), []
     for chat in [chat for chat in await admin_chats(ctx) if await alone(chat)]:
         key = f"{question_key(of.address, question.id)}:{chat.owner.person}"
-        found.append(answer_to(envelope_to(chat), chat.owner, asks, key=key, kind="question", unasked=True))
+        found.append(answer_to(envelope_of(chat), chat.owner, asks, key=key, kind="question", unasked=True))
     return found
 
 
@@ -104,13 +99,7 @@ def _privately(of: Asked, question: Question, chat: KnownChat) -> Outgoing:
     asks = said(f"Of what you said in {where}:", *_shown(question).parts)
     key = f"{question_key(of.address, question.id)}:private"
     known: dict[str, Any] = {"kind": "question", "trace": of.trace, "unasked": of.unasked}
-    return answer_to(envelope_to(chat), chat.owner, asks, key=key, **known)
-
-
-def envelope_to(chat: KnownChat) -> Envelope:
-    """The address of a chat that is known."""
-    known = {name: getattr(chat, name) for name in _PLACE}
-    return Envelope(**known, event_id="", sender="", message=Message(role="user", parts=()))
+    return answer_to(envelope_of(chat), chat.owner, asks, key=key, **known)
 
 
 def _where(outgoing: Outgoing, here: Envelope) -> Envelope:

@@ -15,9 +15,8 @@ from hermes_core.errors import StoreError, UserError
 from hermes_core.types import Ended, Envelope, Event, Principal, Speaker, Started, TurnResult, Waiting
 from hermes_platform_gateway.asks import Asks
 from hermes_platform_gateway.config import channel_of, gateway_settings, platform_settings
-from hermes_platform_gateway.messages import envelope_of
 from hermes_platform_gateway.outward.media_out import with_files
-from hermes_platform_gateway.outward.outgoing import answer_to, said
+from hermes_platform_gateway.outward.outgoing import answer_to, envelope_of, said
 from hermes_platform_gateway.outward.silence import is_silence
 from hermes_platform_gateway.people.access import Access
 from hermes_platform_gateway.questions import Asked
@@ -98,10 +97,7 @@ class TurnWorker:
 
     async def _given_up(self, session_id: str, owner: Principal) -> bool:
         """Give up what waits for somebody who is blocked, whoever ordered it; whether that is so."""
-        if owner == self._ctx.owner:
-            return False
-        kept = await rows_of(self._ctx).restrictions.of(owner.person)
-        if kept is None or kept.kind != "block":
+        if owner == self._ctx.owner or not (await self._ctx.host.rights(owner)).silent:
             return False
         with contextlib.suppress(UserError):  # it runs elsewhere, where it is stopped
             await self._ctx.turns.drop(session_id, owner=owner)
@@ -123,9 +119,9 @@ class TurnWorker:
             hidden = unasked and address is not None and await self._is_quiet(owner, address)
             order = waiting.envelope.order if waiting.envelope else None
             lasting = bool(order and order.ask)
-            speaker = await self._speaker(waiting)
+            speaker = await self._speaker(waiting, owner)
             origin = await self._origin(session_id, asked, speaker, lasting=lasting)
-            silent = self._ctx.host.rights(owner, speaker).silent
+            silent = (await self._ctx.host.rights(owner, speaker)).silent
             shown: Show | None = None
             ended = None
             try:
@@ -205,11 +201,16 @@ class TurnWorker:
         """Whether its person is left in peace in a chat now: then nobody is shown a turn that nobody asked for."""
         return await rows_of(self._ctx).quiet.until(owner, address.platform, address.chat) > 0
 
-    async def _speaker(self, waiting: Waiting) -> Speaker | None:
-        """Who wrote a message, as they are known now; nothing is done for somebody who was let out since."""
+    async def _speaker(self, waiting: Waiting, owner: Principal) -> Speaker | None:
+        """Who wrote a message, as they are known now; nothing is done for somebody who was let out since.
+
+        Of what a plugin ordered for somebody no service knows more than the order says.
+        """
         came = waiting.envelope
         if came is None or came.speaker is None:
             return None
+        if is_order_of(came, owner):
+            return came.speaker
         access = await self._access(evolve(came, addressed=True))
         return access.speaker if access.outcome == "in" else evolve(came.speaker, role="blocked")
 
@@ -233,7 +234,7 @@ class TurnWorker:
     async def _ends(self, of: Asked, speaker: Speaker | None, result: TurnResult) -> Prepared[object] | None:
         """What says something of a turn's end. One that was stopped was stopped by its person, who was told so."""
         text = {"done": result.answer, "failed": result.error}.get(result.state, "")
-        if not text.strip() or is_silence(text) or self._ctx.host.rights(of.owner, speaker).silent:
+        if not text.strip() or is_silence(text) or (await self._ctx.host.rights(of.owner, speaker)).silent:
             return None
         failed = result.state == "failed"
         text = without_places(text) if failed and of.owner != self._ctx.owner else text

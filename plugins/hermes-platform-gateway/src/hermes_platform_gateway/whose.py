@@ -2,7 +2,7 @@
 
 from hermes_core.context import PluginContext
 from hermes_core.types import Envelope, Principal
-from hermes_platform_gateway.people.access import AccessRules, admit, chat_principal
+from hermes_platform_gateway.people.access import admit, chat_principal, rules_of
 from hermes_platform_gateway.rows.kept import rows_of
 from hermes_platform_gateway.rows.values import KnownChat
 
@@ -21,7 +21,7 @@ async def speaker(ctx: PluginContext, envelope: Envelope, owner: Principal) -> P
     """
     if not is_shared(owner, envelope) or not envelope.event_id:
         return owner
-    rules = AccessRules.of(ctx, envelope.platform)
+    rules = rules_of(ctx, envelope.platform)
     known = await rows_of(ctx).people.person(envelope.platform, envelope.sender)
     return admit(envelope, rules, known).principal
 

@@ -36,7 +36,10 @@ _FILTER = {
 
 @define
 class News:
-    """What one sync brought. ``token`` is where the next one starts; ``keys`` are room keys that came with it."""
+    """What one sync brought. ``token`` is where the next one starts; ``keys`` are room keys that came with it.
+
+    ``put_out`` are rooms that somebody else put the account out of, each with the event that says so.
+    """
 
     token: str
     events: list[tuple[str, Event]] = field(factory=list)
@@ -44,6 +47,7 @@ class News:
     invites: list[tuple[str, str]] = field(factory=list)
     joined: list[str] = field(factory=list)
     left: list[str] = field(factory=list)
+    put_out: list[tuple[str, Event]] = field(factory=list)
 
 
 class Feed:
@@ -92,7 +96,8 @@ class Feed:
         rooms = answer.get("rooms", {})
         for room_id, told in rooms.get("invite", {}).items():
             news.invites.extend(self._invite(room_id, told))
-        for room_id in rooms.get("leave", {}):
+        for room_id, told in rooms.get("leave", {}).items():
+            news.put_out.extend(self._put_out(room_id, told))
             self._rooms.forget(room_id)
             self._new.discard(room_id)
             news.left.append(room_id)
@@ -132,6 +137,17 @@ class Feed:
                 return found[::-1]
         self._log.warning("matrix: more than %d events were missed in %s; older ones are gone.", len(found), room_id)
         return found[::-1]
+
+    def _put_out(self, room_id: str, told: Mapping[str, Any]) -> list[tuple[str, Event]]:
+        """Who put the account out of a room that it was in."""
+        if room_id not in self._new and self._store.get("joined", room_id) is None:
+            return []  # an invitation that was taken back
+        for event in (*told.get("timeline", {}).get("events", ()), *told.get("state", {}).get("events", ())):
+            mine = event.get("type") == "m.room.member" and event.get("state_key") == self._me
+            gone = event.get("content", {}).get("membership") in ("leave", "ban")
+            if mine and gone and event.get("event_id") and event.get("sender") not in (None, self._me):
+                return [(room_id, event)]
+        return []
 
     def _invite(self, room_id: str, told: Mapping[str, Any]) -> list[tuple[str, str]]:
         for event in told.get("invite_state", {}).get("events", ()):

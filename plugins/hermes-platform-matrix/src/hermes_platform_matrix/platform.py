@@ -31,6 +31,7 @@ class Matrix(Platform):
             Feature.TYPING,
             Feature.LOCATIONS,
             Feature.MEDIA,
+            Feature.LEAVE,
             Feature.MEMBERS,
             Feature.POLLS,
             Feature.THREADS,

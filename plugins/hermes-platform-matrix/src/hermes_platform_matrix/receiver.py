@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from hermes_core.errors import HermesError
-from hermes_core.types import Envelope
+from hermes_core.types import Envelope, Message
 from hermes_platform_matrix.config import Config
 from hermes_platform_matrix.connection import Connection, secure
 from hermes_platform_matrix.e2ee.machine import Unreadable
@@ -97,7 +97,22 @@ class Receiver:
                 await self._one(waiting["room"], waiting["event"])
         for room_id, event in news.events:
             await self._one(room_id, event)
+        for room_id, event in news.put_out:
+            self._marks.expect(str(event["event_id"]))
+            await self.inbox.put(self._put_out(room_id, event))
         self._marks.end()
+
+    def _put_out(self, room_id: str, event: Mapping[str, Any]) -> Envelope:
+        return Envelope(
+            platform="matrix",
+            account=self._connection.user,
+            event_id=str(event["event_id"]),
+            chat=room_id,
+            sender=str(event["sender"]),
+            message=Message(role="user", parts=()),
+            kind="group",
+            what="removed",
+        )
 
     async def _one(self, room_id: str, event: Mapping[str, Any]) -> None:
         found = await self._patiently(room_id, event)

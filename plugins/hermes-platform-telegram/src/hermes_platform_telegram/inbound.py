@@ -195,6 +195,7 @@ def _envelope(incoming: Incoming, me: Me, files: list[Blob | Text]) -> Envelope:
         chat_name=incoming.chat_name,
         message_id=incoming.message_id,
         kind=incoming.kind,
+        what="press" if incoming.press else "removed" if incoming.removed else "message",
         addressed=incoming.addressed,
         quote=incoming.quote,
         quote_by=incoming.quote_by,

@@ -53,6 +53,7 @@ class Telegram(Platform):
             Feature.EDIT,
             Feature.LOCATIONS,
             Feature.MEDIA,
+            Feature.LEAVE,
             Feature.MEMBERS,
             Feature.POLLS,
             Feature.REACTIONS,

@@ -15,7 +15,7 @@ __all__ = ["ALLOWED", "Attached", "Incoming", "Me", "read_message", "read_update
 
 # Edits are not asked for: Telegram also tells them when a preview or a live location changes, and what was said to the
 # agent is said.
-ALLOWED = ("message", "channel_post", "callback_query")
+ALLOWED = ("message", "channel_post", "callback_query", "my_chat_member")
 _QUOTE = 2000  # characters of a quoted message
 _TYPE = re.compile(r"[a-z0-9][a-z0-9.+-]{0,60}/[a-z0-9][a-z0-9.+-]{0,100}")
 _KINDS: Mapping[str, Literal["dm", "group", "channel"]] = {
@@ -56,6 +56,7 @@ class Incoming:
     """What a person said or pressed. ``press`` is the id of a pressed button's query, ``album`` that of an album.
 
     ``forwarded``: somebody else wrote it, wherever it was brought from. ``bot``: another bot says it, and names us.
+    ``removed``: it says that the sender put the bot out of the chat.
     """
 
     event_id: str
@@ -75,6 +76,7 @@ class Incoming:
     album: str = ""
     forwarded: bool = False
     bot: bool = False
+    removed: bool = False
 
 
 def read_update(update: Mapping[str, JSON], me: Me) -> Incoming | None:
@@ -82,6 +84,8 @@ def read_update(update: Mapping[str, JSON], me: Me) -> Incoming | None:
     number = int(update["update_id"])
     if press := update.get("callback_query"):
         return _press(number, press, me)
+    if change := update.get("my_chat_member"):
+        return _removed(number, change, me)
     message = update.get("message") or update.get("channel_post")
     return read_message(number, message, me) if message else None
 
@@ -149,6 +153,23 @@ def _press(number: int, press: Mapping[str, JSON], me: Me) -> Incoming | None:
         message_id=str(int(message["message_id"])),
         text=str(says),
         press=str(press["id"]),
+    )
+
+
+def _removed(number: int, change: Mapping[str, JSON], me: Me) -> Incoming | None:
+    """That somebody put the bot out of a group or channel; what else changes for it there is nobody's words."""
+    chat, by = change["chat"], str(int(change["from"]["id"]))
+    kind, now = _KINDS[chat["type"]], change["new_chat_member"]["status"]
+    if kind == "dm" or by == me.id or now not in ("left", "kicked"):
+        return None
+    return Incoming(
+        event_id=f"{me.id}:{number}:removed",
+        chat=str(int(chat["id"])),
+        sender=by,
+        kind=kind,
+        sender_name=_full_name(change["from"]),
+        chat_name=_title(chat),
+        removed=True,
     )
 
 

@@ -17,7 +17,7 @@ def make_roles(ctx: PluginContext) -> click.Command:
     @click.command("roles")
     @click.argument("person", default="")
     @json_option
-    def roles(person: str, as_json: bool) -> None:
+    async def roles(person: str, as_json: bool) -> None:
         """Print the roles there are and who has which, or what a PERSON may do.
 
         A person is as `hermes config show gateway.people` names them, or an account: telegram:123. To give somebody a
@@ -26,8 +26,16 @@ def make_roles(ctx: PluginContext) -> click.Command:
         """
         known = roles_of(ctx)
         if person:
-            rights = known.rights(Principal(profile=ctx.owner.profile, person=person), None)
-            rows = [{"person": person, "role": rights.role, "may": "\n".join((*rights.words, rights.refused)).strip()}]
+            whose = Principal(profile=ctx.owner.profile, person=person)
+            await known.look(whose, None)
+            rights = known.rights(whose, None)
+            rows = [
+                {
+                    "person": person,
+                    "role": rights.role,
+                    "may": "\n".join(dict.fromkeys((*rights.words, rights.refused))).strip(),
+                }
+            ]
             if as_json:
                 emit(rows, (), as_json=True, empty="")
             else:

@@ -171,6 +171,11 @@ class Config:
         "themselves.",
         default="admin",
     )
+    blocks: list[str] = option(
+        "Mailboxes of plugins that may say who is blocked, wherever they come in.",
+        factory=lambda: ["gateway"],
+        example=["gateway"],
+    )
     opens: list[str] = option(
         "Services of plugins that may open further folders to people than their own.",
         factory=lambda: ["shared"],

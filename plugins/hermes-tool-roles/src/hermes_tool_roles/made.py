@@ -1,6 +1,6 @@
 """The parts of the plugin in one home, made when first needed."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Protocol, TypeVar, runtime_checkable
 
 from hermes_core.context import PluginContext
@@ -11,9 +11,17 @@ from hermes_tool_roles.gate import Gate
 from hermes_tool_roles.purse import PersonsDay
 from hermes_tool_roles.rights import HomeRoles
 
-__all__ = ["OpensFolders", "accounts_of", "further_of", "gate_of", "purse_of", "roles_of"]
+__all__ = ["Blocks", "OpensFolders", "accounts_of", "further_of", "gate_of", "purse_of", "roles_of"]
 
 T = TypeVar("T")
+
+
+@runtime_checkable
+class Blocks(Protocol):
+    """A mailbox of a plugin that says who is blocked."""
+
+    async def blocked(self, people: Collection[str]) -> Collection[str]:
+        """Return which of these persons, accounts or groups are. Asked before anything is done for one of them."""
 
 
 @runtime_checkable
@@ -27,7 +35,19 @@ class OpensFolders(Protocol):
 def roles_of(ctx: PluginContext) -> HomeRoles:
     """Who says what people may do."""
     if "roles" not in ctx.state:
-        ctx.state["roles"] = HomeRoles(ctx.config or Config(), host=ctx.owner)
+        config = ctx.config or Config()
+
+        async def blocked(people: Collection[str]) -> Collection[str]:
+            found, _ = ctx.host.contributed("mailboxes", config.blocks)
+            asked = [one for one in found.values() if isinstance(one, Blocks)]
+            return [person for one in asked for person in await one.blocked(people)]
+
+        ctx.state["roles"] = HomeRoles(
+            config,
+            host=ctx.owner,
+            blocked=blocked,
+            opened=lambda owner: _opened(ctx, config, owner),
+        )
     return _known(ctx, "roles", HomeRoles)
 
 
@@ -54,7 +74,11 @@ def purse_of(ctx: PluginContext) -> PersonsDay:
 
 async def further_of(ctx: PluginContext, owner: Principal) -> Sequence[tuple[str, bool]]:
     """Return which folders services that ``roles.opens`` names open to somebody. One that fails refuses the call."""
-    found, _ = ctx.host.contributed("services", roles_of(ctx).config.opens)
+    return await _opened(ctx, roles_of(ctx).config, owner)
+
+
+async def _opened(ctx: PluginContext, config: Config, owner: Principal) -> Sequence[tuple[str, bool]]:
+    found, _ = ctx.host.contributed("services", config.opens)
     asked = [one for one in found.values() if isinstance(one, OpensFolders)]
     return [folder for one in asked for folder in await one.opened(owner)]
 

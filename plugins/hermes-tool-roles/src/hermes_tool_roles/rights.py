@@ -1,13 +1,13 @@
 """What people may do: their role, in the terms of the kernel and in words."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from datetime import datetime
 
 from attrs import evolve
 
 from hermes_core.kinds import Roles
 from hermes_core.options import listed
-from hermes_core.types import Effect, Principal, Rights, Speaker, TurnBounds
+from hermes_core.types import Effect, Folder, Principal, Rights, Session, Speaker, TurnBounds
 from hermes_tool_roles.config import BLOCKED, BUILT_IN, OWNER, Config, RoleSettings, whole
 from hermes_tool_roles.hours import hours_of, within, zone_of
 
@@ -38,10 +38,38 @@ class HomeRoles(Roles):
         *,
         host: Principal,
         now: Callable[[], datetime] = lambda: datetime.now().astimezone(),
+        blocked: Callable[[Collection[str]], Awaitable[Collection[str]]] | None = None,
+        opened: Callable[[Principal], Awaitable[Sequence[tuple[str, bool]]]] | None = None,
     ) -> None:
+        """``blocked`` tells which of some people nobody hears any more, as they are kept elsewhere.
+
+        ``opened`` tells which folders somebody reaches besides their own, each with whether they write there.
+        """
         self.config, self.now = config, now
+        self._blocked, self._out, self._opened = blocked, frozenset[str](), opened
         self._host = host
         self._whole: dict[str, RoleSettings] = {}
+
+    async def look(self, owner: Principal, speaker: Speaker | None) -> None:
+        """See Roles: who is blocked, by now."""
+        asked = {owner.person, speaker.person if speaker else owner.person} - {self._host.person}
+        if self._blocked and asked:
+            self._out = (self._out - asked) | frozenset(await self._blocked(asked))
+
+    async def folders(self, session: Session) -> Sequence[Folder]:
+        """See Roles: what others share, as far as one's own role gives files at all; to read once others are heard.
+
+        Where text from outside is in a conversation, its commands change nothing that is another's: a file tool, before
+        which a person is asked, does. In a conversation of several people nobody's commands reach what is only theirs.
+        """
+        if self._opened is None or session.asker != session.owner:
+            return ()
+        bounds = self.rights(session.owner, session.speaker).bounds if session.owner != self._host else None
+        never = bounds.never if bounds else ()
+        if Effect.READ_FILES in never:
+            return ()
+        may = Effect.WRITE_FILES not in never and not session.untrusted
+        return [Folder(path, writes=writes and may) for path, writes in await self._opened(session.owner)]
 
     def name_of(self, owner: Principal, speaker: Speaker | None) -> str:
         """The name of the role of who speaks in a session of ``owner``."""
@@ -49,8 +77,8 @@ class HomeRoles(Roles):
         if person == self._host.person and owner.profile == self._host.profile:
             return OWNER
         said = speaker.role if speaker else ""
-        if said == BLOCKED:
-            return said
+        if said == BLOCKED or not self._out.isdisjoint((person, owner.person)):
+            return BLOCKED
         if person in self.config.people:
             return self.config.people[person]
         if said in self.config.define or said in BUILT_IN:

@@ -29,7 +29,7 @@ class Folder:
     others_write: bool = False
 
 
-def named(ctx: PluginContext, session: Session, words: str, *, writes: bool) -> tuple[str, str]:
+async def named(ctx: PluginContext, session: Session, words: str, *, writes: bool) -> tuple[str, str]:
     """Return the folder that somebody means to share, and below which it has to stay: of the owner any.
 
     Raises UserError where it is no folder, not theirs, or holds what nobody is to reach.
@@ -48,7 +48,7 @@ def named(ctx: PluginContext, session: Session, words: str, *, writes: bool) -> 
         raise UserError(f"{folder} cannot be shared: {reason}.", hint="Share a folder that holds nothing else.")
     if not folder.isprintable():
         raise UserError("That folder's name cannot be shown as it is.", hint="Give it another.")
-    if reason := may_share(ctx.host.rights(session.owner), writes=writes):
+    if reason := may_share(await ctx.host.rights(session.owner), writes=writes):
         raise UserError(reason)
     return folder, session.cwd if guest else ""
 
@@ -88,7 +88,7 @@ async def folders_of(ctx: PluginContext, owner: Principal) -> Sequence[Folder]:
     found = [one for one in by_settings(ctx, owner) if _is_itself(one.path)]
     if await is_known(ctx, owner):
         for share in await shared_of(ctx).of(owner.person):
-            if share.kind == "folder" and share.has(owner.person) and _is_in_force(ctx, share):
+            if share.kind == "folder" and share.has(owner.person) and await _is_in_force(ctx, share):
                 others = any(share.writes(person) for person in share.people if person != owner.person)
                 writes = share.writes(owner.person)
                 found.append(Folder(path=share.folder, whose=share.person, writes=writes, others_write=others))
@@ -111,11 +111,11 @@ def by_settings(ctx: PluginContext, owner: Principal) -> list[Folder]:
     return found
 
 
-def _is_in_force(ctx: PluginContext, share: Share) -> bool:
+async def _is_in_force(ctx: PluginContext, share: Share) -> bool:
     if not _is_itself(share.folder) or (share.root and not within(share.folder, os.path.realpath(share.root))):
         return False
     whose = Principal(profile=ctx.owner.profile, person=share.person)
-    return whose == ctx.owner or not may_share(ctx.host.rights(whose), writes=False)
+    return whose == ctx.owner or not may_share(await ctx.host.rights(whose), writes=False)
 
 
 def _is_itself(folder: str) -> bool:

@@ -41,16 +41,16 @@ async def judge(
     if not there:
         return None
     apart = Feature.ISOLATED in workspace.features
+    given = {one.path for one in workspace.also}
     if Effect.EXECUTE in effects:
         said = json.dumps(call.arguments, ensure_ascii=False)
-        if session.owner != ctx.owner and (apart or walled) and any(one.path in said for one in there):
-            return _no(
-                "commands do not reach what others share: their place holds your own folder only. Use file tools"
-            )
+        closed = [one for one in there if one.path not in given]
+        if session.owner != ctx.owner and (apart or walled) and any(one.path in said for one in closed):
+            return _no("commands do not reach what others share here: their place holds your own folder only")
         return None
     for path in _paths(workspace, touches):
         found = next((one for one in there if within(path, one.path)), None)
-        if found and apart:
+        if found and apart and found.path not in given:
             return _no("your files lie in a place apart, which holds no folder that others share")
         if found and Effect.WRITE_FILES in effects:
             if not found.writes:
@@ -61,11 +61,20 @@ async def judge(
 
 
 async def marked(
-    ctx: PluginContext, session: Session, result: ToolResult, workspace: Workspace, touches: Iterable[str]
+    ctx: PluginContext,
+    session: Session,
+    call: ToolCall,
+    result: ToolResult,
+    workspace: Workspace,
+    touches: Iterable[str],
 ) -> ToolResult | None:
-    """Say of what a tool read where others write that it may be their words: then it comes from outside."""
-    paths = _paths(workspace, touches)
-    if not paths or result.failed or Feature.ISOLATED in workspace.features:
+    """Say of what a tool read where others write that it may be their words: then it comes from outside.
+
+    Of a command its place says what it read; of other programs that run there it is so where they name the folder.
+    """
+    paths = _paths(workspace, touches) or _named(workspace, call)
+    given = {one.path for one in workspace.also}
+    if not paths or result.failed or (Feature.ISOLATED in workspace.features and not given):
         return None
     mine = session.owner.person
     for one in await _folders(ctx, session):
@@ -80,6 +89,12 @@ async def marked(
 
 def _no(reason: str) -> Verdict:
     return Verdict(outcome="deny", reason=reason, by="shared")
+
+
+def _named(workspace: Workspace, call: ToolCall) -> list[str]:
+    """The folders of others that a call names which does not say what it touches."""
+    said = json.dumps(call.arguments, ensure_ascii=False) if workspace.also else ""
+    return [one.path for one in workspace.also if one.path in said]
 
 
 def _paths(workspace: Workspace, touches: Iterable[str] | None) -> list[str]:

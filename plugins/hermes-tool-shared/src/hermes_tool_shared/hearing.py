@@ -44,9 +44,14 @@ async def pre_tool_call(
 
 @hookimpl
 async def transform_tool_result(
-    ctx: PluginContext, session: Session, result: ToolResult, workspace: Workspace, touches: frozenset[str]
+    ctx: PluginContext,
+    session: Session,
+    call: ToolCall,
+    result: ToolResult,
+    workspace: Workspace,
+    touches: frozenset[str],
 ) -> ToolResult | None:
     """Mark what others may have written."""
     from hermes_tool_shared.gate import marked
 
-    return await marked(ctx, session, result, workspace, touches)
+    return await marked(ctx, session, call, result, workspace, touches)

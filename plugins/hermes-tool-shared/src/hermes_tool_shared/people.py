@@ -51,7 +51,7 @@ async def find(ctx: PluginContext, person: str) -> str:
     if person not in stored | {ctx.owner.person} or "#" in person or person.startswith("("):
         return ""
     who = Principal(profile=ctx.owner.profile, person=person)
-    return "" if who != ctx.owner and ctx.host.rights(who).silent else person
+    return "" if who != ctx.owner and (await ctx.host.rights(who)).silent else person
 
 
 async def is_alone(ctx: PluginContext, session: Session) -> bool:

@@ -53,7 +53,7 @@ async def share(ctx: PluginContext, session: Session, rest: str) -> str:
     else:
         from hermes_tool_shared.folders import named
 
-        folder, root = named(ctx, session, said["folder"], writes=writes)
+        folder, root = await named(ctx, session, said["folder"], writes=writes)
         name = folder.removeprefix(root).lstrip("/") if root else folder
         wanted = Share(id="", person=mine, kind="folder", name=name, folder=folder, root=root)
     who = await find(ctx, said["who"])

@@ -71,10 +71,11 @@ class Sharing(Service):
             await asyncio.sleep(_ROUND)
 
     async def opened(self, owner: Principal) -> "list[tuple[str, bool]]":
-        """Return the folders that somebody reaches besides their own, each with whether they write there.
+        """Return the folders of others that somebody reaches, each with whether they write there.
 
-        Who keeps people to their folder asks it of services that ``roles.opens`` names.
+        Who keeps people to their folder, and says what commands reach, asks it of services that ``roles.opens`` names.
         """
         from hermes_tool_shared.folders import folders_of
 
-        return [(one.path, one.writes) for one in await folders_of(self._ctx, owner)]
+        there = await folders_of(self._ctx, owner)
+        return [(one.path, one.writes) for one in there if one.whose != owner.person]

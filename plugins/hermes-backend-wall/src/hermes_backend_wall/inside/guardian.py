@@ -49,7 +49,7 @@ def part(settings: Mapping[str, Any], control: socket.socket, way: socket.socket
     kernel.keep_orphans()
     kernel.hide_memory()
     kernel.drop_rights()
-    kernel.restrict(kernel.landlock(settings["paths"]))
+    kernel.restrict(kernel.landlock(settings["paths"], settings["exact"]))
     listener = kernel.filter_calls(base64.b64decode(settings["filter"]), listen=True)
     socket.send_fds(its, [b"f"], [listener])
     os.close(listener)

@@ -14,7 +14,7 @@ import struct
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Container, Iterable, Mapping
 
 __all__ = [
     "abi",
@@ -136,9 +136,10 @@ def scope() -> bool:
     return True
 
 
-def landlock(paths: Mapping[str, Iterable[str]]) -> int:
+def landlock(paths: Mapping[str, Iterable[str]], exact: Container[str] = ()) -> int:
     """A ruleset that allows what ``GRANTS`` gives to lists of paths, and no TCP; those that are missing are left out.
 
+    What is ``exact`` is left out, too, where a link leads elsewhere by now.
     Raises OSError where there is no Landlock.
     """
     version = abi()
@@ -149,6 +150,9 @@ def landlock(paths: Mapping[str, Iterable[str]]) -> int:
             try:
                 fd = os.open(name, os.O_PATH | os.O_CLOEXEC)
             except OSError:
+                continue
+            if name in exact and os.readlink(f"/proc/self/fd/{fd}") != name:  # noqa: PTH115
+                os.close(fd)
                 continue
             rights = GRANTS[kind] & handled
             if not stat.S_ISDIR(os.fstat(fd).st_mode):

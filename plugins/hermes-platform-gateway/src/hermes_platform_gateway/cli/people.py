@@ -12,14 +12,15 @@ from hermes_core.types import Principal, Usage
 from hermes_platform_gateway.people.access import OWNER
 from hermes_platform_gateway.people.invites import invite as invited
 from hermes_platform_gateway.people.invites import links
-from hermes_platform_gateway.people.moderation import let_back, open_doors, open_keys, restrict, seconds_of
-from hermes_platform_gateway.people.register import Entry, Register, spending
+from hermes_platform_gateway.people.moderation import let_back, open_doors, restrict, seconds_of
+from hermes_platform_gateway.people.register import Entry, Register, open_keys, spending
 from hermes_platform_gateway.people.spoken import kept_in_words, spent_in_words
 from hermes_platform_gateway.rows.kept import rows_of
 from hermes_tables.tables import ago, emit, json_option, visible
 
 __all__ = ["make_block", "make_invite", "make_list", "make_mute", "make_people", "make_show", "make_unblock"]
 
+_OPEN = "without the plugin tool/roles it is not closed by this: take it out of the settings"
 _NAME = click.argument("who", metavar="WHO")
 
 
@@ -95,13 +96,14 @@ def make_block(ctx: PluginContext) -> click.Command:
     @_NAME
     @json_option
     async def block(who: str, as_json: bool) -> None:
-        """Hear somebody no longer, whatever lets them in to chats; nothing that was ordered for them is done either.
+        """Hear somebody no longer at any door: chats, keys of the API, what was ordered for them before.
 
         What runs for them is stopped. `people unblock` takes it back; their conversations stay: see `people erase`.
         """
         entry = await _meant(ctx, who)
         await restrict(ctx, entry, by=getpass.getuser(), actor=OWNER)
         doors = open_doors(ctx, entry)
+        shut = (await ctx.host.rights(Principal(profile=ctx.owner.profile, person=entry.person))).silent
         if as_json:
             row = {"person": entry.person, "blocked": True, "settings": doors, "keys": open_keys(ctx, entry.person)}
             emit([row], (), as_json=True, empty="")
@@ -112,7 +114,7 @@ def make_block(ctx: PluginContext) -> click.Command:
         for door in doors:
             click.echo(f"{door} would let them in; they are blocked all the same.", err=True)
         for key in open_keys(ctx, entry.person):
-            click.echo(f"{key} is a key that is not closed by this: take it out of the settings.", err=True)
+            click.echo(f"{key} is a key of theirs; {'it opens nothing now' if shut else _OPEN}.", err=True)
 
     return block
 

@@ -70,8 +70,7 @@ class _Chats:
         from hermes_core.codec import plain_text
         from hermes_platform_gateway.config import mask_of
         from hermes_platform_gateway.conversations import Conversations
-        from hermes_platform_gateway.messages import envelope_of
-        from hermes_platform_gateway.outward.outgoing import answer_to, said
+        from hermes_platform_gateway.outward.outgoing import answer_to, envelope_of, said
         from hermes_platform_gateway.people.access import Access
 
         if not rest:

@@ -1,9 +1,9 @@
 """Messages to where another one came from."""
 
 from hermes_core.types import Chat, Envelope, Message, Part, Principal, Text
-from hermes_platform_gateway.rows.values import Outgoing
+from hermes_platform_gateway.rows.values import KnownChat, Outgoing
 
-__all__ = ["answer_to", "said"]
+__all__ = ["answer_to", "envelope_of", "said"]
 
 
 def said(text: str, *more: Part) -> Message:
@@ -41,3 +41,9 @@ def answer_to(
         message=message,
         unasked=unasked,
     )
+
+
+def envelope_of(chat: KnownChat) -> Envelope:
+    """The address of a chat that is known, as of a message of its owner from there: its conversation is found by it."""
+    known = {name: getattr(chat, name) for name in ("platform", "account", "chat", "thread", "kind", "sender")}
+    return Envelope(**known, event_id="", message=Message(role="user", parts=()))

@@ -291,7 +291,7 @@ class Sender:
         self.limiter.went_well(row.id)
         if dead:
             with suppress(HermesError):  # it is told with the next one that is given up
-                await put_out(self._ctx, row.outgoing, why)
+                await put_out(self._ctx, row.outgoing.platform, row.outgoing.chat.id, why)
         chat = row.outgoing.chat.id
         log.warning("message %s to %s %s is given up: %s", row.outgoing.key, self.platform.name, chat, why)
 

@@ -2,7 +2,7 @@
 
 How a way in uses it::
 
-    rules = AccessRules.of(ctx, envelope.platform)                   # when the platform is opened
+    rules = rules_of(ctx, envelope.platform)
     speaker = await rows.people.speaker(envelope.platform, envelope.sender, *rules.names(envelope))
     access = admit(envelope, rules, *speaker)
     if access.outcome == "in": ...       # access.principal speaks, with access.role
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from hermes_core.context import PluginContext
     from hermes_platform_gateway.rows.values import Person, Restriction
 
-__all__ = ["OWNER", "Access", "AccessRules", "admit", "chat_principal"]
+__all__ = ["OWNER", "Access", "AccessRules", "admit", "chat_principal", "rules_of"]
 
 OWNER = Principal().person  # who the sessions of this machine's terminal belong to
 
@@ -107,6 +107,14 @@ class AccessRules:
         """What a sender is called besides their account: the person of the settings, and the group they write in."""
         group = chat_principal(envelope, self.profile).person if envelope.kind != "dm" or not envelope.sender else ""
         return [name for name in (self.accounts.get(f"{envelope.platform}:{envelope.sender}", ""), group) if name]
+
+
+def rules_of(ctx: "PluginContext", platform: str) -> AccessRules:
+    """The rules for one platform, read once. Raises ConfigError."""
+    known: dict[str, AccessRules] = ctx.state.setdefault("access", {})
+    if platform not in known:
+        known[platform] = AccessRules.of(ctx, platform)
+    return known[platform]
 
 
 def _kept(kept: "Restriction", by: str) -> str:

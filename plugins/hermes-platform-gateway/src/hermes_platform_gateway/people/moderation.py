@@ -10,11 +10,12 @@ from hermes_core.options import listed
 from hermes_core.types import Principal
 from hermes_platform_gateway.config import gateway_settings, platform_settings
 from hermes_platform_gateway.people.access import OWNER
+from hermes_platform_gateway.people.blocks import changed
 from hermes_platform_gateway.people.register import Entry
 from hermes_platform_gateway.rows.kept import rows_of
 from hermes_platform_gateway.rows.values import Restriction
 
-__all__ = ["let_back", "open_doors", "open_keys", "restrict", "seconds_of"]
+__all__ = ["let_back", "open_doors", "restrict", "seconds_of"]
 
 _UNITS = {"m": 60, "min": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _LONGEST = 366 * 86_400
@@ -46,6 +47,7 @@ async def restrict(ctx: PluginContext, entry: Entry, *, by: str, actor: str, sec
     wanted = Restriction(subject=entry.person, kind=kind, person=entry.person, by=by, until=until)
     rows = rows_of(ctx)
     await rows.restrictions.put(wanted, entry.accounts)
+    changed(ctx)
     await rows.invites.withdraw(entry.person)
     await _stop(ctx, Principal(profile=ctx.owner.profile, person=entry.person))
     return wanted
@@ -53,7 +55,9 @@ async def restrict(ctx: PluginContext, entry: Entry, *, by: str, actor: str, sec
 
 async def let_back(ctx: PluginContext, entry: Entry, *, kind: str = "") -> bool:
     """Take back what keeps somebody from being heard; whether anything did."""
-    return await rows_of(ctx).restrictions.lift(entry.person, *entry.accounts, kind=kind) > 0
+    lifted = await rows_of(ctx).restrictions.lift(entry.person, *entry.accounts, kind=kind)
+    changed(ctx)
+    return lifted > 0
 
 
 def open_doors(ctx: PluginContext, entry: Entry) -> list[str]:
@@ -72,16 +76,6 @@ def open_doors(ctx: PluginContext, entry: Entry) -> list[str]:
     if gateway.allow_all_users:
         found.append("gateway.allow_all_users")
     return list(dict.fromkeys(found))
-
-
-def open_keys(ctx: PluginContext, person: str) -> list[str]:
-    """The settings of platforms that hand a person a key of their own: who has it is let in there all the same."""
-    found = []
-    for platform, section in dict(ctx.host.section("platforms")).items():
-        for name, there in (section or {}).items():
-            if isinstance(there, dict):
-                found += [f"platforms.{platform}.{name}.{key}" for key, whose in there.items() if whose == person]
-    return found
 
 
 async def _stop(ctx: PluginContext, owner: Principal) -> None:

@@ -17,7 +17,7 @@ from hermes_platform_gateway.people.access import OWNER
 from hermes_platform_gateway.rows.kept import rows_of
 from hermes_platform_gateway.rows.values import KnownChat, Person, Restriction
 
-__all__ = ["Entry", "Register", "Spending", "spending"]
+__all__ = ["Entry", "Register", "Spending", "open_keys", "spending"]
 
 _MOST = 100_000  # sessions of one person that are counted
 _INVITED = "an invitation that waits"
@@ -80,7 +80,7 @@ class Register:
         return sorted(self._entries.values(), key=lambda one: (one.person != OWNER, one.group, one.person))
 
     def find(self, words: str) -> Entry:
-        """Who is meant: by the person's name, an account (``telegram:123``), its bare id, or the name of a service.
+        """Who is meant: by the person's name, an account (``telegram:123``), its bare id, a service's name or a key's.
 
         Raises UnknownName, and UserError where a name could be several.
         """
@@ -98,6 +98,8 @@ class Register:
                 raise UserError(f"{words!r} could be {len(found)} people.", hint=f"Say which: {shown}")
             if found:
                 return found[0]
+        if open_keys(self._ctx, words):  # somebody who has a key of their own, and never used it
+            return Entry(person=words)
         raise UnknownName(
             "person", words, [*self._entries, *(a for one in self._entries.values() for a in one.accounts)]
         )
@@ -125,6 +127,16 @@ async def spending(ctx: PluginContext, person: str) -> Spending:
         sessions=len(sessions),
         seen=max((row.updated for row in sessions), default=0.0),
     )
+
+
+def open_keys(ctx: PluginContext, person: str) -> list[str]:
+    """The settings of platforms that hand a person a key of their own: who has it is let in there all the same."""
+    found = []
+    for platform, section in dict(ctx.host.section("platforms")).items():
+        for name, there in (section or {}).items():
+            if isinstance(there, dict):
+                found += [f"platforms.{platform}.{name}.{key}" for key, whose in there.items() if whose == person]
+    return found
 
 
 def _sum(of: Iterable[Usage]) -> Usage:

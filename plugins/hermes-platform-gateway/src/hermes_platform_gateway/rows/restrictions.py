@@ -21,6 +21,12 @@ class Restrictions(Part):
         return restriction_of(tx, subjects, now)
 
     @unit(READ)
+    def blocked(self, tx: TablesTransaction) -> list[str]:
+        """The names that are blocked now."""
+        now, rows = tx.clock(), tx.execute(sa.select(restrictions).where(restrictions.c.kind == "block"))
+        return [row["subject"] for row in rows if not row["until"] or row["until"] > now]
+
+    @unit(READ)
     def all(self, tx: TablesTransaction, *, now: float | None = None) -> list[Restriction]:
         """Everything that holds now."""
         now = tx.clock() if now is None else now
