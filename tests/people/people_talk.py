@@ -18,8 +18,10 @@ _QUESTION = re.compile(r"/approve (\w+) ")
 class Talk:
     """One person's side. ``saw`` is what they were shown, step by step, as it finally stands."""
 
-    def __init__(self, house: House, who: str, dice: random.Random, *, patient: bool = True) -> None:
-        self.house, self.who, self.dice, self.patient = house, who, dice, patient
+    def __init__(
+        self, house: House, who: str, dice: random.Random, *, patient: bool = True, pause: float = 0.1
+    ) -> None:
+        self.house, self.who, self.dice, self.patient, self.pause = house, who, dice, patient, pause
         self.api: list[tuple[str, str]] = []  # the step, and what the API answered
         self.session, self.answered = "", set[str]()
         self.last: dict[str, Any] | None = None  # a question with buttons
@@ -163,7 +165,7 @@ class Talk:
 
     def _wait(self, true: Any, step: Step) -> bool:
         if not self.patient:
-            time.sleep(self.dice.random() * 0.1)
+            time.sleep(self.dice.random() * self.pause)
             return bool(true())
         until(true, (step, [said(one) for one in self.shown()][-3:]))
         return True
