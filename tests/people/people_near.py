@@ -38,7 +38,7 @@ __all__ = ["Near", "near"]
 
 _NOWHERE = "http://127.0.0.1:9"  # nobody listens there: what is not handed over fails
 _PATIENCE = 30.0
-_INDEX = list[Index]()
+_INDEX, _STORE = list[Index](), list[bytes]()  # looked up and made once in a process
 _READS = ("read", "last")
 
 
@@ -173,6 +173,11 @@ def near(
     folder: Path, more: str = "", *, gullible: bool = False, people: tuple[str, ...] = PEOPLE
 ) -> Iterator[Near]:
     """Serve until the block ends. The folder is made anew."""
+    if not _STORE:
+        _STORE.append(b"")
+        with near(folder):
+            pass
+        _STORE[:] = [folder.joinpath("home", "state.db").read_bytes()]
     shutil.rmtree(folder, ignore_errors=True)
     home, work = folder / "home", folder / "work"
     for one in (home, work):
@@ -181,6 +186,8 @@ def near(
     home.joinpath("config.yaml").write_text(text)
     home.joinpath(".env").write_text("".join(f"{name}={value}\n" for name, value in secrets().items()))
     home.joinpath(".env").chmod(0o600)
+    if any(_STORE):
+        home.joinpath("state.db").write_bytes(_STORE[0])
     model, phones = _Model(gullible=gullible), _NearPhones()
     made = Near(SimpleNamespace(home=home, work=work), model, phones, 0, None)  # type: ignore[arg-type]
     begun, stop = threading.Event(), list[Any]()
@@ -201,6 +208,7 @@ def near(
     with ExitStack() as stack:
         stack.enter_context(patch("hermes_provider_kit.transport._make_client", client))
         stack.enter_context(patch("hermes_platform_telegram.platform.connect", lambda *_: _Direct(phones.service)))
+        stack.enter_context(patch("gc.collect", lambda *_: 0))  # which a process that serves for months does once
         thread.start()
         try:
             assert begun.wait(_PATIENCE)

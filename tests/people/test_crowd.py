@@ -28,12 +28,12 @@ class Play:
     """What came of the conversations of some people, each with the seed of their own."""
 
     def __init__(self, folder: Path, seeds: dict[str, int]) -> None:
-        own, told = bool(min(seeds.values()) // len(CROWD) % 2), min(seeds.values()) // len(CROWD) % 4 < 2
+        own, told = bool(min(seeds.values()) // len(CROWD) % 2), min(seeds.values()) // len(CROWD) % 4 == 1
         more = ["thread_sessions_per_user: true"] if own else []
         more += [] if told else ["tell_groups: false"]
         self.places = PLACES if own else ("dm", "group")
         with near(folder, "\n  ".join(more), people=("oli", "cat", *CROWD)) as made:
-            for number, place in enumerate(PLACES if told else ("dm",)):  # what comes of a first message is cat's
+            for number, place in enumerate(PLACES if told else ()):  # what comes of a first message is cat's
                 _says(made, "cat", place, f"cat-{number}")
             self.talks = {who: Talk(made, who, random.Random(f"{who} {seed}")) for who, seed in seeds.items()}
             if not own:  # one thing each, and nothing more there: from then on all who share it know it
