@@ -18,11 +18,12 @@ from people_model import Obedient, Obeying
 from people_telegram import TOKEN, Phones, number_of
 from word_home import Home, Process, Server
 
-__all__ = ["CROWD", "KEYS", "PATIENCE", "PEOPLE", "House", "house", "secrets", "settings", "until"]
+__all__ = ["CROWD", "KEYS", "MATRIX", "PATIENCE", "PEOPLE", "House", "house", "secrets", "settings", "until"]
 
 PATIENCE = 20.0  # seconds; only what is broken takes so long
 PEOPLE = ("oli", "ann", "ben", "cat")  # oli is the owner; eve is a stranger
 CROWD = ("ann", "ben", "dan", "eli", "fay", "gus", "hal", "ida")
+MATRIX = "matrix:"  # in what is set up beside: people are on Matrix, too
 KEYS = {name: f"key-of-{name}-0123456789abcdef" for name in {*PEOPLE, *CROWD}}
 _CONFIG = """
 model: {{provider: custom, base_url: "{url}", api_key: x, default: word}}
@@ -41,12 +42,15 @@ gateway:
   tool_progress: "off"
 platforms:
   telegram: {{base_url: '{telegram}', seconds: 5, album_seconds: 0.1, poll_seconds: 5}}
+  {matrix}
   api: {{enabled: true, port: {port}, keys: {{{keys}}}}}
 """
 
 
 class House:
-    """What runs, and the people's ways to it."""
+    """What runs, and the people's ways to it. ``is_idle`` says whether nothing goes on, where that can be told."""
+
+    is_idle: Callable[[], bool] | None = None
 
     def __init__(self, home: Home, model: Obeying, phones: Phones, port: int, process: Process) -> None:
         self.home, self.model, self.phones, self.port, self.process = home, model, phones, port, process
@@ -97,10 +101,12 @@ def house(folder: Path, server: Server, more: str = "", *, gullible: bool = Fals
 def settings(model: str, telegram: str, port: int, more: str, people: tuple[str, ...] = PEOPLE) -> str:
     """What the owner set up: whose is what, and where the services are."""
     names = {name: "owner" if name == "oli" else name for name in people}
+    matrix = (lambda name: f", 'matrix:@{name}:street'") if MATRIX in more else (lambda name: "")
     return _CONFIG.format(
         url=model,
-        people=", ".join(f"{person}: ['telegram:{number_of(name)}']" for name, person in names.items()),
-        more=more,
+        people=", ".join(f"{person}: ['telegram:{number_of(name)}'{matrix(name)}]" for name, person in names.items()),
+        more=more.replace(MATRIX, ""),
+        matrix=f"{MATRIX} {{homeserver: 'http://127.0.0.1:9', encryption: false, sync_seconds: 5}}" if MATRIX in more else "",
         telegram=telegram,
         port=port,
         keys=", ".join(f"API_SERVER_KEY_{name.upper()}: {name}" for name in people[1:]),

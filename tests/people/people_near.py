@@ -8,10 +8,11 @@ import asyncio
 import json
 import os
 import shutil
+import sqlite3
 import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import IO, Any
@@ -21,8 +22,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "house"))
 
 import httpx2
 from gateway_house import context_of, rows_of
-from people_house import PEOPLE, House, secrets, settings
+from people_house import MATRIX, PEOPLE, House, secrets, settings
 from people_model import Obeying
+from people_matrix import Village
 from people_telegram import Phones
 from telegram_service import BotApiServer, Refusal
 
@@ -43,17 +45,18 @@ _READS = ("read", "last")
 
 
 class Near(House):
-    """A house in this process. ``doing`` runs something in its loop; ``idle`` says whether nothing is going on."""
+    """A house in this process, also on Matrix where that is set up. ``doing`` runs something in its loop; ``is_idle``: open questions may wait."""
 
     hermes: Hermes
     gateway: Gateway
     loop: asyncio.AbstractEventLoop
+    matrix: Village
 
     def doing(self, work: Any) -> Any:
         return asyncio.run_coroutine_threadsafe(work, self.loop).result(_PATIENCE)
 
-    def idle(self) -> bool:
-        """Whether nothing is heard, played, sent or asked of the model any more; open questions may wait."""
+    def is_idle(self) -> bool:
+        """Whether nothing is heard, played, sent or asked of the model any more."""
         return bool(self.doing(_idle(self)))
 
 
@@ -159,13 +162,19 @@ async def _idle(made: Near) -> bool:
     queue: Any = gateway._queue
     if made.phones._service.queue or made.model.busy or gateway._inbound._in_order._tasks:
         return False
-    asked = await gateway._ctx.approvals.list(gateway._ctx.owner, limit=1000, admin=True)
-    if host.turns.playing > len({row.session_id for row in asked}):
+    if (plays := host.turns.playing) and plays > _asking(made.home.home / "state.db"):
         return False
     if queue._ready or gateway._asks._tidying:
         return False
     counts = await rows_of(made.hermes).outbox.outbox_counts()
     return not any(state in ("waiting", "sending") for _, _, state in counts)
+
+
+def _asking(store: Path) -> int:
+    """How many conversations wait for the answer to a question."""
+    with closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as connection:
+        query = "SELECT count(DISTINCT session_id) FROM approvals WHERE state = 'open'"
+        return int(connection.execute(query).fetchone()[0])
 
 
 @contextmanager
@@ -184,12 +193,18 @@ def near(
         one.mkdir(parents=True)
     text = settings(f"{_NOWHERE}/v1", _NOWHERE, 0, more, people).replace("WORK", str(work))
     home.joinpath("config.yaml").write_text(text)
-    home.joinpath(".env").write_text("".join(f"{name}={value}\n" for name, value in secrets().items()))
+    tokens = {"MATRIX_ACCESS_TOKEN": "syt_token"} if MATRIX in more else {}
+    home.joinpath(".env").write_text("".join(f"{name}={value}\n" for name, value in {**secrets(), **tokens}.items()))
     home.joinpath(".env").chmod(0o600)
     if any(_STORE):
         home.joinpath("state.db").write_bytes(_STORE[0])
     model, phones = _Model(gullible=gullible), _NearPhones()
     made = Near(SimpleNamespace(home=home, work=work), model, phones, 0, None)  # type: ignore[arg-type]
+    made.matrix = Village((*people, "eve"))
+
+    async def asked(_: object, method: str, where: str, content: bytes | None, __: object, query: Any, ___: float) -> Any:
+        return await made.matrix.answer(method, where, content, query)
+
     begun, stop = threading.Event(), list[Any]()
     failed = list[BaseException]()
 
@@ -209,6 +224,7 @@ def near(
         stack.enter_context(patch("hermes_provider_kit.transport._make_client", client))
         stack.enter_context(patch("hermes_platform_telegram.platform.connect", lambda *_: _Direct(phones.service)))
         stack.enter_context(patch("gc.collect", lambda *_: 0))  # which a process that serves for months does once
+        stack.enter_context(patch("hermes_platform_matrix.homeserver.Homeserver._asked", asked))
         thread.start()
         try:
             assert begun.wait(_PATIENCE)

@@ -183,6 +183,12 @@ class World:
     def settle(self) -> None:
         """Wait until nothing happens any more."""
         self.house.phones.heard()
+        if self.house.is_idle:
+            calm = 0
+            while calm < 2:  # what ends may begin something
+                calm = calm + 1 if self.house.is_idle() else 0
+                time.sleep(0.005)
+            return
         last, since = None, time.monotonic()
         while time.monotonic() - since < _QUIET:
             now = (

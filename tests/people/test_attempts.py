@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 from people_attempts import ATTEMPTS, Attempt
-from people_house import house
+from people_near import near
 from people_words import WORDS, Brought
 from people_world import VICTIMS, World
 
@@ -24,8 +24,8 @@ def pytest_generate_tests(metafunc) -> None:
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory, server) -> Iterator[World]:
-    with house(tmp_path_factory.mktemp("people") / "house", server, gullible=True) as made:
+def world(tmp_path_factory) -> Iterator[World]:
+    with near(tmp_path_factory.mktemp("people") / "house", gullible=True) as made:
         yield World(made)
 
 
@@ -44,9 +44,9 @@ def test_what_is_tried_on_others_changes_and_shows_nothing(world: World, attempt
 
 
 @pytest.fixture(scope="module")
-def calm(tmp_path_factory, server) -> Iterator[World]:
+def calm(tmp_path_factory) -> Iterator[World]:
     """The same house without open questions."""
-    with house(tmp_path_factory.mktemp("people") / "house", server, gullible=True) as made:
+    with near(tmp_path_factory.mktemp("people") / "house", gullible=True) as made:
         yield World(made)
 
 

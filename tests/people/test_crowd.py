@@ -80,7 +80,7 @@ def _still(made: Near) -> None:
     deadline, calm = time.monotonic() + 20, 0
     while calm < 2:
         assert time.monotonic() < deadline, "it does not come to rest"
-        calm = calm + 1 if made.idle() else 0
+        calm = calm + 1 if made.is_idle() else 0
         time.sleep(0.005)
 
 
