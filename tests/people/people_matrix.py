@@ -39,6 +39,8 @@ class Village:
         self.admins = {CLUB: {user_of("oli")}}
         self.log: list[dict[str, Any]] = []
         self.asked: dict[str, str] = {}  # by transaction: the event
+        self.uploads = list[bytes]()
+        self.waits = False  # whether all was told
         self._news = asyncio.Condition()
 
     # --- people -----------------------------------------------------------------------------------------------------
@@ -46,6 +48,7 @@ class Village:
     async def put(self, who: str, room: str, kind: str, content: Mapping[str, Any], **more: Any) -> str:
         """Somebody sends an event into a room; its id."""
         async with self._news:
+            self.waits = False
             event = {"event_id": f"$e{len(self.log)}", "type": kind, "sender": who, "content": dict(content), **more}
             self.log.append({**event, "room_id": room, "origin_server_ts": 1_760_000_000_000 + len(self.log)})
             self._news.notify_all()
@@ -82,6 +85,9 @@ class Village:
 
     async def answer(self, method: str, where: str, content: bytes | None, query: Mapping[str, str] | None) -> Any:
         """What the homeserver says to a request of the bot. Raises Refused."""
+        if where.startswith("/_matrix/media/"):
+            self.uploads.append(content or b"")
+            return {"content_uri": f"mxc://street/{len(self.uploads)}"}
         body = json.loads(content) if content else {}
         words = [unquote(word) for word in where.removeprefix("/_matrix/client/v3/").strip("/").split("/")]
         match [method, *words]:
@@ -119,11 +125,14 @@ class Village:
         since = int(query.get("since", "0"))
         async with self._news:
             if "since" in query and len(self.log) <= since:
+                self.waits = True
                 try:
                     async with asyncio.timeout(int(query.get("timeout", "0")) / 1000):
                         await self._news.wait()
                 except TimeoutError:
                     pass
+                finally:
+                    self.waits = False
             joined: dict[str, Any] = {room: {"timeline": {"events": []}} for room in self.rooms if BOT in self._there(room)}
             for event in self.log[since:]:
                 if event["room_id"] in joined:

@@ -160,6 +160,8 @@ class _Direct:
 async def _idle(made: Near) -> bool:
     gateway, host = made.gateway, made.gateway._ctx.host
     queue: Any = gateway._queue
+    if made.matrix.log and not made.matrix.waits:
+        return False
     if made.phones._service.queue or made.model.busy or gateway._inbound._in_order._tasks:
         return False
     if (plays := host.turns.playing) and plays > _asking(made.home.home / "state.db"):

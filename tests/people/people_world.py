@@ -184,8 +184,9 @@ class World:
         """Wait until nothing happens any more."""
         self.house.phones.heard()
         if self.house.is_idle:
-            calm = 0
+            calm, deadline = 0, time.monotonic() + 20
             while calm < 2:  # what ends may begin something
+                assert time.monotonic() < deadline, "it does not come to rest"
                 calm = calm + 1 if self.house.is_idle() else 0
                 time.sleep(0.005)
             return
