@@ -106,7 +106,9 @@ def settings(model: str, telegram: str, port: int, more: str, people: tuple[str,
         url=model,
         people=", ".join(f"{person}: ['telegram:{number_of(name)}'{matrix(name)}]" for name, person in names.items()),
         more=more.replace(MATRIX, ""),
-        matrix=f"{MATRIX} {{homeserver: 'http://127.0.0.1:9', encryption: false, sync_seconds: 5}}" if MATRIX in more else "",
+        matrix=f"{MATRIX} {{homeserver: 'http://127.0.0.1:9', encryption: false, sync_seconds: 5}}"
+        if MATRIX in more
+        else "",
         telegram=telegram,
         port=port,
         keys=", ".join(f"API_SERVER_KEY_{name.upper()}: {name}" for name in people[1:]),

@@ -88,38 +88,48 @@ class Village:
         if where.startswith("/_matrix/media/"):
             self.uploads.append(content or b"")
             return {"content_uri": f"mxc://street/{len(self.uploads)}"}
-        body = json.loads(content) if content else {}
         words = [unquote(word) for word in where.removeprefix("/_matrix/client/v3/").strip("/").split("/")]
-        match [method, *words]:
-            case ["GET", "account", "whoami"]:
+        body = json.loads(content) if content else {}
+        found = await (self._read(words, query or {}) if method == "GET" else self._do(words, body))
+        if found is None:
+            raise Refused(404, "M_NOT_FOUND", f"{method} {where}", None, {})
+        return found
+
+    async def _read(self, words: list[str], query: Mapping[str, str]) -> Any:
+        """What is asked for; None where it is not there."""
+        match words:
+            case ["account", "whoami"]:
                 return {"user_id": BOT, "device_id": "DEVICE"}
-            case ["GET", "profile", user, "displayname"]:
+            case ["profile", user, "displayname"]:
                 return {"displayname": self.names[user]}
-            case ["GET", "sync"]:
-                return await self._sync(query or {})
-            case ["GET", "rooms", room, "members"]:
+            case ["sync"]:
+                return await self._sync(query)
+            case ["rooms", room, "members"]:
                 return {"chunk": [self._member(user) for user in sorted(self._there(room))]}
-            case ["GET", "rooms", room, "state", "m.room.power_levels"]:
+            case ["rooms", room, "state", "m.room.power_levels"]:
                 return {"users": dict.fromkeys(self.admins.get(room, ()), 100)}
-            case ["GET", "rooms", room, "state", "m.room.name"] if self._there(room) and room == CLUB:
+            case ["rooms", room, "state", "m.room.name"] if self._there(room) and room == CLUB:
                 return {"name": "Club"}
-            case ["GET", "rooms", room, "event", event]:
-                found = [one for one in self.log if one["event_id"] == event and one["room_id"] == room]
-                if found and self._there(room):
-                    return found[0]
-            case ["PUT", "rooms", room, "send", kind, transaction] if self._there(room):
+            case ["rooms", room, "event", event] if self._there(room):
+                return next((one for one in self.log if one["event_id"] == event and one["room_id"] == room), None)
+        return None
+
+    async def _do(self, words: list[str], body: dict[str, Any]) -> Any:
+        """What the bot does; None where it cannot."""
+        match words:
+            case ["rooms", room, "send", kind, transaction] if self._there(room):
                 if transaction not in self.asked:
                     self.asked[transaction] = await self.put(BOT, room, kind, body)
                 return {"event_id": self.asked[transaction]}
-            case ["PUT", "rooms", _, "redact" | "typing", *_] | ["POST", "rooms", _, "receipt", *_]:
+            case ["rooms", _, "redact" | "typing" | "receipt", *_]:
                 return _EMPTY
-            case ["POST", "join", room]:
+            case ["join", room]:
                 self.rooms[room].add(BOT)
                 return {"room_id": room}
-            case ["POST", "rooms", room, "leave"]:
+            case ["rooms", room, "leave"]:
                 self._there(room).discard(BOT)
                 return _EMPTY
-        raise Refused(404, "M_NOT_FOUND", f"{method} {where}", None, {})
+        return None
 
     async def _sync(self, query: Mapping[str, str]) -> dict[str, Any]:
         since = int(query.get("since", "0"))
@@ -133,7 +143,9 @@ class Village:
                     pass
                 finally:
                     self.waits = False
-            joined: dict[str, Any] = {room: {"timeline": {"events": []}} for room in self.rooms if BOT in self._there(room)}
+            joined: dict[str, Any] = {
+                room: {"timeline": {"events": []}} for room in self.rooms if BOT in self._there(room)
+            }
             for event in self.log[since:]:
                 if event["room_id"] in joined:
                     told = {name: value for name, value in event.items() if name != "room_id"}

@@ -22,7 +22,9 @@ from hermes_core.testing.protocol_replies import Said, SaidCall
 
 __all__ = ["TAG", "Obedient", "Obeying", "last_said", "text_of"]
 
-TAG = re.compile(r"^(ann|ben|cat|dan|eli|fay|gus|hal|ida|oli|eve)-(\d+)\.", re.MULTILINE)  # everybody begins with it what they say
+TAG = re.compile(
+    r"^(ann|ben|cat|dan|eli|fay|gus|hal|ida|oli|eve)-(\d+)\.", re.MULTILINE
+)  # everybody begins with it what they say
 _SLOW = re.compile(TAG.pattern + " SLOW", re.MULTILINE)
 _SAY = re.compile(r"^SAY (.+)$", re.MULTILINE)
 _ORDER = re.compile(r"ORDER (\w+) (\{.*\})")

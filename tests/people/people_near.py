@@ -6,7 +6,6 @@ Telegram and to the model is handed over in the same loop. The API listens, as p
 
 import asyncio
 import json
-import os
 import shutil
 import sqlite3
 import sys
@@ -23,8 +22,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "house"))
 import httpx2
 from gateway_house import context_of, rows_of
 from people_house import MATRIX, PEOPLE, House, secrets, settings
-from people_model import Obeying
 from people_matrix import Village
+from people_model import Obeying
 from people_telegram import Phones
 from telegram_service import BotApiServer, Refusal
 
@@ -45,7 +44,10 @@ _READS = ("read", "last")
 
 
 class Near(House):
-    """A house in this process, also on Matrix where that is set up. ``doing`` runs something in its loop; ``is_idle``: open questions may wait."""
+    """A house in this process, also on Matrix where that is set up.
+
+    ``doing`` runs something in its loop.
+    """
 
     hermes: Hermes
     gateway: Gateway
@@ -180,9 +182,7 @@ def _asking(store: Path) -> int:
 
 
 @contextmanager
-def near(
-    folder: Path, more: str = "", *, gullible: bool = False, people: tuple[str, ...] = PEOPLE
-) -> Iterator[Near]:
+def near(folder: Path, more: str = "", *, gullible: bool = False, people: tuple[str, ...] = PEOPLE) -> Iterator[Near]:
     """Serve until the block ends. The folder is made anew."""
     if not _STORE:
         _STORE.append(b"")
@@ -204,7 +204,9 @@ def near(
     made = Near(SimpleNamespace(home=home, work=work), model, phones, 0, None)  # type: ignore[arg-type]
     made.matrix = Village((*people, "eve"))
 
-    async def asked(_: object, method: str, where: str, content: bytes | None, __: object, query: Any, ___: float) -> Any:
+    async def asked(
+        _: object, method: str, where: str, content: bytes | None, __: object, query: Any, ___: float
+    ) -> Any:
         return await made.matrix.answer(method, where, content, query)
 
     begun, stop = threading.Event(), list[Any]()

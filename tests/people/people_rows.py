@@ -14,7 +14,8 @@ __all__ = ["rows_of_person"]
 _COUNTED = frozenset(("last", "mark", "message_id", "result_id", "upto", "seq"))
 _SERVICE = re.compile(
     r"\b\d{9}:\d+:q?\d+\b"  # an update and its message
-    r"|(?<=reply_to=)\d+|(?<=message_id\": \")\d+|(?<=message_id\":\")\d+|(?<=receipts=)\[.*?\]|(?<=placeholders=)\[.*?\]"
+    r"|(?<=reply_to=)\d+|(?<=message_id\": \")\d+|(?<=message_id\":\")\d+"
+    r"|(?<=receipts=)\[.*?\]|(?<=placeholders=)\[.*?\]"
 )
 _PROCESS = frozenset(("holder", "pid", "fence", "beat", "place", "trace"))
 
@@ -59,8 +60,9 @@ def _all(connection: sqlite3.Connection, table: str) -> list[dict[str, Any]]:
     kept = [row["name"] for row in columns]
     loose = {row["name"] for row in columns if row["name"] in ("id", "seq") and row["type"] == "INTEGER"}
     loose |= {row["name"] for row in columns if row["type"] in ("FLOAT", "REAL", "BLOB")}
-    order = " ORDER BY rowid" if connection.execute(f'SELECT 1 FROM pragma_table_list WHERE name = "{table}" AND NOT wr').fetchone() else ""  # noqa: E501, S608
-    rows = connection.execute(f'SELECT * FROM "{table}"{order}').fetchall()  # noqa: S608
+    listed = connection.execute("SELECT wr FROM pragma_table_list WHERE name = ?", (table,)).fetchone()
+    order = "" if listed["wr"] else " ORDER BY rowid"
+    rows = connection.execute(f'SELECT * FROM "{table}"{order}').fetchall()
     return [{name: None if name in loose else row[name] for name in kept} for row in rows]
 
 

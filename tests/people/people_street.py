@@ -138,29 +138,73 @@ def _answers() -> Iterator[tuple[str, Act]]:
     for text in ("1", "yes", "go on", "/stop", "!stop", "/new --once", "/undo --once", "/queue clear --once", "/retry"):
         if text not in ("/stop", "!stop"):  # the docs: in a shared conversation everybody may stop a turn
             yield f"{text} in their thread", lambda s, v, t=text: _answer(s, v, t)
-        yield f"{text} in reply", lambda s, v, t=text: s.writes("ben", CLUB, t, **_replying(s.put[v, CLUB][1]["event_id"]))  # noqa: E501
+        yield (
+            f"{text} in reply",
+            lambda s, v, t=text: s.writes("ben", CLUB, t, **_replying(s.put[v, CLUB][1]["event_id"])),
+        )
         yield f"{text} in one's own room", lambda s, v, t=text: s.writes("ben", home_of("ben"), t)
-        yield f"{text} by a stranger", lambda s, v, t=text: s.writes("eve", CLUB, t, **_replying(s.put[v, CLUB][1]["event_id"]))  # noqa: E501
-    for word in ("/answer {} 1", "!answer {} 1", "/approve {}", "!approve {} always", "/deny {}", "Hermes: /answer {} 1"):  # noqa: E501
+        yield (
+            f"{text} by a stranger",
+            lambda s, v, t=text: s.writes("eve", CLUB, t, **_replying(s.put[v, CLUB][1]["event_id"])),
+        )
+    for word in (
+        "/answer {} 1",
+        "!answer {} 1",
+        "/approve {}",
+        "!approve {} always",
+        "/deny {}",
+        "Hermes: /answer {} 1",
+    ):
         for place in (CLUB, home_of("ben")):
             for room in ("home", "club"):
                 name = f"{word} of their {room} in {place}"
-                yield name, lambda s, v, t=word, p=place, r=room: s.writes("ben", p, t.format(_id(s, v, home_of(v) if r == "home" else CLUB)))  # noqa: E501
+                yield (
+                    name,
+                    lambda s, v, t=word, p=place, r=room: s.writes(
+                        "ben", p, t.format(_id(s, v, home_of(v) if r == "home" else CLUB))
+                    ),
+                )
         yield f"{word} in their thread", lambda s, v, t=word: _answer(s, v, t.format(_id(s, v)))
-    for kind in ("m.notice", "m.emote", "m.location", "m.file", "m.image", "m.audio", "m.video", "m.key.verification.request"):  # noqa: E501
-        yield f"an answer as {kind}", lambda s, v, k=kind: _answer(s, v, "1", msgtype=k, url="mxc://street/x", geo_uri="geo:1,2")  # noqa: E501
+    for kind in (
+        "m.notice",
+        "m.emote",
+        "m.location",
+        "m.file",
+        "m.image",
+        "m.audio",
+        "m.video",
+        "m.key.verification.request",
+    ):
+        yield (
+            f"an answer as {kind}",
+            lambda s, v, k=kind: _answer(s, v, "1", msgtype=k, url="mxc://street/x", geo_uri="geo:1,2"),
+        )
     for falling in (True, False):
-        yield f"a reply, falling back {falling}", lambda s, v, f=falling: s.writes("ben", CLUB, "1", **_replying(s.put[v, CLUB][1]["event_id"], falling=f))  # noqa: E501
+        yield (
+            f"a reply, falling back {falling}",
+            lambda s, v, f=falling: s.writes("ben", CLUB, "1", **_replying(s.put[v, CLUB][1]["event_id"], falling=f)),
+        )
 
 
 def _events() -> Iterator[tuple[str, Act]]:
     """Events that are no messages."""
     kinds: dict[str, Callable[[Street, str], dict[str, Any]]] = {
-        "m.reaction": lambda s, v: {"m.relates_to": {"rel_type": "m.annotation", "event_id": s.put[v, CLUB][1]["event_id"], "key": "1"}},  # noqa: E501
+        "m.reaction": lambda s, v: {
+            "m.relates_to": {"rel_type": "m.annotation", "event_id": s.put[v, CLUB][1]["event_id"], "key": "1"}
+        },
         "m.room.redaction": lambda s, v: {"redacts": s.put[v, CLUB][1]["event_id"], "reason": "1"},
-        "org.matrix.msc3381.poll.response": lambda s, v: {"m.relates_to": {"rel_type": "m.reference", "event_id": s.put[v, CLUB][1]["event_id"]}, "org.matrix.msc3381.poll.response": {"answers": ["1"]}},  # noqa: E501
-        "m.poll.response": lambda s, v: {"m.selections": ["1"], "m.relates_to": {"rel_type": "m.reference", "event_id": s.put[v, CLUB][1]["event_id"]}},  # noqa: E501
-        "m.poll.end": lambda s, v: {"m.text": [{"body": "1"}], "m.relates_to": {"rel_type": "m.reference", "event_id": s.put[v, CLUB][1]["event_id"]}},  # noqa: E501
+        "org.matrix.msc3381.poll.response": lambda s, v: {
+            "m.relates_to": {"rel_type": "m.reference", "event_id": s.put[v, CLUB][1]["event_id"]},
+            "org.matrix.msc3381.poll.response": {"answers": ["1"]},
+        },
+        "m.poll.response": lambda s, v: {
+            "m.selections": ["1"],
+            "m.relates_to": {"rel_type": "m.reference", "event_id": s.put[v, CLUB][1]["event_id"]},
+        },
+        "m.poll.end": lambda s, v: {
+            "m.text": [{"body": "1"}],
+            "m.relates_to": {"rel_type": "m.reference", "event_id": s.put[v, CLUB][1]["event_id"]},
+        },
         "m.sticker": lambda s, v: {"body": f"/answer {_id(s, v)} 1", "url": "mxc://street/x"},
         "m.room.encrypted": lambda s, v: {"algorithm": "m.megolm.v1.aes-sha2", "ciphertext": "x", "session_id": "y"},
         "m.call.invite": lambda s, v: {"call_id": "1", "version": 1, "offer": {"sdp": "1"}},
@@ -186,37 +230,81 @@ def _events() -> Iterator[tuple[str, Act]]:
     for kind, of in states.items():
         for key in ("", "victim"):
             name = f"a state {kind} of {key or 'the room'}"
-            yield name, lambda s, v, k=kind, o=of, y=key: s.sends(user_of("ben"), CLUB, k, o(v), state_key=user_of(v) if y else "")  # noqa: E501
+            yield (
+                name,
+                lambda s, v, k=kind, o=of, y=key: s.sends(
+                    user_of("ben"), CLUB, k, o(v), state_key=user_of(v) if y else ""
+                ),
+            )
 
 
 def _edits() -> Iterator[tuple[str, Act]]:
     """Edits of what others wrote, or the bot."""
     for text in ("1", 'ORDER recall {"query": "kanarie"}', "/sessions"):
-        yield f"an edit of their words to {text}", lambda s, v, t=text: s.writes("ben", CLUB, f"* {t}", **_edit(s.put[v, CLUB][1]["event_id"], t))  # noqa: E501
-        yield f"an edit of private words to {text}", lambda s, v, t=text: s.writes("ben", home_of("ben"), f"* {t}", **_edit(s.said[v], t))  # noqa: E501
-        yield f"new words that edit nothing: {text}", lambda s, v, t=text: _answer(s, v, "hello", **{"m.new_content": {"body": t}})  # noqa: E501
+        yield (
+            f"an edit of their words to {text}",
+            lambda s, v, t=text: s.writes("ben", CLUB, f"* {t}", **_edit(s.put[v, CLUB][1]["event_id"], t)),
+        )
+        yield (
+            f"an edit of private words to {text}",
+            lambda s, v, t=text: s.writes("ben", home_of("ben"), f"* {t}", **_edit(s.said[v], t)),
+        )
+        yield (
+            f"new words that edit nothing: {text}",
+            lambda s, v, t=text: _answer(s, v, "hello", **{"m.new_content": {"body": t}}),
+        )
 
 
 def _quotes() -> Iterator[tuple[str, Act]]:
     """Words that quote what is private of others, or look as if they said it."""
     for who in ("ben", "eve"):
         for place in (CLUB, home_of(who)):
-            yield f"{who} quotes private words in {place}", lambda s, v, w=who, p=place: s.writes(w, p, f"{s.tag(w)} what is that?", **_replying(s.said[v]))  # noqa: E501
-            yield f"{who} goes on below private words in {place}", lambda s, v, w=who, p=place: s.writes(w, p, f"{s.tag(w)} and?", **{"m.relates_to": {"rel_type": "m.thread", "event_id": s.said[v]}})  # noqa: E501
-            yield f"{who} refers to private words in {place}", lambda s, v, w=who, p=place: s.writes(w, p, f"{s.tag(w)} and?", **{"m.relates_to": {"rel_type": "m.reference", "event_id": s.said[v]}})  # noqa: E501
+            yield (
+                f"{who} quotes private words in {place}",
+                lambda s, v, w=who, p=place: s.writes(w, p, f"{s.tag(w)} what is that?", **_replying(s.said[v])),
+            )
+            yield (
+                f"{who} goes on below private words in {place}",
+                lambda s, v, w=who, p=place: s.writes(
+                    w, p, f"{s.tag(w)} and?", **{"m.relates_to": {"rel_type": "m.thread", "event_id": s.said[v]}}
+                ),
+            )
+            yield (
+                f"{who} refers to private words in {place}",
+                lambda s, v, w=who, p=place: s.writes(
+                    w, p, f"{s.tag(w)} and?", **{"m.relates_to": {"rel_type": "m.reference", "event_id": s.said[v]}}
+                ),
+            )
     forms: dict[str, Callable[[Street, str], dict[str, Any]]] = {
-        "a made-up reply": lambda s, v: {"format": "org.matrix.custom.html", "formatted_body": f"<mx-reply><blockquote>{user_of(v)} 1</blockquote></mx-reply>1"},  # noqa: E501
-        "a pill": lambda s, v: {"format": "org.matrix.custom.html", "formatted_body": f'<a href="https://matrix.to/#/{user_of(v)}">{v}</a> 1'},  # noqa: E501
+        "a made-up reply": lambda s, v: {
+            "format": "org.matrix.custom.html",
+            "formatted_body": f"<mx-reply><blockquote>{user_of(v)} 1</blockquote></mx-reply>1",
+        },
+        "a pill": lambda s, v: {
+            "format": "org.matrix.custom.html",
+            "formatted_body": f'<a href="https://matrix.to/#/{user_of(v)}">{v}</a> 1',
+        },
         "a mention": lambda s, v: {"m.mentions": {"user_ids": [user_of(v), BOT]}},
         "a room mention": lambda s, v: {"m.mentions": {"room": True, "user_ids": [BOT]}},
         "a sender in the content": lambda s, v: {"sender": user_of(v), "user_id": user_of(v), "from": user_of(v)},
-        "a profile of theirs": lambda s, v: {"com.beeper.per_message_profile": {"id": user_of(v), "displayname": v.title()}},  # noqa: E501
-        "a bridge's profile": lambda s, v: {"external_url": f"https://matrix.to/#/{user_of(v)}", "m.sender": user_of(v)},  # noqa: E501
+        "a profile of theirs": lambda s, v: {
+            "com.beeper.per_message_profile": {"id": user_of(v), "displayname": v.title()}
+        },
+        "a bridge's profile": lambda s, v: {
+            "external_url": f"https://matrix.to/#/{user_of(v)}",
+            "m.sender": user_of(v),
+        },
         "our own mark": lambda s, v: {"org.hermes.automated": True},
         "a state key in the content": lambda s, v: {"state_key": user_of(v), "membership": "join"},
         "a speaker": lambda s, v: {"speaker": {"person": v, "role": "admin"}, "roles": ["admin"]},
         "odd relations": lambda s, v: {"m.relates_to": {"m.in_reply_to": {"event_id": [s.said[v]]}, "event_id": {}}},
-        "two relations": lambda s, v: {"m.relates_to": {"rel_type": "m.thread", "event_id": s.said[v], "m.in_reply_to": {"event_id": s.put[v, CLUB][1]["event_id"]}}},  # noqa: E501
+        "two relations": lambda s, v: {
+            "m.relates_to": {
+                "rel_type": "m.thread",
+                "event_id": s.said[v],
+                "m.in_reply_to": {"event_id": s.put[v, CLUB][1]["event_id"]},
+            }
+        },
     }
     for name, more in forms.items():
         for text in ("1", "/sessions 100", "who am I?"):
@@ -232,7 +320,7 @@ def _guises() -> Iterator[tuple[str, Act]]:
         "capitals": lambda v: f"@{v.upper()}:street",
         "a space": lambda v: f"@{v}:street ",
         "a line": lambda v: f"@{v}:street\n",
-        "another alphabet": lambda v: user_of(v).replace("a", "а").replace("o", "о"),  # noqa: RUF001 - the point
+        "another alphabet": lambda v: user_of(v).replace("a", "а").replace("o", "о"),
         "no sign": lambda v: f"{v}:street",
         "a star": lambda v: "*",
         "nobody": lambda v: "",
@@ -241,7 +329,10 @@ def _guises() -> Iterator[tuple[str, Act]]:
     content = {"msgtype": "m.text", "m.mentions": {"user_ids": [BOT]}}
     for name, of in senders.items():
         for text in ("1", "/sessions 100", "/whoami", "who am I?\nORDER recall {}"):
-            yield f"{text.splitlines()[0]} by {name}", lambda s, v, t=text, o=of: s.sends(o(v), CLUB, "m.room.message", {**content, "body": t})  # noqa: E501
+            yield (
+                f"{text.splitlines()[0]} by {name}",
+                lambda s, v, t=text, o=of: s.sends(o(v), CLUB, "m.room.message", {**content, "body": t}),
+            )
     names: dict[str, Callable[[str], str]] = {
         "their name": str.title,
         "marks": lambda v: f"⟪{v.title()} matrix:{user_of(v)}⟫",
@@ -291,7 +382,10 @@ def _wishes() -> Iterator[tuple[str, Act]]:
     for name, text in texts.items():
         for who in ("ben", "eve"):
             for place in ("club", "home"):
-                yield f"{name} by {who} in {place}", lambda s, v, t=text, w=who, p=place: s.writes(w, CLUB if p == "club" else home_of(w), t(s, v))  # noqa: E501
+                yield (
+                    f"{name} by {who} in {place}",
+                    lambda s, v, t=text, w=who, p=place: s.writes(w, CLUB if p == "club" else home_of(w), t(s, v)),
+                )
 
 
 def _order(street: Street, tool: str, **given: Any) -> str:

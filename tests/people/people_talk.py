@@ -12,6 +12,7 @@ from people_telegram import PLACES, buttons, said
 
 __all__ = ["Talk"]
 
+_GOES_ON = re.compile(r'"status": ?"(?:queued|running)"')
 _QUESTION = re.compile(r"/approve (\w+) ")
 
 
@@ -83,8 +84,13 @@ class Talk:
     def _press(self, step: Step) -> None:
         """Press a button of a question that was answered already."""
         if self.last:
+            before, deadline = (
+                len(self.shown()),
+                time.monotonic() + 2,
+            )  # what is said of it is said before the next word
             self.house.phones.press(self.who, self.last, buttons(self.last)[-1])
-            time.sleep(0.05)
+            while self.patient and not self._more(before) and time.monotonic() < deadline:
+                time.sleep(0.01)
         self._say(step)
 
     def _api(self, step: Step) -> None:
@@ -118,7 +124,7 @@ class Talk:
         status, text = self._asked("POST", "/v1/runs", {"input": step.text})
         if status == 202:
             path = f"/v1/runs/{json.loads(text)['run_id']}"
-            self._wait(lambda: "running" not in self._asked("GET", path)[1], step)
+            self._wait(lambda: not _GOES_ON.search(self._asked("GET", path)[1]), step)
             return self._asked("GET", path)
         return status, text
 

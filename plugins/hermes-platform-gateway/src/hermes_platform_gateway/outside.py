@@ -18,8 +18,8 @@ _ENOUGH = 200  # characters that are compared: services cut what is quoted
 async def marked(ctx: PluginContext, envelope: Envelope, session: Session) -> Envelope:
     """The message, marked as from outside where it brings what somebody else wrote.
 
-    A file is somebody else's; a voice is the sender's own. A quote is somebody else's unless the sender wrote all of it,
-    or we said it in this very conversation, which knows where that came from.
+    A file is somebody else's; a voice is the sender's own. A quote is somebody else's unless the sender wrote all of
+    it, or we said it in this very conversation, which knows where that came from.
     """
     message = envelope.message
     files = any(isinstance(part, Blob) and not part.media_type.startswith("audio/") for part in message.parts)
