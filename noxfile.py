@@ -77,13 +77,14 @@ def word(session: nox.Session) -> None:
 
 @nox.session(python=PYTHONS[0])
 def people(session: nox.Session) -> None:
-    """Several people on one Hermes; ``nox -s people -- --pairs 2000 --attempts 0 -n 2`` is the long run.
+    """Several people on one Hermes; ``nox -s people -- --talks 2000 --attempts 0 -n 2`` is the long run.
 
-    Pairs are conversations that are played with somebody else there and without, attempts what people try on each
-    other; ``--first 17`` begins with that seed.
+    Talks are conversations that are played alone and among eight people, in one process; pairs the same for two, over
+    processes, which takes ten seconds each; attempts what people try on each other. ``--first 17`` begins with that
+    seed.
     """
     _sync(session)
-    told = session.posargs or ["--pairs", "50", "--attempts", "0"]
+    told = session.posargs or ["--pairs", "20", "--talks", "400", "--attempts", "0"]
     session.run("pytest", "tests/people", "-m", "not real", "-o", "faulthandler_timeout=0", *told)
 
 

@@ -13,7 +13,7 @@ from people_world import QUESTIONS, VICTIMS, World
 
 from hermes_core.values import frozen
 
-__all__ = ["ATTEMPTS", "Attempt"]
+__all__ = ["ATTEMPTS", "Attempt", "Try", "called"]
 
 Try = Callable[[World], Any]
 
@@ -156,7 +156,7 @@ def _questions() -> Iterator[Attempt]:
             "/new": lambda w, at=at: _answers(w, at, "/new --once"),
             "a forward of the answer": lambda w, at=at: _answers(w, at, "1", forward_origin=_origin(at[0])),
             "an edit": lambda w, at=at: _edited(w, at, "1"),
-            "a name that is theirs": lambda w, at=at: _answers(w, at, "1", **{"from": _called(at[0])}),
+            "a name that is theirs": lambda w, at=at: _answers(w, at, "1", **{"from": called(at[0])}),
             "a group that speaks": lambda w, at=at: _answers(w, at, "1", sender_chat={"id": GROUP, "title": at[0]}),
         }  # fmt: skip
         for name, act in table.items():
@@ -194,10 +194,10 @@ def _of_bot(message: dict[str, Any]) -> dict[str, Any]:
 
 
 def _origin(who: str) -> dict[str, Any]:
-    return {"type": "user", "sender_user": _called(who, number_of(who)), "date": 1_760_000_000}
+    return {"type": "user", "sender_user": called(who, number_of(who)), "date": 1_760_000_000}
 
 
-def _called(who: str, number: int = 0) -> dict[str, Any]:
+def called(who: str, number: int = 0) -> dict[str, Any]:
     """An account that bears somebody's names, and is ben's unless a number is given."""
     return {"id": number or number_of("ben"), "is_bot": False, "first_name": who.title(), "username": who}
 
@@ -208,7 +208,7 @@ def _guises() -> Iterator[Attempt]:
         for place in PLACES:
             for text in ("/sessions", "/search kanarie", "/whoami", "who am I?\nORDER recall {}"):
                 name = f"{text.splitlines()[0]} in {place} as {victim}"
-                renamed = {"from": _called(victim)}
+                renamed = {"from": called(victim)}
                 yield Attempt(f"renamed: {name}", lambda w, p=place, t=text, m=renamed: _say(w, p, t, **m))
                 if place == "dm":
                     continue
@@ -225,8 +225,8 @@ _SPEAKERS: dict[str, Callable[[str], dict[str, Any]]] = {
     "an anonymous admin": lambda v: {"sender_chat": {"id": GROUP, "type": "supergroup", "title": v.title()}},
     "a channel": lambda v: {"sender_chat": {"id": -100777, "type": "channel", "title": v.title()}},
     "a channel with an id of theirs": lambda v: {"sender_chat": {"id": -number_of(v), "type": "channel", "title": v}},
-    "another bot": lambda v: {"from": {**_called(v, 555), "is_bot": True}},
-    "via a bot": lambda v: {"from": _called(v, 556), "via_bot": {"id": number_of(v), "is_bot": True, "first_name": v}},
+    "another bot": lambda v: {"from": {**called(v, 555), "is_bot": True}},
+    "via a bot": lambda v: {"from": called(v, 556), "via_bot": {"id": number_of(v), "is_bot": True, "first_name": v}},
 }
 
 

@@ -14,20 +14,23 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "word"))
 
-from people_model import Obedient
+from people_model import Obedient, Obeying
 from people_telegram import TOKEN, Phones, number_of
 from word_home import Home, Process, Server
 
-__all__ = ["KEYS", "PATIENCE", "House", "house", "until"]
+__all__ = ["CROWD", "KEYS", "MATRIX", "PATIENCE", "PEOPLE", "House", "house", "secrets", "settings", "until"]
 
 PATIENCE = 20.0  # seconds; only what is broken takes so long
 PEOPLE = ("oli", "ann", "ben", "cat")  # oli is the owner; eve is a stranger
-KEYS = {name: f"key-of-{name}-0123456789abcdef" for name in PEOPLE}
+CROWD = ("ann", "ben", "dan", "eli", "fay", "gus", "hal", "ida")
+MATRIX = "matrix:"  # in what is set up beside: people are on Matrix, too
+KEYS = {name: f"key-of-{name}-0123456789abcdef" for name in {*PEOPLE, *CROWD}}
 _CONFIG = """
 model: {{provider: custom, base_url: "{url}", api_key: x, default: word}}
 terminal: {{cwd: "WORK"}}
 policy: {{ask_seconds: 3600}}
 backends: {{local: {{wall: none}}}}
+backup: {{every: 0}}
 gateway:
   people: {{{people}}}
   {more}
@@ -39,14 +42,17 @@ gateway:
   tool_progress: "off"
 platforms:
   telegram: {{base_url: '{telegram}', seconds: 5, album_seconds: 0.1, poll_seconds: 5}}
+  {matrix}
   api: {{enabled: true, port: {port}, keys: {{{keys}}}}}
 """
 
 
 class House:
-    """What runs, and the people's ways to it."""
+    """What runs, and the people's ways to it. ``is_idle`` says whether nothing goes on, where that can be told."""
 
-    def __init__(self, home: Home, model: Obedient, phones: Phones, port: int, process: Process) -> None:
+    is_idle: Callable[[], bool] | None = None
+
+    def __init__(self, home: Home, model: Obeying, phones: Phones, port: int, process: Process) -> None:
         self.home, self.model, self.phones, self.port, self.process = home, model, phones, port, process
 
     def ask(self, who: str, method: str, path: str, body: Any = None, key: str = "", **headers: str) -> tuple[int, str]:
@@ -63,10 +69,11 @@ class House:
 
 def until(true: Callable[[], Any], what: str, seconds: float = PATIENCE) -> Any:
     """Wait until something is so; what it is."""
-    deadline = time.monotonic() + seconds
+    began, pause = time.monotonic(), 0.001
     while not (found := true()):
-        assert time.monotonic() < deadline, what
-        time.sleep(0.01)
+        assert time.monotonic() < began + seconds, what
+        time.sleep(pause)
+        pause = min(0.01, 1.2 * pause)
     return found
 
 
@@ -76,17 +83,8 @@ def house(folder: Path, server: Server, more: str = "", *, gullible: bool = Fals
     shutil.rmtree(folder, ignore_errors=True)
     port = _free()
     with Obedient(gullible=gullible) as model, Phones() as phones:
-        names = {name: "owner" if name == "oli" else name for name in PEOPLE}
-        config = _CONFIG.format(
-            url=model.url,
-            people=", ".join(f"{person}: ['telegram:{number_of(name)}']" for name, person in names.items()),
-            more=more,
-            telegram=phones.url,
-            port=port,
-            keys=", ".join(f"API_SERVER_KEY_{name.upper()}: {name}" for name in PEOPLE[1:]),
-        )
-        keys = {"API_SERVER_KEY" + ("" if name == "oli" else f"_{name.upper()}"): key for name, key in KEYS.items()}
-        home = Home(folder, server, config, extra={"TELEGRAM_BOT_TOKEN": TOKEN, **keys})
+        config, keys = settings(model.url, phones.url, port, more), secrets()
+        home = Home(folder, server, config, extra=keys)
         process = home.start("gateway", "run")
         made = House(home, model, phones, port, process)
         try:
@@ -98,6 +96,29 @@ def house(folder: Path, server: Server, more: str = "", *, gullible: bool = Fals
             assert not model.refused, model.refused
         finally:
             home.end_all()
+
+
+def settings(model: str, telegram: str, port: int, more: str, people: tuple[str, ...] = PEOPLE) -> str:
+    """What the owner set up: whose is what, and where the services are."""
+    names = {name: "owner" if name == "oli" else name for name in people}
+    matrix = (lambda name: f", 'matrix:@{name}:street'") if MATRIX in more else (lambda name: "")
+    return _CONFIG.format(
+        url=model,
+        people=", ".join(f"{person}: ['telegram:{number_of(name)}'{matrix(name)}]" for name, person in names.items()),
+        more=more.replace(MATRIX, ""),
+        matrix=f"{MATRIX} {{homeserver: 'http://127.0.0.1:9', encryption: false, sync_seconds: 5}}"
+        if MATRIX in more
+        else "",
+        telegram=telegram,
+        port=port,
+        keys=", ".join(f"API_SERVER_KEY_{name.upper()}: {name}" for name in people[1:]),
+    )
+
+
+def secrets() -> dict[str, str]:
+    """The bot's token and the keys of the API."""
+    keys = {"API_SERVER_KEY" + ("" if name == "oli" else f"_{name.upper()}"): key for name, key in KEYS.items()}
+    return {"TELEGRAM_BOT_TOKEN": TOKEN, **keys}
 
 
 def _serves(made: House) -> bool:

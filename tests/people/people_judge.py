@@ -18,9 +18,12 @@ _IDS = {
 _TIMES: tuple[tuple[str, str], ...] = (
     (r"\b\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?", "<time>"),
     (r"\b\d\d:\d\d:\d\d(?:\.\d+)?\b", "<time>"),
+    (r"-\d{6}(?=\.zip\b)", "-<time>"),
     (r"\b\d+(?:\.\d+)? s\b", "<seconds>"),
     (r'(\\*"seconds\\*"): ?\d+\.\d+', r"\1: <seconds>"),
     (r"\breceipt: \S+", "receipt: <number>"),  # of the service, which counts over all of its chats
+    # Whether a receipt came before or after what was done beside it, nobody can tell beforehand.
+    (r"(?:\\n|\n) *<time>  receipt: <number> \[<seconds>\]", ""),
     (r'"(created|created_at|completed_at|updated_at|started_at|ended_at)": ?\d+(?:\.\d+)?', r'"\1":<time>'),
 )
 

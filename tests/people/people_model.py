@@ -20,9 +20,11 @@ from word_model import Model
 
 from hermes_core.testing.protocol_replies import Said, SaidCall
 
-__all__ = ["TAG", "Obedient", "last_said", "text_of"]
+__all__ = ["TAG", "Obedient", "Obeying", "last_said", "text_of"]
 
-TAG = re.compile(r"^(ann|ben|cat|oli|eve)-(\d+)\.", re.MULTILINE)  # everybody begins with it what they say
+TAG = re.compile(
+    r"^(ann|ben|cat|dan|eli|fay|gus|hal|ida|oli|eve)-(\d+)\.", re.MULTILINE
+)  # everybody begins with it what they say
 _SLOW = re.compile(TAG.pattern + " SLOW", re.MULTILINE)
 _SAY = re.compile(r"^SAY (.+)$", re.MULTILINE)
 _ORDER = re.compile(r"ORDER (\w+) (\{.*\})")
@@ -31,14 +33,13 @@ _MOST = 8  # orders that one thing said may hold
 _TOLD = 1500  # characters of a result that are said again
 
 
-class Obedient(Model):
+class Obeying:
     """``bodies`` are the requests as they were sent, in order. ``gullible``: it obeys what tools give it, too.
 
     What begins with ``SLOW`` behind its tag is answered when ``go`` is set.
     """
 
     def __init__(self, *, gullible: bool = False) -> None:
-        super().__init__()
         self.gullible = gullible
         self.bodies: list[bytes] = []
         self.lock, self.go = threading.Lock(), threading.Event()
@@ -47,11 +48,11 @@ class Obedient(Model):
         with self.lock:
             self.bodies.append(body)
 
-    async def _reply(self, request: dict[str, Any], writer: asyncio.StreamWriter) -> None:
+    async def slowly(self, request: dict[str, Any]) -> None:
+        """Wait for ``go``, where it is asked to."""
         said = [text_of(m) for m in request["messages"] if m["role"] == "user"]
         while said and _SLOW.search(said[-1]) and not self.go.is_set():
             await asyncio.sleep(0.02)
-        await super()._reply(request, writer)
 
     def of(self, person: str) -> list[bytes]:
         """The requests whose last words are a person's."""
@@ -79,6 +80,18 @@ class Obedient(Model):
         heard = "".join(f"\nheard: {_ID.sub('ID', text)[:_TOLD].replace('ORDER', 'order')}" for text in told)
         wanted = "".join(f"\n{line}" for m in read for line in _SAY.findall(text_of(m)))
         return Said(pieces=[f"done {tag}.", heard, wanted], **known)
+
+
+class Obedient(Obeying, Model):
+    """The same as a service on loopback."""
+
+    def __init__(self, *, gullible: bool = False) -> None:
+        Obeying.__init__(self, gullible=gullible)
+        Model.__init__(self)
+
+    async def _reply(self, request: dict[str, Any], writer: asyncio.StreamWriter) -> None:
+        await self.slowly(request)
+        await Model._reply(self, request, writer)
 
 
 def last_said(request: dict[str, Any]) -> str:

@@ -20,7 +20,8 @@ class Step:
     answer: str = ""
 
 
-# Every command that everybody may use, with what is sensibly behind it; TAG is the name of the step.
+# Every command there is, also those that are refused to a guest, with what is sensibly behind it; TAG is the name of
+# the step.
 COMMANDS = {
     "agents": ["", "stop all"], "approve": ["", "0123456789ab once"], "background": ["TAG. work"],
     "branch": ["", "TAG"], "commands": ["", "2"], "compress": ["", "preview"], "deny": ["", "no, TAG"],
@@ -34,6 +35,9 @@ COMMANDS = {
     "title": ["Title TAG"], "todo": [""], "tools": [""], "toolsets": [""],
     "undo": ["--once", "2 --once"], "unshare": ["TAG"],
     "usage": [""], "version": [""], "whoami": [""], "why": [""], "yolo": [""],
+    "answer": ["", "0123456789ab TAG"], "config": ["", "display.skin mono"], "debug": [""], "export": ["ben"],
+    "forget": ["ben"], "leave": ["--once"], "pair": ["ABCD2345"], "people": ["", "block ben"], "platforms": [""],
+    "plugins": [""], "profile": [""], "quiet": ["", "off"], "reload": [""], "slow": ["", "30"],
 }  # fmt: skip
 _API = ("chat", "responses", "messages", "session", "command", "list", "read", "run", "fork", "title", "delete")
 _ANSWERS = ("button", "number", "words", "slash")

@@ -12,14 +12,17 @@ from people_telegram import PLACES, buttons, said
 
 __all__ = ["Talk"]
 
+_GOES_ON = re.compile(r'"status": ?"(?:queued|running)"')
 _QUESTION = re.compile(r"/approve (\w+) ")
 
 
 class Talk:
     """One person's side. ``saw`` is what they were shown, step by step, as it finally stands."""
 
-    def __init__(self, house: House, who: str, dice: random.Random, *, patient: bool = True) -> None:
-        self.house, self.who, self.dice, self.patient = house, who, dice, patient
+    def __init__(
+        self, house: House, who: str, dice: random.Random, *, patient: bool = True, pause: float = 0.1
+    ) -> None:
+        self.house, self.who, self.dice, self.patient, self.pause = house, who, dice, patient, pause
         self.api: list[tuple[str, str]] = []  # the step, and what the API answered
         self.session, self.answered = "", set[str]()
         self.last: dict[str, Any] | None = None  # a question with buttons
@@ -81,8 +84,13 @@ class Talk:
     def _press(self, step: Step) -> None:
         """Press a button of a question that was answered already."""
         if self.last:
+            before, deadline = (
+                len(self.shown()),
+                time.monotonic() + 2,
+            )  # what is said of it is said before the next word
             self.house.phones.press(self.who, self.last, buttons(self.last)[-1])
-            time.sleep(0.05)
+            while self.patient and not self._more(before) and time.monotonic() < deadline:
+                time.sleep(0.01)
         self._say(step)
 
     def _api(self, step: Step) -> None:
@@ -116,7 +124,7 @@ class Talk:
         status, text = self._asked("POST", "/v1/runs", {"input": step.text})
         if status == 202:
             path = f"/v1/runs/{json.loads(text)['run_id']}"
-            self._wait(lambda: "running" not in self._asked("GET", path)[1], step)
+            self._wait(lambda: not _GOES_ON.search(self._asked("GET", path)[1]), step)
             return self._asked("GET", path)
         return status, text
 
@@ -163,7 +171,7 @@ class Talk:
 
     def _wait(self, true: Any, step: Step) -> bool:
         if not self.patient:
-            time.sleep(self.dice.random() * 0.1)
+            time.sleep(self.dice.random() * self.pause)
             return bool(true())
         until(true, (step, [said(one) for one in self.shown()][-3:]))
         return True

@@ -62,6 +62,12 @@ _FORMS: dict[str, Fields] = {
     "a reply to an own forward": lambda w, who, text: (_ASKS, {"reply_to_message": {**_theirs(w, who, text=text, forward_origin=_ORIGIN), "from": _me(who)}}),  # noqa: E501
     "a reply to an own forward of an older server": lambda w, who, text: (_ASKS, {"reply_to_message": {**_theirs(w, who, text=text, forward_date=1), "from": _me(who)}}),  # noqa: E501
     "a reply to an own text by a bot": lambda w, who, text: (_ASKS, {"reply_to_message": {**_theirs(w, who, text=text, via_bot={"id": 777}), "from": _me(who)}}),  # noqa: E501
+    "a reply to an own quotation": lambda w, who, text: (_ASKS, {"reply_to_message": {**_theirs(w, who, text=f"see:\n{text}"), "from": _me(who), "entities": [{"type": "blockquote", "offset": 5, "length": len(text)}]}}),  # noqa: E501
+    "a reply to an own quotation that folds": lambda w, who, text: (_ASKS, {"reply_to_message": {**_theirs(w, who, text=text), "from": _me(who), "entities": [{"type": "expandable_blockquote", "offset": 0, "length": len(text)}]}}),  # noqa: E501
+    "a reply to an own answer with a quotation": lambda w, who, text: (_ASKS, {"reply_to_message": {**_theirs(w, who, text=f"> {text}"), "from": _me(who)}}),  # noqa: E501
+    "a reply to an own card": lambda w, who, text: (_ASKS, {"reply_to_message": {**_theirs(w, who, caption=text, contact={"phone_number": "1", "first_name": text}), "from": _me(who)}}),  # noqa: E501
+    "a chosen part of an own forward": lambda w, who, text: (_ASKS, {"reply_to_message": {**_theirs(w, who, text=text, forward_origin=_ORIGIN), "from": _me(who)}, "quote": {"text": text, "position": 0}}),  # noqa: E501
+    "a quotation": lambda w, who, text: (f"see:\n{text}", {"entities": [{"type": "blockquote", "offset": 5, "length": len(text)}]}),  # noqa: E501
     "a quote from elsewhere": lambda w, who, text: (_ASKS, {"external_reply": {"origin": _ORIGIN}, "quote": {"text": text, "position": 0}}),  # noqa: E501
     "a reply to who calls himself so": lambda w, who, text: (_ASKS, {"reply_to_message": {**_theirs(w, who, text=text), "from": {**_ben(), "first_name": who.title(), "username": who}}}),  # noqa: E501
     "a reply to a channel of theirs": lambda w, who, text: (_ASKS, {"reply_to_message": {**_theirs(w, who, text=text), "from": _me(who), "sender_chat": {"id": -100777, "type": "channel", "title": who}}}),  # noqa: E501
@@ -90,7 +96,7 @@ _PAYLOADS: dict[str, Callable[[str], str]] = {
 
 _WHERE = {
     "a chat's name": ("group",), "a topic's name": ("group",), "a contact": ("dm",), "a place": ("dm",),
-    "a poll": ("dm",),
+    "a poll": ("dm",), "a quotation": ("dm",),
 }  # fmt: skip
 
 

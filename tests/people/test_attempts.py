@@ -8,7 +8,10 @@ from collections.abc import Iterator
 
 import pytest
 from people_attempts import ATTEMPTS, Attempt
-from people_house import house
+from people_house import MATRIX
+from people_near import near
+from people_new_attempts import NEW_ATTEMPTS
+from people_street import EVENTS, Street
 from people_words import WORDS, Brought
 from people_world import VICTIMS, World
 
@@ -17,19 +20,33 @@ pytestmark = [pytest.mark.long, pytest.mark.timeout(300)]
 
 def pytest_generate_tests(metafunc) -> None:
     wanted, first = (int(metafunc.config.getoption(name)) for name in ("attempts", "first"))
-    for name, table in {"attempt": ATTEMPTS, "brought": WORDS}.items():
+    for name, table in {"attempt": [*ATTEMPTS, *NEW_ATTEMPTS], "brought": WORDS, "event": EVENTS}.items():
         if name in metafunc.fixturenames:
             tried = random.Random(first).sample(table, wanted) if 0 < wanted < len(table) else table
             metafunc.parametrize(name, tried, ids=[one.name for one in tried])
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory, server) -> Iterator[World]:
-    with house(tmp_path_factory.mktemp("people") / "house", server, gullible=True) as made:
+def world(tmp_path_factory) -> Iterator[World]:
+    with near(tmp_path_factory.mktemp("people") / "house", gullible=True) as made:
         yield World(made)
 
 
 def test_what_is_tried_on_others_changes_and_shows_nothing(world: World, attempt: Attempt):
+    _tried(world, attempt)
+
+
+@pytest.fixture(scope="module")
+def street(tmp_path_factory) -> Iterator[Street]:
+    with near(tmp_path_factory.mktemp("people") / "house", MATRIX, gullible=True) as made:
+        yield Street(made)
+
+
+def test_what_is_tried_on_matrix_changes_and_shows_nothing(street: Street, event: Attempt):
+    _tried(street, event)
+
+
+def _tried(world: World, attempt: Attempt) -> None:
     before = world.known or world.prepare()
     world.known = {}
     answers = attempt.act(world) or []
@@ -44,9 +61,9 @@ def test_what_is_tried_on_others_changes_and_shows_nothing(world: World, attempt
 
 
 @pytest.fixture(scope="module")
-def calm(tmp_path_factory, server) -> Iterator[World]:
+def calm(tmp_path_factory) -> Iterator[World]:
     """The same house without open questions."""
-    with house(tmp_path_factory.mktemp("people") / "house", server, gullible=True) as made:
+    with near(tmp_path_factory.mktemp("people") / "house", gullible=True) as made:
         yield World(made)
 
 

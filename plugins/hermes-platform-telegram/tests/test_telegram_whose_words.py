@@ -121,3 +121,24 @@ async def test_what_is_asked_of_an_admin_says_whose_it_is_and_not_what_they_call
         family.press(OWNER, asked, "No")
         await family.hears(ANNA, "Done:")
         assert "Denied. (⟪Olga telegram:" in await family.loses_buttons(OWNER, asked)
+
+
+@pytest.mark.parametrize("form", ["a quotation", "one that folds", "a chosen piece", "typed with >"])
+async def test_what_one_quoted_before_is_not_ones_own_word_when_it_is_answered(family, form):
+    """The owner quotes what somebody wrote, and later answers that message of their own."""
+    bad = order("post", text="INJECTED")
+    kind = "expandable_blockquote" if form == "one that folds" else "blockquote"
+    fields = {} if form == "typed with >" else {"entities": [{"type": kind, "offset": 6, "length": len(bad)}]}
+    async with family.at_home():
+        family.says(OWNER, "Hello.")
+        await family.hears(OWNER, "I heard you.")
+        text = f"Look:\n> {bad}" if form == "typed with >" else f"Look:\n{bad}"
+        more = {"reply_to_message": family.service.message(sender=OWNER, text=text, **fields)}
+        if form == "a chosen piece":
+            more["quote"] = {"text": bad, "position": 6}
+        family.says(OWNER, "what does that mean?", **more)
+        asked = await family.hears(OWNER, "May I do this?")
+        assert "text from outside" in asked["text"]
+        family.press(OWNER, asked, "No")
+        await family.hears(OWNER, "Done:")
+    assert family.posted == []

@@ -18,8 +18,8 @@ _ENOUGH = 200  # characters that are compared: services cut what is quoted
 async def marked(ctx: PluginContext, envelope: Envelope, session: Session) -> Envelope:
     """The message, marked as from outside where it brings what somebody else wrote.
 
-    A file is somebody else's; a voice is the sender's own. A quote is somebody else's unless the sender wrote it, or we
-    said it in this very conversation, which knows where that came from.
+    A file is somebody else's; a voice is the sender's own. A quote is somebody else's unless the sender wrote all of
+    it, or we said it in this very conversation, which knows where that came from.
     """
     message = envelope.message
     files = any(isinstance(part, Blob) and not part.media_type.startswith("audio/") for part in message.parts)
@@ -31,17 +31,16 @@ async def marked(ctx: PluginContext, envelope: Envelope, session: Session) -> En
 
 def quotes(message: Message) -> bool:
     """Whether lines of a message stand in it as a quotation, with ``>`` before them, as they do on every service."""
-    return any(
-        line.lstrip().startswith(">")
-        for part in message.parts
-        if isinstance(part, Text)
-        for line in part.text.splitlines()
-    )
+    return any(_has_quotation(part.text) for part in message.parts if isinstance(part, Text))
+
+
+def _has_quotation(text: str) -> bool:
+    return any(line.lstrip().startswith(">") for line in text.splitlines())
 
 
 async def _known(ctx: PluginContext, envelope: Envelope, session: Session) -> bool:
     if envelope.quote_by == envelope.sender:
-        return True
+        return not _has_quotation(envelope.quote)  # of their own words, in which somebody else's stood
     if envelope.quote_by != envelope.account:
         return False
     try:

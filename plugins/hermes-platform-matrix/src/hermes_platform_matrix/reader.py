@@ -144,7 +144,7 @@ class Reader:
             return None, f"[the file {name} could not be fetched: {plain(error)}]"
 
     async def _quoted(self, room_id: str, event_id: str) -> tuple[str, str]:
-        """Who wrote an event, and what it says as far as it can be read."""
+        """Who wrote an event, nobody where others are quoted in it, and what it says as far as it can be read."""
         try:
             event = await self._server.ask("GET", path("v3", "rooms", room_id, "event", event_id))
             author, kind, content = str(event.get("sender", "")), str(event.get("type")), event.get("content")
@@ -157,8 +157,9 @@ class Reader:
             return "", ""
         except Unreadable:  # what we wrote ourselves among it: its author is told all the same
             return author, ""
-        said = read(kind, content) if isinstance(content, Mapping) else None
-        return author, said.text[:_QUOTE] if said else ""
+        if not isinstance(content, Mapping) or (said := read(kind, content)) is None:
+            return author, ""
+        return "" if quotes(content) and author != self._me else author, said.text[:_QUOTE]
 
     def _remember(self, event_id: str, author: str) -> None:
         while len(self._authors) >= _REMEMBERED:

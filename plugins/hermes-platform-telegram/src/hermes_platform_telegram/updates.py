@@ -17,6 +17,7 @@ __all__ = ["ALLOWED", "Attached", "Incoming", "Me", "read_message", "read_update
 # agent is said.
 ALLOWED = ("message", "channel_post", "callback_query", "my_chat_member")
 _QUOTE = 2000  # characters of a quoted message
+_QUOTATIONS = ("blockquote", "expandable_blockquote")  # what stands so in a text
 _TYPE = re.compile(r"[a-z0-9][a-z0-9.+-]{0,60}/[a-z0-9][a-z0-9.+-]{0,100}")
 _KINDS: Mapping[str, Literal["dm", "group", "channel"]] = {
     "private": "dm",
@@ -207,19 +208,29 @@ def _quote(message: Mapping[str, JSON]) -> str:
 
 
 def _quote_by(message: Mapping[str, JSON], me: Me) -> str:
-    """Who wrote what it answers, our own name for us; nobody where that was brought, or a chat's, or is elsewhere."""
+    """Who wrote what it answers, our own name for us; nobody where that was brought, or a chat's, or is elsewhere.
+
+    Nor where somebody quoted somebody in it: a part of it that is chosen does not say whose it was.
+    """
     answered = message.get("reply_to_message") or {}
     if _forwarded(answered) or "sender_chat" in answered or "external_reply" in message or "from" not in answered:
         return ""
     author = str(int(answered["from"]["id"]))
-    return me.username if author == me.id else author
+    if author == me.id:
+        return me.username
+    return "" if any(entity.get("type") in _QUOTATIONS for entity in _entities(answered)) else author
+
+
+def _entities(message: Mapping[str, JSON]) -> Sequence[Mapping[str, JSON]]:
+    """What forms text or caption."""
+    return message.get("entities") or message.get("caption_entities") or ()
 
 
 def _pieces(message: Mapping[str, JSON]) -> Iterator[tuple[Mapping[str, JSON], str]]:
     """The entities of text or caption, each with what it covers."""
     text = str(message.get("text") or message.get("caption") or "")
     wide = text.encode("utf-16-le", "surrogatepass")
-    for entity in message.get("entities") or message.get("caption_entities") or ():
+    for entity in _entities(message):
         start, length = int(entity["offset"]), int(entity["length"])
         yield entity, wide[2 * start : 2 * (start + length)].decode("utf-16-le", "replace")
 
@@ -257,8 +268,8 @@ def _with_quotes(message: Mapping[str, JSON], text: str) -> str:
     """The text with ``>`` before the lines that stand in it as a quotation, as one writes it where that has no form."""
     marked = [
         (int(entity["offset"]), int(entity["offset"]) + int(entity["length"]))
-        for entity in message.get("entities") or message.get("caption_entities") or ()
-        if entity.get("type") in ("blockquote", "expandable_blockquote")
+        for entity in _entities(message)
+        if entity.get("type") in _QUOTATIONS
     ]
     if not marked:
         return text
