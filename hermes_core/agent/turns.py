@@ -21,7 +21,6 @@ from hermes_core.kinds import ToolContext
 from hermes_core.kinds.console import AskPerson
 from hermes_core.plugins.index import Installed
 from hermes_core.plugins.loader import slash_clashes
-from hermes_core.plugins.soundness import unsound
 from hermes_core.types import (
     Envelope,
     Event,
@@ -33,6 +32,7 @@ from hermes_core.types import (
     TurnBounds,
     TurnOrder,
 )
+from hermes_shapes.sound import unsound
 
 __all__ = ["Turns"]
 

@@ -10,6 +10,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout, suppress
+from functools import cache, partial
 from types import ModuleType
 from typing import Any, TextIO, TypeVar
 
@@ -24,8 +25,8 @@ from hermes_core.plugins.fence import Call, Entered, Late, call_in_time, finishe
 from hermes_core.plugins.implementation import KINDS, Implementation, expected, implementations
 from hermes_core.plugins.index import Installed, owners
 from hermes_core.plugins.manifest import PRIVATE
-from hermes_core.plugins.soundness import unsound
 from hermes_core.types import Fault, Outcome, Phase, Verdict
+from hermes_shapes.sound import unsound
 
 T = TypeVar("T")
 Judge = Callable[[Installed, T, T], T]
@@ -57,6 +58,7 @@ class Dispatch:
     ) -> None:  # fmt: skip
         """Take secrets out of what is said of faults with ``masked``."""
         self.masked = masked
+        self.entered = cache(partial(Entered, held=self.held))  # of label and hook: what the fence around it is told
         self._manager = _Plugins(PROJECT)
         self._manager.add_hookspecs(hooks)
         self._modes = hooks.modes()
@@ -272,10 +274,6 @@ class Dispatch:
         """Return what a contributed thing answers in time, or why it does not."""
         return await call_in_time(call, seconds, self.entered(label, where), self._left_behind)
 
-    def entered(self, label: str, where: str) -> Entered:
-        """Return what the fence around plugin code is told of it."""
-        return Entered(label, where, self.held)
-
     def failed(
         self, label: str, where: str, error: BaseException, phase: Phase = "call", hint: str = "", version: str = ""
     ) -> None:
@@ -334,6 +332,8 @@ class Dispatch:
 def stricter(one: Verdict, other: Verdict) -> Verdict:
     """Let the stronger of two verdicts count; neither hides what the other knows, or does not know, of the call."""
     said = [each for each in (one, other) if each.by]
+    if len(said) == 1 and (said[0].commands is not None or not said[0].lasting):
+        return said[0]
     effects = [each.effects for each in (one, other) if each.effects is not None]
     looked = bool(said) and all(each.commands is not None for each in said)
     return evolve(

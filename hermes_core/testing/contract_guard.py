@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 import pytest
 
-from hermes_core.plugins.soundness import unsound
 from hermes_core.testing.contract_base import PluginContract
 from hermes_core.testing.fakes import FakeWorkspace
 from hermes_core.testing.registered import implementations
 from hermes_core.testing.witness import Witness
 from hermes_core.types import JSON, Feature, Protected, Session, ToolCall, Verdict
+from hermes_shapes.sound import unsound
 
 if TYPE_CHECKING:
     from hermes_core.context import PluginContext

@@ -8,8 +8,8 @@ from attrs import evolve
 from hermes_core.agent.route.call import StreamedCall
 from hermes_core.errors import Unavailable
 from hermes_core.kinds import Attempt, ModelRoute, Provider
-from hermes_core.plugins.soundness import unsound
 from hermes_core.types import Delta, Done, MediaRequest, MediaResponse, MediaVerb, Request, UsageDelta
+from hermes_shapes.sound import unsound
 
 if TYPE_CHECKING:
     from hermes_core.agent.route.routing import Routing

@@ -1,4 +1,4 @@
-"""Whether a value that a plugin gave back holds what its class says, so that nobody else stumbles over it."""
+"""Whether a value of somebody else's making holds what its class says, so that nobody stumbles over it later."""
 
 import types
 from collections.abc import Mapping, Sequence
@@ -11,6 +11,7 @@ import attrs
 
 __all__ = ["unsound"]
 
+_PLAIN: AbstractSet[Any] = {str, bool}
 _known: dict[Any, Mapping[str, Any]] = {}
 
 
@@ -22,18 +23,15 @@ def unsound(value: Any, before: Any = None) -> str:
     values = [getattr(before, field) for field in _fields(type(before))]
     held = [*values, *(one for value in values if isinstance(value, tuple | list) for one in value)]
     known = {id(one) for one in held if attrs.has(type(one)) or (one and isinstance(one, tuple | list))}
-    return next((wrong for name in _fields(type(value)) if (wrong := _wrong(value, name, known))), "")
-
-
-def _wrong(value: Any, name: str, known: set[int]) -> str:
-    held = getattr(value, name)
-    if _fits(held, _fields(type(value))[name], known):
-        return ""
-    return f"{type(value).__name__}.{name} is {held!r:.60}"
+    for name, kind in _fields(type(value)).items():
+        held = getattr(value, name)
+        if not (kind in _PLAIN and type(held) is kind) and not _fits(held, kind, known):
+            return f"{type(value).__name__}.{name} is {held!r:.60}"
+    return ""
 
 
 def _fits(held: Any, kind: Any, known: set[int]) -> bool:
-    if kind is str or kind is bool:
+    if kind in _PLAIN:
         return isinstance(held, kind)
     origin, inside = _shape(kind)
     if origin is tuple and held == ():
@@ -41,7 +39,7 @@ def _fits(held: Any, kind: Any, known: set[int]) -> bool:
     if kind is Any or id(held) in known or isinstance(kind, str) or type(kind).__name__ == "TypeVar":
         return True
     if origin in (Union, types.UnionType):
-        return any(_fits(held, one, known) for one in inside)
+        return (held is None and types.NoneType in inside) or any(_fits(held, one, known) for one in inside)
     if origin is Literal:
         return held in inside
     if kind is float:
