@@ -33,6 +33,7 @@ Judge = Callable[[Installed, T, T], T]
 _STRENGTH = {"allow": 0, "ask": 1, "deny": 2}
 _LONG = 5.0  # seconds without the event loop from which the person is told who held it
 _BEHIND = 100  # events that plugins have not heard yet, from which who tells them slows down
+_ROUNDS = 2  # of the loop, until observers hear of an event
 _PATIENCE, _WINDOW = 3, 600.0  # so many failures of one kind in so many seconds suspend a hook of a plugin
 
 
@@ -179,7 +180,8 @@ class Dispatch:
     async def _in_turn(self, before: "asyncio.Task[Any] | None", one: Implementation, arguments: Any) -> None:
         if before and not before.done() and before.get_loop() is asyncio.get_running_loop():
             await asyncio.wait({before})
-        await asyncio.sleep(0)  # who told it goes on first: an answer is shown before code that may hold everything up
+        for _ in range(_ROUNDS):  # who told it goes on first, as far as it can: it shows an answer, or begins a command
+            await asyncio.sleep(0)
         await self._run(one, arguments)
 
     def _spawn(self, coroutine: Any) -> "asyncio.Task[Any]":
