@@ -87,12 +87,7 @@ def figures(url: str, env: Mapping[str, str], rounds: int) -> Iterator[Figure]:
     notes(url)
     run([HERMES, "-z", "hello", "-m", "echo"], env)
     yield Figure("first request's body, bytes", notes(url)[0]["bytes"], 9_000, "default toolsets")
-    gaps = []
-    for _ in range(3):
-        run([HERMES, "--yolo", "-z", "go", "-m", "tools-20"], env)
-        seen = notes(url)
-        gaps.append(statistics.median(b["start"] - a["end"] for a, b in pairwise(seen)) * 1000)
-    yield Figure("tools-20: gap, ms", statistics.median(gaps), 5.0, "every step committed")
+    yield from gaps(url, env)
     medians = []
     for model in ("tools-1-s200", "parallel-8-s200"):
         taken = []
@@ -106,6 +101,26 @@ def figures(url: str, env: Mapping[str, str], rounds: int) -> Iterator[Figure]:
     got = paired([HERMES, "-z", "x", "-m", "stream-20000"], [*bare, "stream-20000", "stream"], env, rounds=rounds)
     absolute = f"{got.ours.wall * 1000:.0f} ms / {got.baseline.wall * 1000:.0f} ms"
     yield Figure("stream-20000 / bare httpx2", got.ratio, 3.0, absolute)
+    from tui import first_frame  # it stands on this module
+
+    yield first_frame(env, rounds)
+
+
+def gaps(url: str, env: Mapping[str, str]) -> Iterator[Figure]:
+    """From the end of a reply to the next request, with a command between them: by the wall the command is behind."""
+    home = Path(env["HERMES_HOME"])
+    for wall in ("auto", "landlock", "none"):
+        walled = home.with_name(f"home-{wall}")
+        walled.mkdir()
+        (walled / "config.yaml").write_text(
+            f"{(home / 'config.yaml').read_text()}backends: {{local: {{wall: {wall}}}}}\n"
+        )
+        taken = []
+        for _ in range(3):
+            run([HERMES, "--yolo", "-z", "go", "-m", "tools-20"], {**env, "HERMES_HOME": str(walled)})
+            taken.append(statistics.median(b["start"] - a["end"] for a, b in pairwise(notes(url))) * 1000)
+        name = "tools-20: gap, ms" if wall == "auto" else f"tools-20: gap, wall {wall}, ms"
+        yield Figure(name, statistics.median(taken), 5.0, "every step committed")
 
 
 def main() -> int:

@@ -8,7 +8,7 @@ from attrs import evolve
 
 from hermes_core.agent import indirect
 from hermes_core.agent.meter import Meter
-from hermes_core.agent.reply_assembler import ReplyAssembler, nudged
+from hermes_core.agent.reply_assembler import ReplyAssembler, nudged, text_of
 from hermes_core.agent.rewriting import Rewriting
 from hermes_core.agent.route.call import StreamedCall
 from hermes_core.agent.rows import TurnRows
@@ -59,6 +59,7 @@ class Exchange:
         self._runtime, self._state, self._rows, self._meter, self._emit = runtime, state, rows, meter, emit
         self.specs = state.specs
         self.messages: list[Message] = []
+        self._system = Message(role="system", parts=())
         self.note = self.compacted = self._fell_back = self._shown = ""
         self.over = self.cut = False
         self._calls: list[StreamedCall] = []  # those that are not booked yet
@@ -85,7 +86,9 @@ class Exchange:
 
     async def _request(self) -> Request:
         said = self._said()
-        messages = (Message(role="system", parts=(Text(text=self._state.prompt),)), *said)
+        if text_of(self._system) != self._state.prompt:  # one value as long as it stays: who sends it looks for that
+            self._system = Message(role="system", parts=(Text(text=self._state.prompt),))
+        messages = (self._system, *said)
         options = self._runtime.routes.options()
         fits = self._fits or self._runtime.models.window(self.route)
         request = Request(model=self.route.model, messages=messages, tools=self.specs, options=options, context=fits)
@@ -128,10 +131,12 @@ class Exchange:
     async def _redirected(self, message: Message) -> Message:
         """Return a reply whose calls are of the tools that plugins have them answered by; those are judged as ever."""
         dispatch, session = self._runtime.dispatch, self._state.session
+        if not dispatch.implementations("redirect_tool_call"):
+            return message
         calls = [part for part in message.parts if isinstance(part, ToolCall) and not part.invalid]
         to = {c.id: await dispatch.transform("redirect_tool_call", "call", c, session=session) for c in calls}
-        parts = (indirect.through(p, to.get(p.id, p)) if isinstance(p, ToolCall) else p for p in message.parts)
-        return evolve(message, parts=tuple(parts))
+        parts = [indirect.through(p, to.get(p.id, p)) if isinstance(p, ToolCall) else p for p in message.parts]
+        return message if parts == [*message.parts] else evolve(message, parts=tuple(parts))
 
     async def _respond(self, request: Request) -> Message:
         """Get one reply, stored. Raises BudgetReached, and Refused when the model answers nothing."""
@@ -144,8 +149,7 @@ class Exchange:
         self.cut = response.reason == "length"
         self.note = " ".join(filter(None, (_CUT if self.cut else "", self._fell_back)))
         said = await self._redirected(indirect.unwrapped(response.message))
-        said = evolve(said, untrusted=outside(self.messages))
-        response = evolve(response, message=said, usage=unbooked)
+        response = evolve(response, message=evolve(said, untrusted=outside(self.messages)), usage=unbooked)
         store, turn = await self._rows.get()
         request, seconds = self._calls[-1].request, sum(call.seconds for call in self._calls)
         await store.journal.add_reply(turn, response.message, unbooked, response.reason, calls=self._booked())

@@ -42,7 +42,8 @@ def call_tool() -> Tool:
 
 def unwrapped(message: Message) -> Message:
     """Return a reply in which what goes through ``tool_call`` is a call of the tool itself."""
-    return evolve(message, parts=tuple(inner(p) if isinstance(p, ToolCall) else p for p in message.parts))
+    parts = [inner(part) if isinstance(part, ToolCall) else part for part in message.parts]
+    return message if parts == [*message.parts] else evolve(message, parts=tuple(parts))
 
 
 def inner(call: ToolCall) -> ToolCall:

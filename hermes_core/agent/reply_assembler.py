@@ -73,7 +73,9 @@ class ReplyAssembler:
                 self._runtime.append(part)
 
     def _end(self, response: Response) -> None:
-        self.response = evolve(response, message=evolve(response.message, parts=tuple(self._runtime)))
+        if self._runtime != list(response.message.parts):
+            response = evolve(response, message=evolve(response.message, parts=tuple(self._runtime)))
+        self.response = response
 
     def _again(self, response: Response) -> None:
         thought = any(isinstance(p, Reasoning) and p.text for p in response.message.parts)

@@ -325,7 +325,8 @@ class TurnRun:
         runtime, state, route = self._runtime, self._state, self._model.route
         store, turn = await self._rows.get()
         seen = Seen(messages=self._model.messages)
-        state.session = evolve(state.session, untrusted=state.session.untrusted or seen.untrusted)
+        if seen.untrusted and not state.session.untrusted:
+            state.session = evolve(state.session, untrusted=True)
         place, state.workspace = state.workspace, await runtime.workspaces.open(state.session, state.workspace)
         if state.workspace is not place:
             state.permitted.clear()

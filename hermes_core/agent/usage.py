@@ -1,5 +1,7 @@
 """What model calls use and cost."""
 
+from operator import add as plus
+from operator import attrgetter
 from typing import Literal
 
 from attrs import evolve, fields
@@ -8,12 +10,13 @@ from hermes_core.types import Price, Usage
 
 CERTAINTY: tuple[Literal["", "estimated", "actual"], ...] = ("", "estimated", "actual")  # weakest first
 _FIGURES = [field.name for field in fields(Usage) if field.name != "priced"]
+_figures = attrgetter(*_FIGURES)
 
 
 def add(one: Usage, other: Usage) -> Usage:
     """Return the sum of two usages; its cost is as certain as its weakest part."""
     known = [part.priced for part in (one, other) if part.calls]
-    figures = {name: getattr(one, name) + getattr(other, name) for name in _FIGURES}
+    figures = dict(zip(_FIGURES, map(plus, _figures(one), _figures(other)), strict=True))
     return Usage(**figures, priced=min(known, key=CERTAINTY.index) if known else "")
 
 

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import os
 import time
 
 from hermes_core import trace
@@ -36,12 +37,21 @@ class _LogFile(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
-            self._home.logs.mkdir(mode=0o700, exist_ok=True)
-            self._put_aside()
-            with self._path.open("a", encoding="utf-8", errors="backslashreplace") as file:
-                file.write(self.format(record) + "\n")
+            line = f"{self.format(record)}\n".encode("utf-8", "backslashreplace")
+            if self._size() > self._config.max_size_mb << 20:
+                self._put_aside()
+            with open(self._path, "ab", buffering=0) as file:  # noqa: PTH123 - pathlib costs more than the rest
+                file.write(line)
         except (OSError, HermesError):
             pass  # a log that cannot be written must not stop the work
+
+    def _size(self) -> int:
+        """Return the bytes of the file; where there is none, make its folder."""
+        try:
+            return os.stat(self._path).st_size  # noqa: PTH116 - as above
+        except FileNotFoundError:
+            self._home.logs.mkdir(mode=0o700, exist_ok=True)
+            return 0
 
     def format(self, record: logging.LogRecord) -> str:
         ours = {  # known to hold nothing, where nobody could judge it too
@@ -68,8 +78,7 @@ class _LogFile(logging.Handler):
 
     def _put_aside(self) -> None:
         """Rename a full file to ``hermes.log.1``, and that one to ``.2``; the oldest goes."""
-        kept = self._config.backup_count
-        if kept and self._path.exists() and self._path.stat().st_size > self._config.max_size_mb << 20:
+        if kept := self._config.backup_count:
             names = [self._path, *(self._path.with_name(f"hermes.log.{n}") for n in range(1, kept + 1))]
             for older, newer in zip(names[:0:-1], names[-2::-1], strict=True):
                 if newer.exists():

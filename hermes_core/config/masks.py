@@ -37,7 +37,7 @@ class Masks:
         self._source: Callable[[], Sequence[Watched]] = tuple
         self._maskers: Sequence[Watched] | None = None
         self._lock, self._loading = RLock(), False
-        self._short: dict[tuple[str, int], str] = {}
+        self._short: dict[tuple[str, str, int], str] = {}
 
     def use(self, source: Callable[[], Sequence[Watched]]) -> None:
         """Say where maskers come from: it is asked once, when the first text is masked. Until then there are none."""
@@ -75,11 +75,14 @@ class Masks:
 
     def always(self, text: str) -> str:
         """Do the same, whatever the settings say."""
+        return self._kept(text, "", lambda: masked_text(text, self.known, self.maskers))
+
+    def _kept(self, text: str, name: str, clean: Callable[[], str]) -> str:
         if len(text) > _SHORT:
-            return masked_text(text, self.known, self.maskers)
-        key = text, len(self._secrets.learned)  # what was remembered before was cleaned without the newest
+            return clean()
+        key = text, name, len(self._secrets.learned)  # what was remembered before was cleaned without the newest
         if (found := self._short.get(key)) is None:  # names and states, which come again and again
-            found = masked_text(text, self.known, self.maskers)
+            found = clean()
             if len(self._short) >= _REMEMBERED:
                 self._short.clear()
             if self._maskers is not None:
@@ -116,8 +119,11 @@ class Masks:
         return [self.data(item) for item in value] if isinstance(value, list | tuple) else value
 
     def _under(self, key: str, value: JSON) -> JSON:
-        found = {masker.is_secret(value, key) for masker in self.maskers} if isinstance(value, str) else set()
-        return mask(value, None in found) if found - {False} else self.data(value)
+        def clean() -> str:
+            found = {masker.is_secret(value, key) for masker in self.maskers}
+            return mask(value, None in found) if found - {False} else self.text(value)
+
+        return self._kept(value, key, clean) if isinstance(value, str) else self.data(value)
 
     def is_token(self, value: str) -> bool:
         """Tell whether a value is a secret by its look."""

@@ -10,6 +10,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout, suppress
+from functools import cache, partial
 from types import ModuleType
 from typing import Any, TextIO, TypeVar
 
@@ -32,6 +33,7 @@ Judge = Callable[[Installed, T, T], T]
 _STRENGTH = {"allow": 0, "ask": 1, "deny": 2}
 _LONG = 5.0  # seconds without the event loop from which the person is told who held it
 _BEHIND = 100  # events that plugins have not heard yet, from which who tells them slows down
+_ROUNDS = 2  # of the loop, until observers hear of an event
 _PATIENCE, _WINDOW = 3, 600.0  # so many failures of one kind in so many seconds suspend a hook of a plugin
 
 
@@ -57,6 +59,7 @@ class Dispatch:
     ) -> None:  # fmt: skip
         """Take secrets out of what is said of faults with ``masked``."""
         self.masked = masked
+        self.entered = cache(partial(Entered, held=self.held))  # of label and hook: what the fence around it is told
         self._manager = _Plugins(PROJECT)
         self._manager.add_hookspecs(hooks)
         self._modes = hooks.modes()
@@ -177,7 +180,8 @@ class Dispatch:
     async def _in_turn(self, before: "asyncio.Task[Any] | None", one: Implementation, arguments: Any) -> None:
         if before and not before.done() and before.get_loop() is asyncio.get_running_loop():
             await asyncio.wait({before})
-        await asyncio.sleep(0)  # who told it goes on first: an answer is shown before code that may hold everything up
+        for _ in range(_ROUNDS):  # who told it goes on first, as far as it can: it shows an answer, or begins a command
+            await asyncio.sleep(0)
         await self._run(one, arguments)
 
     def _spawn(self, coroutine: Any) -> "asyncio.Task[Any]":
@@ -272,10 +276,6 @@ class Dispatch:
         """Return what a contributed thing answers in time, or why it does not."""
         return await call_in_time(call, seconds, self.entered(label, where), self._left_behind)
 
-    def entered(self, label: str, where: str) -> Entered:
-        """Return what the fence around plugin code is told of it."""
-        return Entered(label, where, self.held)
-
     def failed(
         self, label: str, where: str, error: BaseException, phase: Phase = "call", hint: str = "", version: str = ""
     ) -> None:
@@ -334,6 +334,8 @@ class Dispatch:
 def stricter(one: Verdict, other: Verdict) -> Verdict:
     """Let the stronger of two verdicts count; neither hides what the other knows, or does not know, of the call."""
     said = [each for each in (one, other) if each.by]
+    if len(said) == 1 and (said[0].commands is not None or not said[0].lasting):
+        return said[0]
     effects = [each.effects for each in (one, other) if each.effects is not None]
     looked = bool(said) and all(each.commands is not None for each in said)
     return evolve(

@@ -21,7 +21,7 @@ T = TypeVar("T")
 Call = Callable[[], Coroutine[Any, Any, Any]]
 Outcome = tuple[Any, BaseException | None]
 BLOCKING = 0.2  # a step that holds the event loop longer than this is recorded
-# Most of what plugins do waits for nothing: it is done at once, and before Python 3.12 in the loop's next round.
+# Most of what plugins do waits for nothing: it is done at once.
 _EAGER: dict[str, Any] = {"eager_start": True} if sys.version_info >= (3, 12) else {}
 
 log = logging.getLogger("hermes.plugins")
@@ -116,13 +116,15 @@ async def call_in_time(
     """
     before = _held
     task = asyncio.Task(fenced(function, entered), loop=asyncio.get_running_loop(), **_EAGER)
+    if not _EAGER:
+        _begin(task)
     try:
         if not task.done():
             await asyncio.sleep(0)
-        if not task.done():
-            await asyncio.wait({task}, timeout=seconds)
-        if not task.done() and _held > before:  # that was not its time; once, as it may be the one who held the loop
-            await asyncio.wait({task}, timeout=min(_held - before, seconds))
+            if not task.done():
+                await asyncio.wait({task}, timeout=seconds)
+            if not task.done() and _held > before:  # not its time; once, as it may be the one who held the loop
+                await asyncio.wait({task}, timeout=min(_held - before, seconds))
     except asyncio.CancelledError:
         task.cancel()
         raise
@@ -132,6 +134,17 @@ async def call_in_time(
         task.cancel()
         return None, Late(f"no answer within {seconds:g} s")
     return (None, asyncio.CancelledError()) if task.cancelled() else task.result()
+
+
+def _begin(task: asyncio.Task[Any]) -> None:
+    """Take the first step of a new task at once, as Python 3.11 cannot: it is what its loop was told last."""
+    loop: Any = task.get_loop()
+    if (here := asyncio.current_task(loop)) and hasattr(loop, "_ready"):
+        asyncio.tasks._leave_task(loop, here)
+        try:
+            loop._ready.pop()._run()
+        finally:
+            asyncio.tasks._enter_task(loop, here)
 
 
 async def stopped(task: "asyncio.Task[Any]", seconds: float) -> bool:

@@ -131,7 +131,10 @@ class FileDatabase(Database):
 
     def _file(self) -> int:
         """Return what tells the file at the place from others; 0 where none is."""
-        return Path(self.place).stat().st_ino if os.path.lexists(self.place) else 0
+        try:
+            return os.stat(self.place).st_ino  # noqa: PTH116 - each write asks
+        except FileNotFoundError:
+            return 0
 
     def _prepare(self, durability: str) -> None:
         run = self.connection.execute

@@ -231,7 +231,8 @@ class Journal(Stored):
         """
         leases.hold(tx, turn)
         row = _waiting(tx, turn, call.id, "pending", "started")
-        result = evolve(result, call_id=call.id, name=call.name)
+        if (result.call_id, result.name) != (call.id, call.name):
+            result = evolve(result, call_id=call.id, name=call.name)
         if row["result"] is None:
             result = inbox.steered(tx, turn.session_id, turn.id, result)
         _end_call(tx, turn.session_id, turn.id, row, result_of(result), outcome, seconds)

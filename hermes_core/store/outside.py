@@ -1,6 +1,7 @@
 """Which messages of a context hold what comes from outside: text that nobody here wrote, and that may hold orders."""
 
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 from typing import Literal
 
 from attrs import evolve
@@ -12,7 +13,7 @@ __all__ = ["by_person", "by_plugin", "carried", "outside", "result_of"]
 
 def outside(messages: Iterable[Message]) -> bool:
     """Tell whether any message holds it, or was made from such ones."""
-    return any(message.untrusted for message in messages)
+    return any(map(attrgetter("untrusted"), messages))
 
 
 def by_plugin(message: Message, *ways: Literal["added", "sent_on", "stands"]) -> bool:

@@ -11,6 +11,8 @@ from hermes_core.database import READ, Transaction
 from hermes_core.store.transactions import Stored, owner_number, owner_row, transaction
 from hermes_core.types import Principal, Spent, Usage, UsageRow
 
+_FIGURES = [field.name for field in attrs.fields(Usage) if field.name != "priced"]
+
 
 class Spending(Stored):
     """The half of the store that counts."""
@@ -56,7 +58,6 @@ class Spending(Stored):
         for row in tx.rows("usage_by_quarter", owner=owner_number(tx, owner), since=time.time() - days * 86400):
             day = time.strftime("%Y-%m-%d", time.localtime(int(row["quarter"]) * 900))
             found.setdefault((day, row["provider"], row["model"], row["task"]), []).append(row)
-        names = [field.name for field in attrs.fields(Usage) if field.name != "priced"]
         newest = sorted(sorted(found.items()), key=lambda item: item[0][0], reverse=True)
         return [
             UsageRow(
@@ -65,7 +66,7 @@ class Spending(Stored):
                 model=model,
                 task=task,
                 turns=len({row["turn_id"] for row in rows} - {""}),
-                usage=Usage(**{name: sum(row[name] for row in rows) for name in names}),
+                usage=Usage(**{name: sum(row[name] for row in rows) for name in _FIGURES}),
                 estimated=sum(row["cost"] for row in rows if row["priced"] == "estimated"),
                 unpriced=sum(row["calls"] for row in rows if not row["priced"]),
             )
@@ -75,10 +76,11 @@ class Spending(Stored):
 
 def sums(usage: Usage) -> dict[str, float]:
     """Return the figures of a usage, which can be added up."""
-    return {name: value for name, value in attrs.asdict(usage).items() if name != "priced"}
+    return {name: getattr(usage, name) for name in _FIGURES}
 
 
 def book(tx: Transaction, owner: int, usage: Usage, seconds: float, **where: str) -> None:
     """Write down what one model call used, how long it took, and how its cost is known."""
-    values = {name: clean(value) for name, value in where.items()}
-    tx.change("model_call_add", owner=owner, created=time.time(), seconds=seconds, **values, **attrs.asdict(usage))
+    values: dict[str, Any] = {name: clean(value) for name, value in where.items()}
+    values |= {"priced": usage.priced, **sums(usage)}
+    tx.change("model_call_add", owner=owner, created=time.time(), seconds=seconds, **values)

@@ -243,6 +243,8 @@ def test_people_need_somebody_who_knows_them(hermes, tmp_path: Path) -> None:
     assert name != masks.name("nick", "ann") != masks.name("nick", "bob")
     assert masks.name("nick", "bob") == name
     assert masks.data({"fish": "abcdef", "n": 1}) == {"fish": "***", "n": 1}
+    for _ in range(2):  # what is remembered of a text under one name holds for no other
+        assert masks.data({"word": "abcdef", "fish": "abcdef"}) == {"word": "abcdef", "fish": "***"}
 
 
 def test_maskers_that_cannot_be_found_hide_everything(hermes) -> None:

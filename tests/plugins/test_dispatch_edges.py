@@ -6,6 +6,7 @@ import io
 import os
 import signal
 import weakref
+from contextvars import ContextVar
 
 import pytest
 from hooked import CALL, SESSION, adding, dispatch, gate, observer, plugin, prompter, tools, transformed, words
@@ -325,6 +326,41 @@ async def test_what_waits_for_nothing_is_given_no_deadline(monkeypatch):
     assert task is not asyncio.current_task(), "it runs in a task of its own all the same"
     assert await call_in_time(slow, 5.0, HERE, set()) == ("there", None)
     assert waited == [5.0]
+
+
+async def test_a_task_is_the_same_before_and_after_code_waits_for_the_first_time():
+    seen, order = [], []
+
+    async def code():
+        order.append("code")
+        seen.append(asyncio.current_task())
+        entered.set("inside")
+        try:
+            async with asyncio.timeout(0.01):  # of the task that it is taken up in
+                await asyncio.Event().wait()
+        except TimeoutError:
+            seen.append(asyncio.current_task())
+            return entered.get()
+
+    entered = ContextVar("entered", default="outside")
+    here = asyncio.current_task()
+    asyncio.get_running_loop().call_soon(order.append, "the next round")
+    assert await call_in_time(code, 5.0, HERE, set()) == ("inside", None)
+    assert order == ["code", "the next round"], "it begins at once"
+    assert seen[0] is seen[1] is not here
+    assert asyncio.current_task() is here
+    assert (entered.get(), here.cancelling()) == ("outside", 0)
+
+
+async def test_code_that_cancels_its_own_task_before_it_waits_ends_nobody_else():
+    async def code():
+        asyncio.current_task().cancel()
+
+    answer, error = await call_in_time(code, 5.0, HERE, set())
+    assert answer is None
+    assert isinstance(error, asyncio.CancelledError)
+    await asyncio.sleep(0)
+    assert asyncio.current_task().cancelling() == 0
 
 
 async def test_what_is_late_is_kept_until_it_ends():

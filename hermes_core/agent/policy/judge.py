@@ -196,7 +196,7 @@ class Policy:
             decided = await self._despite(session, case, f"{risk}{told_more}", ask)
         else:
             decided = await self._by_mode(session, case, verdict, parts, ask, left)
-        return evolve(decided, effects=verdict.effects)
+        return decided if decided.effects == verdict.effects else evolve(decided, effects=verdict.effects)
 
     def brings_in(self, session: Session, tool: Tool, params: object, workspace: Workspace, verdict: Verdict) -> bool:
         """Tell whether what an allowed call gives comes from outside. Of a command behind the wall its tool says so.

@@ -95,6 +95,25 @@ async def test_a_connection_that_was_closed_begins_anew_and_follows_nobody() -> 
     await connection.close()
 
 
+async def test_a_request_like_the_last_one_is_as_the_client_builds_it() -> None:
+    connection, url = Connection("http://127.0.0.1:9", 1.0), httpx2.URL("http://127.0.0.1:9/v1/chat")
+    headers = {"authorization": "Bearer k", "accept": "text/event-stream"}
+    asked = [
+        (b"one", headers),
+        (b"twenty-two", headers),
+        (b"x", {**headers, "authorization": "Bearer other"}),
+        (b"", {}),
+    ]
+    for data, named in [*asked, *asked]:
+        made = connection.request(url, data, named)
+        built = connection.client().build_request("POST", url, content=data, headers=named)
+        assert (made.method, made.url, made.headers.raw) == (built.method, built.url, built.headers.raw)
+        assert (made.extensions, await made.aread()) == (built.extensions, data)
+    connection.client().cookies.set("session", "7")
+    assert connection.request(url, b"", {}).headers["cookie"] == "session=7"
+    await connection.close()
+
+
 async def test_a_client_of_plain_http_trusts_no_certificate() -> None:
     server, heard = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), asyncio.Event()
     server.load_cert_chain(CERTIFICATE)

@@ -4,8 +4,12 @@ import base64
 
 import pytest
 from attrs import evolve
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hermes_core.types import Blob, Message, Reasoning, Request, Text, ToolCall, ToolResult, ToolSpec
+from hermes_provider_openai.entry import load_entry
+from hermes_provider_openai.messages import Conversion, Written, encoded, to_messages
 
 END = 'data: {"choices":[{"index":0,"delta":{"content":"x"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
 PIXEL = b"\x89PNG pixel"
@@ -186,3 +190,51 @@ async def test_a_name_of_the_users_own_keeps_its_own_meta(service, named, ask, r
     assert provider.name == "lab"
     assert (await ask(provider)).done[0].meta == {"lab": {"field": "reasoning"}}
     await provider.close()
+
+
+SAID = st.sampled_from([
+    user(Text(text="go \u4e16 \ud800 \"'\\")),
+    Message(role="assistant", parts=(Text(text="a\u0000b"), ToolCall(id="1", name="l k", arguments={"x": [1, "世"]}))),
+    Message(role="assistant", parts=(Reasoning(text="hm"),)),
+    Message(role="tool", parts=(ToolResult(call_id="1", name="look", parts=(Text(text="</x>"),)),)),
+    Message(role="tool", parts=()),
+    Message(role="system", parts=(Text(text="Be kind."),)),
+])  # fmt: skip
+ENTRY = load_entry("custom")
+
+
+@given(st.lists(st.tuples(st.lists(SAID, max_size=6), st.integers(0, 4), st.sampled_from(["system", "developer"]))))
+def test_what_was_sent_before_is_sent_again_byte_for_byte_as_if_it_were_written_anew(requests):
+    """Each request goes on from a part of the last one, as steps of a turn do, or after a compaction does not."""
+    written, messages = Written(), list[Message]()
+    for more, kept, role in requests:
+        messages = [*messages[: len(messages) - kept if kept < 4 else 0], *more]
+        how = Conversion(entry=ENTRY, key="custom", system_role=role)
+        assert written.messages(messages, how) == encoded(to_messages(messages, how))
+
+
+async def test_steps_of_a_turn_send_the_same_bytes_as_one_request_of_them_all(service, at, ask, reply):
+    service.always = reply.sse(END)
+    spec = ToolSpec(name="look", description="Look.", schema={"type": "object", "properties": {}})
+    messages, one = [user(Text(text="go"))], at("custom")
+    for step in range(4):
+        call = ToolCall(id=f"c{step}", name="look", arguments={"at": step})
+        result = ToolResult(call_id=call.id, name="look", parts=(Text(text="seen"),))
+        messages += [Message(role="assistant", parts=(call,)), Message(role="tool", parts=(result,))]
+        await ask(one, talk(*messages, tools=(spec,)))
+    stepped = service.asked[-1].body
+    await ask(at("custom"), talk(*messages, tools=(spec,)))
+    assert service.asked[-1].body == stepped
+    assert len(stepped["messages"]) == 9
+
+
+async def test_a_file_that_changes_between_two_steps_is_read_again(sent, service, at, ask, reply, tmp_path):
+    picture, one = tmp_path / "a.png", at("custom")
+    picture.write_bytes(PIXEL)
+    service.always = reply.sse(END)
+    message = user(Text(text="look"), Blob(media_type="image/png", path=str(picture)))
+    await ask(one, talk(message))
+    picture.write_bytes(b"\x89PNG other")
+    await ask(one, talk(message))
+    first, second = (asked.body["messages"] for asked in service.asked[-2:])
+    assert first != second

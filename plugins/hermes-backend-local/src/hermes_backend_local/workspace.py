@@ -94,7 +94,9 @@ class Here(Workspace):
             argv = trace.wrap(request.argv)
             result = await self._run(request, argv, began_in, began_with, sandbox, trace.descriptor)
             if state := trace.read():
-                folder = began_in if state[0] == os.path.realpath(began_in) else state[0]
+                folder = state[0]
+                if folder != began_in and folder == os.path.realpath(began_in):
+                    folder = began_in
                 shell.learn(folder, self._exports.read(state[1]), began_in, began_with)
                 if folder != began_in:
                     self._shell.cwd = folder

@@ -86,9 +86,12 @@ async def drain(pieces: AsyncIterator[bytes]) -> None:
         pass
 
 
-def names_files(request: Request) -> bool:
-    """Tell whether the body of a request holds files, which are read in a thread; all else is quicker than the hop."""
-    for message in request.messages:  # written out, as each request goes through its whole conversation
+def names_files(request: Request, after: int = 0) -> bool:
+    """Tell whether the body of a request holds files, which are read in a thread; all else is quicker than the hop.
+
+    Of the first messages, up to ``after``, it is known that they hold none.
+    """
+    for message in request.messages[after:]:  # written out, as each request goes through its whole conversation
         for part in message.parts:
             inner = part.parts if isinstance(part, ToolResult) else (part,)
             for one in inner:

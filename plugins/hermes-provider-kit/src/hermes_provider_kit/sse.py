@@ -13,6 +13,7 @@ __all__ = ["DONE", "BrokenEvent", "EventReader", "objects"]
 
 DONE = object()  # the ``[DONE]`` marker among parsed events
 LIMIT = 64 * 1024 * 1024  # bytes of one event; more is not a model's reply
+_LAST = "\n\ndata: [DONE]"
 BOM = b"\xef\xbb\xbf"
 
 
@@ -79,14 +80,16 @@ class EventReader:
         # anything but plain one-line data events fails to parse here and is read with care below.
         block = block.lstrip("\n")
         if block.startswith("data: {"):
-            separators = block.count("\n\ndata: ")
+            over = block.endswith(_LAST)
+            plain = block[: -len(_LAST)] if over else block
+            separators = plain.count("\n\ndata: ")
             try:
-                events: list[JSON] = json.loads("[" + block[6:].replace("\n\ndata: ", ",") + "]")
+                events: list[JSON] = json.loads("[" + plain[6:].replace("\n\ndata: ", ",") + "]")
             except (ValueError, RecursionError):
                 pass
             else:
                 if len(events) == separators + 1:
-                    return events
+                    return [*events, DONE] if over else events
         parsed: list[JSON] = []
         for event in block.split("\n\n"):
             for one in _begun(event):

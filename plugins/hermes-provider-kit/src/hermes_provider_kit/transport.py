@@ -3,7 +3,7 @@
 import asyncio
 import ssl
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from hermes_core import __version__
@@ -30,6 +30,8 @@ class Connection:
         self._url, self._stale_seconds = url, stale_seconds
         self._client: httpx2.AsyncClient | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._asked: tuple[object, ...] = ()  # client, address and headers of the last request
+        self._built: tuple[list[tuple[bytes, bytes]], Mapping[str, Any]] = ([], {})  # and what the client made of them
 
     def client(self) -> "httpx2.AsyncClient":
         """Get the client of the running loop."""
@@ -38,9 +40,22 @@ class Connection:
             self._client, self._loop = _make_client(self._url, self._stale_seconds), loop
         return self._client
 
+    def request(self, url: "httpx2.URL", data: bytes, headers: dict[str, str]) -> "httpx2.Request":
+        """Build a POST as the client does; of one like the last only the length is another."""
+        client = self.client()
+        if self._asked == (client, url, headers) and not client.cookies:
+            import httpx2
+
+            length, (raw, more) = str(len(data)).encode(), self._built
+            all_raw = [(name, length if name.lower() == b"content-length" else held) for name, held in raw]
+            return httpx2.Request("POST", url, headers=all_raw, stream=httpx2.ByteStream(data), extensions=more)
+        made = client.build_request("POST", url, content=data, headers=headers)
+        self._asked, self._built = (client, url, headers), (made.headers.raw, made.extensions)
+        return made
+
     async def close(self) -> None:
         """Let go of the connections; the next call makes new ones."""
-        client, self._client = self._client, None
+        client, self._client, self._asked = self._client, None, ()
         if client is not None and self._loop is asyncio.get_running_loop():
             await client.aclose()
 

@@ -1,11 +1,10 @@
 """A request as the body of a chat-completions call."""
 
-import json
 from collections.abc import Mapping
 
 from hermes_core.types import JSON, Request
 from hermes_provider_openai.entry import Entry
-from hermes_provider_openai.messages import Conversion, to_messages
+from hermes_provider_openai.messages import Conversion, Encoded, Written, encoded, to_messages, to_tools
 
 __all__ = ["chat_body", "clamp_effort", "encode", "is_reasoning_model", "output_limit"]
 
@@ -13,22 +12,27 @@ _EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 
 
 def chat_body(
-    entry: Entry, key: str, request: Request, model: str, extra: Mapping[str, JSON], *, with_usage: bool = True
+    entry: Entry,
+    key: str,
+    request: Request,
+    model: str,
+    extra: Mapping[str, JSON],
+    *,
+    with_usage: bool = True,
+    written: Written | None = None,
 ) -> dict[str, JSON]:
-    """The body of a streaming call; ``extra`` is laid over it last, and a null in it takes a field away."""
+    """The body of a streaming call; ``extra`` is laid over it last, and a null in it takes a field away.
+
+    With what was ``written`` before, messages and tools are JSON already.
+    """
     reasoning_model = is_reasoning_model(entry, model)
     how = Conversion(entry=entry, key=key, system_role="developer" if reasoning_model else "system")
-    body: dict[str, JSON] = {"model": model, "messages": to_messages(request.messages, how), "stream": True}
+    messages = written.messages(request.messages, how) if written else to_messages(request.messages, how)
+    body: dict[str, JSON] = {"model": model, "messages": messages, "stream": True}
     if with_usage:
         body["stream_options"] = {"include_usage": True}
     if request.tools:
-        body["tools"] = [
-            {
-                "type": "function",
-                "function": {"name": t.name, "description": t.description, "parameters": dict(t.schema)},
-            }
-            for t in request.tools
-        ]
+        body["tools"] = written.tools(request.tools) if written else to_tools(request.tools)
     if limit := output_limit(entry, request):
         body[entry.max_tokens_field] = limit
     temperature = request.options.get("temperature")
@@ -48,7 +52,8 @@ def chat_body(
 
 def encode(body: Mapping[str, JSON]) -> bytes:
     """The body's bytes; a lone surrogate becomes a question mark."""
-    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    fields = (f"{encoded(name)}:{held if type(held) is Encoded else encoded(held)}" for name, held in body.items())
+    return f"{{{','.join(fields)}}}".encode("utf-8", "replace")
 
 
 def is_reasoning_model(entry: Entry, model: str) -> bool:

@@ -14,6 +14,7 @@ from hermes_provider_kit.transport import network_failure
 from hermes_provider_openai.body import chat_body, encode
 from hermes_provider_openai.decode import ChatDecoder, says
 from hermes_provider_openai.line import Line
+from hermes_provider_openai.messages import Written
 
 if TYPE_CHECKING:
     import httpx2
@@ -87,19 +88,20 @@ async def _ask(line: Line, request: Request, model: str) -> "httpx2.Response":
 async def made_body(line: Line, request: Request, model: str, *, with_usage: bool) -> bytes:
     """The bytes of a call, without making it."""
 
-    def content() -> bytes:
-        body = chat_body(line.entry, line.key, request, model, line.extra_body, with_usage=with_usage)
+    def content(written: Written | None = None) -> bytes:
+        body = chat_body(line.entry, line.key, request, model, line.extra_body, with_usage=with_usage, written=written)
         return encode(body)
 
-    return await asyncio.to_thread(content) if names_files(request) else content()
+    written = line.state.written
+    files = names_files(request, written.known(request.messages))
+    return await asyncio.to_thread(content) if files else content(written)
 
 
 async def _post(line: Line, request: Request, model: str, *, with_usage: bool) -> "httpx2.Response":
-    client = line.client()
     data = await made_body(line, request, model, with_usage=with_usage)
     headers = {**line.request_headers(), "accept": "text/event-stream"}
     place = _address(f"{line.service.url}/chat/completions")
-    return await client.send(client.build_request("POST", place, content=data, headers=headers), stream=True)
+    return await line.client().send(line.connection.request(place, data, headers), stream=True)
 
 
 @lru_cache(maxsize=8)

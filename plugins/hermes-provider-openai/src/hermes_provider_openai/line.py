@@ -10,6 +10,7 @@ from hermes_core.values import frozen
 from hermes_provider_kit.line import ServiceLine, reached
 from hermes_provider_kit.transport import check_address, is_loopback
 from hermes_provider_openai.entry import Entry
+from hermes_provider_openai.messages import Written
 
 if TYPE_CHECKING:
     from hermes_core.brokers import SecretsBroker
@@ -28,6 +29,7 @@ class _State:
     def __init__(self) -> None:
         self.usage_refused = False  # this server does not take stream_options
         self.default_model = ""  # what the server named first, for a request without a model
+        self.written = Written()
 
 
 @frozen(kw_only=True)

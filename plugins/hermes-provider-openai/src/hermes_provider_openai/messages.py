@@ -2,17 +2,18 @@
 
 import json
 from collections.abc import Iterable, Sequence
+from operator import is_
 
 from hermes_core.patterns import pattern
-from hermes_core.types import JSON, Blob, Message, Part, Reasoning, Text, ToolCall, ToolResult
+from hermes_core.types import JSON, Blob, Message, Part, Reasoning, Text, ToolCall, ToolResult, ToolSpec
 from hermes_core.values import frozen
 from hermes_provider_openai.entry import Entry
 from hermes_provider_openai.pictures import describe, picture_url
 
-__all__ = ["Conversion", "function_name", "to_messages"]
+__all__ = ["Conversion", "Encoded", "Written", "encoded", "function_name", "to_messages", "to_tools"]
 
 _NAME = pattern(r"[^A-Za-z0-9_-]")
-_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode  # ``dumps`` makes an encoder each time
+encoded = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode  # ``dumps`` makes an encoder each time
 
 
 @frozen(kw_only=True)
@@ -24,6 +25,12 @@ class Conversion:
     system_role: str = "system"
 
 
+class Encoded(str):
+    """JSON that is written already."""
+
+    __slots__ = ()
+
+
 def to_messages(messages: Sequence[Message], how: Conversion) -> list[JSON]:
     """The list for the protocol. Content is never empty; pictures of tool results follow in a message of their own."""
     made: list[JSON] = []
@@ -32,16 +39,60 @@ def to_messages(messages: Sequence[Message], how: Conversion) -> list[JSON]:
         if message.role != "tool" and pictures:
             made.append({"role": "user", "content": pictures})
             pictures = []
-        if message.role == "tool":
-            made += [_tool_result(part, how, pictures) for part in message.parts if isinstance(part, ToolResult)]
-        elif message.role == "assistant":
-            made.append(_assistant(message, how))
-        else:
-            role = how.system_role if message.role == "system" else "user"
-            made.append({"role": role, "content": _content(message.parts)})
+        made += _converted(message, how, pictures)
     if pictures:
         made.append({"role": "user", "content": pictures})
     return made
+
+
+def _converted(message: Message, how: Conversion, pictures: list[JSON]) -> list[JSON]:
+    if message.role == "tool":
+        return [_tool_result(part, how, pictures) for part in message.parts if isinstance(part, ToolResult)]
+    if message.role == "assistant":
+        return [_assistant(message, how)]
+    role = how.system_role if message.role == "system" else "user"
+    return [{"role": role, "content": _content(message.parts)}]
+
+
+class Written:
+    """The messages of the last request, as they were sent: each step of a turn sends all that came before it again.
+
+    Messages never change, so each is written once. It is for requests without files, whose content may.
+    """
+
+    def __init__(self) -> None:
+        self._how: tuple[str, str, str] = ("", "", "")
+        self._messages: Sequence[Message] = ()
+        self._text = ""
+        self._tools: tuple[Sequence[ToolSpec], Encoded] = ((), Encoded("[]"))
+
+    def known(self, messages: Sequence[Message]) -> int:
+        """How many of them, from the first on, are the last ones again."""
+        before = self._messages
+        return len(before) if len(before) <= len(messages) and all(map(is_, before, messages)) else 0
+
+    def messages(self, messages: Sequence[Message], how: Conversion) -> Encoded:
+        """What ``to_messages`` gives, as JSON."""
+        for_whom = how.entry.name, how.key, how.system_role
+        known = self.known(messages) if for_whom == self._how else 0
+        fresh = (encoded(made) for message in messages[known:] for made in _converted(message, how, []))
+        text = ",".join([*([self._text] if known and self._text else []), *fresh])
+        self._how, self._messages, self._text = for_whom, tuple(messages), text
+        return Encoded(f"[{text}]")
+
+    def tools(self, tools: Sequence[ToolSpec]) -> Encoded:
+        """What ``to_tools`` gives, as JSON."""
+        if self._tools[0] is not tools:
+            self._tools = tools, Encoded(encoded(to_tools(tools)))
+        return self._tools[1]
+
+
+def to_tools(tools: Sequence[ToolSpec]) -> list[JSON]:
+    """The tools on offer, for the protocol."""
+    return [
+        {"type": "function", "function": {"name": t.name, "description": t.description, "parameters": dict(t.schema)}}
+        for t in tools
+    ]
 
 
 def _content(parts: Iterable[Part]) -> JSON:
@@ -99,7 +150,7 @@ def function_name(name: str) -> str:
 
 
 def _call(call: ToolCall, how: Conversion) -> JSON:
-    arguments = _encode(dict(call.arguments))
+    arguments = encoded(dict(call.arguments))
     made: dict[str, JSON] = {
         "id": _call_id(call.id, how),
         "type": "function",

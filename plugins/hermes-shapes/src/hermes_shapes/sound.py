@@ -4,14 +4,15 @@ import types
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
-from functools import lru_cache
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import attrs
 
 __all__ = ["unsound"]
 
+_PLAIN: AbstractSet[Any] = {str, bool}
 _known: dict[Any, Mapping[str, Any]] = {}
+_shapes: dict[int, tuple[Any, tuple[Any, ...], Any, Any]] = {}
 
 
 def unsound(value: Any, before: Any = None) -> str:
@@ -22,26 +23,23 @@ def unsound(value: Any, before: Any = None) -> str:
     values = [getattr(before, field) for field in _fields(type(before))]
     held = [*values, *(one for value in values if isinstance(value, tuple | list) for one in value)]
     known = {id(one) for one in held if attrs.has(type(one)) or (one and isinstance(one, tuple | list))}
-    return next((wrong for name in _fields(type(value)) if (wrong := _wrong(value, name, known))), "")
-
-
-def _wrong(value: Any, name: str, known: set[int]) -> str:
-    held = getattr(value, name)
-    if _fits(held, _fields(type(value))[name], known):
-        return ""
-    return f"{type(value).__name__}.{name} is {held!r:.60}"
+    for name, kind in _fields(type(value)).items():
+        held = getattr(value, name)
+        if not (type(held) is kind and kind in _PLAIN) and not _fits(held, kind, known):
+            return f"{type(value).__name__}.{name} is {held!r:.60}"
+    return ""
 
 
 def _fits(held: Any, kind: Any, known: set[int]) -> bool:
     if kind is str or kind is bool:
         return isinstance(held, kind)
-    origin, inside = _shape(kind)
+    origin, inside, holds, _ = _shapes.get(id(kind)) or _shape(kind)
     if origin is tuple and held == ():
         return True
     if kind is Any or id(held) in known or isinstance(kind, str) or type(kind).__name__ == "TypeVar":
         return True
     if origin in (Union, types.UnionType):
-        return any(_fits(held, one, known) for one in inside)
+        return (held is None and types.NoneType in inside) or any(_fits(held, one, known) for one in inside)
     if origin is Literal:
         return held in inside
     if kind is float:
@@ -52,16 +50,23 @@ def _fits(held: Any, kind: Any, known: set[int]) -> bool:
         return False
     if not isinstance(held, origin or kind) and not (origin is tuple and isinstance(held, list)):
         return False
-    if origin and issubclass(origin, Mapping):
+    if holds is Mapping:
         return all(_fits(k, inside[0], known) and _fits(v, inside[1], known) for k, v in held.items())
-    if origin and issubclass(origin, Sequence | AbstractSet):
+    if holds:
         return all(_fits(one, inside[0], known) for one in held)
     return not _fields(type(held)) or not unsound(held)
 
 
-@lru_cache(maxsize=256)
-def _shape(kind: Any) -> tuple[Any, tuple[Any, ...]]:
-    return get_origin(kind), get_args(kind)
+def _shape(kind: Any) -> tuple[Any, tuple[Any, ...], Any, Any]:
+    """Take a type apart: what it is made from, of what, and which sort of container it is; with the type, which stays.
+
+    It is kept by identity: to hash a type of ``typing`` costs more than the rest.
+    """
+    origin, inside = get_origin(kind), get_args(kind)
+    sorts = (Mapping, Sequence, AbstractSet) if isinstance(origin, type) else ()
+    holds = next((sort for sort in sorts if issubclass(origin, sort)), None)
+    _shapes[id(kind)] = found = origin, inside, holds, kind
+    return found
 
 
 def _fields(cls: Any) -> Mapping[str, Any]:

@@ -57,14 +57,21 @@ def check(
 
 def guarded_paths(home: str) -> tuple[str, ...]:
     """What no command may touch in a home of Hermes: settings, keys, plugins, the store, other profiles."""
-    own, parent = _own(home), Path(home).parent
-    if parent.name != "profiles":
-        return (*own, str(Path(home, "profiles")))
+    own, (parent, is_one) = _own(home), _among(home)
+    if not is_one:
+        return (*own, os.path.join(home, "profiles"))  # noqa: PTH118 - each command asks
     try:
         others = sorted(entry.path for entry in os.scandir(parent) if entry.name != Path(home).name)
     except OSError:
         others = []
     return (*own, *_own(str(parent.parent)), *others)
+
+
+@lru_cache(maxsize=8)
+def _among(home: str) -> tuple[Path, bool]:
+    """The folder that a home lies in, and whether that is the one of profiles."""
+    parent = Path(home).parent
+    return parent, parent.name == "profiles"
 
 
 @lru_cache(maxsize=8)

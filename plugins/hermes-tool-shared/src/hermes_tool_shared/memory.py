@@ -114,7 +114,8 @@ async def noted(ctx: PluginContext, session: Session, request: Request) -> Reque
 
     No word of others stands in it but the names of persons, memories and folders, which hold no sentence.
     """
-    told = [text for one in request.messages for text in _texts(one) if text.startswith(_HEAD)]
+    said = (part for one in request.messages if one.role == "user" for part in one.parts if isinstance(part, Text))
+    told = [part.text for part in said if part.text.startswith(_HEAD)]
     if not told and not await is_known(ctx, session.owner) and not (ctx.config and ctx.config.folders):
         return None
     lines = await _lines(ctx, session) if await is_alone(ctx, session) else []
@@ -143,9 +144,3 @@ async def _lines(ctx: PluginContext, session: Session) -> list[str]:
 
 def _line(one: Share) -> str:
     return f"- the memory {one.name} ({one.id}), of {plain(one.person)}, with {', '.join(map(plain, one.people[1:]))}"
-
-
-def _texts(message: Message) -> Sequence[str]:
-    if message.role != "user":
-        return ()
-    return [part.text for part in message.parts if isinstance(part, Text)]

@@ -1,9 +1,12 @@
 """Commands whose Hermes died: written down while they run, and found again by their mark."""
 
+# ruff: noqa: PTH108, PTH123 - pathlib costs more than the rest, and each command has a note
+
 import asyncio
 import contextlib
 import hashlib
 import json
+import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -53,41 +56,52 @@ class Note:
 
     def __init__(self, data: Path, session: Session, call_id: str) -> None:
         name = hashlib.sha256(f"{session.id}\0{session.turn}\0{call_id}".encode("utf-8", "replace")).hexdigest()[:32]
-        self._note, self._output = data / _FOLDER / f"{name}.json", data / _FOLDER / f"{name}.out"
+        self._note, self._output = f"{data}/{_FOLDER}/{name}.json", f"{data}/{_FOLDER}/{name}.out"
         self._size = 0
+        self._has_output = True  # as far as is known
 
     def write(self, request: ExecRequest, *, ended: bool = False) -> None:
         """Say that a command runs, or that Hermes ended it, since it ended itself."""
         said = {"mark": request.env[MARK], "until": time.time() + request.seconds, "ended": ended}
+        self._has_output = self._size > 0
         with contextlib.suppress(OSError):
             try:
-                self._note.write_text(json.dumps(said))
+                _write(self._note, json.dumps(said))
             except FileNotFoundError:
-                self._note.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-                self._note.write_text(json.dumps(said))
+                Path(self._note).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                _write(self._note, json.dumps(said))
 
     def heard(self, data: bytes) -> None:
         """Keep a piece of its output. Of very much the last part stays."""
         with contextlib.suppress(OSError):
-            whole = self._size + len(data) > _MOST
-            with self._output.open("wb" if whole else "ab") as file:
+            whole, self._has_output = self._size + len(data) > _MOST, True
+            with open(self._output, "wb" if whole else "ab") as file:
                 file.write(data[-_MOST:])
             self._size = min(len(data), _MOST) if whole else self._size + len(data)
 
     def read(self) -> Known | None:
         """What it says; None where there is none."""
         try:
-            said = json.loads(self._note.read_text())
-            output = self._output.read_bytes() if self._output.exists() else b""
+            note, kept = Path(self._note), Path(self._output)
+            said = json.loads(note.read_text())
+            output = kept.read_bytes() if kept.exists() else b""
             return Known(str(said["mark"]), float(said["until"]), bool(said["ended"]), output)
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
     def remove(self) -> None:
         """Forget it: what came of the command is known."""
-        for path in (self._note, self._output):
+        for path in (self._note, self._output)[: 1 + self._has_output]:
             with contextlib.suppress(OSError):
-                path.unlink(missing_ok=True)
+                os.unlink(path)
+
+
+def _write(path: str, text: str) -> None:
+    to = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
+    try:
+        os.write(to, text.encode())
+    finally:
+        os.close(to)
 
 
 @contextlib.contextmanager

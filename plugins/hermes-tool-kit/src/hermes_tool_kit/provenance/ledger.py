@@ -10,7 +10,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -112,10 +112,10 @@ class Ledger:
 
     def marks_in(self, folder: str | Path, most: int = 5_000) -> Sequence[str] | None:
         """The marked files and trees below a folder; None for more than that, and where something is being written."""
-        real = os.path.realpath(folder)
         with self._reading() as rows:
             if rows is None:
                 return ()
+            real = os.path.realpath(folder)
             lowest, highest = _range(real)
             now = "SELECT 1 FROM windows WHERE folder = ? OR folder BETWEEN ? AND ? OR ? LIKE folder || '/%'"
             if rows.execute(now, (real, lowest, highest, real)).fetchone():
@@ -131,9 +131,10 @@ class Ledger:
 
         What packages and builds leave is passed over, and the names that they give.
         """
+        if not (marks := self.marks_in(folder)):
+            return marks is None
         real = os.path.realpath(folder)
-        marks = self.marks_in(real)
-        return marks is None or any(name in text for mark in marks for name in _telling(mark[len(real) + 1 :]))
+        return any(name in text for mark in marks for name in _telling(mark[len(real) + 1 :]))
 
     def folders(self) -> Sequence[Folder]:
         """What is said of folders, by path."""
@@ -252,11 +253,9 @@ class Ledger:
             self._say(rows, folder, known=False, why="too many files of it came from outside")
             rows.execute("DELETE FROM files WHERE path BETWEEN ? AND ?", _range(folder))
 
-    @contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection | None]:
+    def _reading(self) -> "AbstractContextManager[sqlite3.Connection | None]":
         """The ledger, or None where nothing was ever written down."""
-        with self._opened(make=False) as rows:
-            yield rows
+        return self._opened(make=False)
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
