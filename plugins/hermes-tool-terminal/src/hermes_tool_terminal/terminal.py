@@ -32,9 +32,10 @@ class Arguments:
     """What the model gives."""
 
     command: str = option("")
-    timeout: int = option("seconds, max 600", default=180, validator=[ge(1), le(LONGEST)])
+    timeout: int = option("", default=180, validator=[ge(1), le(LONGEST)])
     workdir: str = option("", default="")
     wall: bool = option("", default=True)
+    background: str = option("yes, tty or id to type into", default="")
 
 
 def make_terminal(ctx: PluginContext) -> Tool:
@@ -46,7 +47,11 @@ def make_terminal(ctx: PluginContext) -> Tool:
     )
 
     async def terminal(context: ToolContext, arguments: Arguments) -> str:
-        """Run a shell command to its end; gives output and status. No stdin or tty: use flags like -y."""
+        """Run a shell command; gives output and status. No stdin: use flags like -y."""
+        if arguments.background:
+            from hermes_tool_terminal.background import in_background
+
+            return await in_background(context, arguments)
         from hermes_tool_terminal.left import Note, running
         from hermes_tool_terminal.shellwords import background_part
         from hermes_tool_terminal.text import Cleaner
@@ -55,7 +60,7 @@ def make_terminal(ctx: PluginContext) -> Tool:
         if part:
             raise ToolError(
                 f"Not run: {part} would leave a process behind in the background.",
-                hint="Run it in the foreground with a timeout, end the command with 'wait', or quote a literal &.",
+                hint="Give background: yes instead, end the command with 'wait', or quote a literal &.",
             )
         shell: Shell = await context.resource("shell")
         cleaner = Cleaner()
