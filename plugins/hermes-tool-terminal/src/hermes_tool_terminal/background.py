@@ -89,7 +89,7 @@ def found(processes: "Processes", name: str) -> "Running":
 
 async def seen(context: ToolContext, processes: "Processes", one: "Running") -> str:
     """How a process is and what it says since it was last looked at, or what its screen shows."""
-    text = (one.output.screen() if one.record.tty and not one.ended else one.output.unread()).rstrip()
+    text = (one.output.screen() if one.record.tty else one.output.unread()).rstrip()
     if text and (processes.outside or one.handle is None):
         context.from_outside()
     if one.ended and not one.record.told:
@@ -98,7 +98,7 @@ async def seen(context: ToolContext, processes: "Processes", one: "Running") -> 
     if short != text:
         path = await context.spill("process.txt", clean(text).encode())
         short = cut(text, f"; whole output: {path}")
-    nothing = "(nothing on its screen)" if one.record.tty and not one.ended else "(no new output)"
+    nothing = "(nothing on its screen)" if one.record.tty else "(no new output)"
     return f"{one.said()}\n{short or nothing}"
 
 

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 from hermes_tool_terminal.text import Cleaner, clean
 
 if TYPE_CHECKING:
-    from pyte import ByteStream, Screen
+    from pyte import ByteStream, HistoryScreen
 
 __all__ = ["Output"]
 
 MOST = 200_000  # bytes that are kept of one process
 _FILE = 400_000  # bytes after which its file is begun anew with what is kept
+_SCROLLED = 2_000  # lines above a screen that are kept
 _WATCHED = 10_000  # characters of a line that is watched for
 
 
@@ -65,7 +66,9 @@ class Output:
         return self._tail(new)
 
     def last(self, characters: int) -> str:
-        """The end of all of it."""
+        """The end of all of it: of a terminal, what a person could scroll back to."""
+        if self._screen:
+            return "\n".join([*_scrolled(self._screen[0]), self.screen()])[-characters:]
         return self._tail(len(self._kept))[-characters:]
 
     def _tail(self, size: int) -> str:
@@ -93,8 +96,12 @@ class Output:
             self._path.unlink(missing_ok=True)
 
 
-def _terminal() -> "tuple[Screen, ByteStream]":
-    from pyte import ByteStream, Screen
+def _terminal() -> "tuple[HistoryScreen, ByteStream]":
+    from pyte import ByteStream, HistoryScreen
 
-    screen = Screen(80, 24)
+    screen = HistoryScreen(80, 24, history=_SCROLLED)
     return screen, ByteStream(screen)
+
+
+def _scrolled(screen: "HistoryScreen") -> list[str]:
+    return ["".join(line[column].data for column in range(screen.columns)).rstrip() for line in screen.history.top]

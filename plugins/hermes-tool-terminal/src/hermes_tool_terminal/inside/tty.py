@@ -20,6 +20,7 @@ def main(argv: "list[str]") -> int:
     if pid == 0:
         fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
         os.environ.update(TERM="xterm", LINES=str(ROWS), COLUMNS=str(COLUMNS))
+        os.environ.update(HISTFILE="/dev/null", PYTHON_HISTORY="/dev/null")  # no person types here
         os.execvp(argv[0], argv)  # noqa: S606 - the command as it was given
     heard, status = [screen, 0], None
     while True:
