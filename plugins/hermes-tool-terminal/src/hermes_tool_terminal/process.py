@@ -35,7 +35,7 @@ def make_process(ctx: PluginContext) -> Tool:
     def needs(session: Session) -> str | None:
         return None if session.id in ctx.state.get(HAD, ()) else "nothing runs in the background of this conversation"
 
-    @tool(toolset="terminal", touches=lambda _: (), seconds=660.0, needs=needs)
+    @tool(toolset="terminal", seconds=660.0, needs=needs)
     async def process(context: ToolContext, asked: Asked) -> str:
         """Look at, type into and end what terminal runs in the background."""
         from hermes_tool_terminal.background import found, seen
