@@ -7,7 +7,7 @@ from hermes_core.context import PluginContext
 from hermes_core.errors import ToolError
 from hermes_core.kinds import Tool, ToolContext, tool
 from hermes_core.options import ge, le, option, settings
-from hermes_core.types import Session, Text
+from hermes_core.types import Effect, Session, Text
 from hermes_tool_terminal.records import HAD
 
 if TYPE_CHECKING:
@@ -35,7 +35,8 @@ def make_process(ctx: PluginContext) -> Tool:
     def needs(session: Session) -> str | None:
         return None if session.id in ctx.state.get(HAD, ()) else "nothing runs in the background of this conversation"
 
-    @tool(toolset="terminal", seconds=660.0, needs=needs)
+    # It looks at output, and where Hermes died, at processes, by programs of its own. What is typed, terminal types.
+    @tool(toolset="terminal", effects={Effect.READ_FILES}, seconds=660.0, needs=needs)
     async def process(context: ToolContext, asked: Asked) -> str:
         """Look at, type into and end what terminal runs in the background."""
         from hermes_tool_terminal.background import found, seen

@@ -117,16 +117,16 @@ class Processes:
     def _make(self, record: Record) -> Running:
         return Running(record, Output(_file_of(self._data, record), tty=record.tty))
 
-    async def start(self, program: str, command: str, *, workdir: str, wall: bool, tty: bool) -> Running:
-        """Start one; it is written down before. Raises ToolError."""
-        if Feature.BACKGROUND not in self._workspace.features:
+    async def start(
+        self, workspace: Workspace, program: str, command: str, *, workdir: str, wall: bool, tty: bool
+    ) -> Running:
+        """Start one in a place as its caller may use it; it is written down before. Raises ToolError."""
+        if Feature.BACKGROUND not in workspace.features:
             raise ToolError("Nothing can run in the background here.", hint="Run it in the foreground with a timeout.")
         async with self._starting:
             self._must_fit()
-            outlives = self._workspace.wall.name == "none" or not wall
-            argv = wrapped(
-                program, command, tty=tty, outlives=self._folder if outlives else "", workspace=self._workspace
-            )
+            outlives = workspace.wall.name == "none" or not wall
+            argv = wrapped(program, command, tty=tty, outlives=self._folder if outlives else "", workspace=workspace)
             taken: list[Running] = []
             request = ExecRequest(
                 argv=argv, cwd=workdir, seconds=_FOREVER, limit=1_000, wall=wall,
@@ -144,7 +144,7 @@ class Processes:
             self.known[record.id] = one
             self._ctx.state.setdefault(HAD, set()).add(self._session.id)
             try:
-                one.handle = await self._workspace.start(request)
+                one.handle = await workspace.start(request)
             except BaseException as error:
                 how = error.text if isinstance(error, ToolError) else "it was not begun"
                 await asyncio.shield(self._over(one, None, how, told=True))

@@ -18,6 +18,7 @@ KEPT = 5_000_000  # bytes of output kept for the spill file
 LONGEST = 600
 TIMED_OUT = 124
 _ONCE = "It was not run again. Its exit status is not known: look at what it did before you repeat it."
+_BESIDE = "Hermes died as this was done, and it was not done again. The tool process lists what runs in the background."
 _FATES = {
     "cut": f"Hermes was ended while this command ran, and ended it with all that it had started. {_ONCE}",
     "gone": f"Hermes died while this command ran, and it has ended by now. {_ONCE}",
@@ -101,6 +102,8 @@ async def _left(ctx: PluginContext, context: ToolContext, arguments: Arguments) 
     """What came of a command whose Hermes died. While it runs it is waited for, until its time is over."""
     from hermes_tool_terminal.left import Note, fate, unknown
 
+    if arguments.background:
+        return _BESIDE
     note = Note(ctx.paths.data, context.session, context.call_id)
     if (known := note.read()) is None:
         raise unknown()

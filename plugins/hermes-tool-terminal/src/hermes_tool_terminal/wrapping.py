@@ -27,7 +27,8 @@ read -r s <"$m.status" && exit "$s"; exit 137"""
 
 _ON_A_TERMINAL = """for p in {pythons}; do command -v "$p" >/dev/null 2>&1 && exec "$p" -I -c {bridge} {argv}; done
 command -v script >/dev/null 2>&1 || {{ echo 'No python3 or script here to make a terminal.'; exit 127; }}
-export TERM=xterm HISTFILE=/dev/null PYTHON_HISTORY=/dev/null SHELL="$(command -v {program})"; exec script -qefc {sized} /dev/null"""
+export TERM=xterm HISTFILE=/dev/null PYTHON_HISTORY=/dev/null SHELL="$(command -v {program})"
+exec script -qefc {sized} /dev/null"""
 
 _THERE = r"""
 [ -r /proc/self/environ ] || { echo unknown; exit 0; }
