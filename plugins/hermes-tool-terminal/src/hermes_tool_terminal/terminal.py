@@ -48,7 +48,7 @@ def make_terminal(ctx: PluginContext) -> Tool:
     )
 
     async def terminal(context: ToolContext, arguments: Arguments) -> str:
-        """Run a shell command; gives output and status. No stdin: use flags like -y."""
+        """Run a shell command; gives output and status. No stdin: use -y."""
         if arguments.background:
             from hermes_tool_terminal.background import in_background
 
