@@ -25,6 +25,7 @@ IN_ALL = 64  # of this Hermes
 _LOOK, _LOOK_LEFT = 0.2, 2.0  # seconds between looks at one of ours, and at one that was found again
 _OLD = 7 * 86_400.0  # seconds after which output is forgotten that nobody came back to
 _FOREVER = 1e9
+_LAST = 3.0  # seconds that clearing away may take when the session rests
 DIED = "Hermes died, and it died with it"
 
 
@@ -218,6 +219,9 @@ class Processes:
         await asyncio.gather(
             *(self.end(one, "it ended with the session", told=False) for one in mine), return_exceptions=True
         )
+        last = [one.looking for one in self.known.values() if one.looking and not one.looking.done()]
+        if last:  # of those that ended a moment ago, what was kept for the case of a death is not cleared away yet
+            await asyncio.wait(last, timeout=_LAST)
 
 
 class Table:
