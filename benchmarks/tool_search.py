@@ -1,4 +1,4 @@
-"""How well and how quickly tools are found: ``benchmarks/tool_search.py [--rounds N]``. CPU time, after the first query.
+"""How well and how quickly tools are found, in CPU time: ``benchmarks/tool_search.py [--rounds N]``.
 
 The corpus is that of the search's tests: 2,502 tools, and what a person would say who wants one of them. The same words
 are put to plain BM25 over the same texts, as the baseline. Nothing was chosen by the half that is held out.
