@@ -1,6 +1,7 @@
 """Processes in the background, as the tools begin them, look at them, type into them and end them."""
 
 import asyncio
+import os
 import sys
 from pathlib import Path
 
@@ -311,3 +312,26 @@ async def test_an_interrupt_as_it_begins_leaves_nothing(run, ctx):
     with pytest.raises(asyncio.CancelledError):
         await beginning
     assert not marked(mark)
+
+
+def test_who_lives_holds_a_lock_and_the_locks_of_the_dead_are_cleared_away(tmp_path):
+    from hermes_tool_terminal.records import Holder, Record
+
+    def by(holder, host=""):
+        return Record(
+            id="p1", session="s", command="x", mark="m", since=1.0, holder=holder, host=host or living.host
+        )  # fmt: skip
+
+    living, other = Holder(tmp_path), Holder(tmp_path)
+    assert other.lives(by(living.id))
+    assert other.lives(by(other.id))
+    assert other.lives(by("gone", host="elsewhere")), "nobody here can tell"
+    assert not other.lives(by("gone"))
+    (tmp_path / "dead.lock").touch()
+    os.utime(tmp_path / "dead.lock", (1.0, 1.0))
+    os.utime(tmp_path / f"{living.id}.lock", (1.0, 1.0))
+    third = Holder(tmp_path)
+    assert {path.stem for path in tmp_path.glob("*.lock")} == {living.id, other.id, third.id}
+    for one in (living, other, third):
+        one.close()
+    assert not [*tmp_path.iterdir()]

@@ -4,6 +4,7 @@ import contextlib
 import fcntl
 import os
 import socket
+import time
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,6 +19,7 @@ __all__ = ["HAD", "LEFT", "Holder", "Record", "keep", "load", "remembered"]
 HAD, LEFT = "had", "left"  # of the plugin's state: sessions with processes; those of an earlier Hermes, by session
 
 _NAME = "processes"
+_NEW = 60.0  # seconds
 _MOST = 40  # records of a session; those that ended longest ago are forgotten first
 
 
@@ -91,23 +93,31 @@ class Holder:
         self.id, self.host = os.urandom(8).hex(), socket.gethostname()
         self._file = (folder / f"{self.id}.lock").open("wb")
         fcntl.flock(self._file, fcntl.LOCK_EX)
+        with contextlib.suppress(OSError):
+            for path in folder.glob("*.lock"):  # one that is new may not have its lock yet
+                if path.stat().st_mtime < time.time() - _NEW:
+                    _is_held(path)
 
     def lives(self, record: Record) -> bool:
         """Whether the Hermes that keeps a process lives, or nobody here can tell."""
         if record.host != self.host or record.holder == self.id:
             return True
-        path = self._folder / f"{Path(record.holder).name}.lock"
-        try:
-            with path.open("rb") as file:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-        except OSError:
-            return False
-        path.unlink(missing_ok=True)
-        return False
+        return _is_held(self._folder / f"{Path(record.holder).name}.lock")
 
     def close(self) -> None:
         """Let go of the lock."""
         (self._folder / f"{self.id}.lock").unlink(missing_ok=True)
         self._file.close()
+
+
+def _is_held(path: Path) -> bool:
+    """Whether somebody holds a lock; its file is taken away where nobody does."""
+    try:
+        with path.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    path.unlink(missing_ok=True)
+    return False
