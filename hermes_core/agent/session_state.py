@@ -48,7 +48,7 @@ class SessionState:
     prompt: str
     specs: tuple[ToolSpec, ...]
     begun: tuple[ToolSpec, ...]  # what its models were told of in its last turn, in whatever process
-    came: frozenset[str]  # of the tools that come and go, those that were there then
+    came: frozenset[str]  # the tools that could be used then; by what they need and by themselves they come and go
     known: bool  # whether the session has its row
     stored: bool  # whether its prompt has one too, and says what they are told of now
     left: int = 0  # the token of a turn that ended, but could not be closed
@@ -146,7 +146,7 @@ class OpenSessions:
         at = runtime.workspaces.backend(owner)
         rights = runtime.guests.rights(owner)
         session = evolve(session, cwd=place, provider=route.name, model=route.model, backend=at, rights=rights)
-        begun, came = _read_specs(stored[1]) if stored else (), runtime.toolbox().sourced(session)
+        begun, came = _read_specs(stored[1]) if stored else (), runtime.toolbox().offered(evolve(session, bounds=None))
         specs = tuple((await offered(runtime, session, begun)).tools)
         if stored:
             same, bare = begun == specs, evolve(session, bounds=None)
@@ -167,7 +167,7 @@ class OpenSessions:
         ``bounds`` are those of the turn.
         """
         session = evolve(state.session, bounds=bounds)
-        if state.came == (came := frozenset(self.runtime.toolbox().sourced(session))):
+        if state.came == (came := frozenset(self.runtime.toolbox().offered(state.session))):
             return
         stored = await (await self.runtime.store()).sessions.load_prompt(session.id) if state.known else None
         begun = _read_specs(stored[1]) if stored else state.specs

@@ -87,7 +87,7 @@ class Tool:
     OutOfReach: the call is then refused in these words.
     ``after`` names tools that must have run before in the same session.
     ``untrusted``: its results come from outside; a tool of which only some do calls ``ToolContext.from_outside``.
-    ``needs`` gives a reason why the tool is not offered now, or None; a call of it is answered with the reason.
+    ``needs``, asked before each turn, gives a reason why it is not offered, or None; a call is answered with it.
     ``left`` takes the place of ``run`` where a death cut a call: it sees to what still runs, and says what came of it.
     """
 

@@ -132,3 +132,18 @@ async def test_what_is_installed_later_joins_behind_what_was_sent(hermes, script
     await again.close()
     assert told(first) == ["b", "c"]
     assert told(second) == ["b", "c", "a"]
+
+
+async def test_a_tool_comes_with_the_turn_after_what_it_needs(hermes, scripted) -> None:
+    there: list[str] = []
+    provider = scripted("one", "two", "three")
+    hermes.tmp_plugin(provider)
+    hermes.tmp_plugin(say("deep", needs=lambda _: None if there else "no rope"), name="rope")
+    hermes.tmp_plugin(say("flat"), name="ground")
+    for turn in range(3):
+        if turn == 1:
+            there.append("rope")
+        await hermes.run("go", session="s")
+    told = [[spec.name for spec in request.tools] for request in provider.requests]
+    assert told == [["flat"], ["flat", "deep"], ["flat", "deep"]]
+    assert provider.requests[1].tools[0] == provider.requests[0].tools[0]

@@ -89,7 +89,7 @@ async def test_a_place_that_does_not_answer_is_no_place_with_sh(run, context, pl
 
 
 async def test_background_commands_are_refused_with_advice(run, place):
-    with pytest.raises(ToolError, match="foreground"):
+    with pytest.raises(ToolError, match="background: yes"):
         await run("sleep 60 &")
     assert not place.asked
 

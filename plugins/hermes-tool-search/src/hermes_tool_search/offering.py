@@ -13,6 +13,7 @@ __all__ = ["CALL", "DESCRIBE", "SEARCH", "by_search"]
 
 SEARCH, DESCRIBE, CALL = "tool_search", "tool_describe", "tool_call"
 WINDOW = 128_000  # tokens of a model that nobody knows more of
+_ROOM = 240  # characters of names of sets: with all three tools, a thousand bytes of a request
 _SHARE = 10  # schemas may take this part of the window
 _CHARACTERS = 4  # of a token, as a rule of thumb
 
@@ -47,9 +48,16 @@ def _long(specs: Sequence[ToolSpec], window: int) -> bool:
 
 
 def _with_sets(spec: ToolSpec, offer: Offer, hidden: set[str]) -> ToolSpec:
+    """The search with the sets that are found by it, the largest first, as far as there is room for their names."""
     counts = Counter(offer.toolsets.get(name, "other") for name in hidden)
-    sets = ", ".join(f"{name} ({count})" for name, count in sorted(counts.items()))
-    return evolve(spec, description=f"{spec.description} Toolsets: {sets}.")
+    named, room = list[str](), _ROOM
+    for name, count in sorted(counts.items(), key=lambda one: (-one[1], one[0])):
+        named.append(f"{name} ({count})")
+        room -= len(named[-1]) + 2
+        if room < 0:
+            named[-1] = f"{len(counts) - len(named) + 1} more"
+            break
+    return evolve(spec, description=f"{spec.description} Toolsets: {', '.join(named)}.")
 
 
 def _call(spec: ToolSpec) -> ToolSpec:

@@ -1,15 +1,24 @@
 """The tools that find and describe what a model was not told of."""
 
+import asyncio
 import json
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from hermes_core.errors import nearest
 from hermes_core.kinds import ToolContext, tool
 from hermes_core.options import ge, le, option, settings
-from hermes_core.types import ToolSpec
+from hermes_core.types import Offer, ToolSpec
+
+if TYPE_CHECKING:
+    from hermes_tool_search.index import Index
 
 __all__ = ["tool_describe", "tool_search"]
+
+_MANY = 200  # tools whose index is made in a thread
+_LONG = 300  # characters of a description that are shown
+_BREAK = "\n"
 
 
 @settings
@@ -31,8 +40,9 @@ class Describe:
 async def tool_search(context: ToolContext, wanted: Search) -> str:
     """Find more tools by what they do; call them with tool_call."""
     offer = context.offer()
-    found = _found(offer.behind, offer.toolsets, wanted.query)[: wanted.limit]
-    lines = (f"{one.name}: {one.description.splitlines()[0]}" for one in found)
+    there = {one.name: one.description for one in offer.behind}
+    found = (await _index(offer)).search(wanted.query, wanted.limit)
+    lines = (f"{name}: {there[name].strip().partition(_BREAK)[0][:_LONG]}" for name in found)
     return "\n".join(lines) or "No tool fits. Try other words."
 
 
@@ -44,26 +54,23 @@ async def tool_describe(context: ToolContext, wanted: Describe) -> str:
     return "\n\n".join(_described(there, name) for name in wanted.names) or "Give the names of tools."
 
 
-def _found(specs: Sequence[ToolSpec], toolsets: Mapping[str, str], query: str) -> list[ToolSpec]:
-    """Tools that fit, best first: words of the name count most, then those of the toolset, then of the description."""
-    words = _words(query)
-
-    def score(one: ToolSpec) -> int:
-        places = ((5, one.name), (3, toolsets.get(one.name, "")), (1, one.description))
-        known = [(weight, _words(text)) for weight, text in places]
-        return sum(
-            weight * any(there.startswith(word) or word.startswith(there) for there in place)
-            for word in words
-            for weight, place in known
-        )
-
-    scored = [(score(one), one) for one in specs]
-    return [one for points, one in sorted(scored, key=lambda pair: (-pair[0], pair[1].name)) if points]
+async def _index(offer: Offer) -> "Index":
+    """The index of what is behind an offer: made once for the same tools, beside whatever else goes on."""
+    sets = offer.toolsets
+    rows = tuple((s.name, sets.get(s.name, ""), s.description, _arguments(s)) for s in offer.behind)
+    return await asyncio.to_thread(_made, rows) if len(rows) > _MANY else _made(rows)
 
 
-def _words(text: str) -> set[str]:
-    split = re.sub(r"([a-z])([A-Z])", r"\1 \2", text)
-    return {word for word in re.findall(r"[^\W_]+", split.casefold()) if len(word) > 2}
+@lru_cache(maxsize=4)
+def _made(rows: tuple[tuple[str, str, str, str], ...]) -> "Index":
+    from hermes_tool_search.index import Index
+
+    return Index(rows)
+
+
+def _arguments(spec: ToolSpec) -> str:
+    properties = spec.schema.get("properties")
+    return " ".join(properties) if isinstance(properties, dict) else ""
 
 
 def _described(there: Mapping[str, ToolSpec], name: str) -> str:

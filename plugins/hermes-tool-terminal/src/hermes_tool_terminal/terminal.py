@@ -18,6 +18,7 @@ KEPT = 5_000_000  # bytes of output kept for the spill file
 LONGEST = 600
 TIMED_OUT = 124
 _ONCE = "It was not run again. Its exit status is not known: look at what it did before you repeat it."
+_BESIDE = "Hermes died as this was done, and it was not done again. The tool process lists what runs in the background."
 _FATES = {
     "cut": f"Hermes was ended while this command ran, and ended it with all that it had started. {_ONCE}",
     "gone": f"Hermes died while this command ran, and it has ended by now. {_ONCE}",
@@ -32,9 +33,10 @@ class Arguments:
     """What the model gives."""
 
     command: str = option("")
-    timeout: int = option("seconds, max 600", default=180, validator=[ge(1), le(LONGEST)])
+    timeout: int = option("", default=180, validator=[ge(1), le(LONGEST)])
     workdir: str = option("", default="")
     wall: bool = option("", default=True)
+    background: str = option("yes, tty or id to type into", default="")
 
 
 def make_terminal(ctx: PluginContext) -> Tool:
@@ -46,7 +48,11 @@ def make_terminal(ctx: PluginContext) -> Tool:
     )
 
     async def terminal(context: ToolContext, arguments: Arguments) -> str:
-        """Run a shell command to its end; gives output and status. No stdin or tty: use flags like -y."""
+        """Run a shell command; gives output and status. No stdin: use -y."""
+        if arguments.background:
+            from hermes_tool_terminal.background import in_background
+
+            return await in_background(context, arguments)
         from hermes_tool_terminal.left import Note, running
         from hermes_tool_terminal.shellwords import background_part
         from hermes_tool_terminal.text import Cleaner
@@ -55,7 +61,7 @@ def make_terminal(ctx: PluginContext) -> Tool:
         if part:
             raise ToolError(
                 f"Not run: {part} would leave a process behind in the background.",
-                hint="Run it in the foreground with a timeout, end the command with 'wait', or quote a literal &.",
+                hint="Give background: yes instead, end the command with 'wait', or quote a literal &.",
             )
         shell: Shell = await context.resource("shell")
         cleaner = Cleaner()
@@ -96,6 +102,8 @@ async def _left(ctx: PluginContext, context: ToolContext, arguments: Arguments) 
     """What came of a command whose Hermes died. While it runs it is waited for, until its time is over."""
     from hermes_tool_terminal.left import Note, fate, unknown
 
+    if arguments.background:
+        return _BESIDE
     note = Note(ctx.paths.data, context.session, context.call_id)
     if (known := note.read()) is None:
         raise unknown()

@@ -1,0 +1,1 @@
+"""What is sent into the place where commands run."""

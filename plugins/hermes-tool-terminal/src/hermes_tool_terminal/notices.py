@@ -1,0 +1,82 @@
+"""What a model is told of processes without asking: that one ended, what one was watched for, that Hermes died."""
+
+from collections.abc import Sequence
+
+from attrs import evolve
+
+from hermes_core.context import PluginContext
+from hermes_core.types import Message, Request, Session, Text
+from hermes_tool_terminal.processes import DIED, Table, said, table_of
+from hermes_tool_terminal.records import LEFT, Record, keep
+
+__all__ = ["noted"]
+
+_HEAD, _TAIL = "<processes>", "</processes>"
+
+
+async def noted(ctx: PluginContext, session: Session, request: Request) -> Request | None:
+    """Tell what there is to tell, once: what stands in the conversation already was told."""
+    lines, outside = await _lines(ctx, table_of(ctx), session, _known(request.messages))
+    if not lines:
+        return None
+    said = Text(text="\n".join([_HEAD, *lines, _TAIL]), quotes="the processes in the background")
+    added = Message(role="user", parts=(said,), untrusted=outside)
+    return evolve(request, messages=(*request.messages, added))
+
+
+async def _lines(
+    ctx: PluginContext, table: Table, session: Session, known: frozenset[str]
+) -> tuple[Sequence[str], bool]:
+    processes, lines, outside = table.sessions.get(session.id), list[str](), False
+    if processes is None:
+        return await _of_left(ctx, table, session, known), False
+    ctx.state.get(LEFT, {}).pop(session.id, None)
+    for one in processes.known.values():
+        if one.ended and not one.record.told:
+            if (line := _end(one.record)) in known:
+                await processes.told(one)
+            else:
+                lines.append(line)
+        while one.news:
+            lines.append(f"- {one.record.id} said: {one.news.pop(0)}")
+            outside = outside or processes.outside
+    return lines, outside
+
+
+async def _of_left(ctx: PluginContext, table: Table, session: Session, known: frozenset[str]) -> list[str]:
+    """Of those of an earlier Hermes, as far as it can be known without a look at the place where they ran."""
+    lines, left = [], ctx.state.get(LEFT, {}).pop(session.id, ())
+    for one in left:
+        if one.state == "running":
+            if table.holder.lives(one):
+                continue
+            if not one.outlives:
+                one = evolve(one, state="ended", how=DIED)  # noqa: PLW2901
+        line = _left(one)
+        if line in known:
+            await keep(ctx, session, evolve(one, told=one.state == "ended"))
+        else:
+            lines.append(line)
+            if one.state == "ended":
+                await keep(ctx, session, one)
+            ctx.state[LEFT].setdefault(session.id, []).append(one)
+    return lines
+
+
+def _left(one: Record) -> str:
+    if one.state == "running":
+        return f"- Hermes died while {one.id} ran, and it may still run; the tool process looks: {_short(one.command)}"
+    return _end(one)
+
+
+def _end(one: Record) -> str:
+    return f"- {said(one)}. It was: {_short(one.command)}"
+
+
+def _short(command: str) -> str:
+    return " ".join(command.split())[:200]
+
+
+def _known(messages: Sequence[Message]) -> frozenset[str]:
+    texts = (part.text for one in messages if one.role == "user" for part in one.parts if isinstance(part, Text))
+    return frozenset(line for text in texts if text.startswith(_HEAD) for line in text.split("\n"))
