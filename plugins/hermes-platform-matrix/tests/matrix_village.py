@@ -17,6 +17,9 @@ class Words:
     text: str
 
 
+_PLUGINS = ("hermes_tool_commands", "hermes_tool_recall", "hermes_tool_roles", "hermes_platform_gateway")
+
+
 class Village:
     """A gateway with one bot; ``owner`` and others write to it from their own clients."""
 
@@ -35,7 +38,7 @@ class Village:
             asked = Question(id=f"q {wanted.text}", kind="choice", subject=wanted.text, choices=("left", "right"))
             return f"{wanted.text} {(await context.ask(asked)).choice}"
 
-        for one in (self.model, post, ask, "hermes_tool_commands", "hermes_tool_recall", "hermes_platform_gateway"):
+        for one in (self.model, post, ask, *_PLUGINS):
             hermes.tmp_plugin(one)
 
     @asynccontextmanager

@@ -239,7 +239,7 @@ async def test_what_outlived_its_hermes_is_found_and_ended(run, process, ctx, co
     assert marked(mark)
     assert "you ended it" in await call(action="kill", id="p1")
     assert not marked(mark)
-    assert not [*(ctx.paths.data / "outlived").iterdir()]
+    assert not (ctx.paths.data / "outlived").exists()
     await again.close()
 
 

@@ -19,8 +19,10 @@ _BLOCKS = 16_384  # of 512 or 1,024 bytes: the most output that is kept of one t
 _LATE = 20.0
 
 # The output goes to a file as well, and the status into one beside it: both are there when Hermes is not. What writes
-# to a pipe that nobody reads goes on, as SIGPIPE is ignored there, and only there.
-_OUTLIVES = """f={folder}; mkdir -p -m 700 "$f"; m="$f/${mark}"; trap '' PIPE
+# to a pipe that nobody reads goes on, as SIGPIPE is ignored there, and only there. The last one takes the folder away,
+# so it is made anew until the file is in it.
+_OUTLIVES = """f={folder}; m="$f/${mark}"; trap '' PIPE
+for i in 1 2 3 4 5; do mkdir -p -m 700 "$f" && : 2>/dev/null >>"$m.out" && break; done
 {{ (trap - PIPE; {command}); echo $? >"$m.status"; }} 2>&1 |
 (trap '' XFSZ; ulimit -f {blocks}; exec tee -a "$m.out" 2>/dev/null)
 read -r s <"$m.status" && exit "$s"; exit 137"""
@@ -52,6 +54,7 @@ tries=0
 while pids=$(there); [ -n "$pids" ] && [ $tries -lt 20 ]; do tries=$((tries + 1)); sleep 0.1; done
 [ -z "$pids" ] || kill -KILL $pids 2>/dev/null
 rm -f "$f/$mark.out" "$f/$mark.status"
+rmdir "$f" 2>/dev/null
 exit 0
 """
 )
