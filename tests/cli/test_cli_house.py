@@ -296,6 +296,7 @@ def test_tools_are_listed_with_what_they_may_touch(cli):
         "shared_remember": "nothing is shared with its person",
         "own_rollback": "no tool was written yet",
         "own_versions": "no tool was written yet",
+        "process": "nothing runs in the background of this conversation",
         "tool_search": "every tool is told of as it is, so nothing is searched for",
         "tool_describe": "every tool is told of as it is, so nothing is searched for",
     }
