@@ -289,8 +289,8 @@ def test_tools_are_listed_with_what_they_may_touch(cli):
     assert rows["read_file"]["toolset"] == "files"
     hidden = {name: row["why"] for name, row in rows.items() if row["on"] == "hidden"}
     assert hidden == {
-        "apply_patch": "Use edit_file or write_file; apply_patch is for models of OpenAI (tools.files.patches).",
-        "edit_notebook": "No notebook lies in this folder; edit_file changes text in cells (tools.files.notebooks).",
+        "apply_patch": "it is for models of OpenAI (tools.files.patches); edit_file and write_file do the same",
+        "edit_notebook": "no notebook lies in this folder (tools.files.notebooks); edit_file changes text in cells",
         "message": "nobody has written from a chat yet",
         "shared_memory": "nothing is shared with its person",
         "shared_remember": "nothing is shared with its person",

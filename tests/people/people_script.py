@@ -37,7 +37,7 @@ COMMANDS = {
     "usage": [""], "version": [""], "whoami": [""], "why": [""], "yolo": [""],
     "answer": ["", "0123456789ab TAG"], "config": ["", "display.skin mono"], "debug": [""], "export": ["ben"],
     "forget": ["ben"], "leave": ["--once"], "pair": ["ABCD2345"], "people": ["", "block ben"], "platforms": [""],
-    "plugins": [""], "profile": [""], "quiet": ["", "off"], "reload": [""], "slow": ["", "30"],
+    "plugins": [""], "profile": [""], "quiet": ["", "off"], "reload": [""], "slow": ["", "30"], "sources": [""],
 }  # fmt: skip
 _API = ("chat", "responses", "messages", "session", "command", "list", "read", "run", "fork", "title", "delete")
 _ANSWERS = ("button", "number", "words", "slash")

@@ -142,4 +142,4 @@ def test_the_fake_platform_keeps_the_contract_itself(pytester):
         pytester.path.joinpath(file).write_text(text, encoding="utf-8")
     pytester.makepyfile(f"{HEAD}{variant.contract('sound')}")
     result = pytester.runpytest_subprocess(*OPTIONS, "-k", "not light and not declares")
-    result.assert_outcomes(passed=25, skipped=1, deselected=2)
+    result.assert_outcomes(passed=28, skipped=1, deselected=2)

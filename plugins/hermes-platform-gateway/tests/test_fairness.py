@@ -338,6 +338,7 @@ async def test_what_was_put_together_is_not_put_again_after_a_death(hermes, tmp_
     await hermes.close()
     again = Bench(tmp_path / "home")
     again.tmp_plugin("hermes_tool_commands")
+    again.tmp_plugin("hermes_tool_roles")
     settings = with_a_shell(again)
     async with serving(again, Obedient(), **settings) as phones:
         phones.number = 100

@@ -28,7 +28,7 @@ def cells_tool(places: Places, seen: Seen, offered: Literal["auto", "on", "off"]
     def needs(session: Session) -> str | None:
         if offered == "on" or (offered == "auto" and _has_notebook(session.cwd)):
             return None
-        return "No notebook lies in this folder; edit_file changes text in cells (tools.files.notebooks)."
+        return "no notebook lies in this folder (tools.files.notebooks); edit_file changes text in cells"
 
     @tool(
         toolset="files",

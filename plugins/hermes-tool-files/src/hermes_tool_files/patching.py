@@ -53,7 +53,7 @@ def patch_tool(places: Places, seen: Seen, offered: Literal["auto", "on", "off"]
     def needs(session: Session) -> str | None:
         if offered == "on" or (offered == "auto" and _TRAINED.search(session.model)):
             return None
-        return "Use edit_file or write_file; apply_patch is for models of OpenAI (tools.files.patches)."
+        return "it is for models of OpenAI (tools.files.patches); edit_file and write_file do the same"
 
     @tool(toolset="files", effects={Effect.READ_FILES, Effect.WRITE_FILES}, touches=keys_of, needs=needs)
     async def apply_patch(context: ToolContext, params: Patch) -> str:
