@@ -18,7 +18,7 @@ from dying_worker import bench
 
 pytestmark = [pytest.mark.real, pytest.mark.long, pytest.mark.timeout(230)]
 WORKER = Path(__file__).with_name("dying_worker.py")
-KILLS = 10  # of each part
+KILLS = 5  # of each part
 
 
 def sleeping(seconds):
@@ -49,7 +49,11 @@ async def ended(home, wall):
         await made.close()
 
 
-@pytest.mark.parametrize("part", range(20))
+def pytest_generate_tests(metafunc):
+    if "part" in metafunc.fixturenames:  # --kills 40 are 200 deaths
+        metafunc.parametrize("part", range(metafunc.config.getoption("kills")))
+
+
 def test_no_process_is_left_after_deaths_at_any_moment(tmp_path, part):
     chance = random.Random(part)
     for number in range(KILLS):
