@@ -11,7 +11,7 @@ from terminal_place import marked
 import hermes_tool_terminal
 from hermes_core.errors import ToolError
 from hermes_core.testing.fake_context import FakeToolContext
-from hermes_core.types import Message, Request, Session, Text
+from hermes_core.types import Folder, Message, Request, Session, Text
 from hermes_tool_terminal.processes import table_of
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked at in /proc")
@@ -335,3 +335,10 @@ def test_who_lives_holds_a_lock_and_the_locks_of_the_dead_are_cleared_away(tmp_p
     for one in (living, other, third):
         one.close()
     assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize("shared", [False, True])
+async def test_what_is_said_where_others_share_a_folder_comes_from_outside(run, context, place, shared):
+    place.also = (Folder("/theirs"),) if shared else ()
+    assert "words" in await run("echo words", background="yes")
+    assert context.untrusted is shared

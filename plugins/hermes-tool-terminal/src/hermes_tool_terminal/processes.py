@@ -83,8 +83,10 @@ class Processes:
 
     @property
     def outside(self) -> bool:
-        """Whether what they print may come from outside: a wall that opens for hosts does not say for whom."""
-        return Feature.WALLED in self._workspace.features
+        """Whether what they print may come from outside: a wall that opens for hosts does not say for whom, and no
+        place says which of them read what somebody else shares.
+        """
+        return Feature.WALLED in self._workspace.features or bool(self._workspace.also)
 
     @property
     def running(self) -> list[Running]:
