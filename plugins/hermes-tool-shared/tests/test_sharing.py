@@ -261,6 +261,20 @@ async def test_settings_share_without_an_invitation(house: House) -> None:
     assert [one.others_write for one in await folders_of(house.ctx("owner"), Principal())] == [True]
 
 
+@pytest.mark.parametrize(
+    ("folder", "said"),
+    [
+        ("/etc/some where", "This is outside of your own folder: /etc/some where"),
+        ("y" * 5_000, f"There is no folder {'y' * 200}."),
+        ("notes\0x", "That is no name of a folder."),
+    ],
+)
+async def test_what_is_no_folder_is_refused_in_words(house: House, folder: str, said: str) -> None:
+    with pytest.raises(UserError) as refused:
+        await house.share("ben", f"{folder} with anna")
+    assert refused.value.text == said
+
+
 async def test_calls_are_kept_to_what_was_shared(house: House) -> None:
     await house.give("anna", "notes", "ben")
     path = house.folders["anna"] / "notes" / "x"
