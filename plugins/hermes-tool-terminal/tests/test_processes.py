@@ -285,6 +285,21 @@ async def test_a_model_is_told_of_what_died_with_hermes(ctx, context):
     assert (known["p1"].state, known["p1"].told, known["p2"].state) == ("ended", True, "running")
 
 
+async def test_what_another_hermes_keeps_is_said_to_be_its_own(run, process, ctx, context):
+    from hermes_tool_terminal.records import Holder, Record, keep
+
+    other = Holder(ctx.paths.data / "holders")
+    record = Record(
+        id="p1", session="test", command="serve", mark="0" * 32, since=1.0, holder=other.id, host=other.host,
+        outlives=False,
+    )  # fmt: skip
+    await keep(ctx, context.session, record)
+    for call in (run("x", background="p1"), process("kill", "p1")):
+        with pytest.raises(ToolError, match="p1 belongs to another Hermes that runs"):
+            await call
+    other.close()
+
+
 async def test_a_copy_of_a_conversation_has_no_processes(run, ctx, context):
     await run("sleep 60", background="yes")
     ctx.documents.fork("test", "copy")

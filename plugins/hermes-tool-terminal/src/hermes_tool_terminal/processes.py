@@ -200,10 +200,15 @@ class Processes:
         if one.handle is not None:
             await one.handle.kill()
             status = await one.handle.poll()
-        elif self._table.holder.lives(one.record) and one.record.holder != self._table.holder.id:
-            raise ToolError(f"{one.record.id} belongs to another Hermes that runs.", hint="End it there.")
+        else:
+            self.must_be_ours(one, "End it there.")
         if not one.ended:
             await self._over(one, status, how, told=told)
+
+    def must_be_ours(self, one: Running, hint: str) -> None:
+        """Raise ToolError for one that another Hermes began which lives still."""
+        if one.record.holder != self._table.holder.id and self._table.holder.lives(one.record):
+            raise ToolError(f"{one.record.id} belongs to another Hermes that runs.", hint=hint)
 
     async def told(self, one: Running) -> None:
         """Write down that the model knows how it ended."""
