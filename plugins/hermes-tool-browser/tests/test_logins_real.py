@@ -219,10 +219,11 @@ async def test_a_page_that_is_another_one_after_the_yes_gets_nothing(person, sit
     assert await person.value() == ""
 
 
-async def test_what_a_page_sends_to_another_site_is_stopped(person, site):
+@pytest.mark.parametrize("name", ["sends", "heads"])
+async def test_what_a_page_sends_to_another_site_is_stopped(person, site, name):
     site.asked.clear()
     site.got.clear()
-    await person.open("sends")
+    await person.open(name)
     await person.call("vault_fill", fields=person.login())
     assert "stopped" in await person.call("wait", text="stopped")
     assert not [path for path in site.asked if "taken" in path]
