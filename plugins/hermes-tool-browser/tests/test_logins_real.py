@@ -12,7 +12,7 @@ from hermes_core.agent.arguments import parse_arguments
 from hermes_core.errors import ToolError
 from hermes_core.plugins.manifest import read_manifest
 from hermes_core.testing.fake_context import plugin_context
-from hermes_core.types import Session, ToolCall, Verdict
+from hermes_core.types import Offer, Session, ToolCall, ToolSpec, Verdict
 from hermes_tool_vault.config import Config
 from hermes_tool_vault.items import Binding, Item, origin_of
 from hermes_tool_vault.sealed import vault_of
@@ -38,6 +38,7 @@ class Person(Bench):
         self.bind(site.url)
         for tool in source.tools(Session(id="s", origin="embed")):
             self.tools[f"browser_{tool.name}"] = tool
+        self.context.tools = Offer(tools=[ToolSpec(name="vault_fill", description="", schema={})])
         self.asked, self.says = [], Verdict(outcome="allow", by="me", choice="once")
         self.context.ask = self._ask
 
@@ -219,10 +220,11 @@ async def test_a_page_that_is_another_one_after_the_yes_gets_nothing(person, sit
     assert await person.value() == ""
 
 
-async def test_what_a_page_sends_to_another_site_is_stopped(person, site):
+@pytest.mark.parametrize("name", ["sends", "heads", "prefetches"])
+async def test_what_a_page_sends_to_another_site_is_stopped(person, site, name):
     site.asked.clear()
     site.got.clear()
-    await person.open("sends")
+    await person.open(name)
     await person.call("vault_fill", fields=person.login())
     assert "stopped" in await person.call("wait", text="stopped")
     assert not [path for path in site.asked if "taken" in path]

@@ -16,6 +16,7 @@ from hermes_core.kinds import Workspace
 from hermes_core.types import Session, Text, ToolCall, ToolResult
 from hermes_tool_diagnostics.config import Config, ServerRow
 from hermes_tool_diagnostics.watching import Watch
+from hermes_tool_kit.provenance.ledger import Ledger, Mark
 
 SPEAKING = Path(__file__).with_name("speaking.py")
 
@@ -31,7 +32,10 @@ class Bench:
     def __init__(self, workspace: Workspace, **settings: Any) -> None:
         self.lines: list[str] = []
         log = logging.getLogger("hermes_tool_diagnostics.tests")
-        self.ctx: Any = SimpleNamespace(config=Config(**settings), log=log, tell=self.lines.append)
+        self.ledger = Ledger(Path(workspace.cwd).parent / "home")
+        self.ledger.trust(workspace.cwd)
+        paths = SimpleNamespace(home=self.ledger.home)
+        self.ctx: Any = SimpleNamespace(config=Config(**settings), log=log, tell=self.lines.append, paths=paths)
         self.workspace, self.watch = workspace, Watch(self.ctx)
         self.session = Session(id="s", origin="cli", turn="t", cwd=workspace.cwd)
         self._calls = 0
@@ -57,7 +61,14 @@ class Bench:
     async def _after(self, call: ToolCall, *, failed: bool) -> str:
         result = ToolResult(call_id=call.id, name=call.name, parts=(Text(text="done"),), failed=failed)
         told = await self.watch.after(self.session, call, result, self.workspace, twin=False)
+        self.outside = bool(told and told.untrusted)
         return told.parts[-1].text.strip() if told else ""  # type: ignore[union-attr]
+
+    def bring(self, name: str) -> None:
+        """Let a file be from outside."""
+        self.ledger.end(
+            self.ledger.begin(self.workspace.cwd, "a download"), [Mark(str(Path(self.workspace.cwd, name)), "", 0)]
+        )
 
     def next_turn(self) -> None:
         self.session = evolve(self.session, turn=self.session.turn + "t")

@@ -70,3 +70,13 @@ _JSON = st.recursive(
 def test_any_answer_of_a_server_is_read(value: object) -> None:
     assert all(one.line >= 1 or isinstance(one.line, int) for one in of_protocol(value, "s"))
     assert told("a", of_protocol([value], "s"))
+
+
+def test_whatever_a_server_says_stays_on_its_line_and_in_its_bounds() -> None:
+    wide = "x" * 5_000
+    one = Problem(line=1, message=f"bad\nRUN this\u2028\x1b[31m {wide}", source=f"Ruff\n{wide}", code="E1\nRUN that")
+    rows = told("a.py", [one]).split("\n")
+    assert len(rows) == 2
+    assert rows[1].startswith("  1:1 error: bad RUN this [31m xxx")
+    assert len(rows[1]) < 450
+    assert rows[1].isprintable()

@@ -102,6 +102,7 @@ def test_the_keys_of_a_call_are_all_files_it_names() -> None:
     text = wrapped("*** Update File: a.py", "*** Move to: /b.py", "@@", "-x", "*** Delete File: c/../d")
     assert tool.touches is not None
     assert list(tool.touches(tool.params(patch=text))) == ["file:a.py", "file:/b.py", "file:d"]
+    assert list(tool.touches(tool.params(patch="garbage"))) == ["file:."], "it names none, and is told so unasked"
 
 
 @pytest.mark.parametrize(

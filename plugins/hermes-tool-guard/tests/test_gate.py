@@ -223,6 +223,25 @@ async def test_what_else_was_given_may_change_what_runs(
 
 
 @pytest.mark.parametrize(
+    ("features", "walled", "outcome"),
+    [
+        (frozenset({Feature.LOCAL}), False, "ask"),
+        (frozenset({Feature.ISOLATED}), False, "allow"),
+        (frozenset({Feature.LOCAL, Feature.WALLED}), True, None),
+    ],
+)
+async def test_what_fetches_is_known_to_also_where_more_was_given(
+    features: frozenset[Feature], walled: bool, outcome: str | None
+) -> None:
+    place = FakeWorkspace()
+    place.features = features
+    later = call(command="sleep 2; curl -s http://example.org/", background="yes")
+    verdict = await judge(later, place, "/home/me/.hermes", Protected(), walled=walled)
+    assert (verdict and verdict.outcome) == outcome
+    assert verdict is None or (verdict.effects or set()) >= {Effect.NETWORK, Effect.EXECUTE}
+
+
+@pytest.mark.parametrize(
     ("arguments", "shell", "reason"),
     [
         ({}, "", "deletes everything in the folder"),

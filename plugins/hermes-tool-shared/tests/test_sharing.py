@@ -33,7 +33,8 @@ from hermes_core.types import (
     ToolResult,
     TurnBounds,
 )
-from hermes_tool_shared import register_migrations
+from hermes_tool_shared import pre_tool_call, register_migrations
+from hermes_tool_shared.closing import close_lost
 from hermes_tool_shared.config import Config, FolderSettings
 from hermes_tool_shared.folders import folders_of
 from hermes_tool_shared.gate import judge, marked
@@ -260,6 +261,20 @@ async def test_settings_share_without_an_invitation(house: House) -> None:
     assert [one.others_write for one in await folders_of(house.ctx("owner"), Principal())] == [True]
 
 
+@pytest.mark.parametrize(
+    ("folder", "said"),
+    [
+        ("/etc/some where", "This is outside of your own folder: /etc/some where"),
+        ("y" * 5_000, f"There is no folder {'y' * 200}."),
+        ("notes\0x", "That is no name of a folder."),
+    ],
+)
+async def test_what_is_no_folder_is_refused_in_words(house: House, folder: str, said: str) -> None:
+    with pytest.raises(UserError) as refused:
+        await house.share("ben", f"{folder} with anna")
+    assert refused.value.text == said
+
+
 async def test_calls_are_kept_to_what_was_shared(house: House) -> None:
     await house.give("anna", "notes", "ben")
     path = house.folders["anna"] / "notes" / "x"
@@ -277,6 +292,38 @@ async def test_calls_are_kept_to_what_was_shared(house: House) -> None:
     await house.shared("ben", f"accept {(await shared_of(house.ctx('anna')).of('anna'))[0].id}")
     assert await house.refusal("ben", {WRITE}, path) == ""
     assert "only they write such files" in await house.refusal("ben", {WRITE}, path.with_name(".envrc"))
+
+
+@pytest.mark.parametrize("lost", ["unshared", "ended elsewhere", "to read by now", "without files", "blocked"])
+async def test_what_runs_where_a_folder_was_shown_ends_with_the_share(house: House, lost: str) -> None:
+    await house.give("anna", "notes", "ben", " to write")
+    notes, other = str(house.folders["anna"] / "notes"), Folder("/of/another/service", writes=True)
+    shown, elsewhere = FakeWorkspace(), FakeWorkspace()
+    shown.also, elsewhere.also = (Folder(notes, writes=True), other), (other,)
+    for place in (shown, elsewhere):
+        call = ToolCall(id="c", name="terminal", arguments={"command": "true"})
+        runs, session, ctx = frozenset({RUN}), house.session("ben"), house.ctx("ben")
+        await pre_tool_call(ctx, session, call, runs, place, walled=False, touches=None)
+    await close_lost(house.ctx("ben"))
+    assert not shown.closed, "it is still shared"
+    found = (await shared_of(house.ctx("anna")).of("anna"))[0]
+    if lost == "unshared":
+        house.ctx("anna").state["places"] = house.ctx("ben").state["places"]  # one gateway serves both
+        await house.unshare("anna", "notes with ben")
+        assert shown.closed, "at once"
+    elif lost == "ended elsewhere":
+        await shared_of(house.ctx("anna")).end(found.id)
+    elif lost == "to read by now":
+        house.roles["ben"] = Rights(role="r", bounds=TurnBounds(never=[WRITE]))
+    elif lost == "without files":
+        house.roles["anna"] = Rights(role="r", bounds=TurnBounds(never=[READ]))
+    else:
+        house.roles["ben"] = Rights(role="blocked", refused="no", silent=True)
+    await close_lost(house.ctx("ben"))
+    assert shown.closed
+    assert not elsewhere.closed, "what it shows is not ours"
+    assert not any(one.path == notes for one in shown.also), "what is begun in it until its next step sees it no more"
+    assert other in shown.also
 
 
 async def test_what_others_may_have_written_is_marked(house: House) -> None:

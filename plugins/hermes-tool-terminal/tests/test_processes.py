@@ -11,7 +11,7 @@ from terminal_place import marked
 import hermes_tool_terminal
 from hermes_core.errors import ToolError
 from hermes_core.testing.fake_context import FakeToolContext
-from hermes_core.types import Message, Request, Session, Text
+from hermes_core.types import Folder, Message, Request, Session, Text
 from hermes_tool_terminal.processes import table_of
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked at in /proc")
@@ -285,6 +285,21 @@ async def test_a_model_is_told_of_what_died_with_hermes(ctx, context):
     assert (known["p1"].state, known["p1"].told, known["p2"].state) == ("ended", True, "running")
 
 
+async def test_what_another_hermes_keeps_is_said_to_be_its_own(run, process, ctx, context):
+    from hermes_tool_terminal.records import Holder, Record, keep
+
+    other = Holder(ctx.paths.data / "holders")
+    record = Record(
+        id="p1", session="test", command="serve", mark="0" * 32, since=1.0, holder=other.id, host=other.host,
+        outlives=False,
+    )  # fmt: skip
+    await keep(ctx, context.session, record)
+    for call in (run("x", background="p1"), process("kill", "p1")):
+        with pytest.raises(ToolError, match="p1 belongs to another Hermes that runs"):
+            await call
+    other.close()
+
+
 async def test_a_copy_of_a_conversation_has_no_processes(run, ctx, context):
     await run("sleep 60", background="yes")
     ctx.documents.fork("test", "copy")
@@ -335,3 +350,10 @@ def test_who_lives_holds_a_lock_and_the_locks_of_the_dead_are_cleared_away(tmp_p
     for one in (living, other, third):
         one.close()
     assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize("shared", [False, True])
+async def test_what_is_said_where_others_share_a_folder_comes_from_outside(run, context, place, shared):
+    place.also = (Folder("/theirs"),) if shared else ()
+    assert "words" in await run("echo words", background="yes")
+    assert context.untrusted is shared

@@ -19,6 +19,7 @@ from hermes_platform_gateway.outward.outgoing import said
 from hermes_platform_gateway.outward.senders import Senders
 from hermes_platform_gateway.people.access import Access, admit, rules_of
 from hermes_platform_gateway.people.door import tell_kept, welcomed
+from hermes_platform_gateway.people.ending import end_jobs
 from hermes_platform_gateway.people.pairing import code_for
 from hermes_platform_gateway.people.telling import tell_admins
 from hermes_platform_gateway.platforms import PlatformSupervisor
@@ -148,13 +149,14 @@ class Gateway:
 
     async def _sweep(self) -> None:
         """Put what waits and is in no queue: from before the start, of a worker that died, of another machine, or
-        ordered by a plugin."""
+        ordered by a plugin. And end what goes on beside conversations for whoever was blocked."""
         forgot, known = 0.0, frozenset[str]()
         while True:
             try:
                 if time.time() - forgot > _HOUR:
                     forgot = time.time()
                     await self._ctx.host.records.forget(forgot - KEPT)
+                await end_jobs(self._ctx)
                 waiting = list(await unplayed(self._ctx))
                 # Whoever ordered a turn to play it at once has begun it by the second look.
                 ordered = dict(await orders(self._ctx))

@@ -89,11 +89,15 @@ class Browsing:
     def _is_gone(self, _browser: "Browser") -> None:
         self.alive = False
 
+    async def watch(self) -> None:
+        """Look at each request from now on. What a document prefetches is only seen where it was opened after this."""
+        if not self._watched:
+            self._watched = True
+            await self._context.route("**/*", self.kept.judge)
+
     async def guard(self, guard: Guard, origins: Sequence[str]) -> None:
         """Watch over values that are about to be typed into documents of these origins."""
-        if not self._watched:
-            await self._context.route("**/*", self.kept.judge)
-            self._watched = True
+        await self.watch()
         self.kept.begin(guard, origins)
 
     async def _judge(self, route: "Route") -> None:

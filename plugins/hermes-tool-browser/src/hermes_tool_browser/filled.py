@@ -129,7 +129,8 @@ class Kept:
 def _parts(request: Any) -> list[str]:
     body = request.post_data_buffer or b""
     sent = body[:_BODY].decode("utf-8", "replace")
-    return [request.url, request.headers.get("referer", ""), sent]
+    heads = "\n".join(f"{name}: {value}" for name, value in request.headers.items())  # a page sets what it likes there
+    return [request.url, heads, sent]
 
 
 async def facts_of(handle: "ElementHandle") -> dict[str, Any]:

@@ -9,7 +9,7 @@ from hermes_core.context import PluginContext, UrlRules
 from hermes_core.errors import OutOfReach, ToolError
 from hermes_core.kinds import Tool, ToolContext, tool
 from hermes_core.options import ge, le, option, settings
-from hermes_core.types import Effect
+from hermes_core.types import Effect, Offer
 from hermes_tool_browser.browsing import Browsing, first_line
 from hermes_tool_browser.calls import NO_PAGE, alone, host_of, located, shown, working
 from hermes_tool_browser.lasting import open_one
@@ -18,6 +18,7 @@ from hermes_tool_kit.addresses import check_url
 
 __all__ = ["looking"]
 
+_FILLS = "vault_fill"
 _FRAMES = (
     "() => new Promise(done => { setTimeout(done, 200); requestAnimationFrame(() => requestAnimationFrame(done)) })"
 )
@@ -75,6 +76,11 @@ def looking(ctx: PluginContext) -> Sequence[Tool]:
     return [*_pages(ctx), *_ways(ctx)]
 
 
+def _may_fill(offer: Offer) -> bool:
+    """Whether values that no model reads may be typed into pages here: another plugin's tool does."""
+    return any(one.name == _FILLS for one in (*offer.tools, *offer.behind))
+
+
 def _pages(ctx: PluginContext) -> Sequence[Tool]:
     @tool(toolset="browser", effects={Effect.NETWORK}, idempotent=True, untrusted=True, touches=_hosts, seconds=180.0)
     async def browser_navigate(context: ToolContext, given: Navigate) -> str:
@@ -82,6 +88,8 @@ def _pages(ctx: PluginContext) -> Sequence[Tool]:
         check_url(given.url, ctx.urls)
         browsing: Browsing = await context.resource("browser")
         async with browsing.lock:
+            if _may_fill(context.offer()):
+                await browsing.watch()
             tab = browsing.tab if browsing.tabs else await browsing.new_tab()
             notes = await _opened(browsing, tab, given.url)
             return "\n".join([*notes, await shown(browsing, tab, _whole(browsing, tab))])

@@ -31,7 +31,7 @@ async def pre_tool_call(
     return None
 
 
-@hookimpl
+@hookimpl(trylast=True)  # after who follows files: what a server says of a file does not make the file another's
 async def transform_tool_result(
     ctx: PluginContext, session: Session, call: ToolCall, result: ToolResult, workspace: Workspace, twin: bool
 ) -> ToolResult | None:

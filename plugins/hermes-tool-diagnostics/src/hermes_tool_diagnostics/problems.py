@@ -9,13 +9,13 @@ from typing import Any, Literal
 from hermes_core.patterns import pattern
 from hermes_core.values import frozen
 
-SHOWN, CHARACTERS = 12, 300  # problems of one file, characters of one message
+SHOWN, CHARACTERS, NAMED = 12, 300, 80  # problems of one file, characters of one message and of who says it
 _NUMBER = pattern(r"\d+")
 
 
 @frozen(kw_only=True)
 class Problem:
-    """One problem; ``line`` and ``column`` count from 1."""
+    """One problem; ``line`` and ``column`` count from 1. ``heard``: a server's words, who may repeat any file's."""
 
     line: int
     column: int = 1
@@ -23,6 +23,7 @@ class Problem:
     message: str
     code: str = ""
     source: str = ""
+    heard: bool = False
 
 
 def new_problems(before: str, after: str, known: Sequence[Problem], found: Sequence[Problem]) -> Sequence[Problem]:
@@ -90,6 +91,7 @@ def of_protocol(items: Any, source: str) -> Sequence[Problem]:
                 message=str(item.get("message", "")),
                 code=str(code) if isinstance(code, str | int) else "",
                 source=str(item.get("source") or source),
+                heard=True,
             )
         )
     return found
@@ -100,10 +102,14 @@ def told(path: str, problems: Sequence[Problem], *, late: bool = False) -> str:
     path = " ".join(path.splitlines())
     rows = [f"{'New problems, found late,' if late else 'New problems'} in {path}:"]
     for one in problems[:SHOWN]:
-        words = re.sub(r"\s+", " ", one.message).strip()
-        words = words if len(words) <= CHARACTERS else f"{words[:CHARACTERS]}…"
-        by = " ".join(filter(None, (one.source, one.code)))
+        words, by = _line(one.message, CHARACTERS), _line(f"{one.source} {one.code}", NAMED)
         rows.append(f"  {one.line}:{one.column} {one.severity}: {words}{f' ({by})' if by else ''}")
     if len(problems) > SHOWN:
         rows.append(f"  … and {len(problems) - SHOWN} more")
     return "\n".join(rows)
+
+
+def _line(text: str, most: int) -> str:
+    """What a server said, on one line and not longer than it may be: it may say anything."""
+    line = " ".join(re.sub(r"[\x00-\x1f\x7f-\x9f]", " ", text).split())
+    return line if len(line) <= most else f"{line[:most]}…"

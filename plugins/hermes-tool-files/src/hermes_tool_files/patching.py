@@ -43,8 +43,8 @@ class _Step:
 
 
 def keys_of(params: Patch) -> list[str]:
-    """The resource keys of a patch: of every file it names."""
-    return [key_of(path.strip()) for path in _PATHS.findall(params.patch)]
+    """The resource keys of a patch: of every file it names. One that names none changes nothing, and is told so."""
+    return [key_of(path.strip()) for path in _PATHS.findall(params.patch)] or [key_of(".")]
 
 
 def patch_tool(places: Places, seen: Seen, offered: Literal["auto", "on", "off"]) -> Tool:
@@ -60,7 +60,10 @@ def patch_tool(places: Places, seen: Seen, offered: Literal["auto", "on", "off"]
         """Change files by one patch in the V4A format, all or none."""
         from hermes_tool_files.patches import parse
 
-        steps = [step for one in parse(params.patch) for step in await _worked_out(context, places, seen, one)]
+        patches, judged = parse(params.patch), keys_of(params)
+        if any(key_of(path) not in judged for one in patches for path in (one.path, one.move) if path):
+            raise ToolError("Not patched: what it names is not what was judged.", hint="Write its headers plainly.")
+        steps = [step for one in patches for step in await _worked_out(context, places, seen, one)]
         await _make(context, steps)
         for step in steps:
             if step.after is not None:

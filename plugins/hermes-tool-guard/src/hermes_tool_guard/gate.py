@@ -143,6 +143,10 @@ def _judged(
         return Verdict(outcome="deny", reason=f"it {found.reason}. This is never allowed, in any mode.")
     # What else was given (an environment, standard input) might change what runs; then the kernel decides as ever.
     strange = any(k not in _HARMLESS and isinstance(v, (str, list, dict)) and v for k, v in arguments.items())
+    if strange and not walled and Effect.NETWORK in found.effects:  # what it says comes from outside, in every mode
+        outcome = found.outcome if isolated else "ask"
+        reason = found.reason if found.outcome == "ask" else "uses the network"
+        return Verdict(outcome=outcome, reason=reason, effects=found.effects | {Effect.EXECUTE})
     if found.outcome == "ask":
         return Verdict(outcome="ask", reason=found.reason, effects=None if strange else found.effects)
     return None if strange else Verdict(outcome="allow", reason=found.reason, effects=found.effects)

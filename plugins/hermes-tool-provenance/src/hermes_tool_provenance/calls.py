@@ -14,7 +14,7 @@ from hermes_core.kinds import Workspace
 from hermes_core.types import Effect, Session, Text, ToolCall, ToolResult, Verdict
 from hermes_core.values import define
 from hermes_tool_kit.provenance.changes import changed
-from hermes_tool_kit.provenance.ledger import MADE, TICK, Ledger, Mark, digest_of
+from hermes_tool_kit.provenance.ledger import TICK, Ledger, Mark, digest_of
 from hermes_tool_provenance.fence import fenced
 from hermes_tool_provenance.shell import Part, parts
 
@@ -148,7 +148,7 @@ class Calls:
             return True
         if part.objects and _was_fetched(ledger, part.cwd):
             return True
-        return part.searches and _lies_open(ledger, part.cwd)
+        return part.searches and ledger.holds(part.cwd)
 
     async def _left(self) -> None:
         """Once: mark what calls brought in that died with their process."""
@@ -220,16 +220,7 @@ def _changed_at(place: str) -> int:
 
 
 def _holds_outside(ledger: Ledger, place: str) -> bool:
-    return ledger.outside(place) or (os.path.isdir(place) and _lies_open(ledger, place))  # noqa: PTH112
-
-
-def _lies_open(ledger: Ledger, folder: str) -> bool:
-    """Whether something from outside lies in a folder, beside what packages and builds leave there."""
-    marks = ledger.marks_in(folder)
-    real = os.path.realpath(folder)
-    return marks is None or any(
-        MADE.isdisjoint(mark.removeprefix(real).split("/")) and not mark.endswith("/.git") for mark in marks
-    )
+    return ledger.outside(place) or (os.path.isdir(place) and ledger.holds(place))  # noqa: PTH112
 
 
 def _was_fetched(ledger: Ledger, cwd: str) -> bool:

@@ -16,6 +16,7 @@ from hermes_tool_shared.values import Share
 
 __all__ = ["Folder", "by_settings", "folders_of", "may_share", "named", "within"]
 
+_SAID = 200  # characters of a name that are repeated
 _NAME = re.compile(r"[\w.+@-]+(?:/[\w.+@-]+)*")  # a model is told it: nothing in it is a sentence
 
 
@@ -34,14 +35,18 @@ async def named(ctx: PluginContext, session: Session, words: str, *, writes: boo
 
     Raises UserError where it is no folder, not theirs, or holds what nobody is to reach.
     """
-    folder = os.path.realpath(Path(session.cwd or Path.cwd(), os.path.expanduser(words.strip())))  # noqa: PTH111
+    try:
+        folder = os.path.realpath(Path(session.cwd or Path.cwd(), os.path.expanduser(words.strip())))  # noqa: PTH111
+    except (OSError, ValueError) as error:
+        raise UserError("That is no name of a folder.") from error
     guest = session.owner != ctx.owner
     if guest and (ctx.paths.home / "people" not in Path(session.cwd).parents or Path(folder) == Path(session.cwd)):
         raise UserError("You can share a folder below your own one, and not all of it.")
     if guest and not within(folder, session.cwd):
-        raise UserError(f"{words} is outside of your own folder.")
-    if not Path(folder).is_dir():
-        raise UserError(f"There is no folder {words}.")
+        # The path comes last: who is told no paths is told all that stands before it.
+        raise UserError(f"This is outside of your own folder: {words[:_SAID]}")
+    if not os.path.isdir(folder):  # noqa: PTH112 - of what can be no name it is False
+        raise UserError(f"There is no folder {words[:_SAID]}.")
     if guest and not _NAME.fullmatch(os.path.relpath(folder, session.cwd)):
         raise UserError("That folder's name holds more than letters, digits and . _ + @ -.", hint="Give it another.")
     if not guest and (reason := _holds(ctx, folder)):

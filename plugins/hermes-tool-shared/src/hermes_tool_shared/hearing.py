@@ -39,6 +39,10 @@ async def pre_tool_call(
     """Keep calls in shared folders to what was shared."""
     from hermes_tool_shared.gate import judge
 
+    if workspace.also and Effect.EXECUTE in effects:
+        from hermes_tool_shared.closing import remember
+
+        await remember(ctx, session, workspace)
     return await judge(ctx, session, call, effects, workspace, walled=walled, touches=touches)
 
 

@@ -90,12 +90,16 @@ async def unshare(ctx: PluginContext, session: Session, rest: str) -> str:
     if found.person != mine:
         await shared_of(ctx).leave(found.id, mine)
         return "You have it no longer, and what you wrote in it is gone."
+    from hermes_tool_shared.closing import close_lost
+
     if not said["who"]:
         await shared_of(ctx).end(found.id)
+        await close_lost(ctx)
         return "Nobody has it any longer."
     who = await find(ctx, said["who"]) or said["who"]
     if not await shared_of(ctx).leave(found.id, who):
         raise UserError(f"It is not shared with {plain(said['who'])}.")
+    await close_lost(ctx)
     return f"{plain(said['who'])} has it no longer."
 
 

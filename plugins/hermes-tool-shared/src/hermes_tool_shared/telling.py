@@ -12,6 +12,7 @@ from hermes_tool_shared.values import Member, Share
 __all__ = ["Sharing", "tell", "words_of"]
 
 _ROUND = 30.0  # seconds between two looks for invitations that nobody was told of
+_LOOK = 2.0  # and for folders that somebody has no longer: by another program, a role or a block
 
 
 def words_of(share: Share, *, writes: bool = False, full: bool = False) -> str:
@@ -62,13 +63,17 @@ class Sharing(Service):
         self._ctx = ctx
 
     async def run(self) -> None:
-        """Look for invitations that nobody was told of, every now and then."""
+        """Look for invitations that nobody was told of, every now and then; and for what was taken back elsewhere."""
+        from hermes_tool_shared.closing import close_lost
+
         while True:
             for share in await shared_of(self._ctx).all():
                 for member in share.members:
                     if member.state == "asked" and not member.told:
                         await tell(self._ctx, share, member)
-            await asyncio.sleep(_ROUND)
+            for _ in range(round(_ROUND / _LOOK)):
+                await close_lost(self._ctx)
+                await asyncio.sleep(_LOOK)
 
     async def opened(self, owner: Principal) -> "list[tuple[str, bool]]":
         """Return the folders of others that somebody reaches, each with whether they write there.

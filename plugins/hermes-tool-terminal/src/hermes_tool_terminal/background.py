@@ -68,6 +68,7 @@ async def _type(processes: "Processes", one: "Running", arguments: "Arguments", 
         await processes.end(one, "it was interrupted")
         return
     if one.handle is None:
+        processes.must_be_ours(one, "Type into it there.")
         raise ToolError(f"{name} takes no more input since Hermes died.", hint="It can be looked at and ended.")
     if not as_it_is and not text.endswith(("\n", "\r")) and text.isprintable():
         text += "\n"

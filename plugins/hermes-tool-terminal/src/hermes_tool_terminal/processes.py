@@ -83,8 +83,10 @@ class Processes:
 
     @property
     def outside(self) -> bool:
-        """Whether what they print may come from outside: a wall that opens for hosts does not say for whom."""
-        return Feature.WALLED in self._workspace.features
+        """Whether what they print may come from outside: a wall that opens for hosts does not say for whom, and no
+        place says which of them read what somebody else shares.
+        """
+        return Feature.WALLED in self._workspace.features or bool(self._workspace.also)
 
     @property
     def running(self) -> list[Running]:
@@ -198,10 +200,15 @@ class Processes:
         if one.handle is not None:
             await one.handle.kill()
             status = await one.handle.poll()
-        elif self._table.holder.lives(one.record) and one.record.holder != self._table.holder.id:
-            raise ToolError(f"{one.record.id} belongs to another Hermes that runs.", hint="End it there.")
+        else:
+            self.must_be_ours(one, "End it there.")
         if not one.ended:
             await self._over(one, status, how, told=told)
+
+    def must_be_ours(self, one: Running, hint: str) -> None:
+        """Raise ToolError for one that another Hermes began which lives still."""
+        if one.record.holder != self._table.holder.id and self._table.holder.lives(one.record):
+            raise ToolError(f"{one.record.id} belongs to another Hermes that runs.", hint=hint)
 
     async def told(self, one: Running) -> None:
         """Write down that the model knows how it ended."""

@@ -126,6 +126,13 @@ class Ledger:
             ]
         return None if len(found) > most else [path for (path,) in found]
 
+    def holds(self, folder: str | Path) -> bool:
+        """Whether something from outside lies in a folder, beside what packages and builds leave there."""
+        marks, real = self.marks_in(folder), os.path.realpath(folder)
+        return marks is None or any(
+            MADE.isdisjoint(mark.removeprefix(real).split("/")) and not mark.endswith("/.git") for mark in marks
+        )
+
     def names(self, folder: str | Path, text: str) -> bool:
         """Whether a text names something from outside that lies in a folder: a name may be an order too.
 
