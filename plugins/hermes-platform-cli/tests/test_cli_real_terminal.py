@@ -165,6 +165,7 @@ def test_a_killed_conversation_gives_the_terminal_back(tmux: Tmux, when: str, si
         tmux.until(lambda screen: "Ctrl+C refuses" in screen)
     subprocess.run(["kill", f"-{signal}", str(process)], check=True)
     tmux.until(lambda screen: LEFT.search(screen))
+    tmux.type("", "C-u")  # where the cursor is, as the terminal told somebody who was gone by then
     assert tmux.modes("after") == before
     assert tmux.do("display-message", "-p", "#{cursor_flag}").strip() == "1"
     assert tmux.do("display-message", "-p", "#{wrap_flag}").strip() == "1"

@@ -32,7 +32,7 @@ async def test_whose_words(village, stage):
         see = {"format": "org.matrix.custom.html", "formatted_body": f"look:<blockquote>{bad}</blockquote>"}
         mine = await village.says(ada, room, f"look: {bad}", **see, **{"m.mentions": {}})
         await village.says(ada, room, "and that?", **{"m.relates_to": {"m.in_reply_to": {"event_id": mine}}})
-        asked = await village.hears(ada, home, "May I do this?", 2)
+        asked = await village.hears(ada, home, "/deny ", 2)  # the first one is changed as it is settled
         assert "text from outside" in asked, "what one quoted oneself"
         await village.says(ada, home, f"/deny {re.search(r'/deny ([0-9a-f]+)', asked)[1]}")
         await village.hears(ada, room, "Done:", 2)

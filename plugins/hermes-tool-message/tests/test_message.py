@@ -1,6 +1,7 @@
 """The tool in a whole kernel: what goes out, to whom, and when a person is asked first."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from hermes_core.testing import Bench, Call, ScriptedProvider
 from hermes_core.types import Blob, Envelope, Message, Principal, Question, Text, ToolResult, Verdict
 
 ME = Principal()
+BEN = Principal(person="ben")
 
 
 @tool(untrusted=True)
@@ -47,6 +49,13 @@ class Person:
         for message in self.provider.requests[-1].messages:
             results += [part for part in message.parts if isinstance(part, ToolResult)]
         return results
+
+    async def offered(self, *, origin: str, owner: Principal = ME) -> list[str]:
+        """The tools that a model is told of in a new session."""
+        self.provider.add("Done.")
+        async for _ in self.hermes.runtime.turns.run("Go.", origin=origin, owner=owner):
+            pass
+        return [spec.name for spec in self.provider.requests[-1].tools]
 
     async def sent(self) -> list[tuple[str, str]]:
         rows = await rows_of(await self.hermes.runtime.store()).outbox.outbox_of(None)
@@ -176,10 +185,20 @@ async def test_hermes_own_files_are_not_sent(person: Person) -> None:
     assert await person.sent() == []
 
 
-async def test_it_is_offered_once_somebody_wrote_in_a_chat(person: Person) -> None:
-    await person.has(origin="cli")
-    assert "message" not in [spec.name for spec in person.provider.requests[-1].tools]
-    await person.has(origin="telegram")
-    assert "message" in [spec.name for spec in person.provider.requests[-1].tools]
-    await person.has(origin="cli")
-    assert "message" in [spec.name for spec in person.provider.requests[-1].tools]
+async def test_it_is_offered_once_its_person_wrote_in_a_chat(person: Person) -> None:
+    person.hermes.tmp_plugin("hermes_tool_roles")  # without it nobody but oneself has tools
+    assert "message" not in await person.offered(origin="cli")
+    assert "message" in await person.offered(origin="telegram", owner=BEN)
+    assert "message" not in await person.offered(origin="cli"), "what another does changes nothing"
+    assert "message" in await person.offered(origin="telegram")
+    assert "message" in await person.offered(origin="cli")
+
+
+async def test_of_an_erased_person_nothing_is_kept(person: Person, tmp_path: Path) -> None:
+    await person.offered(origin="telegram", owner=BEN)
+    home = tmp_path
+    assert len([*home.rglob("with-chats/*")]) == 1
+    store, sessions = await person.hermes.runtime.store(), person.hermes.runtime.sessions
+    for row in await store.sessions.list(BEN):
+        await sessions.delete(row.session.id, BEN, erased=True)
+    assert not [*home.rglob("with-chats/*")]

@@ -27,10 +27,19 @@ def register_cli_commands(ctx: PluginContext) -> Sequence[Command]:
 
 @hookimpl
 async def on_session_start(ctx: PluginContext, session: Session) -> None:
-    """Once somebody wrote in a chat, the tool is offered in terminals too."""
+    """Once a person wrote in a chat, the tool is offered to them in terminals too."""
     from hermes_tool_message.tool import note_chat
 
     note_chat(ctx.paths.data, session)
+
+
+@hookimpl
+async def on_session_deleted(ctx: PluginContext, session: Session, erased: bool) -> None:
+    """Of a person who is erased nothing stays."""
+    if erased:
+        from hermes_tool_message.tool import forget_chat
+
+        forget_chat(ctx.paths.data, session)
 
 
 @hookimpl

@@ -1,5 +1,6 @@
 """The tool ``message``: to send something to a chat that did not ask for it, and to see which chats there are."""
 
+import hashlib
 import posixpath
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -20,7 +21,6 @@ _MOST_FILES = 10
 _LARGEST = 10_000_000  # bytes of all files of a message: they lie in the store until it is sent
 _SHOWN = 50  # targets in a list
 _HERE = frozenset({"cli", "oneshot", "embed", "api", "child"})  # where sessions come from that are no chats
-_SEEN = "a-chat-was-seen"
 
 
 @frozen(kw_only=True)
@@ -54,7 +54,7 @@ def message_tool(messages: MessagesBroker, paths: PluginPaths) -> Tool:
         return [f"chat:{wanted.target.strip() or '?'}", *(f"file:{posixpath.normpath(path)}" for path in wanted.files)]
 
     def needs(session: Session) -> str | None:
-        known = session.origin not in _HERE or (paths.data / _SEEN).exists()
+        known = session.origin not in _HERE or _mark(paths.data, session).exists()
         return None if known else "nobody has written from a chat yet"
 
     # Running it again sends nothing twice: the call is the key.
@@ -80,10 +80,20 @@ def message_tool(messages: MessagesBroker, paths: PluginPaths) -> Tool:
 
 
 def note_chat(folder: Path, session: Session) -> None:
-    """Remember that there are chats, when a session comes from one."""
-    if session.origin not in _HERE and not (folder / _SEEN).exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / _SEEN).touch()
+    """Remember that its person has chats, when a session comes from one."""
+    if session.origin not in _HERE and not (mark := _mark(folder, session)).exists():
+        mark.parent.mkdir(parents=True, exist_ok=True)
+        mark.touch()
+
+
+def forget_chat(folder: Path, session: Session) -> None:
+    """Forget that its person has chats: nothing of them is to stay. Their next message from one says it again."""
+    _mark(folder, session).unlink(missing_ok=True)
+
+
+def _mark(folder: Path, session: Session) -> Path:
+    """The file that says of a person that they have chats: what is offered to one does not tell of another."""
+    return folder / "with-chats" / hashlib.sha256(session.owner.person.encode()).hexdigest()[:32]
 
 
 async def _chats(messages: MessagesBroker, context: ToolContext) -> Sequence[Target]:

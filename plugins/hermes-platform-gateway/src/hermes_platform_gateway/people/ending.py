@@ -8,7 +8,6 @@ from hermes_platform_gateway.people.blocks import blocks
 
 __all__ = ["end_jobs"]
 
-_KINDS = ("process", "language-server", "delegate")
 _BEFORE = "ended for"
 
 
@@ -26,7 +25,7 @@ async def end_jobs(ctx: PluginContext) -> None:
 
 async def _end(ctx: PluginContext, owner: Principal) -> None:
     rows = await ctx.sessions.rows(owner, limit=1000, children=True)
-    found, _ = ctx.host.contributed("jobs", _KINDS) if rows else ({}, ())
+    found, _ = ctx.host.contributed("jobs", ctx.plugins.offered("jobs")) if rows else ({}, ())
     for source in found.values():
         for row in rows:
             await _end_in(ctx, source, row.session)
