@@ -12,8 +12,9 @@ from obedient import order
 from world import KEY, World, running
 
 from hermes_core.testing.bench import Bench
-from hermes_core.types import Ended, Envelope, Failed, Message, Question, Returned, Text, ToolResult, Verdict
+from hermes_core.types import Ended, Envelope, Failed, Message, Question, Returned, Session, Text, ToolResult, Verdict
 from hermes_tool_kit.provenance.ledger import Ledger
+from hermes_tool_message.tool import note_chat
 from hermes_tool_vault.items import Binding, Item
 from hermes_tool_vault.sealed import Vault
 
@@ -78,9 +79,8 @@ class Scene:
                 kind=kind,  # type: ignore[arg-type]
             )  # fmt: skip
             await chats.remember_chat(self.hermes.runtime.owner, envelope)
-        seen = self.hermes.context("hermes_tool_message").paths.data / "a-chat-was-seen"
-        seen.parent.mkdir(parents=True, exist_ok=True)
-        seen.touch()
+        written = Session(id="written", owner=self.hermes.runtime.owner, origin="telegram")
+        note_chat(self.hermes.context("hermes_tool_message").paths.data, written)
         if any(action.arguments.get("old") == "Likes tea" for action in self.actions):
             await self.say(order("memory", text="Likes tea."), session="before")
         if any("vault" in action.name for action in self.actions):
