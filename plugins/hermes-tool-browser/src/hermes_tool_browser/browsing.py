@@ -26,15 +26,19 @@ if TYPE_CHECKING:
 
     from hermes_tool_browser.driver import Driver, Running
 
-__all__ = ["Browsing", "Saved", "first_line"]
+__all__ = ["FRAMES", "Browsing", "Saved", "first_line"]
 
 _T = TypeVar("_T")
 _TABS = 12  # open at one time; what a page opens beyond is closed
 _DOWNLOADS = 10  # waiting to be saved
 _PATIENCE = 300.0  # seconds that a dialog waits for an answer
 _SETTLE = 1.5  # seconds that what an act began may take to change the page
+_DRAWN = 0.5  # seconds that drawing it may take
 _LOOK = 20.0  # seconds that a snapshot may take
 _WORDS = "() => String(document.body ? document.body.innerText : '').slice(0, 200000)"
+FRAMES = (
+    "() => new Promise(done => { setTimeout(done, 200); requestAnimationFrame(() => requestAnimationFrame(done)) })"
+)
 _END = 3.0  # seconds that a tab has to close
 
 
@@ -301,6 +305,16 @@ class Browsing:
             with contextlib.suppress(TimeoutError):  # it became a download, which is told a little later
                 async with asyncio.timeout(_SETTLE):
                     await self._gave.wait()
+        if tab.dialog is None:
+            await self.drawn(tab)
+
+    async def drawn(self, tab: Tab) -> None:
+        """Wait until the page has drawn what scripts did to it; a page that is busy or asks is not waited for."""
+        from playwright.async_api import Error
+
+        with contextlib.suppress(Error, TimeoutError):
+            async with asyncio.timeout(_DRAWN):
+                await tab.page.evaluate(FRAMES)
 
     async def loaded(self, tab: Tab, seconds: float) -> bool:
         """Wait for the document; whether it came in time."""

@@ -10,7 +10,7 @@ from hermes_core.errors import OutOfReach, ToolError
 from hermes_core.kinds import Tool, ToolContext, tool
 from hermes_core.options import ge, le, option, settings
 from hermes_core.types import Effect, Offer
-from hermes_tool_browser.browsing import Browsing, first_line
+from hermes_tool_browser.browsing import FRAMES, Browsing, first_line
 from hermes_tool_browser.calls import NO_PAGE, alone, host_of, located, shown, working
 from hermes_tool_browser.lasting import open_one
 from hermes_tool_browser.tab import Tab
@@ -19,9 +19,6 @@ from hermes_tool_kit.addresses import check_url
 __all__ = ["looking"]
 
 _FILLS = "vault_fill"
-_FRAMES = (
-    "() => new Promise(done => { setTimeout(done, 200); requestAnimationFrame(() => requestAnimationFrame(done)) })"
-)
 _SCROLL = """([x, y]) => {
   const page = document.scrollingElement || document.documentElement;
   const most = Math.abs(y) > 1 || Math.abs(x) > 1;
@@ -128,7 +125,7 @@ def _ways(ctx: PluginContext) -> Sequence[Tool]:
                     await located(tab, given.ref).scroll_into_view_if_needed()
                 else:
                     await tab.page.evaluate(_SCROLL, list(_WAYS[given.direction]))
-                await tab.page.evaluate(_FRAMES)
+                await tab.page.evaluate(FRAMES)
 
             await browsing.act(tab, scroll)
 

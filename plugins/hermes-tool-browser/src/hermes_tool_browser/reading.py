@@ -20,8 +20,10 @@ __all__ = ["reading"]
 _HIGHEST = 6_000  # pixels of a picture of a whole page
 _SHOWN = 60  # lines
 _QUALITY = 80
-_IMAGES = """() => {
-  const found = [];
+_IMAGES = """async () => {
+  const found = [], late = [...document.images].slice(0, 100).filter(image => !image.complete);
+  const came = image => new Promise(done => { for (const end of ['load', 'error']) image.addEventListener(end, done) });
+  await Promise.race([Promise.all(late.map(came)), new Promise(done => setTimeout(done, 1000))]);
   for (const image of document.images) {
     if (found.length === 100) break;
     const box = image.getBoundingClientRect();
