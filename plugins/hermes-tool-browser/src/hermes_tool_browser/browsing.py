@@ -265,7 +265,7 @@ class Browsing:
         since = time.monotonic()
         work = asyncio.ensure_future(self.bounded(doing()))
         if await self._until_asked(tab, work):
-            await self.settle(tab, since)
+            await self._settle(tab, since)
 
     async def _until_asked(self, tab: Tab, work: "asyncio.Future[Any]") -> bool:
         """Wait for work; whether it is done, and not stopped by a dialog. Raises what it raises."""
@@ -292,23 +292,23 @@ class Browsing:
         work, tab.stuck = tab.stuck, None
         await self.bounded(tab.answer(accept=accept, text=text))
         if work is None or await self._until_asked(tab, work):
-            await self.settle(tab, since)
+            await self._settle(tab, since)
 
-    async def settle(self, tab: Tab, since: float) -> None:
+    async def _settle(self, tab: Tab, since: float) -> None:
         """Wait for what began since then: a document as long as it takes, what else it fetches for a moment."""
         documents = frozenset({"document"})
         if tab.under_way(since, documents):
             await tab.quiet(since, self.config.seconds, documents)
-            await self.loaded(tab, self.config.seconds)
+            await self._loaded(tab, self.config.seconds)
         await tab.quiet(since, _SETTLE)
         if any(one.kind == "document" and one.failed and one.began >= since for one in tab.requests):
             with contextlib.suppress(TimeoutError):  # it became a download, which is told a little later
                 async with asyncio.timeout(_SETTLE):
                     await self._gave.wait()
         if tab.dialog is None:
-            await self.drawn(tab)
+            await self._drawn(tab)
 
-    async def drawn(self, tab: Tab) -> None:
+    async def _drawn(self, tab: Tab) -> None:
         """Wait until the page has drawn what scripts did to it; a page that is busy or asks is not waited for."""
         from playwright.async_api import Error
 
@@ -316,7 +316,7 @@ class Browsing:
             async with asyncio.timeout(_DRAWN):
                 await tab.page.evaluate(FRAMES)
 
-    async def loaded(self, tab: Tab, seconds: float) -> bool:
+    async def _loaded(self, tab: Tab, seconds: float) -> bool:
         """Wait for the document; whether it came in time."""
         from playwright.async_api import Error
 
