@@ -45,6 +45,22 @@ def comparable(texts: Iterable[str]) -> list[str]:
     return made
 
 
+def only_ordered_otherwise(one: Iterable[str], other: Iterable[str]) -> bool:
+    """Tell whether two plays hold the same in another order: what somebody began at one time ends as it comes."""
+
+    def plain(texts: Iterable[str]) -> list[str]:
+        made = []
+        for text in texts:
+            for known, instead in _TIMES:
+                text = re.sub(known, instead, text)
+            for kind, pattern in _IDS.items():
+                text = pattern.sub(f"<{kind}>", text)
+            made.append(text)
+        return sorted(made)
+
+    return plain(one) == plain(other)
+
+
 def differences(one: list[str], other: list[str]) -> list[str]:
     """Where two plays differ, as people can read it."""
     found = [_apart(at, a, b) for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from people_house import CROWD, until
-from people_judge import comparable, differences, foreign
+from people_judge import comparable, differences, foreign, only_ordered_otherwise
 from people_near import Near, near
 from people_rows import rows_of_person
 from people_script import COMMANDS, script_of
@@ -107,6 +107,9 @@ def test_nobody_notices_that_others_are_there(tmp_path, crowd):
         wrong += [f"{who} {part}: {t}" for part, texts in beside[who].items() for t in texts if foreign([t], others)]
         alone = Play(tmp_path / "house", {who: seed}).parts[who]
         for part in sorted(alone.keys() | beside[who].keys()):
-            found = differences(comparable(alone.get(part, [])), comparable(beside[who].get(part, [])))
+            one, other = alone.get(part, []), beside[who].get(part, [])
+            if not part.startswith("requests") and only_ordered_otherwise(one, other):
+                continue
+            found = differences(comparable(one), comparable(other))
             wrong += [f"{who} (seed {seed}), {part} {one}" for one in found]
     assert not wrong, "\n".join(wrong)
