@@ -31,34 +31,25 @@ _TIMES: tuple[tuple[str, str], ...] = (
 def comparable(texts: Iterable[str]) -> list[str]:
     """The same without what differs from play to play."""
     numbers: dict[str, str] = {}
+    return _without(texts, lambda kind, found: numbers.setdefault(found, f"<{kind} {len(numbers) + 1}>"))
 
-    def number(kind: str) -> Callable[[re.Match[str]], str]:
-        return lambda found: numbers.setdefault(found[0], f"<{kind} {len(numbers) + 1}>")
 
+def only_ordered_otherwise(one: Iterable[str], other: Iterable[str]) -> bool:
+    """Tell whether two plays hold the same in another order: what somebody began at one time ends as it comes."""
+    plain, again = (sorted(_without(texts, lambda kind, _: f"<{kind}>")) for texts in (one, other))
+    return plain == again
+
+
+def _without(texts: Iterable[str], instead_of: Callable[[str, str], str]) -> list[str]:
+    """Texts without times, and with something instead of each id, by its kind and what it was."""
     made = []
     for text in texts:
         for known, instead in _TIMES:
             text = re.sub(known, instead, text)
         for kind, pattern in _IDS.items():
-            text = pattern.sub(number(kind), text)
+            text = pattern.sub(lambda found, kind=kind: instead_of(kind, found[0]), text)
         made.append(text)
     return made
-
-
-def only_ordered_otherwise(one: Iterable[str], other: Iterable[str]) -> bool:
-    """Tell whether two plays hold the same in another order: what somebody began at one time ends as it comes."""
-
-    def plain(texts: Iterable[str]) -> list[str]:
-        made = []
-        for text in texts:
-            for known, instead in _TIMES:
-                text = re.sub(known, instead, text)
-            for kind, pattern in _IDS.items():
-                text = pattern.sub(f"<{kind}>", text)
-            made.append(text)
-        return sorted(made)
-
-    return plain(one) == plain(other)
 
 
 def differences(one: list[str], other: list[str]) -> list[str]:

@@ -15,6 +15,7 @@ from hermes_core.errors import OutOfReach, ToolError
 from hermes_core.values import define
 from hermes_tool_browser.backends import Backend
 from hermes_tool_browser.config import Config
+from hermes_tool_browser.drawing import drawn
 from hermes_tool_browser.filled import Kept
 from hermes_tool_browser.snapshot import Snapshot
 from hermes_tool_browser.tab import Tab
@@ -26,19 +27,15 @@ if TYPE_CHECKING:
 
     from hermes_tool_browser.driver import Driver, Running
 
-__all__ = ["FRAMES", "Browsing", "Saved", "first_line"]
+__all__ = ["Browsing", "Saved", "first_line"]
 
 _T = TypeVar("_T")
 _TABS = 12  # open at one time; what a page opens beyond is closed
 _DOWNLOADS = 10  # waiting to be saved
 _PATIENCE = 300.0  # seconds that a dialog waits for an answer
 _SETTLE = 1.5  # seconds that what an act began may take to change the page
-_DRAWN = 0.5  # seconds that drawing it may take
 _LOOK = 20.0  # seconds that a snapshot may take
 _WORDS = "() => String(document.body ? document.body.innerText : '').slice(0, 200000)"
-FRAMES = (
-    "() => new Promise(done => { setTimeout(done, 200); requestAnimationFrame(() => requestAnimationFrame(done)) })"
-)
 _END = 3.0  # seconds that a tab has to close
 
 
@@ -306,15 +303,7 @@ class Browsing:
                 async with asyncio.timeout(_SETTLE):
                     await self._gave.wait()
         if tab.dialog is None:
-            await self._drawn(tab)
-
-    async def _drawn(self, tab: Tab) -> None:
-        """Wait until the page has drawn what scripts did to it; a page that is busy or asks is not waited for."""
-        from playwright.async_api import Error
-
-        with contextlib.suppress(Error, TimeoutError):
-            async with asyncio.timeout(_DRAWN):
-                await tab.page.evaluate(FRAMES)
+            await drawn(tab.page)
 
     async def _loaded(self, tab: Tab, seconds: float) -> bool:
         """Wait for the document; whether it came in time."""

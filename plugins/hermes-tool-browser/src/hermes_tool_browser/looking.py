@@ -10,8 +10,9 @@ from hermes_core.errors import OutOfReach, ToolError
 from hermes_core.kinds import Tool, ToolContext, tool
 from hermes_core.options import ge, le, option, settings
 from hermes_core.types import Effect, Offer
-from hermes_tool_browser.browsing import FRAMES, Browsing, first_line
+from hermes_tool_browser.browsing import Browsing, first_line
 from hermes_tool_browser.calls import NO_PAGE, alone, host_of, located, shown, working
+from hermes_tool_browser.drawing import FRAMES
 from hermes_tool_browser.lasting import open_one
 from hermes_tool_browser.tab import Tab
 from hermes_tool_kit.addresses import check_url
