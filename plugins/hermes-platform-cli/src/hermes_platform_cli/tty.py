@@ -60,14 +60,14 @@ class Tty:
         self._found = None
         self._loop = None
 
-    def restore(self) -> None:
+    def restore(self, when: int = termios.TCSADRAIN) -> None:
         """The modes as found. Quiet when the terminal is gone."""
         if self._found is None:
             return
         with contextlib.suppress(OSError, ValueError):
             self._stdout.write(_LEAVE)
             self._stdout.flush()
-        self._set(self._found)
+        self._set(self._found, when)
 
     def typed_ahead(self) -> str:
         """Take what was typed since the last prompt, as text; keys that are no text are dropped."""
@@ -92,11 +92,11 @@ class Tty:
         modes[6][termios.VMIN], modes[6][termios.VTIME] = 1, 0
         self._set(modes)
 
-    def _set(self, modes: list[Any]) -> None:
+    def _set(self, modes: list[Any], when: int = termios.TCSADRAIN) -> None:
         # From the background this call would stop the process; the shell has its own modes by then anyway.
         with contextlib.suppress(OSError, termios.error):
             if self._fd is not None and os.tcgetpgrp(self._fd) == os.getpgrp():
-                termios.tcsetattr(self._fd, termios.TCSADRAIN, modes)
+                termios.tcsetattr(self._fd, when, modes)
 
     def _handle(self, number: signal.Signals, handler: Callable[[int, FrameType | None], None]) -> None:
         self._handlers[number] = signal.signal(number, handler)
@@ -111,7 +111,8 @@ class Tty:
             self._pass_on(signal.SIGINT, None)
 
     def _dying(self, number: int, frame: FrameType | None) -> None:
-        self.restore()
+        # Keys that were meant for us, and what the terminal answered us, must not become a command of the shell.
+        self.restore(termios.TCSAFLUSH)
         self._pass_on(number, frame)
 
     def _pass_on(self, number: int, frame: FrameType | None) -> None:
