@@ -4,10 +4,7 @@ The model is WordLlama, whose weights are in its wheel: an average of vectors of
 """
 
 import asyncio
-import json
 import sys
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -15,6 +12,7 @@ import pytest
 from hermes_core.kinds import ToolContext, tool
 from hermes_core.testing import Call, ScriptedProvider
 from hermes_core.types import Offer, Returned, Text
+from hermes_tool_kit.testing import LoopbackService
 from hermes_tool_search.tools import make_search
 
 sys.path.insert(0, str(Path(__file__).parent))  # for tool_corpus; pytest does not do it in this import mode
@@ -26,37 +24,25 @@ pytestmark = [pytest.mark.real, pytest.mark.timeout(300)]
 
 @pytest.fixture(scope="module")
 def embeddings():
-    """An address that answers as ``/v1/embeddings`` does, and how many texts it was asked for."""
+    """A service that answers at ``/v1/embeddings``."""
     import wordllama
 
     model = wordllama.WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)
-    given: list[int] = []
 
-    class Answers(BaseHTTPRequestHandler):
-        def do_POST(self):
-            wanted = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            given.append(len(wanted["input"]))
-            rows = [{"object": "embedding", "index": n, "embedding": [float(one) for one in vector]}
-                    for n, vector in enumerate(model.embed(wanted["input"], norm=True))]  # fmt: skip
-            usage = {"prompt_tokens": 1, "total_tokens": 1}
-            body = json.dumps({"object": "list", "data": rows, "model": wanted["model"], "usage": usage}).encode()
-            self.send_response(200 if self.path == "/v1/embeddings" else 404)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+    def answer(one):
+        wanted = one.json
+        vectors = model.embed(wanted["input"], norm=True).tolist()
+        rows = [{"object": "embedding", "index": n, "embedding": vector} for n, vector in enumerate(vectors)]
+        usage = {"prompt_tokens": 1, "total_tokens": 1}
+        whole = {"object": "list", "data": rows, "model": wanted["model"], "usage": usage}
+        return (200 if one.path == "/v1/embeddings" else 404), whole
 
-        def log_message(self, *_):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Answers)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/v1", given
-    server.shutdown()
+    service = LoopbackService(answer)
+    yield service
+    service.close()
 
 
 async def test_what_was_held_out_is_among_the_first_five(hermes, embeddings):
-    url, given = embeddings
     specs, sets = tools()
     offer, found = Offer(tools=(), behind=tuple(specs), toolsets=sets), dict[str, list[str]]()
 
@@ -82,7 +68,7 @@ async def test_what_was_held_out_is_among_the_first_five(hermes, embeddings):
         {
             "policy.mode": "off",
             "agent.tool_search_meaning": True,
-            "providers.custom.base_url": url,
+            "providers.custom.base_url": f"{embeddings.url}/v1",
             "auxiliary.embed": {"provider": "custom", "model": "l2_supercat_256"},
         }
     )
@@ -94,4 +80,6 @@ async def test_what_was_held_out_is_among_the_first_five(hermes, embeddings):
         await asyncio.gather(*[task for task in asyncio.all_tasks() if task.get_name() == "vectors"])
     assert shares[0] <= shares[1], "the first time words alone count, while vectors are made"
     assert shares[1] >= 0.92
-    assert sum(given) == 2 * len(found) + len(specs), "what tools say was embedded once"
+    assert sum(len(one.json["input"]) for one in embeddings.asked) == 2 * len(found) + len(specs), (
+        "what tools say was embedded once"
+    )
