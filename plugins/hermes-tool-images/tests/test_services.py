@@ -103,13 +103,9 @@ async def test_a_service_draws(name, make, maker, context, tmp_path):
     )
     assert told == "Written: picture.png"
     assert (tmp_path / "picture.png").read_bytes() == PNG
-    method, path, headers, body = (
-        maker.asked[0].method,
-        maker.asked[0].path,
-        maker.asked[0].headers,
-        maker.asked[0].json,
-    )
-    assert method == "POST"
+    first = maker.asked[0]
+    path, headers, body = first.path, first.headers, first.json
+    assert first.method == "POST"
     assert "A cat." in json.dumps(body)
     assert (base64.b64encode(PNG).decode() in json.dumps(body)) == (name != "xai")
     assert KEY in " ".join(headers.values())

@@ -80,6 +80,5 @@ async def test_what_was_held_out_is_among_the_first_five(hermes, embeddings):
         await asyncio.gather(*[task for task in asyncio.all_tasks() if task.get_name() == "vectors"])
     assert shares[0] <= shares[1], "the first time words alone count, while vectors are made"
     assert shares[1] >= 0.92
-    assert sum(len(one.json["input"]) for one in embeddings.asked) == 2 * len(found) + len(specs), (
-        "what tools say was embedded once"
-    )
+    texts = sum(len(one.json["input"]) for one in embeddings.asked)
+    assert texts == 2 * len(found) + len(specs), "what tools say was embedded once"
