@@ -1,7 +1,13 @@
 """``/voice only``: a chat that is answered in voice notes alone, and in text where that cannot be."""
 
 import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 
 import pytest
 from gateway_house import context_of
@@ -52,6 +58,10 @@ class Room(FakePlatform):
         if text != "…":
             self.got.append((chat.id, sounds[0].media_type if sounds else text))
         return Sent(chat=chat.id, message_id=key)
+
+    @staticmethod
+    def is_sound(message):
+        return any(isinstance(part, Blob) for part in message.parts)
 
     async def edit(self, sent, message):
         text = "".join(part.text for part in message.parts if isinstance(part, Text))
@@ -168,6 +178,19 @@ async def test_what_says_nothing_is_not_spoken(serving):
         room.write("hello?")
         await room.until("First.", "without", "audio/ogg")
         assert mouth.said == ["Then."]
+
+
+@pytest.mark.parametrize("point", ["answered:2", "spoken", "sending"])
+def test_an_answer_is_spoken_and_sent_once_whatever_dies_between(tmp_path, point):
+    child = [sys.executable, str(Path(__file__).with_name("voice_child.py")), str(tmp_path / "home")]
+    env = {**os.environ, "HERMES_TESTING": "1"}
+    kernels = {"HERMES_DIE_AT": point} if ":" in point else {}
+    dead = subprocess.run([*child, point], env={**env, **kernels}, capture_output=True, timeout=100)
+    assert dead.returncode == -signal.SIGKILL, dead.stderr.decode()[-2_000:]
+    done = subprocess.run([*child, ""], env=env, capture_output=True, timeout=100)
+    told = json.loads(done.stdout or "{}")
+    assert told.get("sent") == [["c1", "audio/ogg"]], done.stderr.decode()[-2_000:]
+    assert told["said"] == ([] if point == "sending" else ["It is nine."])
 
 
 SAID = {
