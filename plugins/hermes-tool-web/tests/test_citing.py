@@ -23,10 +23,12 @@ LISTED = {
     ),
     "nothing of it": ("Good morning.", [], None),
     "no source": ("So [9].", [], "So [9].\n\n(No page of this conversation stands behind [9].)"),
-    "another address": (
-        "So [1](https://evil.example/).",
+    "another address speaks for itself": ("So [1](https://c.example/).", [], None),
+    "a link by reference is none": ("See [the page][1].\n\n[1]: https://c.example/", [], None),
+    "several together": (
+        "So [1][2].",
         [],
-        "So [1](https://evil.example/).\n\n(No page of this conversation stands behind [1](https://evil.example/).)",
+        "So [1][2].\n\nSources:\n[1] One https://a.example/one\n[2] https://b.example/two",
     ),
     "code is no citation": ("`a[1]` and x[2]:\n```\ny = [9]\n```", [], None),
     "a link is none, and a year neither": ("[the page](https://c.example/) of [2024]", [], None),

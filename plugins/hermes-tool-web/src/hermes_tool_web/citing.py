@@ -17,7 +17,7 @@ from hermes_tool_web.sources import known_here
 __all__ = ["cited", "with_sources"]
 
 _CODE = pattern(r"(?ms)^ *(```+|~~~+).*?(?:^ *\1[^\n]*$|\Z)|`[^`\n]+`")
-_CITED = pattern(r"(?<![\w\])!])\[(\d{1,3})\](?:\(<?(https?://[^\s<>)]*)>?[^)\n]*\))?(?![:\w])")
+_CITED = pattern(r"(?<![\w)!])(?<!\D\])\[(\d{1,3})\](?![(:\w])")
 
 
 async def cited(ctx: PluginContext, session: Session, message: Message) -> Message | None:
@@ -36,28 +36,22 @@ def with_sources(answer: str, sources: Sequence[tuple[str, str]], read: Sequence
     numbers of those that were read for this answer.
     """
     known = dict(enumerate(sources, 1))
-    cited, wrong = _cited(answer, known)
+    cited = _cited(answer, known)
     listed = [n for n in sorted({*cited, *read}) if n in known and not _names(answer, known[n][0])]
     lines = [" ".join([f"[{n}]", *known[n][1].split(), known[n][0]]) for n in listed]
     said = ["\n".join(["Sources:", *lines])] if lines else []
-    if wrong:
-        said.append(f"(No page of this conversation stands behind {', '.join(dict.fromkeys(wrong))}.)")
+    if wrong := [f"[{number}]" for number in cited if number not in known]:
+        said.append(f"(No page of this conversation stands behind {', '.join(wrong)}.)")
     if not said:
         return answer
     ends = len(answer) - len(answer.rstrip("\n"))
     return answer + "\n" * max(0, 2 - ends) + "\n\n".join(said)
 
 
-def _cited(answer: str, known: Mapping[int, tuple[str, str]]) -> tuple[list[int], list[str]]:
-    """The numbers that are cited, and the citations behind which there is nothing."""
-    cited, wrong = list[int](), list[str]()
-    for one in _CITED.finditer(_CODE.sub(" ", answer)) if known else ():
-        number, url = int(one[1]), one[2] or ""
-        if number not in known or (url and url.rstrip("/") != known[number][0].rstrip("/")):
-            wrong.append(one[0])
-        else:
-            cited.append(number)
-    return cited, wrong
+def _cited(answer: str, known: Mapping[int, tuple[str, str]]) -> Sequence[int]:
+    """The numbers that are cited without an address; one that stands beside its number speaks for itself."""
+    found = _CITED.finditer(_CODE.sub(" ", answer)) if known else ()
+    return sorted({int(one[1]) for one in found})
 
 
 def _names(answer: str, url: str) -> bool:
