@@ -130,7 +130,7 @@ async def test_vectors_of_another_model_do_not_count(hermes):
     assert len(house.thinker.asked) == before + 4
 
 
-async def test_they_go_with_their_person(hermes):
+async def test_each_person_and_each_model_has_its_own(hermes):
     from hermes_tool_search.vectors import known, put
 
     await House(hermes, Thinker("one")).finds()
@@ -141,6 +141,20 @@ async def test_they_go_with_their_person(hermes):
     assert [*await known(ctx.store, "anna", "m", ["h", "other"])] == ["h"]
     assert [round(one, 2) for one in unpacked((await known(ctx.store, "ben", "m", ["h"]))["h"])] == [0.71, 0.71]
     assert not await known(ctx.store, "anna", "m2", ["h"])
+
+
+async def test_they_go_with_their_person(hermes):
+    from hermes_tool_search.vectors import known, put
+    from hermes_tool_upkeep.erase import erase_person
+
+    hermes.tmp_plugin("hermes_tool_upkeep")
+    await House(hermes, Thinker("one")).finds()
+    ctx = hermes.context("hermes_tool_search")
+    for person in ("anna", "ben"):
+        await put(ctx.store, person, "m", {"h": packed([1.0, 0.0])})
+    await erase_person(hermes.context("hermes_tool_upkeep"), "anna")
+    assert not await known(ctx.store, "anna", "m", ["h"])
+    assert await known(ctx.store, "ben", "m", ["h"])
 
 
 async def test_there_are_only_so_many(hermes, monkeypatch):
