@@ -145,7 +145,7 @@ class Mailbox(MessagesBroker):
     name: str
 
     @abstractmethod
-    async def ending(self, owner: Principal, target: str, text: str, turn_id: str) -> "Prepared[object]":
+    async def ending(self, owner: Principal, target: str, message: Message, turn_id: str) -> "Prepared[object]":
         """Return what tells a target of a turn's end, for the commit that ends it. Raises UnknownName, UserError."""
 
     @abstractmethod

@@ -345,10 +345,6 @@ class PluginsBroker(ABC):
         """Return the places where commands could run."""
         return ()
 
-    async def open_backend(self, name: str, folder: str) -> None:
-        """Open a place in a folder, and close it again. Raises UnknownName, UserError when that cannot be done."""
-        raise UnknownName("backend", name)
-
     @abstractmethod
     def offered(self, table: str) -> Sequence[str]:
         """Return the names that installed plugins declare in a table of their manifests, such as ``providers``."""

@@ -30,7 +30,7 @@ from hermes_core.kinds import (  # isort: skip
     Router, SecretSource, Service, SetupStep, StoreDriver, Tool, ToolSource, TurnQueue, Workspace,
 )  # fmt: skip
 from hermes_core.types import (  # isort: skip
-    Check, Command, Effect, Envelope, Fault, Message, Migration, Offer, Principal, Prompt, Protected, Question,
+    Check, Command, Effects, Envelope, Fault, Message, Migration, Offer, Principal, Prompt, Protected, Question,
     Request, Response, Routes, Session, SessionEnd, SlashCommand, ToolCall, ToolResult, TurnEnd, Usage, Verdict,
 )  # fmt: skip
 
@@ -297,8 +297,8 @@ async def transform_tool_result(
 async def transform_outgoing(ctx: PluginContext, session: Session, message: Message) -> Message | None:
     """Change a finished answer before it is shown, or sent to a chat; what the model said stays in its session.
 
-    It runs for every way out: terminals, chats, the API, ``-z``, embedding. Its text counts. Where a plugin takes part,
-    nothing of an answer is shown before it is whole.
+    It runs for every way out: terminals, chats, the API, ``-z``, embedding. Its text counts, and in chats its files.
+    All answers wait until they are whole, unless you give ``may_stream`` too: those that it lets come can be added to.
     """
 
 
@@ -312,7 +312,7 @@ async def admit(ctx: PluginContext, envelope: Envelope) -> Verdict | None:
 
 @decide
 async def pre_tool_call(
-    ctx: PluginContext, session: Session, call: ToolCall, effects: frozenset[Effect], workspace: Workspace,
+    ctx: PluginContext, session: Session, call: ToolCall, effects: Effects, workspace: Workspace,
     walled: bool, protected: Protected, touches: Sequence[str] | None,
 ) -> Verdict | None:  # fmt: skip
     """Say whether this call may run. Asked after hard blocks and the user's deny rules, for all calls from all doors.
@@ -324,12 +324,7 @@ async def pre_tool_call(
 
 @decide
 async def begin_tool_call(
-    ctx: PluginContext,
-    session: Session,
-    call: ToolCall,
-    effects: frozenset[Effect],
-    workspace: Workspace,
-    outside: bool,
+    ctx: PluginContext, session: Session, call: ToolCall, effects: Effects, workspace: Workspace, outside: bool
 ) -> Verdict | None:
     """Write down what must be known before a call runs. Asked last, when it may run; anything but allow refuses it.
 
@@ -380,6 +375,11 @@ async def may_end(ctx: PluginContext, session: Session, answer: str, times: int,
     It is stored before it is said, and shown. ``times`` is how often this turn was sent on before: eight times at most,
     and never twice with the same reason; then it ends. Asked for no turn that a limit, a person or an error ends.
     """
+
+
+@decide
+async def may_stream(ctx: PluginContext, session: Session) -> Verdict | None:
+    """Say whether the words of a turn that begins may be shown as they come; a deny keeps its answer back whole."""
 
 
 # --- ask: ask a person --------------------------------------------------------------------------------------------

@@ -134,6 +134,7 @@ HOOKS = (  # of [hooks] use: from hooks.py
     "second_opinion",
     "next_step",
     "may_end",
+    "may_stream",
     "approve",
 )
 KERNEL = (  # of [permissions] kernel: from plugins/consent.py

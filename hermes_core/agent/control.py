@@ -9,7 +9,6 @@ from typing import Any
 from hermes_core.agent.kernel import Kernel
 from hermes_core.control import ModelsBroker, PluginsBroker
 from hermes_core.errors import ContractError, HermesError, PluginError, UnknownName
-from hermes_core.kinds import Backend
 from hermes_core.plugins.fence import fenced
 from hermes_core.plugins.index import Installed, load_index
 from hermes_core.records import Record
@@ -130,23 +129,13 @@ class Plugins(PluginsBroker):
         return await tool_rows(runtime, begun, runtime.toolbox().every(begun), off)
 
     async def backends(self) -> Sequence[BackendRow]:
-        found = self._backends()
-        shielded = self._runtime.dispatch.shielded
+        self._runtime.loader.load_contributing("backends")
+        found, shielded = self._runtime.dispatch.contributions("register_backends"), self._runtime.dispatch.shielded
         states = await asyncio.gather(*(shielded(label, "ready", one.ready, _PATIENCE) for label, one in found))
         return [
             BackendRow(name=one.name, plugin=label, ready=state is True, features=one.features, wall=one.wall)
             for (label, one), state in zip(found, states, strict=True)
         ]
-
-    async def open_backend(self, name: str, folder: str) -> None:
-        found = {one.name: one for _, one in self._backends()}
-        if name not in found:
-            raise UnknownName("backend", name, found, hint=f"pip install hermes-backend-{name}")
-        await (await found[name].open(folder)).close()
-
-    def _backends(self) -> Sequence[tuple[str, Backend]]:
-        self._runtime.loader.load_contributing("backends")
-        return self._runtime.dispatch.contributions("register_backends")
 
     def offered(self, table: str) -> Sequence[str]:
         return sorted(self._runtime.index.offered(table))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from attrs import evolve
 
 from hermes_core.agent.runtime import Runtime
-from hermes_core.codec import clean
+from hermes_core.codec import clean, plain_text
 from hermes_core.store.outside import by_person, by_plugin, outside
 from hermes_core.types import Event, Message, Noticed, Session, Text, Usage
 
@@ -32,7 +32,7 @@ class Endings:
             if by_person(message):
                 self._said = []
             elif by_plugin(message, "sent_on"):
-                self._said.append(_words(message))
+                self._said.append(plain_text(message.parts))
 
     async def more(self, session: Session, answer: str, messages: Sequence[Message], usage: Usage) -> Message | None:
         """Return what sends the model on, to be stored before it is said; None where the turn may end."""
@@ -53,9 +53,5 @@ class Endings:
 
     def tell(self, message: Message) -> None:
         """Say to whoever watches why the turn goes on. It is stored now."""
-        self._emit(Noticed(text=" ".join(_words(message).split())))
-        self.note = f"The turn went on after an answer: {_words(message)}"
-
-
-def _words(message: Message) -> str:
-    return "".join(part.text for part in message.parts if isinstance(part, Text))
+        self._emit(Noticed(text=" ".join(plain_text(message.parts).split())))
+        self.note = f"The turn went on after an answer: {plain_text(message.parts)}"

@@ -8,13 +8,13 @@ from attrs import evolve
 
 from hermes_core.agent import indirect
 from hermes_core.agent.meter import Meter
-from hermes_core.agent.reply_assembler import ReplyAssembler, nudged, text_of
+from hermes_core.agent.reply_assembler import ReplyAssembler, nudged
 from hermes_core.agent.rewriting import Rewriting
 from hermes_core.agent.route.call import StreamedCall
 from hermes_core.agent.rows import TurnRows
 from hermes_core.agent.runtime import Runtime
 from hermes_core.agent.session_state import SessionState
-from hermes_core.codec import clean
+from hermes_core.codec import clean, plain_text
 from hermes_core.errors import ContextTooLong, HermesError
 from hermes_core.kinds import ModelRoute
 from hermes_core.store.killpoints import die_at
@@ -86,7 +86,7 @@ class Exchange:
 
     async def _request(self) -> Request:
         said = self._said()
-        if text_of(self._system) != self._state.prompt:  # one value as long as it stays: who sends it looks for that
+        if plain_text(self._system.parts) != self._state.prompt:  # one value as long as it stays: senders look for it
             self._system = Message(role="system", parts=(Text(text=self._state.prompt),))
         messages = (self._system, *said)
         options = self._runtime.routes.options()

@@ -11,7 +11,7 @@ from hermes_core.agent.turn_origin import TurnOrigin
 from hermes_core.brokers import TurnEnds
 from hermes_core.errors import HermesError, UserError
 from hermes_core.kinds.console import AskPerson
-from hermes_core.types import Envelope, Principal, Question, TurnResult, Verdict
+from hermes_core.types import Envelope, Message, Principal, Question, Text, TurnResult, Verdict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,10 +61,11 @@ async def _deliver(
     ends all the same."""
     other = await ends(result) if ends else None
     text = {"done": result.answer, "failed": result.error}.get(result.state, "")
-    if not text.strip():
+    if not (text.strip() or result.parts):
         return other
     try:
-        sends = await runtime.mailbox().ending(owner, target, text, result.turn_id)
+        message = Message(role="assistant", parts=(Text(text=text), *result.parts))
+        sends = await runtime.mailbox().ending(owner, target, message, result.turn_id)
     except UserError as problem:
         log.error("the answer of turn %s could not be sent to %s: %s", result.turn_id, target, problem.text)
         return other

@@ -5,21 +5,17 @@ What a model is asked once more is never stored; only the whole reply is, as one
 
 from attrs import evolve
 
+from hermes_core.codec import plain_text
 from hermes_core.errors import Refused
 from hermes_core.types import Message, Part, Reasoning, Request, Response, Text, ToolCall
 
-__all__ = ["ReplyAssembler", "has_calls", "nudged", "text_of"]
+__all__ = ["ReplyAssembler", "has_calls", "nudged"]
 
 _NUDGES = {"empty": 3, "thought": 2, "refused": 1}  # how often a model is asked again
 _CUTS = 3  # how often a reply that reached its length is gone on with
 _EMPTY = "Your last reply was empty. Answer, or call a tool."
 _THOUGHT = "You have thought, but said nothing. Answer now, or call a tool."
 _GO_ON = "Your reply reached its length limit. Go on exactly where it stops, without repeating anything."
-
-
-def text_of(message: Message) -> str:
-    """Return the text of a message, without reasoning and calls."""
-    return "".join(p.text for p in message.parts if isinstance(p, Text))
 
 
 def has_calls(message: Message) -> bool:
@@ -48,7 +44,7 @@ class ReplyAssembler:
     def add(self, response: Response) -> None:
         """Take one response; ``response`` is set when the reply is whole. Raises Refused when nothing comes."""
         message = response.message
-        if not text_of(message).strip() and not has_calls(message):
+        if not plain_text(message.parts).strip() and not has_calls(message):
             if self._runtime:  # nothing more came to what was cut
                 self._end(response)
             else:

@@ -23,12 +23,13 @@ from hermes_core.agent.ending import Endings
 from hermes_core.agent.exchange import Exchange
 from hermes_core.agent.failed import cause, failed, given_up
 from hermes_core.agent.meter import Meter
-from hermes_core.agent.reply_assembler import has_calls, text_of
+from hermes_core.agent.reply_assembler import has_calls
 from hermes_core.agent.rows import TurnRows
 from hermes_core.agent.session_state import OpenSessions, SessionState
 from hermes_core.agent.shown import Shown
 from hermes_core.agent.stepping import ended
 from hermes_core.agent.turn_origin import TurnOrigin
+from hermes_core.codec import plain_text
 from hermes_core.errors import BoundReached, HermesError, ProviderError
 from hermes_core.plugins.fence import stopped
 from hermes_core.store.killpoints import die_at
@@ -41,6 +42,7 @@ from hermes_core.types import (
     Envelope,
     Event,
     Message,
+    Part,
     Said,
     Session,
     Started,
@@ -56,7 +58,7 @@ if TYPE_CHECKING:
     from hermes_core.store.leases import Turn
     from hermes_core.store.store import Store
 
-__all__ = ["TurnRun", "text_of"]
+__all__ = ["TurnRun"]
 
 log = logging.getLogger(__name__)
 State = Literal["done", "failed", "interrupted"]
@@ -200,6 +202,7 @@ class TurnRun:
         self._emit(Started(session_id=session.id, turn_id=self._id, provider=route.name, model=route.model))
         said = next((m for m in reversed(self._model.messages) if by_person(m)), Message(role="user", parts=()))
         await self._runtime.dispatch.observe("on_turn_start", session=self._state.session, message=said)
+        await self._shown.begin(self._state.session)
         playing = asyncio.create_task(steps)  # of its own, as it may not want to end
         try:
             await asyncio.wait({playing}, timeout=self._meter.given_seconds)
@@ -213,11 +216,10 @@ class TurnRun:
         except Exception as error:  # whatever a plugin raises ends this turn, not the program
             if not isinstance(error, HermesError):
                 log.exception("a turn broke")
-            told = cause(error)
-            await self._close("failed", error=self._fail(told))
+            await self._close("failed", error=self._fail(cause(error)))
         else:
             die_at("answered")
-            await self._close("done", await self._shown.whole(self._state.session, answer))
+            await self._close("done", *await self._shown.whole(self._state.session, answer))
         finally:
             self._state.count = self._state.keep = None
             bare = evolve(self._state.session, turn="", untrusted=False, bounds=None, attended=False, speaker=None)
@@ -249,7 +251,7 @@ class TurnRun:
         last = next(m for m in reversed(self._model.messages) if m.role != "tool")
         asked = [p for p in last.parts if isinstance(p, ToolCall)]
         if last.role == "assistant" and not asked:  # the answer is there, only the turn was not closed
-            answer = text_of(last)
+            answer = plain_text(last.parts)
             self._emit(Said(text=answer))
             if not await self._goes_on(last):
                 return answer
@@ -272,7 +274,7 @@ class TurnRun:
             calls = [p for p in message.parts if isinstance(p, ToolCall)]
             if not calls:
                 if not await self._goes_on(message):
-                    return text_of(message)
+                    return plain_text(message.parts)
                 step += 1
                 continue
             await self._call(calls)
@@ -280,7 +282,7 @@ class TurnRun:
 
     async def _goes_on(self, reply: Message) -> bool:
         """Tell whether plugins send the model on, after a reply that would be the answer; then it is told so next."""
-        arguments = self._state.session, text_of(reply), self._model.messages, self._meter.used
+        arguments = self._state.session, plain_text(reply.parts), self._model.messages, self._meter.used
         more = None if self._model.cut else await self._ends.more(*arguments)
         if more is None:
             return False
@@ -296,7 +298,7 @@ class TurnRun:
         message = await self._model.reply(last=True)
         if has_calls(message):
             raise reached
-        return text_of(message)
+        return plain_text(message.parts)
 
     async def _ended_before(self, step: int) -> str:
         """Return the last words of a turn that ends before a model call; empty where it goes on. Raises UserError."""
@@ -353,15 +355,17 @@ class TurnRun:
         )
         self._model.messages.extend(await runner.run(calls))
 
-    async def _close(self, state: State, answer: str = "", error: str = "") -> None:
-        stored = await self._store_end(state, error, answer)
+    async def _close(self, state: State, answer: str = "", files: Sequence[Part] = (), error: str = "") -> None:
+        stored = await self._store_end(state, error, answer, files)
         await self._end(state if stored else "failed", answer if stored else "")
 
-    async def _store_end(self, state: State, error: str = "", answer: str = "") -> bool:
+    async def _store_end(self, state: State, error: str = "", answer: str = "", files: Sequence[Part] = ()) -> bool:
         """Write down that the turn ended. False, told, when that could not be, and the turn did not fail anyway."""
         self._log(state, error)
         ids = {"session_id": self.session.id, "turn_id": self._id}
-        result = TurnResult(**ids, state=state, answer=self._noted(answer), error=error)
+        if (answer or files) and (note := self._note(answer or files)):  # it is sent with what one should know of it
+            answer = f"{answer}\n\n({note})".lstrip()
+        result = TurnResult(**ids, state=state, answer=answer, parts=files, error=error)
         try:
             also = await self._turn_origin.ends(result) if self._turn_origin.ends else None
             self._over(self.session.id)
@@ -382,14 +386,9 @@ class TurnRun:
         note = self._note(answer)
         self._emit(Ended(**ids, answer=answer, reason=state, usage=self._meter.used, note=note))
 
-    def _note(self, answer: str) -> str:
+    def _note(self, answer: object) -> str:
         known = (self._model.note, self._model.compacted, self._ends.note) if answer else ()
         return " ".join(filter(None, (self._changed, *known)))
-
-    def _noted(self, answer: str) -> str:
-        """Return the answer as it is sent: with what the person should know of it."""
-        note = self._note(answer)
-        return f"{answer}\n\n({note})" if answer and note else answer
 
     def _log(self, state: str, error: str) -> None:
         used = self._meter.used

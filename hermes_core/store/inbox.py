@@ -11,7 +11,7 @@ from typing import Any
 
 from attrs import NOTHING, asdict, evolve, fields
 
-from hermes_core.codec import clean, dumps, message_from_json, message_to_json
+from hermes_core.codec import clean, dumps, message_from_json, message_to_json, plain_text
 from hermes_core.database import READ, Prepared, Transaction
 from hermes_core.errors import Duplicate
 from hermes_core.store.killpoints import die_at
@@ -183,7 +183,7 @@ def steered(tx: Transaction, session_id: str, turn_id: str, result: ToolResult) 
 
 
 def _marked(message: Message) -> list[Text | Blob]:
-    words = "".join(part.text for part in message.parts if isinstance(part, Text))
+    words = plain_text(message.parts)
     rest = [part for part in message.parts if isinstance(part, Blob)]
     return [Text(text=f"\n\n{OPEN}\n{words}\n{CLOSE}"), *rest]
 

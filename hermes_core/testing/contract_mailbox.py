@@ -6,7 +6,7 @@ import pytest
 
 from hermes_core.brokers import Mailbox
 from hermes_core.errors import UnknownName
-from hermes_core.types import Message, Principal, Question, Target, Text
+from hermes_core.types import Blob, Message, Principal, Question, Target, Text
 
 __all__ = ["MailboxContract"]
 
@@ -64,7 +64,9 @@ class MailboxContract:
         If this fails: ``ending`` gives what ``ctx.store.prepare`` gave, and writes nothing itself.
         """
         target, before = await self._first(mailbox), await self.waiting(mailbox)
-        assert callable(await mailbox.ending(self.owner, target.address, "It is done.", "a turn"))
+        assert callable(await mailbox.ending(self.owner, target.address, SAID, "a turn"))
+        note = Message(role="assistant", parts=(Blob(media_type="audio/ogg", data=b"OggS"),))
+        assert callable(await mailbox.ending(self.owner, target.address, note, "another"))
         assert await self.waiting(mailbox) == before
 
     async def test_a_question_is_put_once(self, mailbox: Mailbox) -> None:

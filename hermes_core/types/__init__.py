@@ -6,7 +6,7 @@ Sizes and times: text is ``str`` without lone surrogates, binary data is ``bytes
 Unions (``Part``, ``Delta``, ``Event``) may grow in a minor release: ignore members you do not know.
 """
 
-from hermes_core.types.base import JSON, Effect, Feature, Meta, Outcome, Role, StopReason
+from hermes_core.types.base import JSON, Effect, Effects, Feature, Meta, Outcome, Role, StopReason
 from hermes_core.types.content import (
     Blob,
     Button,
@@ -131,6 +131,7 @@ __all__ = [
     "Document",
     "Done",
     "Effect",
+    "Effects",
     "Ended",
     "Endpoint",
     "EndpointKey",

@@ -63,3 +63,6 @@ class Effect(Enum):
     ASK = "ask"
     CONFIGURE = "configure"
     DELEGATE = "delegate"  # hands work to child agents: turns that work for its call
+
+
+Effects: TypeAlias = frozenset[Effect]

@@ -53,12 +53,13 @@ class Location(Text):
 
 @frozen(kw_only=True)
 class Blob:
-    """A file or picture: either its bytes or the path of a local copy."""
+    """A file or picture: either its bytes or the path of a local copy. ``words`` stand for it where it cannot go."""
 
     media_type: str
     data: bytes | None = field(default=None, repr=False)
     path: str | None = None
     name: str = ""
+    words: str = ""
 
 
 @frozen(kw_only=True)

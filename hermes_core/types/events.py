@@ -6,7 +6,7 @@ from typing import Any, Literal, TypeAlias
 from attrs import Factory
 
 from hermes_core.types.base import JSON, Role
-from hermes_core.types.content import Message, ToolCall, ToolResult
+from hermes_core.types.content import Message, Part, ToolCall, ToolResult
 from hermes_core.types.model import Usage
 from hermes_core.types.people import Principal, Question, Rights, Verdict
 from hermes_core.types.turns import Speaker, TurnBounds
@@ -106,12 +106,13 @@ class PastTurn:
 
 @frozen(kw_only=True)
 class TurnResult:
-    """What a turn came to, told before it is stored. ``answer`` is empty unless it is ``done``."""
+    """What a turn came to, told before it is stored. ``answer`` is empty unless ``done``; ``parts`` go with it."""
 
     session_id: str
     turn_id: str
     state: Literal["done", "failed", "interrupted"]
     answer: str = ""
+    parts: Sequence[Part] = ()
     error: str = ""
 
 

@@ -8,7 +8,7 @@ from attrs import frozen
 
 from hermes_core.agent import tools as calls
 from hermes_core.agent import turn as turns
-from hermes_core.agent.turn import text_of
+from hermes_core.codec import plain_text
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import Provider, tool
 from hermes_core.plugins.index import Installed
@@ -130,7 +130,7 @@ async def test_one_that_is_left_goes_on_and_keeps_what_was_shown(hermes, where) 
     assert "".join(e.text for e in seen if isinstance(e, Said)) == "one two", "what was shown is not shown again"
     rows = await (await runtime.store()).history.load("s")
     half = [("assistant", f"one  … {CUT_OFF}"), ("user", ANEW)] if where == "mid-stream" else []
-    assert [(m.role, text_of(m)) for m in rows] == [("user", "hello"), *half, ("assistant", "one two")]
+    assert [(m.role, plain_text(m.parts)) for m in rows] == [("user", "hello"), *half, ("assistant", "one two")]
     assert not [m for m in rows[1:] if by_person(m)]
 
 

@@ -5,7 +5,7 @@ import asyncio
 from hermes_core.agent.turn_origin import TurnOrigin
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import tool
-from hermes_core.types import CallDelta, Called, Done, Ended, Message, Noticed, Said, Text, TextDelta
+from hermes_core.types import Blob, CallDelta, Called, Done, Ended, Message, Noticed, Said, Text, TextDelta, Verdict
 
 
 def signed(hermes, *steps, scripted, change=lambda text: f"{text} (signed)"):
@@ -83,6 +83,81 @@ async def test_without_such_a_plugin_words_come_as_they_come(hermes, scripted) -
     said = [e.text for e in await play(hermes) if isinstance(e, Said)]
     assert len(said) > 1
     assert "".join(said) == "one two three"
+
+
+def adding(hermes, *steps, scripted=None, outcome="allow", text=" (more)", parts=()):
+    """A plugin that says whether words may be shown as they come, and adds to the answer."""
+
+    @hookimpl
+    async def may_stream(session):
+        return outcome(session) if callable(outcome) else Verdict(outcome=outcome)
+
+    @hookimpl
+    async def transform_outgoing(message):
+        said = message.parts[0].text
+        return Message(role="assistant", parts=(Text(text=text(said) if callable(text) else said + text), *parts))
+
+    if scripted:
+        hermes.tmp_plugin(scripted(*steps))
+    hermes.tmp_plugin(may_stream, transform_outgoing, name="adder")
+    hermes.configure({"policy.mode": "off"})
+    hermes._options["strict"] = False
+
+
+async def test_who_only_adds_lets_words_come_as_they_come(hermes, scripted) -> None:
+    adding(hermes, "one two three", scripted=scripted)
+    events = await play(hermes)
+    said = [e.text for e in events if isinstance(e, Said)]
+    assert len(said) > 2
+    assert said[-1] == " (more)"
+    assert "".join(said) == events[-1].answer == "one two three (more)"
+
+
+async def test_what_was_shown_is_not_changed_any_more(hermes, scripted) -> None:
+    adding(hermes, "one two three", scripted=scripted, text=str.upper)
+    events = await play(hermes)
+    assert "".join(e.text for e in events if isinstance(e, Said)) == events[-1].answer == "one two three"
+    (notice,) = [e.text for e in events if isinstance(e, Noticed)]
+    assert "shown as it came, so it can only be added to" in notice
+
+
+async def test_it_is_said_for_each_conversation(hermes, scripted) -> None:
+    def outcome(session):
+        return Verdict(outcome="deny" if session.id == "s" else "allow")
+
+    adding(hermes, "one two three", "one two three", scripted=scripted, outcome=outcome)
+    assert [e.text for e in await play(hermes) if isinstance(e, Said)] == ["one two three (more)"]
+    other = [e.text async for e in hermes.turn("go", session="other") if isinstance(e, Said)]
+    assert len(other) > 2
+
+
+async def test_one_that_does_not_say_keeps_words_back_whatever_others_say(hermes, scripted) -> None:
+    signed(hermes, "one two three", scripted=scripted)
+    adding(hermes)
+    assert [e.text for e in await play(hermes) if isinstance(e, Said)] == ["one two three (more) (signed)"]
+
+
+async def test_one_that_cannot_say_keeps_words_back(hermes, scripted) -> None:
+    adding(hermes, "one two three", scripted=scripted, outcome=lambda _: 1 / 0)
+    events = await play(hermes)
+    assert [e.text for e in events if isinstance(e, Said)] == ["one two three (more)"]
+    assert "tool/adder" in {fault.plugin for fault in hermes.runtime.dispatch.faults}
+
+
+async def test_other_parts_go_with_the_end_of_a_turn_also_in_place_of_its_text(hermes, scripted) -> None:
+    note = Blob(media_type="audio/ogg", data=b"OggS", words="whole")
+    adding(hermes, "whole", scripted=scripted, outcome="deny", text=lambda _: "", parts=(note,))
+    ended = []
+
+    async def ends(result) -> None:
+        ended.append((result.answer, tuple(result.parts)))
+
+    async with hermes:
+        turn = hermes.runtime.turns.run("go", session="s", turn_origin=TurnOrigin(ends=ends))
+        shown = [event async for event in turn]
+    assert ended == [("", (note,))]
+    assert shown[-1].answer == ""
+    assert not [e for e in shown if isinstance(e, Said)]
 
 
 async def test_what_the_end_of_a_turn_sends_to_a_chat_is_the_same(hermes, scripted) -> None:

@@ -697,7 +697,7 @@ class Box(Mailbox):
     async def send(self, owner, target, message, session=None, key=""):
         return []
 
-    async def ending(self, owner, target, text, turn_id):
+    async def ending(self, owner, target, message, turn_id):
         return lambda tx: None
 
     async def ask(self, owner, target, question):

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias
+from typing import ParamSpec, TypeAlias
 
 from attrs import evolve
 
@@ -51,6 +51,20 @@ _NEVER = ". This is never allowed, in any mode."
 AskPerson: TypeAlias = Callable[[Question], Awaitable[Verdict | None]]
 Permit: TypeAlias = Callable[[Question, LastingOffer], Awaitable[Verdict | None]]  # the same, kept and settled once
 Left: TypeAlias = Callable[[], Awaitable[Limits]]  # what the turn may still spend
+P = ParamSpec("P")
+
+
+def _decided(judge: Callable[P, Awaitable[Verdict]]) -> Callable[P, Awaitable[Verdict]]:
+    """Have what cannot be decided denied, whatever the reason."""
+
+    async def decided(*args: P.args, **known: P.kwargs) -> Verdict:
+        try:
+            return await judge(*args, **known)
+        except Exception as error:  # noqa: BLE001 - a policy that fails must deny
+            why = error.text if isinstance(error, OutOfReach) else f"the policy could not decide ({error})"
+            return Verdict(outcome="deny", reason=why, by="policy")
+
+    return decided
 
 
 class Policy:
@@ -113,6 +127,7 @@ class Policy:
             raise UserError(f"The mode is {self._mode}, and it is locked: it stays so.")
         self._modes[session_id] = mode
 
+    @_decided
     async def judge(
         self,
         session: Session,
@@ -128,24 +143,6 @@ class Policy:
 
         ``left`` is asked before somebody gives a second opinion, ``seen`` is what its model knows.
         """
-        try:
-            return await self._judge(session, call, tool, params, workspace, ask, left, seen)
-        except OutOfReach as error:
-            return Verdict(outcome="deny", reason=error.text, by="policy")
-        except Exception as error:  # noqa: BLE001 - a policy that fails must deny, whatever the reason
-            return Verdict(outcome="deny", reason=f"the policy could not decide ({error})", by="policy")
-
-    async def _judge(
-        self,
-        session: Session,
-        call: ToolCall,
-        tool: Tool,
-        params: object,
-        workspace: Workspace,
-        ask: Permit | None,
-        left: Left | None,
-        seen: Seen,
-    ) -> Verdict:
         keys = tuple(tool.touches(params)) if tool.touches else ()
         places = [key[5:] for key in keys if key.startswith("file:")]
         guarded = (*self._guarded, *(self._guests.closed(session.owner) if self._guests else ()))

@@ -3,8 +3,6 @@
 import asyncio
 import base64
 import json
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -18,6 +16,7 @@ from hermes_tool_images import making
 from hermes_tool_images.config import Config
 from hermes_tool_images.making import rows
 from hermes_tool_images.tool import Draw, Film, draw_tool, film_tool
+from hermes_tool_kit.testing import LoopbackService
 
 KEY = "k3y-that-nobody-sees"
 PNG = b"\x89PNG\r\n" + bytes(range(99))
@@ -25,43 +24,13 @@ MP4 = b"\x00\x00\x00\x18ftypmp42" + bytes(range(99))
 MANIFEST = read_manifest(Path(hermes_tool_images.__file__).with_name("hermes-plugin.toml"))
 
 
-class Maker:
+class Maker(LoopbackService):
     """A server that speaks as all three services do. What is asked for is done at the ``looks``-th look."""
 
     def __init__(self):
-        self.asked, self.looks, self.fails, self.elsewhere = [], 2, "", ""
+        super().__init__(lambda asked: self.begun(asked.path) if asked.method == "POST" else self.looked(asked.path))
+        self.looks, self.fails, self.elsewhere = 2, "", ""
         self._seen = 0
-        maker = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self):
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                maker.asked.append(("POST", self.path, dict(self.headers), body))
-                self.say(maker.begun(self.path))
-
-            def do_GET(self):
-                maker.asked.append(("GET", self.path, dict(self.headers), None))
-                self.say(maker.looked(self.path))
-
-            def say(self, what):
-                status, what = what if isinstance(what, tuple) else (200, what)
-                data = what if isinstance(what, bytes) else json.dumps(what).encode()
-                self.send_response(status)
-                self.send_header("Content-Length", str(len(data)))
-                self.end_headers()
-                self.wfile.write(data)
-
-            def log_message(self, *words):
-                pass
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
-        threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
-
-    def close(self):
-        self._server.shutdown()
-        self._server.server_close()
 
     def begun(self, path):
         if path.endswith(":generateContent"):
@@ -134,14 +103,15 @@ async def test_a_service_draws(name, make, maker, context, tmp_path):
     )
     assert told == "Written: picture.png"
     assert (tmp_path / "picture.png").read_bytes() == PNG
-    (method, path, headers, body), *_ = maker.asked
-    assert method == "POST"
+    first = maker.asked[0]
+    path, headers, body = first.path, first.headers, first.json
+    assert first.method == "POST"
     assert "A cat." in json.dumps(body)
     assert (base64.b64encode(PNG).decode() in json.dumps(body)) == (name != "xai")
     assert KEY in " ".join(headers.values())
     assert "{" not in path
     assert '"{' not in json.dumps(body)
-    assert len([one for one in maker.asked if one[0] == "POST"]) == 1
+    assert len([one for one in maker.asked if one.method == "POST"]) == 1
     assert await no_notes(ctx, context)
 
 
@@ -150,8 +120,8 @@ async def test_a_service_films(name, make, maker, context, tmp_path):
     ctx = make(film_with=name)
     assert await film_tool(ctx).run(context, Film(prompt="A cat runs.")) == "Written: video.mp4"
     assert (tmp_path / "video.mp4").read_bytes() == MP4
-    assert [method for method, *_ in maker.asked].count("POST") == 1
-    assert "image" not in json.dumps(maker.asked[0][3])
+    assert [one.method for one in maker.asked].count("POST") == 1
+    assert "image" not in json.dumps(maker.asked[0].json)
     assert await no_notes(ctx, context)
 
 
@@ -181,7 +151,7 @@ async def test_after_a_death_it_is_waited_for_and_not_asked_again(name, make, ma
     assert not await no_notes(ctx, context)
     assert await film.left(context, wanted) == "Written: late.mp4"
     assert (tmp_path / "late.mp4").read_bytes() == MP4
-    assert [method for method, *_ in maker.asked].count("POST") == 1
+    assert [one.method for one in maker.asked].count("POST") == 1
     assert await no_notes(ctx, context)
     with pytest.raises(ToolError, match="nothing was written"):
         await film.left(context, wanted)

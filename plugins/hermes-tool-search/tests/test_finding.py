@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+import hermes_tool_search
+from hermes_core.plugins.manifest import read_manifest
+from hermes_core.testing import plugin_context
 from hermes_core.testing.fake_context import FakeToolContext
 from hermes_core.testing.fakes import FakeWorkspace
 from hermes_core.testing.steps import Steps
@@ -13,11 +16,13 @@ from hermes_core.types import Offer
 from hermes_tool_search.config import Config
 from hermes_tool_search.index import Index
 from hermes_tool_search.offering import by_search
-from hermes_tool_search.tools import tool_describe, tool_search
+from hermes_tool_search.tools import make_search, tool_describe
 
 sys.path.insert(0, str(Path(__file__).parent))  # for tool_corpus; pytest does not do it in this import mode
 
 from tool_corpus import asked, tools
+
+MANIFEST = read_manifest(Path(hermes_tool_search.__file__).with_name("hermes-plugin.toml"))
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +77,7 @@ def test_no_query_takes_long(index):
 
 
 async def test_the_tools_answer_from_the_index(offer, tmp_path):
+    tool_search = make_search(plugin_context(MANIFEST, tmp_path / "home"))
     place = FakeWorkspace(folder=tmp_path)
     context = FakeToolContext(place, tools=offer)
     found = await tool_search.run(context, tool_search.params(query="close the pull request on github", limit=3))
@@ -85,10 +91,11 @@ async def test_the_tools_answer_from_the_index(offer, tmp_path):
     assert both[0] == both[1]
 
 
-def test_the_names_of_many_sets_take_little_room(offer):
+def test_the_names_of_many_sets_take_little_room(offer, tmp_path):
     from hermes_core.agent.arguments import tool_spec
     from hermes_core.agent.indirect import call_tool
 
+    tool_search = make_search(plugin_context(MANIFEST, tmp_path))
     three = (tool_spec(tool_search), tool_spec(tool_describe), tool_spec(call_tool()))
     given = by_search(Offer(tools=(*three, *offer.behind), toolsets=offer.toolsets), Config(tool_search="on"))
     assert [one.name for one in given.tools] == [one.name for one in three]

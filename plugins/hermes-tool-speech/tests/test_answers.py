@@ -91,6 +91,20 @@ async def test_where_a_chat_wishes_it_answers_are_spoken_and_elsewhere_not(house
     assert len(there.mouth.said) == 1
 
 
+async def test_a_wish_of_before_there_were_two_sorts_still_holds(house):
+    there = house("One.")
+    await there.says("hello")
+    session, ctx = await session_of(there), there.ctx()
+    (chat,) = await ctx.messages.find(ME, "origin", session)
+    await ctx.documents.put("voice", [chat.address], owner=ME)
+    voice = voice_command(ctx)
+    assert "It is on here" in await voice.run(session, "")
+    await voice.run(session, "only")
+    assert (await ctx.documents.get("voice", owner=ME)).value == {chat.address: "only"}
+    with pytest.raises(UserError, match="on, only, off, and not 'loud'"):
+        await voice.run(session, "loud")
+
+
 async def test_what_was_not_sent_is_sent_after_a_death_and_once(house):
     there = house("One.", "Two.")
     await there.says("hello")

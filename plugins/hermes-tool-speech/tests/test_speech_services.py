@@ -3,9 +3,7 @@
 import base64
 import io
 import json
-import threading
 import wave
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -15,6 +13,7 @@ from hermes_core.errors import HermesError, UserError
 from hermes_core.plugins.manifest import read_manifest
 from hermes_core.testing import plugin_context
 from hermes_core.types import Blob
+from hermes_tool_kit.testing import LoopbackService
 from hermes_tool_speech.config import Config
 from hermes_tool_speech.services import services
 from hermes_tool_speech.ways import hearing, speaking
@@ -24,40 +23,9 @@ MANIFEST = read_manifest(Path(hermes_tool_speech.__file__).with_name("hermes-plu
 SOUND = b"OggS" + bytes(range(200))
 
 
-class Server:
-    """Keeps what it is asked; ``answer`` is what it says."""
-
-    def __init__(self):
-        self.asked, self.answer = [], (200, "application/json", b"{}")
-        server = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self):
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                server.asked.append((self.path, dict(self.headers), body))
-                status, kind, said = server.answer
-                self.send_response(status)
-                self.send_header("Content-Type", kind)
-                self.send_header("Content-Length", str(len(said)))
-                self.end_headers()
-                self.wfile.write(said)
-
-            def log_message(self, *words):
-                pass
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
-        threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
-
-    def close(self):
-        self._server.shutdown()
-        self._server.server_close()
-
-
 @pytest.fixture
 def server():
-    made = Server()
+    made = LoopbackService()
     yield made
     made.close()
 
@@ -105,7 +73,8 @@ async def test_a_service_speaks(name, make, server):
     else:
         assert got.data == sound
     assert got.media_type == services()[name].speak["kind"]
-    ((path, headers, body),) = server.asked
+    (asked,) = server.asked
+    path, headers, body = asked.path, asked.headers, asked.body
     assert holds.items() <= json.loads(body).items()
     assert KEY in " ".join(headers.values())
     assert KEY not in path
@@ -116,7 +85,8 @@ async def test_a_service_hears_a_file_in_a_form(make, server):
     server.answer = (200, "application/json", b'{"text": " Buy milk. "}')
     ctx = make(hear_with="elevenlabs", language="en")
     assert await hearing(ctx).hear(Blob(media_type="audio/ogg; codecs=opus", data=SOUND)) == "Buy milk."
-    ((path, headers, body),) = server.asked
+    (asked,) = server.asked
+    path, headers, body = asked.path, asked.headers, asked.body
     assert path == "/v1/speech-to-text"
     assert headers["Content-Type"].startswith("multipart/form-data; boundary=")
     assert SOUND in body
@@ -133,7 +103,8 @@ async def test_a_service_hears_a_bare_sound_and_what_is_not_set_is_not_asked(mak
     server.answer = (200, "application/json", json.dumps(heard).encode())
     ctx = make(hear_with="deepgram")
     assert await hearing(ctx).hear(Blob(media_type="audio/ogg", data=SOUND)) == "Good morning."
-    ((path, headers, body),) = server.asked
+    (asked,) = server.asked
+    path, headers, body = asked.path, asked.headers, asked.body
     assert path == "/v1/listen?smart_format=true&model=nova-3"
     assert (headers["Content-Type"], body) == ("audio/ogg", SOUND)
 

@@ -74,10 +74,10 @@ class Messages(Mailbox):
                 await rows.outbox.send_later(outgoing)
         return await self._shown(chats)
 
-    async def ending(self, owner: Principal, target: str, text: str, turn_id: str) -> Prepared[object]:
+    async def ending(self, owner: Principal, target: str, message: Message, turn_id: str) -> Prepared[object]:
         """What tells a target of a turn's end, for the commit that ends it. Raises UnknownName, UserError."""
         chats, _ = await self._found(owner, target, None)
-        message = Message(role="assistant", parts=(Text(text=mask_of(self._ctx)(text)),))
+        message = evolve(message, parts=tuple(self._masked(part) for part in message.parts))
         known: dict[str, Any] = {"kind": "answer", "trace": trace.current(), "turn_id": turn_id, "unasked": True}
         end = [
             answer_to(envelope_of(chat), owner, message, key=f"turn:{turn_id}:{chat.account}:{chat.address}", **known)
@@ -151,6 +151,8 @@ class Messages(Mailbox):
         ]
 
     def _masked(self, part: Part) -> Part:
+        if isinstance(part, Blob):
+            return evolve(part, words=mask_of(self._ctx)(part.words))
         return evolve(part, text=mask_of(self._ctx)(part.text)) if isinstance(part, Text) else part
 
 

@@ -234,11 +234,13 @@ class TurnWorker:
     async def _ends(self, of: Asked, speaker: Speaker | None, result: TurnResult) -> Prepared[object] | None:
         """What says something of a turn's end. One that was stopped was stopped by its person, who was told so."""
         text = {"done": result.answer, "failed": result.error}.get(result.state, "")
-        if not text.strip() or is_silence(text) or (await self._ctx.host.rights(of.owner, speaker)).silent:
+        silence = is_silence(text) if text.strip() else not result.parts
+        if silence or (await self._ctx.host.rights(of.owner, speaker)).silent:
             return None
         failed = result.state == "failed"
         text = without_places(text) if failed and of.owner != self._ctx.owner else text
         message = said(text) if failed else await with_files(self._ctx, of.session_id, of.owner, text)
+        message = evolve(message, parts=(*message.parts, *result.parts))
         known: dict[str, Any] = {"key": f"turn:{result.turn_id}", "kind": "answer", "trace": of.trace}
         known |= {"session_id": of.session_id, "turn_id": result.turn_id, "unasked": of.unasked}
         return await rows_of(self._ctx).outbox.sending([answer_to(of.address, of.owner, message, **known)])

@@ -14,6 +14,11 @@ class Config:
         "tenth of the model's window.",
         default="auto",
     )
+    tool_search_meaning: bool = option(
+        "Rank what is found by meaning too: the model of auxiliary.embed is sent what tools say of themselves and what "
+        "is searched for.",
+        default=False,
+    )
     core_toolsets: list[str] = option(
         "Toolsets that are always offered whole.",
         factory=lambda: [

@@ -6,15 +6,17 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from hermes_core.context import PluginContext
 from hermes_core.errors import nearest
-from hermes_core.kinds import ToolContext, tool
+from hermes_core.kinds import Tool, ToolContext, tool
 from hermes_core.options import ge, le, option, settings
 from hermes_core.types import Offer, ToolSpec
+from hermes_tool_search.config import Config
 
 if TYPE_CHECKING:
     from hermes_tool_search.index import Index
 
-__all__ = ["tool_describe", "tool_search"]
+__all__ = ["make_search", "tool_describe"]
 
 _MANY = 200  # tools whose index is made in a thread
 _LONG = 300  # characters of a description that are shown
@@ -36,14 +38,26 @@ class Describe:
     names: list[str] = option("Names of tools.")
 
 
-@tool(toolset="tools", idempotent=True, touches=lambda _: ())
-async def tool_search(context: ToolContext, wanted: Search) -> str:
-    """Find more tools by what they do; call them with tool_call."""
-    offer = context.offer()
-    there = {one.name: one.description for one in offer.behind}
-    found = (await _index(offer)).search(wanted.query, wanted.limit)
-    lines = (f"{name}: {there[name].strip().partition(_BREAK)[0][:_LONG]}" for name in found)
-    return "\n".join(lines) or "No tool fits. Try other words."
+def make_search(ctx: PluginContext) -> Tool:
+    """The tool ``tool_search``."""
+    config = ctx.config if isinstance(ctx.config, Config) else Config()
+
+    @tool(toolset="tools", idempotent=True, touches=lambda _: ())
+    async def tool_search(context: ToolContext, wanted: Search) -> str:
+        """Find more tools by what they do; call them with tool_call."""
+        offer = context.offer()
+        there = {one.name: one.description for one in offer.behind}
+        index = await _index(offer)
+        if config.tool_search_meaning:
+            from hermes_tool_search.meaning import by_meaning
+
+            found = await by_meaning(ctx, context.session, index, offer.behind, wanted.query, wanted.limit)
+        else:
+            found = index.search(wanted.query, wanted.limit)
+        lines = (f"{name}: {there[name].strip().partition(_BREAK)[0][:_LONG]}" for name in found)
+        return "\n".join(lines) or "No tool fits. Try other words."
+
+    return tool_search
 
 
 @tool(toolset="tools", idempotent=True, touches=lambda _: ())

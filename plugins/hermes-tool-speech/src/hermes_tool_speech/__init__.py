@@ -2,7 +2,7 @@
 
 from hermes_core import hookimpl
 from hermes_core.context import PluginContext
-from hermes_core.types import Blob, Envelope, Response, Session, TurnEnd
+from hermes_core.types import Blob, Envelope, Message, Response, Session, TurnEnd, Verdict
 from hermes_tool_speech.registering import (
     register_checks,
     register_services,
@@ -24,6 +24,24 @@ async def transform_incoming(ctx: PluginContext, envelope: Envelope) -> Envelope
     from hermes_tool_speech.notes import written_down
 
     return await written_down(ctx, envelope, sounds)
+
+
+@hookimpl
+async def may_stream(ctx: PluginContext, session: Session) -> Verdict | None:
+    """Keep the words of an answer back that will be spoken alone."""
+    from hermes_tool_speech.answering import HERE, kept_back
+
+    return await kept_back(ctx, session) if session.origin not in HERE else None
+
+
+@hookimpl(trylast=True)  # after who changes the text
+async def transform_outgoing(ctx: PluginContext, session: Session, message: Message) -> Message | None:
+    """Have the answer spoken in place of its text, where its chat wishes that."""
+    if session.id not in ctx.state.get("instead", ()):
+        return None
+    from hermes_tool_speech.answering import instead
+
+    return await instead(ctx, session, message)
 
 
 @hookimpl

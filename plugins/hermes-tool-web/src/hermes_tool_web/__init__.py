@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from hermes_core import hookimpl
 from hermes_core.context import PluginContext
 from hermes_core.kinds import Tool
-from hermes_core.types import Check, Session, SlashCommand, ToolCall, Verdict
+from hermes_core.types import Check, Message, Session, SlashCommand, ToolCall, Verdict
 
 
 @hookimpl
@@ -41,3 +41,19 @@ async def pre_tool_call(ctx: PluginContext, session: Session, call: ToolCall) ->
     from hermes_tool_web.judging import judged
 
     return await judged(ctx, session, call)
+
+
+@hookimpl
+async def may_stream() -> Verdict | None:
+    """Let an answer be shown as it comes: sources are only added to it."""
+    return None
+
+
+@hookimpl(tryfirst=True)  # before who makes something else of the text
+async def transform_outgoing(ctx: PluginContext, session: Session, message: Message) -> Message | None:
+    """Put its list of sources below an answer, where that is set."""
+    if ctx.config is None or ctx.config.citations != "always":
+        return None
+    from hermes_tool_web.citing import cited
+
+    return await cited(ctx, session, message)

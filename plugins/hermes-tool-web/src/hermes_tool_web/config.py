@@ -1,5 +1,7 @@
 """The settings of the web tools."""
 
+from typing import Literal
+
 from hermes_core.options import ge, gt, le, matches_re, option, settings
 
 
@@ -27,5 +29,9 @@ class Config:
     crawl_seconds: float = option("How long one crawl may take.", default=120.0, validator=gt(0))
     crawl_pause: float = option(
         "Seconds between two pages of a crawl; a site may ask for more.", default=0.5, validator=ge(0)
+    )
+    citations: Literal["asked", "always"] = option(
+        "Sources of an answer: models are asked to cite, or always get the list of what they cited and read.",
+        default="asked",
     )
     cache: bool = option("Keep pages of which a site says when they change, and ask it whether they did.", default=True)

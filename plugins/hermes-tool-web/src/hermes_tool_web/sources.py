@@ -6,7 +6,7 @@ from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError
 from hermes_core.types import JSON, Session, SlashCommand
 
-__all__ = ["numbered", "sources_command", "was_found"]
+__all__ = ["known_here", "numbered", "sources_command", "was_found"]
 
 _NAME = "sources"
 MOST = 300  # of a conversation
@@ -18,7 +18,7 @@ async def numbered(
 ) -> list[int]:
     """Return the numbers of pages, by address and title; a page keeps the one it has. 0: there are too many.
 
-    ``found`` says that a search service named these addresses.
+    ``found`` says that a search service named these addresses; others were read, for the answer of this turn.
     """
     numbers: list[int] = []
 
@@ -34,7 +34,9 @@ async def numbered(
             elif place is not None:
                 known[place] = [url, known[place][1] or title[:_TITLE], known[place][2] or found]
             numbers.append(0 if place is None else place + 1)
-        return {"list": list(known)}
+        read = [] if found else [number for number in numbers if number]
+        before = _read(value, session.turn)
+        return {"list": list(known), "turn": session.turn, "read": [*before, *(n for n in read if n not in before)]}
 
     try:
         await ctx.documents.change(_NAME, edit, owner=session.owner, session_id=session.id)
@@ -42,6 +44,13 @@ async def numbered(
         ctx.log.warning("the sources of a conversation were not kept: %s", error)
         return [0] * len(pages)
     return numbers
+
+
+async def known_here(ctx: PluginContext, session: Session) -> tuple[list[tuple[str, str]], list[int]]:
+    """Return the addresses and titles of a conversation, by number, and the numbers of what this turn read."""
+    document = await ctx.documents.get(_NAME, owner=session.owner, session_id=session.id)
+    value = document.value if document else None
+    return [(str(row[0]), str(row[1])) for row in _rows(value)], _read(value, session.turn)
 
 
 async def was_found(ctx: PluginContext, session: Session, urls: Sequence[str]) -> bool:
@@ -62,6 +71,12 @@ def sources_command(ctx: PluginContext) -> SlashCommand:
         return "\n".join(f"[{n}] {title} {url}".replace("  ", " ") for n, (url, title, _) in enumerate(rows, 1))
 
     return SlashCommand(name="sources", run=run)
+
+
+def _read(value: JSON, turn: str) -> list[int]:
+    """What a turn read, as it was written down; a turn that is taken up after a death goes on with it."""
+    read = value.get("read") if isinstance(value, dict) and turn and value.get("turn") == turn else None
+    return [number for number in read if isinstance(number, int)] if isinstance(read, list) else []
 
 
 def _rows(value: JSON) -> list[list[JSON]]:

@@ -161,7 +161,8 @@ async def _where(ctx: PluginContext, changes: Changes, given: dict[str, str | No
         folder = ask(text, default=before, show_default=bool(before))
     if folder:
         folder = str(Path(folder).expanduser().absolute()) if Feature.LOCAL in places[name].features else folder
-        await ctx.plugins.open_backend(name, folder)
+        backend = ctx.host.contributed("backends", [name])[0][name]
+        await (await backend.open(folder)).close()
     changes.want("terminal.backend", name, said=True)
     if folder is not None:
         changes.want("terminal.cwd", folder, said=True)

@@ -15,8 +15,8 @@ _ROOM = len(REPEATED) + 1
 def pieces_of(message: Message, platform: Platform) -> list[Message]:
     """The messages a platform is sent: text in pieces that fit, the buttons with its last one, each file alone.
 
-    Every piece leaves room for the mark of what may be repeated. Files for a platform without Feature.MEDIA are named
-    in words. Raises ValueError when the platform's limit is hopeless.
+    Every piece leaves room for the mark of what may be repeated. For a platform without Feature.MEDIA the words of a
+    file stand for it, or its name. Raises ValueError when the platform's limit is hopeless.
     """
     blobs = [part for part in message.parts if isinstance(part, Blob)]
     told = [part for part in message.parts if isinstance(part, Poll | Location) and not _alone(part, platform)]
@@ -26,7 +26,8 @@ def pieces_of(message: Message, platform: Platform) -> list[Message]:
     if Feature.MEDIA in platform.features:
         alone = [*blobs, *alone]
     else:
-        texts += [f"({blob.name or 'A file'} is not sent: {platform.name} takes no files.)" for blob in blobs]
+        there = f"is not sent: {platform.name} takes no files.)"
+        texts += [blob.words or f"({blob.name or 'A file'} {there}" for blob in blobs]
     text = "\n\n".join(filter(str.strip, texts))
     limit = platform.limit - _ROOM if platform.limit >= 4 * _ROOM else platform.limit
     pieces = [said(piece) for piece in split_text(text, limit, platform.length)] if text.strip() else []

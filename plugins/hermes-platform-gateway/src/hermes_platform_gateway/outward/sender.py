@@ -275,7 +275,8 @@ class Sender:
             unsure = row.tries > 1  # an earlier edit may have gone in: what is sent now may be there already
             before = evolve(before, placeholders=("", *row.placeholders[1:]), tries=int(unsure), sent=float(unsure))
         elif not is_text(pieces[number]):
-            pieces[number] = said(f"({_file(pieces[number])} could not be sent: {self._told(error)})")
+            words, why = _words(pieces[number]), f"({_file(pieces[number])} could not be sent: {self._told(error)})"
+            pieces[number] = said(f"{why}\n\n{words}" if words else why)
             before = evolve(before, pieces=pieces, tries=0, sent=0.0)
         else:
             await self._give_up(evolve(row, tries=before.tries), pieces, self._told(error), dead=True)
@@ -309,6 +310,10 @@ class Sender:
 
     def _told(self, error: Exception) -> str:
         return self._mask(str(error) or type(error).__name__)[:500]
+
+
+def _words(piece: Message) -> str:
+    return next((part.words for part in piece.parts if isinstance(part, Blob)), "")
 
 
 def _file(piece: Message) -> str:
