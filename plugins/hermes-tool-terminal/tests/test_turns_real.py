@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from hermes_core.testing import Call
-from hermes_core.types import Returned, Text
+from hermes_core.types import Ended, Returned, Text
 
 pytestmark = pytest.mark.real
 
@@ -88,3 +88,28 @@ async def test_a_terminal_is_typed_into(play):
     assert "\n42" in typed
     *_, ended = await play()
     assert "p1 has ended" in ended
+
+
+async def test_an_end_begins_a_turn_that_whoever_hosts_plays(play, hermes):
+    play.script(
+        Call("terminal", {"command": "sleep 1.5; echo built; exit 5", "background": "yes"}),
+        "started",
+        "so be it",
+        "and so",
+    )
+    await play()
+    async with asyncio.timeout(30):
+        while "s" not in await hermes.interrupted():
+            await asyncio.sleep(0.1)
+    events = [event async for event in hermes.runtime.turns.follow("s")]
+    assert isinstance(events[-1], Ended)
+    assert events[-1].answer == "so be it"
+    said = play.provider.requests[-1].messages[-1]
+    text = "".join(p.text for p in said.parts)
+    assert "p1 has ended with exit 5" in text
+    assert "  | built" in text
+    await asyncio.sleep(2)
+    assert "s" not in await hermes.interrupted()
+    await play()
+    said = [p.text for m in play.provider.requests[-1].messages for p in m.parts if isinstance(p, Text)]
+    assert sum("p1 has ended" in text for text in said) == 1

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from hermes_core import hookimpl
 from hermes_core.context import PluginContext
-from hermes_core.kinds import Jobs, Resource, Tool
+from hermes_core.kinds import Jobs, Resource, Service, Tool
 from hermes_core.types import Request, Session
 
 
@@ -35,6 +35,14 @@ def register_jobs(ctx: PluginContext) -> Iterable[Jobs]:
 
 
 @hookimpl
+def register_services(ctx: PluginContext) -> Iterable[Service]:
+    """The service ``processes``, which looks for those whose Hermes died."""
+    from hermes_tool_terminal.ends import Ends
+
+    return [Ends(ctx)]
+
+
+@hookimpl
 async def on_session_start(ctx: PluginContext, session: Session) -> None:
     """Remember the processes of a session that is taken up again."""
     from hermes_tool_terminal.records import remembered
@@ -53,8 +61,21 @@ async def pre_llm_call(ctx: PluginContext, session: Session, request: Request) -
 
 
 @hookimpl
+async def post_llm_call(ctx: PluginContext, session: Session, request: Request) -> None:
+    """Write down what a model was told of processes."""
+    if session.id in ctx.state.get("had", ()):
+        from hermes_tool_terminal.notices import heard
+
+        await heard(ctx, session, request)
+
+
+@hookimpl
 async def on_session_deleted(ctx: PluginContext, session: Session) -> None:
     """Forget what the processes of a session printed."""
     from hermes_tool_terminal.processes import forget_session
 
     forget_session(ctx.paths.data, session.id)
+    if session.id in ctx.state.get("had", ()):
+        from hermes_tool_terminal.records import wait_no_more
+
+        await wait_no_more(ctx, session.id)

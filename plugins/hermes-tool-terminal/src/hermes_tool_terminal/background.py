@@ -41,7 +41,7 @@ async def _begin(context: ToolContext, processes: "Processes", arguments: "Argum
         raise ToolError("There is no command to run in the background.")
     shell = await context.resource("shell")
     one = await processes.start(
-        context.workspace, shell.program, arguments.command, workdir=arguments.workdir, wall=arguments.wall, tty=tty
+        context, shell.program, arguments.command, workdir=arguments.workdir, wall=arguments.wall, tty=tty
     )
     try:
         await (_settled(one, _TYPED) if tty else _until(one.over, _FIRST))

@@ -9,9 +9,9 @@ from hermes_core.types import Message, Request, Session, Text
 from hermes_tool_terminal.processes import DIED, Table, said, table_of
 from hermes_tool_terminal.records import LEFT, Record, keep
 
-__all__ = ["noted"]
+__all__ = ["HEAD", "TAIL", "end_line", "heard", "left_line", "noted"]
 
-_HEAD, _TAIL = "<processes>", "</processes>"
+HEAD, TAIL = "<processes>", "</processes>"
 
 
 async def noted(ctx: PluginContext, session: Session, request: Request) -> Request | None:
@@ -19,9 +19,19 @@ async def noted(ctx: PluginContext, session: Session, request: Request) -> Reque
     lines, outside = await _lines(ctx, table_of(ctx), session, _known(request.messages))
     if not lines:
         return None
-    said = Text(text="\n".join([_HEAD, *lines, _TAIL]), quotes="the processes in the background")
+    said = Text(text="\n".join([HEAD, *lines, TAIL]), quotes="the processes in the background")
     added = Message(role="user", parts=(said,), untrusted=outside)
     return evolve(request, messages=(*request.messages, added))
+
+
+async def heard(ctx: PluginContext, session: Session, request: Request) -> None:
+    """Write down what a model was told: it has answered."""
+    if (processes := table_of(ctx).sessions.get(session.id)) is None:
+        return
+    known = _known(request.messages)
+    for one in processes.known.values():
+        if one.ended and not one.record.told and end_line(one.record) in known:
+            await processes.told(one)
 
 
 async def _lines(
@@ -32,8 +42,8 @@ async def _lines(
         return await _of_left(ctx, table, session, known), False
     ctx.state.get(LEFT, {}).pop(session.id, None)
     for one in processes.known.values():
-        if one.ended and not one.record.told:
-            if (line := _end(one.record)) in known:
+        if one.ended and not one.record.told and not one.planned:
+            if (line := end_line(one.record)) in known:
                 await processes.told(one)
             else:
                 lines.append(line)
@@ -48,11 +58,11 @@ async def _of_left(ctx: PluginContext, table: Table, session: Session, known: fr
     lines, left = [], ctx.state.get(LEFT, {}).pop(session.id, ())
     for one in left:
         if one.state == "running":
-            if table.holder.lives(one):
+            if one.lost or table.holder.lives(one):
                 continue
             if not one.outlives:
                 one = evolve(one, state="ended", how=DIED)  # noqa: PLW2901
-        line = _left(one)
+        line = left_line(one)
         if line in known:
             await keep(ctx, session, evolve(one, told=one.state == "ended"))
         else:
@@ -63,13 +73,15 @@ async def _of_left(ctx: PluginContext, table: Table, session: Session, known: fr
     return lines
 
 
-def _left(one: Record) -> str:
+def left_line(one: Record) -> str:
+    """Say in a line that the Hermes of one died, and what is known of it."""
     if one.state == "running":
         return f"- Hermes died while {one.id} ran, and it may still run; the tool process looks: {_short(one.command)}"
-    return _end(one)
+    return end_line(one)
 
 
-def _end(one: Record) -> str:
+def end_line(one: Record) -> str:
+    """Say in a line how one ended."""
     return f"- {said(one)}. It was: {_short(one.command)}"
 
 
@@ -79,4 +91,4 @@ def _short(command: str) -> str:
 
 def _known(messages: Sequence[Message]) -> frozenset[str]:
     texts = (part.text for one in messages if one.role == "user" for part in one.parts if isinstance(part, Text))
-    return frozenset(line for text in texts if text.startswith(_HEAD) for line in text.split("\n"))
+    return frozenset(line for text in texts if text.startswith(HEAD) for line in text.split("\n"))
