@@ -102,7 +102,7 @@ async def play_orders(ctx: PluginContext, turns: Turns, persons: Iterable[str]) 
 
     Whoever orders a turn to play it at once has begun it by the second look.
     """
-    seen = frozenset[tuple[str, int]]()
+    seen, mine = frozenset[tuple[str, int]](), f"{ctx.kind}/{ctx.name}"  # what its clients asked, it plays itself
     while True:
         await asyncio.sleep(_LOOK)
         found = set()
@@ -112,7 +112,8 @@ async def play_orders(ctx: PluginContext, turns: Turns, persons: Iterable[str]) 
                 for session in await ctx.turns.interrupted(owner=owner):
                     first = next(iter(await ctx.host.turns.waiting(session)), None)
                     came = first.envelope if first else None
-                    if first is None or came is None or "/" not in came.platform or turns.busy(session):
+                    theirs = came is not None and "/" in came.platform and came.platform != mine
+                    if first is None or not theirs or turns.busy(session):
                         continue
                     if (await ctx.sessions.get(owner, session)).origin != _HERE or await ctx.host.turns.cut(session):
                         continue
