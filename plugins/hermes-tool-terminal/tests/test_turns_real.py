@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from hermes_core.testing import Call
-from hermes_core.types import Ended, Returned, Text
+from hermes_core.types import Ended, Noticed, Returned, Text
 
 pytestmark = pytest.mark.real
 
@@ -104,6 +104,7 @@ async def test_an_end_begins_a_turn_that_whoever_hosts_plays(play, hermes):
     events = [event async for event in hermes.runtime.turns.follow("s")]
     assert isinstance(events[-1], Ended)
     assert events[-1].answer == "so be it"
+    assert any("p1 has ended with exit 5" in one.text for one in events if isinstance(one, Noticed))
     said = play.provider.requests[-1].messages[-1]
     text = "".join(p.text for p in said.parts)
     assert "p1 has ended with exit 5" in text

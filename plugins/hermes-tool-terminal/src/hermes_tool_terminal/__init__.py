@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from hermes_core import hookimpl
 from hermes_core.context import PluginContext
 from hermes_core.kinds import Jobs, Resource, Service, Tool
-from hermes_core.types import Request, Session
+from hermes_core.types import Message, Request, Session
 
 
 @hookimpl
@@ -48,6 +48,16 @@ async def on_session_start(ctx: PluginContext, session: Session) -> None:
     from hermes_tool_terminal.records import remembered
 
     await remembered(ctx, session)
+
+
+@hookimpl
+async def on_turn_start(ctx: PluginContext, session: Session, message: Message) -> None:
+    """Say to whoever watches why a turn begins that nobody asked for."""
+    if session.id in ctx.state.get("had", ()):
+        from hermes_tool_terminal.notices import why
+
+        for line in why(message):
+            ctx.tell(line)
 
 
 @hookimpl

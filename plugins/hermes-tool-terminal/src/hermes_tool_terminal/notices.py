@@ -9,7 +9,9 @@ from hermes_core.types import Message, Request, Session, Text
 from hermes_tool_terminal.processes import DIED, Table, said, table_of
 from hermes_tool_terminal.records import LEFT, Record, keep
 
-__all__ = ["HEAD", "TAIL", "end_line", "heard", "left_line", "noted"]
+__all__ = ["HEAD", "QUOTED", "TAIL", "end_line", "heard", "left_line", "noted", "why"]
+
+QUOTED = "the processes in the background"  # what their words are told as
 
 HEAD, TAIL = "<processes>", "</processes>"
 
@@ -19,7 +21,7 @@ async def noted(ctx: PluginContext, session: Session, request: Request) -> Reque
     lines, outside = await _lines(ctx, table_of(ctx), session, _known(request.messages))
     if not lines:
         return None
-    said = Text(text="\n".join([HEAD, *lines, TAIL]), quotes="the processes in the background")
+    said = Text(text="\n".join([HEAD, *lines, TAIL]), quotes=QUOTED)
     added = Message(role="user", parts=(said,), untrusted=outside)
     return evolve(request, messages=(*request.messages, added))
 
@@ -71,6 +73,12 @@ async def _of_left(ctx: PluginContext, table: Table, session: Session, known: fr
                 await keep(ctx, session, one)
             ctx.state[LEFT].setdefault(session.id, []).append(one)
     return lines
+
+
+def why(message: Message) -> list[str]:
+    """Say what a turn is for that processes began, a line for each; nothing for another one."""
+    texts = [part.text for part in message.parts if isinstance(part, Text) and part.quotes == QUOTED]
+    return [line[2:] for text in texts for line in text.split("\n") if line.startswith("- ")]
 
 
 def left_line(one: Record) -> str:

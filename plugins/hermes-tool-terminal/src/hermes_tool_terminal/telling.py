@@ -17,7 +17,7 @@ from hermes_core.errors import HermesError, StoreError
 from hermes_core.types import JSON, Effect, Message, Session, Speaker, Text, TurnBounds, TurnOrder
 from hermes_core.values import frozen
 from hermes_tool_terminal.config import Config
-from hermes_tool_terminal.notices import HEAD, TAIL, end_line, left_line
+from hermes_tool_terminal.notices import HEAD, QUOTED, TAIL, end_line, left_line
 from hermes_tool_terminal.processes import DIED, Processes, Running, table_of
 from hermes_tool_terminal.records import LEFT, Record, keep, load, plan_of
 
@@ -125,7 +125,7 @@ class Telling:
         """Order what is planned, and cross it out. What was ordered before a death is not ordered again."""
         if not (plan := kept.get("plan")):
             return
-        said = Text(text=plan["text"], quotes="the processes in the background")
+        said = Text(text=plan["text"], quotes=QUOTED)
         order = TurnOrder(
             session=session.id,
             event=plan["event"],
