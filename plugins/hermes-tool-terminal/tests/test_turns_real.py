@@ -36,7 +36,7 @@ def play(hermes, scripted, request):
         results = [one.result for one in events if isinstance(one, Returned)]
         return ["".join(p.text for p in one.parts if isinstance(p, Text)) for one in results]
 
-    play.script = script
+    play.script, play.where = script, request.param
     return play
 
 
@@ -114,3 +114,21 @@ async def test_an_end_begins_a_turn_that_whoever_hosts_plays(play, hermes):
     await play()
     said = [p.text for m in play.provider.requests[-1].messages for p in m.parts if isinstance(p, Text)]
     assert sum("p1 has ended" in text for text in said) == 1
+
+
+async def test_a_hard_block_is_not_typed_piece_by_piece(play, hermes):
+    hermes.tmp_plugin("hermes_tool_guard")
+    home = hermes.workspace.folder.with_name("home")
+    own = home / "config.yaml"  # closed to tools in every mode
+    home.mkdir(exist_ok=True)
+    own.write_text("{}\n")
+    keys = [
+        Call("process", {"action": "write", "id": "p1", "data": piece})
+        for piece in ("rm -f ", f"{home}/conf", "ig.yaml\r", "\x15")
+    ]
+    play.script(Call("terminal", {"command": "bash --norc", "background": "tty"}), "begun", *keys, "so not")
+    await play()
+    said = await play()
+    if play.where != "bubblewrap":  # in there, the wall itself keeps it
+        assert any("never allowed" in one for one in said), said
+    assert own.exists()

@@ -14,6 +14,7 @@ from hermes_core.environment import MARK
 from hermes_core.errors import HermesError, ToolError
 from hermes_core.kinds import Process, Resource, ToolContext, Workspace
 from hermes_core.types import ExecRequest, Feature, Session
+from hermes_tool_terminal.line import Line
 from hermes_tool_terminal.output import Output
 from hermes_tool_terminal.records import HAD, Holder, Record, add, keep, load, plan_of, wait_for, wait_no_more
 from hermes_tool_terminal.watching import Watch
@@ -41,6 +42,8 @@ class Running:
         self.news: list[str] = []  # lines it was watched for, which the model was not told of yet
         self.planned = False  # a turn of its own tells of its end
         self.typed = False  # whether it takes input
+        self.line, self.typing = Line(), asyncio.Lock()
+        self.awaits: tuple[str, str] | None = None  # a line that is judged now, and the keys that complete it
         self.looking: asyncio.Task[None] | None = None
         self.watch = Watch(record.watch)
 
