@@ -242,6 +242,25 @@ async def test_a_hermes_that_died_begins_one_where_the_next_serves(run, ctx, con
     assert len(await ordered(again)) == 1
 
 
+async def test_what_the_first_turn_after_a_death_hears_begins_none(run, ctx, context):
+    await run("sleep 60")
+    await run("sleep 60")
+    first, second = table_of(ctx).sessions["test"].known.values()
+    first.looking.cancel()
+    await first.handle.kill()
+    await asyncio.wait([first.looking])
+    again = reborn(ctx)
+    await hermes_tool_terminal.on_session_start(again, context.session)
+    request = Request(model="m", messages=[])
+    request = await hermes_tool_terminal.pre_llm_call(again, context.session, request)
+    assert "Hermes died while p2 ran" in request.messages[-1].parts[0].text
+    await hermes_tool_terminal.post_llm_call(again, context.session, request)
+    await asyncio.sleep(1)
+    assert not again.turns.ordered
+    assert await hermes_tool_terminal.pre_llm_call(again, context.session, Request(model="m", messages=[])) is None
+    await second.handle.kill()
+
+
 async def test_two_hermes_in_one_conversation_number_alike_never(run, ctx, context, place):
     await run("sleep 60")
     other = FakeToolContext(place, resources=hermes_tool_terminal.register_resources(evolve(ctx, state={})))

@@ -28,12 +28,15 @@ async def noted(ctx: PluginContext, session: Session, request: Request) -> Reque
 
 async def heard(ctx: PluginContext, session: Session, request: Request) -> None:
     """Write down what a model was told: it has answered."""
-    if (processes := table_of(ctx).sessions.get(session.id)) is None:
-        return
-    known = _known(request.messages)
-    for one in processes.known.values():
-        if one.ended and not one.record.told and end_line(one.record) in known:
+    known, processes = _known(request.messages), table_of(ctx).sessions.get(session.id)
+    for one in processes.known.values() if processes else ():
+        if processes and one.ended and not one.record.told and end_line(one.record) in known:
             await processes.told(one)
+    left = ctx.state.get(LEFT, {})
+    for record in [one for one in left.get(session.id, ()) if left_line(one) in known]:
+        ended = record.state == "ended"
+        await keep(ctx, session, evolve(record, told=ended, lost=not ended))
+        left[session.id] = [one for one in left[session.id] if one.id != record.id]
 
 
 async def _lines(
