@@ -13,7 +13,7 @@ from hermes_tool_terminal import telling
 from hermes_tool_terminal.config import Config
 from hermes_tool_terminal.ends import Ends
 from hermes_tool_terminal.processes import table_of
-from hermes_tool_terminal.records import awaited
+from hermes_tool_terminal.records import awaited, wait_for, wait_no_more
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked at in /proc")
 
@@ -259,6 +259,14 @@ async def test_what_the_first_turn_after_a_death_hears_begins_none(run, ctx, con
     assert not again.turns.ordered
     assert await hermes_tool_terminal.pre_llm_call(again, context.session, Request(model="m", messages=[])) is None
     await second.handle.kill()
+
+
+async def test_many_conversations_begin_processes_at_once(ctx):
+    sessions = [Session(id=f"s{number}", origin="embed") for number in range(40)]
+    await asyncio.gather(*(wait_for(ctx, one, "here") for one in sessions))
+    assert len(await awaited(ctx)) == 40
+    await asyncio.gather(*(wait_no_more(ctx, one.id) for one in sessions))
+    assert not await awaited(ctx)
 
 
 async def test_two_hermes_in_one_conversation_number_alike_never(run, ctx, context, place):

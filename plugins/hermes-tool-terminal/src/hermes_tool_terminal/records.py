@@ -1,5 +1,6 @@
 """What is kept of the processes of a session: in its documents, written before anything is done about them."""
 
+import asyncio
 import contextlib
 import fcntl
 import os
@@ -134,7 +135,8 @@ async def wait_for(ctx: PluginContext, session: Session, host: str) -> None:
         kept = list(known.items())[1 - _SESSIONS :]
         return {**dict(kept), session.id: [session.owner.profile, session.owner.person, host]}
 
-    await ctx.documents.change(_AWAITED, more)
+    async with _alone(ctx):
+        await ctx.documents.change(_AWAITED, more)
 
 
 async def wait_no_more(ctx: PluginContext, session_id: str) -> None:
@@ -143,8 +145,15 @@ async def wait_no_more(ctx: PluginContext, session_id: str) -> None:
     def less(old: JSON | None) -> JSON | None:
         return {name: one for name, one in old.items() if name != session_id} or None if isinstance(old, dict) else old
 
-    if session_id in await awaited(ctx):
-        await ctx.documents.change(_AWAITED, less)
+    async with _alone(ctx):
+        if session_id in await awaited(ctx):
+            await ctx.documents.change(_AWAITED, less)
+
+
+def _alone(ctx: PluginContext) -> asyncio.Lock:
+    """One at a time: all sessions are in one document, and who was slower ten times is refused."""
+    lock: asyncio.Lock = ctx.state.setdefault("awaiting", asyncio.Lock())
+    return lock
 
 
 def _read(value: JSON | None) -> list[Record]:
