@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from hermes_core import hookimpl
 from hermes_core.types import Ended, Message, Text, TurnOrder
 from hermes_platform_api.errors import ApiError
 from hermes_platform_api.turn_request import TurnRequest
@@ -94,6 +95,33 @@ async def test_what_another_process_plays_first_is_answered_all_the_same(serve: 
 
         server.ctx.turns.run = late
         assert await answer(Turns(server.ctx, 10), wanted("a", "a")) == "One."
+
+
+async def test_what_a_plugin_orders_in_a_session_that_rests_is_played(
+    serve: Any, scripted: Any, hermes: Any, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr("hermes_platform_api.going_on._LOOK", 0.1)
+    known: list[Any] = []
+
+    @hookimpl
+    async def on_session_start(ctx: Any) -> None:
+        known.append(ctx.turns)
+
+    declared = {"hooks": {"use": ["on_session_start"]}, "permissions": {"kernel": ["turns.run"]}}
+    hermes.tmp_plugin(on_session_start, name="clock", manifest=declared)
+    async with serve(scripted("One.", "Noon, then.", "Two.")) as server:
+        client = server.client()
+        first = await client.responses.create(model="hermes", input="a")
+        session = await server.ctx.sessions.find(server.ctx.owner, "latest")
+        for _ in range(2):
+            await known[0].queue("it is noon", order=TurnOrder(session=session.id, event="noon"))
+
+        async def played() -> bool:
+            return len(await texts(server, session.id)) == 4
+
+        await server.until(played)
+        assert await texts(server, session.id) == ["a", "One.", "it is noon", "Noon, then."]
+        await client.responses.create(model="hermes", input="b", previous_response_id=first.id)
 
 
 async def test_a_turn_that_cannot_begin_says_why_in_the_shape_of_one_that_failed(serve: Any, scripted: Any) -> None:

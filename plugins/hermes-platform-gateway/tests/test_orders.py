@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 import pytest
 from attrs import frozen
 from gateway_house import context_of, rows_of
+from gateway_phones import OWNER, house, serving
 
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import Service, tool
@@ -200,3 +201,20 @@ async def test_a_stop_of_the_gateway_leaves_it_to_the_next_start(asking, tmp_pat
     assert (asking.posted, again.posted) == (0, 1)
     assert again.chats.told["there"] == ["Allowed (once)."], "it was not put again"
     await hermes.close()
+
+
+async def test_a_process_that_ends_is_told_of_in_its_chat(hermes, scripted):
+    house(hermes)
+    hermes.tmp_plugin("hermes_tool_terminal")
+    hermes.tmp_plugin("hermes_backend_local")
+    walls = {"terminal.backend": "local", "backends.local.wall": "none", "terminal.cwd": str(hermes.workspace.folder)}
+    hermes.configure({"workers.poll_seconds": 0.2, "policy.mode": "off", **walls})
+    call = Call("terminal", {"command": "sleep 2; exit 3", "background": "yes"})
+    provider = scripted(call, "It is begun.", "It failed.")
+    hermes.tmp_plugin(provider)
+    async with serving(hermes) as phones:
+        phones.write(OWNER, "Build it!")
+        await phones.last(OWNER, "It is begun.")
+        await phones.last(OWNER, "It failed.")
+    said = "".join(part.text for part in provider.requests[-1].messages[-1].parts)
+    assert "p1 has ended with exit 3" in said

@@ -17,7 +17,6 @@ from .pages import Site
 
 pytestmark = [pytest.mark.real, pytest.mark.long, pytest.mark.timeout(230)]
 
-KILLS = int(os.environ.get("HERMES_KILLS", "6"))
 PART = 10  # kills of one test
 
 
@@ -33,12 +32,18 @@ def pages():
         yield made
 
 
-@pytest.mark.parametrize("part", range((KILLS + PART - 1) // PART))
-def test_after_random_kills_nothing_lives_and_no_folder_stays(part, forks, pages, tmp_path, monkeypatch):
+def pytest_generate_tests(metafunc):
+    if "part" in metafunc.fixturenames:  # --kills 200 are so many deaths
+        kills = metafunc.config.getoption("kills")
+        parts = [min(PART, kills - begun) for begun in range(0, kills, PART)]
+        metafunc.parametrize(("part", "kills"), list(enumerate(parts)))
+
+
+def test_after_random_kills_nothing_lives_and_no_folder_stays(part, kills, forks, pages, tmp_path, monkeypatch):
     dice = random.Random(f"{os.environ.get('HERMES_SEED', '16')} {part}")
     place = Path(tempfile.mkdtemp(prefix="hk-", dir="/tmp"))  # short, as the path of a socket has to be
     longest, at = 2.0, list[str]()
-    for number in range(min(PART, KILLS) + 1):
+    for number in range(kills + 1):
         said = tmp_path / f"said{number}"
         env = {"TMPDIR": str(place), "HERMES_TEST_MARK": f"{tmp_path}"}
         pid = forks.start(env=env, output=said, url=pages.url, wall="none" if number % 5 == 4 else "auto")

@@ -27,7 +27,10 @@ class Rig:
     def __init__(self, folder: Path, **settings: Any) -> None:
         self.config, self.folder = Config(**settings), folder
         self.roster = Roster(self.config.max_children, self.config.person_children)
-        self.tool, self.command = delegate_tool(self.config, self.roster, self.play), agents_command(self.roster)
+        self.tool, self.command = (
+            delegate_tool(self.config, self.roster, self.play, NotImplemented),
+            agents_command(self.roster),
+        )
         self.tasks: list[ChildTask] = []
         self.context = self.of(ME)
 

@@ -44,7 +44,9 @@ class Gate:
 class Rig:
     def __init__(self, folder: Path) -> None:
         self.roster, self.gate = Roster(1, 16), Gate()
-        self.tool = delegate_tool(Config(max_children=1), self.roster, lambda _context, task: self.gate(task))
+        self.tool = delegate_tool(
+            Config(max_children=1), self.roster, lambda _context, task: self.gate(task), NotImplemented
+        )
         self.children = Children(self.roster)
         self.context = FakeToolContext(FakeWorkspace(folder=folder), session=ME)
 

@@ -17,7 +17,6 @@ from hermes_tool_python.choice import why_not
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
 
-KILLS = int(os.environ.get("HERMES_KILLS", "6"))
 LOOP = "from hermes_tools import mark\nfor i in range(12):\n    mark(text=str(i))\nprint('all of them')"
 KNOWN = {
     "tool_started:1": "whether it had begun is not known",
@@ -84,9 +83,9 @@ def test_a_script_that_was_cut_is_not_run_again_and_its_calls_are_told(stage, di
         assert "cut off, nobody knows what it did" in told
 
 
-def test_after_random_kills_nothing_lives_and_nothing_is_done_twice(stage):
+def test_after_random_kills_nothing_lives_and_nothing_is_done_twice(stage, request):
     dice = random.Random(int(os.environ.get("HERMES_SEED", "16")))
-    for number in range(KILLS):
+    for number in range(request.config.getoption("kills")):  # each is a death
         session, code = f"s{number}", BUSY if number % 3 == 2 else LOOP
         pid = stage.forks.start(**stage.order(session, code, keep=number % 2 == 1))
         time.sleep(dice.uniform(0.05, 0.9))

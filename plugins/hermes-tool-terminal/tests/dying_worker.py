@@ -1,4 +1,7 @@
-"""A Hermes that begins three processes and waits to be killed: ``dying_worker.py HOME WALL SECONDS``."""
+"""A Hermes that begins three processes and waits to be killed: ``dying_worker.py HOME WALL SECONDS``.
+
+With ``SECONDS -`` they end by themselves after so many, one after another, which begins turns.
+"""
 
 import asyncio
 import sys
@@ -23,12 +26,10 @@ def bench(home: Path, wall: str, *steps: object) -> Bench:
     return made
 
 
-async def main(home: str, wall: str, seconds: str) -> None:
+async def main(home: str, wall: str, seconds: str, ends: str = "") -> None:
     """Begin them, and say so after each."""
-    calls = [
-        Call("terminal", {"command": f"sleep {seconds} & setsid -f sleep {seconds}; wait", "background": how})
-        for how in ("yes", "tty", "yes")
-    ]
+    command = f"sleep {seconds}; exit 3" if ends else f"sleep {seconds} & setsid -f sleep {seconds}; wait"
+    calls = [Call("terminal", {"command": command, "background": how}) for how in ("yes", "tty", "yes")]
     made = bench(Path(home), wall, *calls, "done")
     print("up", flush=True)
     async for _ in made.turn("go", session="s"):

@@ -6,12 +6,15 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from terminal_place import marked
 
 import hermes_tool_terminal
 from hermes_core.errors import ToolError
 from hermes_core.testing.fake_context import FakeToolContext
-from hermes_core.types import Folder, Message, Request, Session, Text
+from hermes_core.types import Folder, Message, Request, Session, Text, ToolResult
+from hermes_tool_terminal.line import Line, typed
 from hermes_tool_terminal.processes import table_of
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked at in /proc")
@@ -114,11 +117,73 @@ async def test_parts_of_a_change_are_chosen_with_git(run, place):
     assert "+2" in await run("git diff --cached")
 
 
-async def test_keys_are_typed_as_they_are(run):
+@pytest.fixture
+def judged(context, terminal):
+    """What is judged as a call of its own, which may say no to it."""
+    judged, no = [], []
+
+    async def call(name, arguments):
+        judged.append(arguments["command"])
+        if arguments["command"] in no:
+            return ToolResult(call_id="x", name=name, parts=(Text(text="It would delete."),), failed=True)
+        said = await terminal.run(context, terminal.params(**arguments))
+        return ToolResult(call_id="x", name=name, parts=(Text(text=said),))
+
+    context.call = call
+    return judged, no
+
+
+async def test_keys_are_typed_as_they_are_and_the_line_they_make_is_judged(run, process, judged):
     await run("bash --norc", background="tty")
     said = await run("echo ne", background="p1 keys")
     assert said.endswith("echo ne")
-    assert "\nnew" in await run("w\r", background="p1 keys")
+    assert "\nnew" in await process("write", "p1", data="w\r")
+    assert "\ndone" in await process("write", "p1", data="echo done\r")
+    assert judged[0] == ["echo new\n", "echo done\r"]
+
+
+async def test_a_line_that_is_refused_is_not_typed(run, process, judged, place):
+    await run("bash --norc", background="tty")
+    judged[1].append("touch there\n")
+    for keys in ("touch ", "th", "x\x7fere"):
+        await process("write", "p1", data=keys)
+    with pytest.raises(ToolError, match="It would delete"):
+        await process("write", "p1", data="\r")
+    with pytest.raises(ToolError, match=r"the line is 'touch there.n', which nobody has judged") as raised:
+        await run("\r", background="p1 keys")
+    assert "\\u0015" in raised.value.hint
+    await run("\x15", background="p1 keys")
+    assert "here" in await run("echo here", background="p1")
+    assert not (Path(place.cwd) / "there").exists()
+
+
+async def test_nobody_types_a_line_but_the_call_that_was_judged_by_it(run):
+    await run("cat", background="yes")
+    with pytest.raises(ToolError, match="Nothing waits"):
+        await run("rm -rf x\n", background="p1 line")
+
+
+@pytest.mark.parametrize(
+    ("keys", "stands"),
+    [
+        ("ls", "ls"), ("ls\r", "ls\n"), ("lx\x7fs", "ls"), ("a b\x17c", "a c"), ("rm -rf /\x15ls", "ls"),
+        ("\x1b[Als", "ls"), ("a\x03b", "b"), ("rm \\\n/", "rm /"), ("a\nb", "a\nb"), ("\x01x\x1b", "x"),
+    ],
+)  # fmt: skip
+def test_what_keys_come_to(keys, stands):
+    assert typed(keys) == stands
+
+
+@given(st.lists(st.text("ab /\\\r\n\x7f\x15\x17\x03", max_size=6), max_size=8))
+def test_what_ends_a_line_is_judged_by_all_of_it(pieces):
+    line, came = Line(), ""
+    for piece in pieces:
+        came += piece
+        judged = typed(line.whole(piece) or piece)
+        line.take(piece)
+        if "\n" in piece or "\r" in piece:
+            stands = typed(came).split("\n")
+            assert judged.split("\n")[-2:] == stands[-2:] or judged.split("\n") == stands[-1:], (pieces, judged)
 
 
 async def test_a_screen_is_seen_and_not_what_drew_it(run):

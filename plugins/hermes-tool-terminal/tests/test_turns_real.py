@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from hermes_core.testing import Call
-from hermes_core.types import Returned, Text
+from hermes_core.types import Ended, Noticed, Returned, Text
 
 pytestmark = pytest.mark.real
 
@@ -36,7 +36,7 @@ def play(hermes, scripted, request):
         results = [one.result for one in events if isinstance(one, Returned)]
         return ["".join(p.text for p in one.parts if isinstance(p, Text)) for one in results]
 
-    play.script = script
+    play.script, play.where = script, request.param
     return play
 
 
@@ -88,3 +88,47 @@ async def test_a_terminal_is_typed_into(play):
     assert "\n42" in typed
     *_, ended = await play()
     assert "p1 has ended" in ended
+
+
+async def test_an_end_begins_a_turn_that_whoever_hosts_plays(play, hermes):
+    play.script(
+        Call("terminal", {"command": "sleep 1.5; echo built; exit 5", "background": "yes"}),
+        "started",
+        "so be it",
+        "and so",
+    )
+    await play()
+    async with asyncio.timeout(30):
+        while "s" not in await hermes.interrupted():
+            await asyncio.sleep(0.1)
+    events = [event async for event in hermes.runtime.turns.follow("s")]
+    assert isinstance(events[-1], Ended)
+    assert events[-1].answer == "so be it"
+    assert any("p1 has ended with exit 5" in one.text for one in events if isinstance(one, Noticed))
+    said = play.provider.requests[-1].messages[-1]
+    text = "".join(p.text for p in said.parts)
+    assert "p1 has ended with exit 5" in text
+    assert "  | built" in text
+    await asyncio.sleep(2)
+    assert "s" not in await hermes.interrupted()
+    await play()
+    said = [p.text for m in play.provider.requests[-1].messages for p in m.parts if isinstance(p, Text)]
+    assert sum("p1 has ended" in text for text in said) == 1
+
+
+async def test_a_hard_block_is_not_typed_piece_by_piece(play, hermes):
+    hermes.tmp_plugin("hermes_tool_guard")
+    home = hermes.workspace.folder.with_name("home")
+    own = home / "config.yaml"  # closed to tools in every mode
+    home.mkdir(exist_ok=True)
+    own.write_text("{}\n")
+    keys = [
+        Call("process", {"action": "write", "id": "p1", "data": piece})
+        for piece in ("rm -f ", f"{home}/conf", "ig.yaml\r", "\x15")
+    ]
+    play.script(Call("terminal", {"command": "bash --norc", "background": "tty"}), "begun", *keys, "so not")
+    await play()
+    said = await play()
+    if play.where != "bubblewrap":  # in there, the wall itself keeps it
+        assert any("never allowed" in one for one in said), said
+    assert own.exists()

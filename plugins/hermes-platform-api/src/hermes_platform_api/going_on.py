@@ -12,9 +12,10 @@ from hermes_platform_api.kept import Kept
 from hermes_platform_api.past import owner_of
 from hermes_platform_api.turns import Turns
 
-__all__ = ["Begun", "go_on"]
+__all__ = ["Begun", "go_on", "play_orders"]
 
 _RUNS, _HERE = "runs", "api"  # the document, and where a session began
+_LOOK = 5.0  # seconds between two looks for what plugins ordered
 _LAST = 30  # messages at the end, among which is what the model said last, with what its calls gave
 _MOST = 1000  # runs that are kept in mind; the oldest beyond are found again by who asks for them only
 
@@ -94,6 +95,32 @@ async def go_on(ctx: PluginContext, turns: Turns, begun: Begun, persons: Iterabl
             here = (await ctx.sessions.get(owner, session)).origin == _HERE
             if here and not turns.busy(session) and not await _waits(ctx, owner, session):
                 await turns.finish(session, person)
+
+
+async def play_orders(ctx: PluginContext, turns: Turns, persons: Iterable[str]) -> None:
+    """Play, until cancelled, what plugins order in sessions that began here: that a process ended, for one.
+
+    Whoever orders a turn to play it at once has begun it by the second look.
+    """
+    seen, mine = frozenset[tuple[str, int]](), f"{ctx.kind}/{ctx.name}"  # what its clients asked, it plays itself
+    while True:
+        await asyncio.sleep(_LOOK)
+        found = set()
+        for person in dict.fromkeys(["", *persons]):
+            owner = owner_of(ctx, person)
+            with contextlib.suppress(HermesError):  # the next look sees it
+                for session in await ctx.turns.interrupted(owner=owner):
+                    first = next(iter(await ctx.host.turns.waiting(session)), None)
+                    came = first.envelope if first else None
+                    theirs = came is not None and "/" in came.platform and came.platform != mine
+                    if first is None or not theirs or turns.busy(session):
+                        continue
+                    if (await ctx.sessions.get(owner, session)).origin != _HERE or await ctx.host.turns.cut(session):
+                        continue
+                    found.add((session, first.id))
+                    if (session, first.id) in seen:
+                        await turns.finish(session, person)
+        seen = frozenset(found)
 
 
 async def _waits(ctx: PluginContext, owner: Principal, session: str) -> bool:

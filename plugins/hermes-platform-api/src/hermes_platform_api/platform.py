@@ -36,7 +36,7 @@ class Api(Platform):
 
     async def open(self, console: Console) -> None:
         """Listen. Raises UserError for a port in use and for keys that are none."""
-        from hermes_platform_api.going_on import go_on
+        from hermes_platform_api.going_on import go_on, play_orders
         from hermes_platform_api.guard import Guard, is_loopback
         from hermes_platform_api.keys import MAIN, Keys
         from hermes_platform_api.mounts import mounts
@@ -71,9 +71,18 @@ class Api(Platform):
             shown = f" and is shown this once: {keys.made}" if sys.stderr.isatty() else ""
             _say(f"Its key was made now{shown}\nIt is kept as {MAIN} in {self._ctx.paths.home / '.env'}.")
         going = go_on(self._ctx, self._service.turns, self._service.begun, config.keys.values(), config.run_seconds)
-        self._going = asyncio.create_task(self._logged(going))
+        orders = play_orders(self._ctx, self._service.turns, config.keys.values())
+        self._going = asyncio.create_task(self._one_by_one(self._logged(going), orders))
         if not is_loopback(config.host):
             _say("Other machines can reach it. Keys travel in the clear: put TLS in front of it.")
+
+    async def _one_by_one(self, *works: Coroutine[None, None, None]) -> None:
+        try:
+            for work in works:
+                await work
+        finally:
+            for work in works:
+                work.close()  # of what never began
 
     async def _logged(self, work: Coroutine[None, None, None]) -> None:
         try:

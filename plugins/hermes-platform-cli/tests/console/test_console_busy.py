@@ -9,7 +9,7 @@ from hermes_core import hookimpl
 from hermes_core.kinds import tool
 from hermes_core.testing import Call
 from hermes_core.testing.fakes import FakePlatform
-from hermes_core.types import Ended, Event, Feature, Session, SlashCommand, Started, Text, ToolResult
+from hermes_core.types import Ended, Event, Feature, Session, SlashCommand, Started, Text, ToolResult, TurnOrder
 
 
 @frozen
@@ -258,3 +258,38 @@ async def test_a_command_that_waited_and_one_that_need_not_may_run_side_by_side(
     said = await stage.play("one", "/slow", "/quick", after=["two"])
     assert sorted(said[1:4]) == ["first", "quick", "slow"]
     assert said[-1] == "second"
+
+
+@pytest.mark.parametrize("live", [True, False])
+async def test_what_a_plugin_orders_in_a_conversation_that_rests_is_played(hermes, scripted, live) -> None:
+    stage = Stage(hermes, scripted, live=live)
+    stage.provider.add("hello", "noon, then", "and you")
+    known = []
+
+    @hookimpl
+    async def on_session_start(ctx) -> None:
+        known.append(ctx.turns)
+
+    declared = {"hooks": {"use": ["on_session_start"]}, "permissions": {"kernel": ["turns.run"]}}
+    hermes.tmp_plugin(on_session_start, name="clock", manifest=declared)
+    serving = asyncio.create_task(hermes.serve(stage.platform))
+    await stage.platform.service.say("hi")
+    async with asyncio.timeout(20):
+        while not (found := await (await hermes.runtime.store()).sessions.list(hermes.runtime.owner)) or (
+            len(stage.provider.requests) < 1 or found[0].state != "idle"
+        ):
+            await asyncio.sleep(0.02)
+        for event in ("noon", "noon"):  # ordered twice under one name
+            order = TurnOrder(session=found[0].session.id, event=event)
+            await known[0].queue(f"it is {event}", order=order)
+        while len(stage.provider.requests) < 2:
+            await asyncio.sleep(0.02)
+    await stage.platform.service.say("bye")
+    await stage.platform.service.leave()
+    await serving
+    assert stage.said(2) == ["hi", "it is noon", "bye"]
+    if live:
+        ends = [event for event in stage.platform.events if isinstance(event, Ended)]
+        assert [event.answer for event in ends] == ["hello", "noon, then", "and you"]
+    else:
+        assert [*await stage.platform.service.seen()] == ["hello", "noon, then", "and you"]

@@ -31,7 +31,7 @@ Status: TypeAlias = Literal["done", "failed", "interrupted", "timeout", "budget"
 
 # A child has no person, no memory and no calendar of its own, and nobody expects to hear from it.
 NEVER = (Effect.ASK, Effect.REMEMBER, Effect.SCHEDULE, Effect.CONFIGURE, Effect.SEND)
-_SYSTEM = (
+SYSTEM = (
     "Another agent handed you this one task, and reads your last message as the result; nobody else does. "
     "Say what you found or did, with names and paths; it has not seen what you saw."
 )
@@ -127,7 +127,7 @@ def _order(task: ChildTask) -> TurnOrder:
         money=task.money,
         levels=task.levels,
     )
-    return TurnOrder(event=str(task.number), system=_SYSTEM, model=task.model, effort=task.effort, bounds=bounds)
+    return TurnOrder(event=str(task.number), system=SYSTEM, model=task.model, effort=task.effort, bounds=bounds)
 
 
 @define
@@ -144,13 +144,10 @@ class _Child:
 
     def hear(self, event: Event) -> None:
         """Take an event in."""
-        if isinstance(event, Started):
+        if line := step_of(event):
+            self.task.on_step(self.session_id, line)
+        elif isinstance(event, Started):
             self.session_id, self.model = event.session_id, event.model
-        elif isinstance(event, Called):
-            self._step(f"{event.call.name}: {_subject(event.call)}")
-        elif isinstance(event, Returned) and event.result.failed:
-            said = "".join(part.text for part in event.result.parts if isinstance(part, Text))
-            self._step(f"{event.call.name} failed: {said}")
         elif isinstance(event, Failed):
             self.status, self.error = "budget" if event.kind in _USED_UP else "failed", event.text
         elif isinstance(event, Ended):
@@ -160,9 +157,17 @@ class _Child:
             elif event.reason == "interrupted":
                 self.status, self.error = "interrupted", self.error or "It was stopped."
 
-    def _step(self, text: str) -> None:
-        line = "".join(c for c in " ".join(text[:500].split()) if c.isprintable())
-        self.task.on_step(self.session_id, line[:_STEP])
+
+def step_of(event: Event) -> str:
+    """Say in a line what a child does, where an event is a step of it; else nothing."""
+    if isinstance(event, Called):
+        text = f"{event.call.name}: {_subject(event.call)}"
+    elif isinstance(event, Returned) and event.result.failed:
+        said = "".join(part.text for part in event.result.parts if isinstance(part, Text))
+        text = f"{event.call.name} failed: {said}"
+    else:
+        return ""
+    return "".join(c for c in " ".join(text[:500].split()) if c.isprintable())[:_STEP]
 
 
 def _subject(call: ToolCall) -> str:

@@ -17,6 +17,11 @@ class Config:
         validator=ge(1),
     )
     max_tasks: int = option("Tasks in one call.", default=8, validator=[ge(1), le(64)])
+    background: int = option(
+        "Calls of a conversation within an hour whose children work in the background; 0: none may.",
+        default=12,
+        validator=ge(0),
+    )
     seconds: float = option("How long one call may take, all its tasks together.", default=1800.0, validator=gt(0))
     calls: int = option("Model calls of one child.", default=50, validator=ge(1))
     model: str = option(

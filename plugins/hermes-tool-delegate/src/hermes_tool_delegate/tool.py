@@ -16,6 +16,7 @@ from hermes_tool_delegate.config import Config
 if TYPE_CHECKING:
     from typing import TypeAlias
 
+    from hermes_tool_delegate.beside import Beside
     from hermes_tool_delegate.child import ChildTask, Result
     from hermes_tool_delegate.roster import Roster, Worker
 
@@ -44,10 +45,11 @@ class Delegate:
     toolsets: list[str] = field(factory=list)
     role: Literal["leaf", "orchestrator"] = field(default="leaf", metadata={"help": "orchestrator: may delegate too"})
     tasks: list[Task] = field(factory=list)
+    background: bool = field(default=False, metadata={"help": "do not wait: a later turn tells"})
 
 
-def delegate_tool(config: Config, roster: "Roster", work: "Work") -> Tool:
-    """The tool, with the children of all sessions in one roster. ``work`` has a child do a task."""
+def delegate_tool(config: Config, roster: "Roster", work: "Work", beside: "Callable[[], Beside]") -> Tool:
+    """The tool, with the children of all sessions in one roster. ``work`` has a child do a task, ``beside`` later."""
 
     # An answer may repeat what the child has read, and where that came from cannot be told here: it is untrusted.
     @tool(
@@ -63,6 +65,8 @@ def delegate_tool(config: Config, roster: "Roster", work: "Work") -> Tool:
         """Hand work to child agents, which know only `context`; get their reports. `tasks` run side by side."""
         from hermes_tool_delegate.report import report
 
+        if wanted.background:
+            return await beside().begin(context, _tasks(wanted, config))
         until = time.monotonic() + config.seconds
         tasks = enumerate(_tasks(wanted, config), 1)
         children = [_one(context, number, task, config, roster, work, until) for number, task in tasks]

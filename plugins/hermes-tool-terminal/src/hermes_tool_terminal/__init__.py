@@ -1,37 +1,11 @@
 """Runs shell commands, and keeps those that run in the background."""
 
-from collections.abc import Iterable
-
 from hermes_core import hookimpl
 from hermes_core.context import PluginContext
-from hermes_core.kinds import Jobs, Resource, Tool
-from hermes_core.types import Request, Session
+from hermes_core.types import Message, Request, Session
+from hermes_tool_terminal.registering import register_jobs, register_resources, register_services, register_tools
 
-
-@hookimpl
-def register_tools(ctx: PluginContext) -> Iterable[Tool]:
-    """The tools ``terminal`` and ``process``."""
-    from hermes_tool_terminal.process import make_process
-    from hermes_tool_terminal.terminal import make_terminal
-
-    return [make_terminal(ctx), make_process(ctx)]
-
-
-@hookimpl
-def register_resources(ctx: PluginContext) -> Iterable[Resource]:
-    """The shell of each session, and its processes."""
-    from hermes_tool_terminal.processes import Kept
-    from hermes_tool_terminal.shell import Shells
-
-    return [Shells(ctx.paths.data), Kept(ctx)]
-
-
-@hookimpl
-def register_jobs(ctx: PluginContext) -> Iterable[Jobs]:
-    """The processes, for whoever shows and stops what runs beside a conversation."""
-    from hermes_tool_terminal.jobs import Background
-
-    return [Background(ctx)]
+__all__ = ["register_jobs", "register_resources", "register_services", "register_tools"]
 
 
 @hookimpl
@@ -40,6 +14,16 @@ async def on_session_start(ctx: PluginContext, session: Session) -> None:
     from hermes_tool_terminal.records import remembered
 
     await remembered(ctx, session)
+
+
+@hookimpl
+async def on_turn_start(ctx: PluginContext, session: Session, message: Message) -> None:
+    """Say to whoever watches why a turn begins that nobody asked for."""
+    if session.id in ctx.state.get("had", ()):
+        from hermes_tool_terminal.notices import why
+
+        for line in why(message):
+            ctx.tell(line)
 
 
 @hookimpl
@@ -53,8 +37,21 @@ async def pre_llm_call(ctx: PluginContext, session: Session, request: Request) -
 
 
 @hookimpl
+async def post_llm_call(ctx: PluginContext, session: Session, request: Request) -> None:
+    """Write down what a model was told of processes."""
+    if session.id in ctx.state.get("had", ()):
+        from hermes_tool_terminal.notices import heard
+
+        await heard(ctx, session, request)
+
+
+@hookimpl
 async def on_session_deleted(ctx: PluginContext, session: Session) -> None:
     """Forget what the processes of a session printed."""
     from hermes_tool_terminal.processes import forget_session
 
     forget_session(ctx.paths.data, session.id)
+    if session.id in ctx.state.get("had", ()):
+        from hermes_tool_terminal.records import wait_no_more
+
+        await wait_no_more(ctx, session.id)

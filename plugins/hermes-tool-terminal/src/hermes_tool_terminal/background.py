@@ -5,15 +5,16 @@ from typing import TYPE_CHECKING
 
 from hermes_core.errors import ToolError, nearest
 from hermes_core.kinds import ToolContext
+from hermes_core.types import ToolResult
 from hermes_tool_terminal.text import clean, cut
 
 if TYPE_CHECKING:
     from hermes_tool_terminal.processes import Processes, Running
     from hermes_tool_terminal.terminal import Arguments
 
-__all__ = ["found", "in_background", "seen"]
+__all__ = ["found", "in_background", "seen", "write"]
 
-YES, TTY, KEYS = "yes", "tty", "keys"
+YES, TTY, KEYS, _LINE = "yes", "tty", "keys", "line"
 _CHOSEN = 180  # the default of ``timeout``: nobody asked to wait
 _FIRST = 1.0  # seconds that a new process is waited for: most mistakes show at once
 _POLL, _QUIET, _TYPED = 0.5, 0.3, 3.0
@@ -27,6 +28,8 @@ async def in_background(context: ToolContext, arguments: "Arguments") -> str:
     if word.casefold() in (YES, "true", TTY):
         return await _begin(context, processes, arguments, tty=word.casefold() == TTY)
     one = found(processes, word)
+    if how == _LINE:
+        return await _judged(context, processes, one, arguments)
     if arguments.command:
         await _type(processes, one, arguments, as_it_is=how == KEYS)
     elif arguments.timeout != _CHOSEN:
@@ -41,7 +44,7 @@ async def _begin(context: ToolContext, processes: "Processes", arguments: "Argum
         raise ToolError("There is no command to run in the background.")
     shell = await context.resource("shell")
     one = await processes.start(
-        context.workspace, shell.program, arguments.command, workdir=arguments.workdir, wall=arguments.wall, tty=tty
+        context, shell.program, arguments.command, workdir=arguments.workdir, wall=arguments.wall, tty=tty
     )
     try:
         await (_settled(one, _TYPED) if tty else _until(one.over, _FIRST))
@@ -72,6 +75,40 @@ async def _type(processes: "Processes", one: "Running", arguments: "Arguments", 
         raise ToolError(f"{name} takes no more input since Hermes died.", hint="It can be looked at and ended.")
     if not as_it_is and not text.endswith(("\n", "\r")) and text.isprintable():
         text += "\n"
+    if whole := one.line.whole(text):
+        raise ToolError(
+            f"Not typed: with what stands there the line is {whole!r}, which nobody has judged.",
+            hint=f"process, write, types it so. Or take it back with \\u0015 ({name} {KEYS}), then type it whole.",
+        )
+    await _typed(one, text)
+
+
+async def write(context: ToolContext, one: "Running", data: str) -> ToolResult:
+    """Type as a call of ``terminal``, judged by what is typed: where that ends a line, by the whole line."""
+    async with one.typing:
+        whole = one.line.whole(data)
+        one.awaits = (whole, data) if whole else None
+        how = _LINE if whole else KEYS
+        given = {"command": whole or data, "background": f"{one.record.id} {how}", "wall": one.record.walled}
+        try:
+            return await context.call("terminal", given)
+        finally:
+            one.awaits = None
+
+
+async def _judged(context: ToolContext, processes: "Processes", one: "Running", arguments: "Arguments") -> str:
+    """Type what ends a line, in the call that was judged by the whole of it."""
+    if one.awaits is None or one.awaits[0] != arguments.command or arguments.wall != one.record.walled:
+        raise ToolError("Nothing waits to be typed.", hint=f'Type with background "{one.record.id} {KEYS}".')
+    (_, text), one.awaits = one.awaits, None
+    await _typed(one, text)
+    return await seen(context, processes, one)
+
+
+async def _typed(one: "Running", text: str) -> None:
+    if one.handle is None or one.ended:
+        raise ToolError(f"{one.said()}: nothing can be typed into it.")
+    one.line.take(text)
     if one.record.tty:
         text = text.replace("\r\n", "\n").replace("\n", "\r")
     await one.handle.write(text.encode())

@@ -9,9 +9,11 @@ from hermes_core.types import Message, Request, Session, Text
 from hermes_tool_terminal.processes import DIED, Table, said, table_of
 from hermes_tool_terminal.records import LEFT, Record, keep
 
-__all__ = ["noted"]
+__all__ = ["HEAD", "QUOTED", "TAIL", "end_line", "heard", "left_line", "noted", "why"]
 
-_HEAD, _TAIL = "<processes>", "</processes>"
+QUOTED = "the processes in the background"  # what their words are told as
+
+HEAD, TAIL = "<processes>", "</processes>"
 
 
 async def noted(ctx: PluginContext, session: Session, request: Request) -> Request | None:
@@ -19,9 +21,22 @@ async def noted(ctx: PluginContext, session: Session, request: Request) -> Reque
     lines, outside = await _lines(ctx, table_of(ctx), session, _known(request.messages))
     if not lines:
         return None
-    said = Text(text="\n".join([_HEAD, *lines, _TAIL]), quotes="the processes in the background")
+    said = Text(text="\n".join([HEAD, *lines, TAIL]), quotes=QUOTED)
     added = Message(role="user", parts=(said,), untrusted=outside)
     return evolve(request, messages=(*request.messages, added))
+
+
+async def heard(ctx: PluginContext, session: Session, request: Request) -> None:
+    """Write down what a model was told: it has answered."""
+    known, processes = _known(request.messages), table_of(ctx).sessions.get(session.id)
+    for one in processes.known.values() if processes else ():
+        if processes and one.ended and not one.record.told and end_line(one.record) in known:
+            await processes.told(one)
+    left = ctx.state.get(LEFT, {})
+    for record in [one for one in left.get(session.id, ()) if left_line(one) in known]:
+        ended = record.state == "ended"
+        await keep(ctx, session, evolve(record, told=ended, lost=not ended))
+        left[session.id] = [one for one in left[session.id] if one.id != record.id]
 
 
 async def _lines(
@@ -32,8 +47,8 @@ async def _lines(
         return await _of_left(ctx, table, session, known), False
     ctx.state.get(LEFT, {}).pop(session.id, None)
     for one in processes.known.values():
-        if one.ended and not one.record.told:
-            if (line := _end(one.record)) in known:
+        if one.ended and not one.record.told and not one.planned:
+            if (line := end_line(one.record)) in known:
                 await processes.told(one)
             else:
                 lines.append(line)
@@ -48,11 +63,11 @@ async def _of_left(ctx: PluginContext, table: Table, session: Session, known: fr
     lines, left = [], ctx.state.get(LEFT, {}).pop(session.id, ())
     for one in left:
         if one.state == "running":
-            if table.holder.lives(one):
+            if one.lost or table.holder.lives(one):
                 continue
             if not one.outlives:
                 one = evolve(one, state="ended", how=DIED)  # noqa: PLW2901
-        line = _left(one)
+        line = left_line(one)
         if line in known:
             await keep(ctx, session, evolve(one, told=one.state == "ended"))
         else:
@@ -63,13 +78,21 @@ async def _of_left(ctx: PluginContext, table: Table, session: Session, known: fr
     return lines
 
 
-def _left(one: Record) -> str:
+def why(message: Message) -> list[str]:
+    """Say what a turn is for that processes began, a line for each; nothing for another one."""
+    texts = [part.text for part in message.parts if isinstance(part, Text) and part.quotes == QUOTED]
+    return [line[2:] for text in texts for line in text.split("\n") if line.startswith("- ")]
+
+
+def left_line(one: Record) -> str:
+    """Say in a line that the Hermes of one died, and what is known of it."""
     if one.state == "running":
         return f"- Hermes died while {one.id} ran, and it may still run; the tool process looks: {_short(one.command)}"
-    return _end(one)
+    return end_line(one)
 
 
-def _end(one: Record) -> str:
+def end_line(one: Record) -> str:
+    """Say in a line how one ended."""
     return f"- {said(one)}. It was: {_short(one.command)}"
 
 
@@ -79,4 +102,4 @@ def _short(command: str) -> str:
 
 def _known(messages: Sequence[Message]) -> frozenset[str]:
     texts = (part.text for one in messages if one.role == "user" for part in one.parts if isinstance(part, Text))
-    return frozenset(line for text in texts if text.startswith(_HEAD) for line in text.split("\n"))
+    return frozenset(line for text in texts if text.startswith(HEAD) for line in text.split("\n"))

@@ -80,10 +80,9 @@ async def _written(context: ToolContext, one: "Running", data: str) -> str:
     """Type, as a call of ``terminal``: what is typed is judged as what runs."""
     if not data:
         raise ToolError("There is nothing to write.", hint="Give data.")
-    from hermes_tool_terminal.background import KEYS
+    from hermes_tool_terminal.background import write
 
-    given = {"command": data, "background": f"{one.record.id} {KEYS}", "wall": one.record.walled}
-    result = await context.call("terminal", given)
+    result = await write(context, one, data)
     text = "\n".join(part.text for part in result.parts if isinstance(part, Text))
     if result.failed:
         raise ToolError(text)

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import hashlib
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from attrs import evolve
@@ -11,10 +12,11 @@ from attrs import evolve
 from hermes_core.context import PluginContext
 from hermes_core.environment import MARK
 from hermes_core.errors import HermesError, ToolError
-from hermes_core.kinds import Process, Resource, Workspace
+from hermes_core.kinds import Process, Resource, ToolContext, Workspace
 from hermes_core.types import ExecRequest, Feature, Session
+from hermes_tool_terminal.line import Line
 from hermes_tool_terminal.output import Output
-from hermes_tool_terminal.records import HAD, Holder, Record, keep, load
+from hermes_tool_terminal.records import HAD, Holder, Record, add, keep, load, plan_of, wait_for, wait_no_more
 from hermes_tool_terminal.watching import Watch
 from hermes_tool_terminal.wrapping import end_left, folder_of, look_at, wrapped
 
@@ -32,20 +34,25 @@ DIED = "Hermes died, and it died with it"
 class Running:
     """One process. ``record`` is what is written down of it; ``over`` is set once it has ended and that is written."""
 
-    def __init__(self, record: Record, output: Output) -> None:
-        self.record, self.output = record, output
+    def __init__(self, record: Record, output: Output, on_news: Callable[[], None]) -> None:
+        self.record, self.output, self._on_news = record, output, on_news
         self.handle: Process | None = None
         self.over = asyncio.Event()
         self.heard = asyncio.Event()
         self.news: list[str] = []  # lines it was watched for, which the model was not told of yet
+        self.planned = False  # a turn of its own tells of its end
         self.typed = False  # whether it takes input
+        self.line, self.typing = Line(), asyncio.Lock()
+        self.awaits: tuple[str, str] | None = None  # a line that is judged now, and the keys that complete it
         self.looking: asyncio.Task[None] | None = None
         self.watch = Watch(record.watch)
 
     def take(self, data: bytes) -> None:
         """Hear what it prints."""
         lines = self.output.take(data)
-        self.news = [*self.news, *self.watch.see(lines)][-5:]
+        if seen := self.watch.see(lines):
+            self.news = [*self.news, *seen][-5:]
+            self._on_news()
         self.heard.set()
 
     def watch_for(self, words: str) -> None:
@@ -95,11 +102,13 @@ class Processes:
 
     async def open(self) -> None:
         """Find again what an earlier Hermes left; what nobody else keeps and runs is kept from here on."""
+        planned = ((await plan_of(self._ctx, self._session)).get("plan") or {}).get("ids", ())
         for record in (await load(self._ctx, self._session)).values():
-            await self._found(record)
+            await self._found(record, planned=record.id in planned)
 
-    async def _found(self, record: Record) -> None:
+    async def _found(self, record: Record, *, planned: bool) -> None:
         one = self.known[record.id] = self._make(record)
+        one.planned = planned
         if record.state == "ended":
             one.over.set()
         left = record.state == "running" and not self._table.holder.lives(record)
@@ -118,14 +127,23 @@ class Processes:
         return await self._over(one, fate.status, how, told=False)
 
     def _make(self, record: Record) -> Running:
-        return Running(record, Output(_file_of(self._data, record), tty=record.tty))
+        return Running(record, Output(_file_of(self._data, record), tty=record.tty), self._tell)
+
+    def _tell(self) -> None:
+        """Have the conversation told, also where nobody speaks in it."""
+        from hermes_tool_terminal.telling import telling_of
+
+        telling_of(self._ctx).soon(self._session)
 
     async def start(
-        self, workspace: Workspace, program: str, command: str, *, workdir: str, wall: bool, tty: bool
+        self, context: ToolContext, program: str, command: str, *, workdir: str, wall: bool, tty: bool
     ) -> Running:
-        """Start one in a place as its caller may use it; it is written down before. Raises ToolError."""
+        """Start one in the place of a call, as it may use that; it is written down before. Raises ToolError."""
+        workspace, session = context.workspace, context.session
         if Feature.BACKGROUND not in workspace.features:
             raise ToolError("Nothing can run in the background here.", hint="Run it in the foreground with a timeout.")
+        from hermes_tool_terminal.telling import bounds_as_json, speaker_as_json
+
         async with self._starting:
             self._must_fit()
             outlives = workspace.wall.name == "none" or not wall
@@ -135,16 +153,17 @@ class Processes:
                 argv=argv, cwd=workdir, seconds=_FOREVER, limit=1_000, wall=wall,
                 on_output=lambda data: taken[0].take(data),  # noqa: PLW0108 - it is not there yet
             )  # fmt: skip
-            number = 1 + max((int(name[1:]) for name in self.known if name[1:].isdigit()), default=0)
             record = Record(
-                id=f"p{number}", session=self._session.id, command=command[:2_000], mark=request.env[MARK],
+                id="", session=self._session.id, command=command[:2_000], mark=request.env[MARK],
                 since=time.time(), holder=self._table.holder.id, host=self._table.holder.host, tty=tty,
-                outlives=outlives, walled=wall,
+                outlives=outlives, walled=wall, begins=not session.parent, outside=session.untrusted,
+                speaker=speaker_as_json(session), bounds=bounds_as_json(session),
             )  # fmt: skip
-            one = self._make(record)
+            if record.begins:
+                await wait_for(self._ctx, session, record.host)
+            record = await add(self._ctx, self._session, record)
+            one = self.known[record.id] = self._make(record)
             taken.append(one)
-            await keep(self._ctx, self._session, record)
-            self.known[record.id] = one
             self._ctx.state.setdefault(HAD, set()).add(self._session.id)
             try:
                 one.handle = await workspace.start(request)
@@ -184,15 +203,17 @@ class Processes:
             await keep(self._ctx, self._session, one.record)
         one.over.set()
         one.heard.set()
+        if one.record.begins and not told:
+            self._tell()
         if one.record.outlives:
             with contextlib.suppress(HermesError):
                 await end_left(self._workspace, one.record.mark, self._folder)
 
     async def end(self, one: Running, how: str, *, told: bool = True) -> None:
-        """End one with all it started; ``how`` is by whom."""
+        """End one with all it started; ``how`` is by whom. Nobody's end but its own begins a turn."""
         if one.ended:
             return
-        one.record = evolve(one.record, how=how)
+        one.record = evolve(one.record, how=how, begins=False)
         if one.looking:
             one.looking.cancel()
             await asyncio.wait([one.looking])
@@ -222,6 +243,9 @@ class Processes:
 
     async def close(self) -> None:
         """End all that run: the session rests, or Hermes ends."""
+        from hermes_tool_terminal.telling import telling_of
+
+        await telling_of(self._ctx).stop(self._session.id)
         mine = [one for one in self.running if one.handle is not None or one.looking is not None]
         await asyncio.gather(
             *(self.end(one, "it ended with the session", told=False) for one in mine), return_exceptions=True
@@ -229,6 +253,9 @@ class Processes:
         last = [one.looking for one in self.known.values() if one.looking and not one.looking.done()]
         if last:  # of those that ended a moment ago, what was kept for the case of a death is not cleared away yet
             await asyncio.wait(last, timeout=_LAST)
+        if not any(one.record.begins and not one.record.told for one in self.known.values()):
+            with contextlib.suppress(HermesError):
+                await wait_no_more(self._ctx, self._session.id)
 
 
 class Table:

@@ -1,10 +1,12 @@
 """What is kept of the processes of a session: in its documents, written before anything is done about them."""
 
+import asyncio
 import contextlib
 import fcntl
 import os
 import socket
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,13 +16,18 @@ from hermes_core.context import PluginContext
 from hermes_core.types import JSON, Session
 from hermes_core.values import frozen
 
-__all__ = ["HAD", "LEFT", "Holder", "Record", "keep", "load", "remembered"]
+__all__ = [
+    "HAD", "LEFT", "Holder", "Record", "add", "awaited", "keep", "load", "plan_of", "remembered", "wait_for",
+    "wait_no_more",
+]  # fmt: skip
 
 HAD, LEFT = "had", "left"  # of the plugin's state: sessions with processes; those of an earlier Hermes, by session
 
-_NAME = "processes"
+_NAME, _PLAN = "processes", "turns"
+_AWAITED = "awaited"  # the plugin's document: sessions with processes, for whoever looks after a death
 _NEW = 60.0  # seconds
 _MOST = 40  # records of a session; those that ended longest ago are forgotten first
+_SESSIONS = 1_000  # that are kept in mind
 
 
 @frozen(kw_only=True)
@@ -28,7 +35,9 @@ class Record:
     """One process. ``mark`` is how its tree is found, ``holder`` the Hermes that keeps it, on the machine ``host``.
 
     ``outlives`` says that no wall ends it with that Hermes; ``watch`` what its output is watched for.
-    ``told`` says that the model knows how it ended.
+    ``told`` says that the model knows how it ended, ``lost`` that it knows that its Hermes died. ``begins``: its end
+    may begin a turn, for the ``speaker`` and within the ``bounds`` of the one that began it. ``outside`` says that what
+    it runs was written by a model that had read text from outside.
     """
 
     id: str
@@ -46,6 +55,11 @@ class Record:
     how: str = ""
     watch: str = ""
     told: bool = False
+    lost: bool = False
+    begins: bool = False
+    outside: bool = False
+    speaker: dict[str, JSON] | None = None
+    bounds: dict[str, JSON] | None = None
 
 
 async def load(ctx: PluginContext, session: Session) -> dict[str, Record]:
@@ -58,7 +72,35 @@ async def remembered(ctx: PluginContext, session: Session) -> None:
     """Look up whether a session that is taken up has processes, and what an earlier Hermes left of them."""
     if records := await load(ctx, session):
         ctx.state.setdefault(HAD, set()).add(session.id)
-        ctx.state.setdefault(LEFT, {})[session.id] = [one for one in records.values() if not one.told]
+        planned = ((await plan_of(ctx, session)).get("plan") or {}).get("ids", ())
+        left = [one for one in records.values() if not one.told and one.id not in planned]
+        ctx.state.setdefault(LEFT, {})[session.id] = left
+        if planned or left:
+            from hermes_tool_terminal.telling import telling_of
+
+            telling_of(ctx).soon(session)
+
+
+async def plan_of(ctx: PluginContext, session: Session) -> Mapping[str, Any]:
+    """What is about to be told by a turn of its own, and when that was done before; not that of another session."""
+    found = await ctx.documents.get(_PLAN, owner=session.owner, session_id=session.id)
+    value = found.value if found and isinstance(found.value, dict) else {}
+    return value if value.get("session", session.id) == session.id else {}
+
+
+async def add(ctx: PluginContext, session: Session, record: Record) -> Record:
+    """Write a new one down, under the next number of its session: others may begin one there too."""
+    made = record
+
+    def with_it(old: JSON | None) -> JSON:
+        nonlocal made
+        known = _read(old)
+        mine = [one for one in known if one.session == session.id]
+        made = evolve(record, id=f"p{1 + max((int(n) for one in mine if (n := one.id[1:]).isdigit()), default=0)}")
+        return [asdict(one) for one in _few([*mine, made], made.id)]
+
+    await ctx.documents.change(_NAME, with_it, owner=session.owner, session_id=session.id)
+    return made
 
 
 async def keep(ctx: PluginContext, session: Session, record: Record) -> None:
@@ -67,12 +109,51 @@ async def keep(ctx: PluginContext, session: Session, record: Record) -> None:
     def with_it(old: JSON | None) -> JSON:
         known = {one.id: one for one in _read(old) if one.session == session.id}
         known[record.id] = record
-        ended = [one.id for one in known.values() if one.state == "ended" and one.id != record.id]
-        for gone in ended[: max(0, len(known) - _MOST)]:
-            del known[gone]
-        return [asdict(one) for one in known.values()]
+        return [asdict(one) for one in _few(list(known.values()), record.id)]
 
     await ctx.documents.change(_NAME, with_it, owner=session.owner, session_id=session.id)
+
+
+def _few(known: list[Record], but: str) -> list[Record]:
+    ended = [one.id for one in known if one.state == "ended" and one.id != but]
+    gone = ended[: max(0, len(known) - _MOST)]
+    return [one for one in known if one.id not in gone]
+
+
+async def awaited(ctx: PluginContext) -> dict[str, tuple[str, str, str]]:
+    """The sessions with processes: of which profile and person each is, and on which machine they ran."""
+    found = await ctx.documents.get(_AWAITED)
+    value = found.value if found and isinstance(found.value, dict) else {}
+    return {name: (str(one[0]), str(one[1]), str(one[2])) for name, one in value.items()}
+
+
+async def wait_for(ctx: PluginContext, session: Session, host: str) -> None:
+    """Keep in mind that a session has a process, before that is begun."""
+
+    def more(old: JSON | None) -> JSON:
+        known = {name: one for name, one in old.items() if name != session.id} if isinstance(old, dict) else {}
+        kept = list(known.items())[1 - _SESSIONS :]
+        return {**dict(kept), session.id: [session.owner.profile, session.owner.person, host]}
+
+    async with _alone(ctx):
+        await ctx.documents.change(_AWAITED, more)
+
+
+async def wait_no_more(ctx: PluginContext, session_id: str) -> None:
+    """Forget a session: nothing runs in it, and nothing is left to tell."""
+
+    def less(old: JSON | None) -> JSON | None:
+        return {name: one for name, one in old.items() if name != session_id} or None if isinstance(old, dict) else old
+
+    async with _alone(ctx):
+        if session_id in await awaited(ctx):
+            await ctx.documents.change(_AWAITED, less)
+
+
+def _alone(ctx: PluginContext) -> asyncio.Lock:
+    """One at a time: all sessions are in one document, and who was slower ten times is refused."""
+    lock: asyncio.Lock = ctx.state.setdefault("awaiting", asyncio.Lock())
+    return lock
 
 
 def _read(value: JSON | None) -> list[Record]:

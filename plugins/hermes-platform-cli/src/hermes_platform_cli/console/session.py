@@ -7,7 +7,8 @@ chat has one turn at a time; what arrives meanwhile is stored and waits, steers 
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncGenerator, Callable, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from typing import Any
 
 from attrs import evolve
 
@@ -30,6 +31,7 @@ from hermes_core.types import (
     TurnOrder,
     Usage,
     Verdict,
+    Waiting,
 )
 from hermes_platform_cli.console.chats import Chats
 from hermes_platform_cli.console.conversation import BEHIND, WAITS
@@ -38,6 +40,7 @@ from hermes_platform_cli.console.typed import outcome
 __all__ = ["ConsoleSession"]
 
 log = logging.getLogger(f"hermes.{__name__}")
+_LOOK = 1.0  # seconds between two looks for a turn that a plugin ordered in a conversation that rests
 
 
 class ConsoleSession(Chats):
@@ -48,6 +51,7 @@ class ConsoleSession(Chats):
     ) -> None:
         super().__init__(ctx, platform, session=session, require=require)
         self._waiting: dict[str, asyncio.Queue[Envelope | None]] = {}
+        self._playing: dict[str, asyncio.Task[None]] = {}  # what was begun last in each chat
         self._workers: set[asyncio.Task[None]] = set()
 
     async def serve(self) -> None:
@@ -63,21 +67,23 @@ class ConsoleSession(Chats):
             if not first:
                 await self._opening()
             receiving, left = asyncio.create_task(self._receive()), asyncio.create_task(self._typed.left.wait())
+            looking = asyncio.create_task(self._look())
             try:
                 await asyncio.wait({receiving, left}, return_when=asyncio.FIRST_COMPLETED)
                 if receiving.done():
                     receiving.result()
             finally:
-                receiving.cancel()
-                left.cancel()
-                await asyncio.wait({receiving, left})
+                for task in (receiving, left, looking):
+                    task.cancel()
+                await asyncio.wait({receiving, left, looking})
             for queue in self._waiting.values():
                 queue.put_nowait(None)
-            await asyncio.gather(*self._workers)
+            await asyncio.gather(*self._workers, *self._playing.values())
         finally:
-            for worker in (*self._workers, *self._typed.beside):
+            beside = (*self._workers, *self._playing.values(), *self._typed.beside)
+            for worker in beside:
                 worker.cancel()
-            await asyncio.gather(*self._workers, *self._typed.beside, return_exceptions=True)
+            await asyncio.gather(*beside, return_exceptions=True)
             await self._platform.close()
 
     async def _opening(self) -> None:
@@ -97,11 +103,45 @@ class ConsoleSession(Chats):
                 self._workers.add(worker)
             queue.put_nowait(envelope)
 
+    async def _look(self) -> None:
+        """Play what a plugin ordered in a conversation that rests, such as that a process of it has ended."""
+        while True:
+            await asyncio.sleep(_LOOK)
+            for chat, conversation in list(self._chats.items()):
+                if (session := conversation.session) is None or not self._rests(chat):
+                    continue
+                waiting: Sequence[Waiting] = ()
+                with contextlib.suppress(HermesError):  # the next look sees it
+                    waiting = await self._ctx.host.turns.waiting(session.id)
+                ordered = [one for one in waiting if one.envelope and "/" in one.envelope.platform]
+                if ordered and self._rests(chat) and conversation.session is session:
+                    conversation.over = False
+                    nobody = Message(role="user", parts=())
+                    known: dict[str, Any] = {
+                        "platform": self._platform.name,
+                        "account": "",
+                        "sender": "",
+                        "message": nobody,
+                    }
+                    envelope = Envelope(event_id=f"ordered:{ordered[0].id}", chat=chat, **known)
+                    self._begin(None, envelope, self._rest(envelope))
+
+    def _rests(self, chat: str) -> bool:
+        """Whether nothing is under way in a chat, and nothing came that is not seen to yet."""
+        queue, playing = self._waiting.get(chat), self._playing.get(chat)
+        working = chat in self._typed.working
+        return not working and (queue is None or queue.empty()) and (playing is None or playing.done())
+
+    def _begin(
+        self, before: "asyncio.Task[None] | None", envelope: Envelope, work: Coroutine[None, None, bool]
+    ) -> None:
+        self._playing[envelope.chat] = asyncio.create_task(self._after(before, envelope, work))
+
     async def _work(self, chat: str, queue: "asyncio.Queue[Envelope | None]") -> None:
         """Play what comes, one after another; what comes while a turn runs and need not wait for it is seen to now."""
-        playing: asyncio.Task[None] | None = None
         try:
             while envelope := await queue.get():
+                playing = self._playing.get(chat)
                 before = playing if playing and not playing.done() else None
                 if chat in self._typed.working and _words(envelope) == "/stop":
                     await self._platform.ack(envelope)
@@ -110,15 +150,15 @@ class ConsoleSession(Chats):
                 conversation = self._conversation(chat)
                 conversation.behind = conversation.behind and before is not None
                 if before and not conversation.over and await self._surely(envelope, self._meanwhile(envelope)):
-                    playing = asyncio.create_task(self._after(before, envelope, self._rest(envelope)))
+                    self._begin(before, envelope, self._rest(envelope))
                     continue
                 if not before:
                     conversation.over = _is_command(envelope)
-                playing = asyncio.create_task(self._after(before, envelope, self._one(envelope)))
-            if playing:
+                self._begin(before, envelope, self._one(envelope))
+            if playing := self._playing.get(chat):
                 await playing
         finally:
-            if playing:
+            if playing := self._playing.get(chat):
                 playing.cancel()
                 await asyncio.wait({playing})
 
