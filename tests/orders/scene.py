@@ -29,6 +29,7 @@ MODULES = (
     "memory_compressor",
     "backend_local",
     "platform_gateway",
+    "platform_webhook",
 )
 HOSTILE = "session"  # the conversation that an order comes into
 

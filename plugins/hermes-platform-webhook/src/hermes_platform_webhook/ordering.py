@@ -35,7 +35,7 @@ class Ordering(Service):
     alone = True
 
     def __init__(self, ctx: PluginContext) -> None:
-        self._ctx = ctx
+        self.ctx = ctx
         self._config: Config = ctx.config or Config()
         self._done: dict[str, deque[float]] = {}
         self._tidied = 0.0
@@ -44,7 +44,7 @@ class Ordering(Service):
     def _rows(self) -> "Rows":
         from hermes_platform_webhook.rows import Rows
 
-        rows: Rows = self._ctx.state.setdefault("rows", Rows(self._ctx.store))
+        rows: Rows = self.ctx.state.setdefault("rows", Rows(self.ctx.store))
         return rows
 
     async def run(self) -> None:
@@ -52,9 +52,9 @@ class Ordering(Service):
         from hermes_platform_webhook.rows import ACCEPTED
         from hermes_platform_webhook.sealed import make_key
 
-        make_key(self._ctx)  # subscriptions that are made later are then readable here
+        make_key(self.ctx)  # subscriptions that are made later are then readable here
         told = asyncio.Event()
-        leave = await self._ctx.store.subscribe(ACCEPTED, told.set)
+        leave = await self.ctx.store.subscribe(ACCEPTED, told.set)
         try:
             while True:
                 told.clear()
@@ -68,7 +68,7 @@ class Ordering(Service):
         """Say how many wait, and how many could not be done."""
         counts = await self._rows.counts()
         words = [f"{counts[state]} {state}" for state in ("waiting", "failed") if counts.get(state)]
-        failed = f"; {self._ctx.program} webhook log --failed" if counts.get("failed") else ""
+        failed = f"; {self.ctx.program} webhook log --failed" if counts.get("failed") else ""
         return ", ".join(words) + failed
 
     async def round(self) -> None:
@@ -100,21 +100,21 @@ class Ordering(Service):
             if came.tries + 1 < _TRIES:
                 await self._rows.later(came, min(_LONGEST, _FIRST * 4**came.tries), str(error))
                 return
-            self._ctx.log.warning("a delivery of the webhook %s could not be done: %s", subscription.name, error)
+            self.ctx.log.warning("a delivery of the webhook %s could not be done: %s", subscription.name, error)
             await self._rows.settle(came.id, "failed", note=str(error))
             return
         await self._rows.settle(came.id, "done", session=session)
 
     async def _told(self, subscription: Subscription, came: Delivery) -> str:
         """Order the turn, or send the message; the turn's session. Raises UserError where that cannot be done now."""
-        owner = owner_of(self._ctx, subscription)
-        rights = await self._ctx.host.rights(owner)
+        owner = owner_of(self.ctx, subscription)
+        rights = await self.ctx.host.rights(owner)
         if rights.silent or rights.refused or not rights.role:
             raise UserError(rights.refused or f"Nothing of {owner.person} is heard now.")
         name = f"{subscription.name} {came.digest}"  # the same after a death between the turn and its row
         message = message_of(subscription, came)
         if subscription.direct:
-            await self._ctx.messages.send(owner, subscription.deliver, message, key=f"webhook {name}")
+            await self.ctx.messages.send(owner, subscription.deliver, message, key=f"webhook {name}")
             return ""
         order = TurnOrder(
             event=name,
@@ -124,9 +124,9 @@ class Ordering(Service):
             ask=subscription.deliver if subscription.asks else "",
             bounds=None if subscription.tools is None else TurnBounds(tools=tuple(subscription.tools)),
         )
-        if session := await self._ctx.turns.queue(message, owner=owner, order=order):
+        if session := await self.ctx.turns.queue(message, owner=owner, order=order):
             return session
-        past = await self._ctx.turns.past(name, owner=owner)
+        past = await self.ctx.turns.past(name, owner=owner)
         return past.session_id if past else ""
 
 
