@@ -22,6 +22,7 @@ async def deliver(home: str, many: int) -> None:
     kernel = Bench(Path(home))
     kernel.tmp_plugin("hermes_platform_webhook")
     kernel.tmp_plugin("hermes_platform_gateway")
+    kernel.tmp_plugin("hermes_provider_offline")
     async with kernel:
         runtime = kernel.runtime
         runtime.loader.load_contributing("services")
@@ -42,7 +43,7 @@ async def deliver(home: str, many: int) -> None:
                 await made[0].round()
         await made[0].round()
         for row in await rows.log(most=1_000):
-            print(json.dumps(["row", row.delivery, row.state, row.session]), flush=True)
+            print(json.dumps(["row", row.delivery, row.state, row.session, row.note]), flush=True)
         for session in await ctx.turns.interrupted():
             print(json.dumps(["turn", session]), flush=True)
 
