@@ -60,7 +60,7 @@ def _subscribe(ctx: PluginContext) -> "click.Command":
     @click.option("--kind", type=click.Choice(KINDS), help="Who signs it, and how. A new one is generic.")
     @click.option("--prompt", help="What you want done when it comes. Nothing of the payload is put into this.")
     @click.option(
-        "--template", help="What of the payload is told: {names.0.of} what is in it, or {__raw__}, all of it."
+        "--template", help="What of the payload is told: {place.in.it} is what stands there, {__raw__} all of it."
     )
     @click.option(
         "--event", "events", multiple=True, help="Hear only this, as push or pull_request.opened. Repeatable."
@@ -162,6 +162,9 @@ async def _check(ctx: PluginContext, wanted: Subscription) -> None:
     if wanted.folder and not (Path(wanted.folder).is_absolute() and Path(wanted.folder).is_dir()):
         raise UserError(f"{wanted.folder} is no folder.", hint="Give its whole path.")
     owner = owner_of(ctx, wanted)
+    known = {one.person for one in await ctx.sessions.people() if one.profile == owner.profile} | {ctx.owner.person}
+    if owner.person not in known:
+        raise UnknownName("person", owner.person, sorted(known))
     rights = await ctx.host.rights(owner)
     if rights.silent or rights.refused or not rights.role:
         raise UserError(rights.refused or f"Nothing of {owner.person} is heard now.")

@@ -30,6 +30,16 @@ def _table(name: str, *columns: str) -> sa.Table:
 subscriptions = _table("subscriptions", "name", "person", "told", "created")
 deliveries = _table("deliveries", "id", *_COLUMNS)
 
+# Those of every delivery that comes in, made once: to make a statement costs more than to run it.
+_ONE = sa.select(subscriptions).where(subscriptions.c.name == sa.bindparam("wanted"))
+_WRITE = sa.insert(deliveries)
+_ABOVE = (
+    sa.select(deliveries.c.id)
+    .where(deliveries.c.state == "waiting", deliveries.c.route == sa.bindparam("wanted"))
+    .limit(1)
+    .offset(sa.bindparam("most", type_=sa.Integer))
+)
+
 
 def _unit(
     begin: Begin = WRITE,
@@ -60,7 +70,7 @@ class Rows:
     @_unit(READ)
     def subscription(self, tx: TablesTransaction, name: str) -> Subscription | None:
         """Return one of them, or None."""
-        return next(map(_read, tx.execute(sa.select(subscriptions).where(subscriptions.c.name == name))), None)
+        return next(map(_read, tx.execute(_ONE, {"wanted": name})), None)
 
     @_unit(READ)
     def subscribed(self, tx: TablesTransaction) -> Sequence[Subscription]:
@@ -93,12 +103,11 @@ class Rows:
 
     @_unit()
     def _accept(self, tx: TablesTransaction, came: Delivery, most: int) -> Accepted:
-        waiting = sa.select(deliveries.c.id).where(deliveries.c.state == "waiting", deliveries.c.route == came.route)
         values: dict[str, Any] = {name: getattr(came, name) for name in _COLUMNS}
         values |= {name: clean(value) for name, value in values.items() if isinstance(value, str)}
         now = tx.clock()
-        tx.execute(sa.insert(deliveries).values(**{**values, "received": now, "due": now}))
-        if tx.execute(waiting.limit(1).offset(most)):
+        tx.execute(_WRITE, {**values, "received": now, "due": now})
+        if tx.execute(_ABOVE, {"wanted": came.route, "most": most}):
             raise _Full
         tx.tell(ACCEPTED)
         return "accepted"
