@@ -69,6 +69,7 @@ COMMANDS = {  # their first words; of those below a heading of the kernel all
     "hermes-tool-backup": ("backup", "profile"),
     "hermes-tool-checkpoints": ("checkpoints",),
     "hermes-tool-commands": ("why",),
+    "hermes-tool-events": ("events",),
     "hermes-tool-guard": ("guard",),
     "hermes-tool-message": ("send",),
     "hermes-tool-metrics": ("metrics",),

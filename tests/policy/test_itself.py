@@ -426,8 +426,8 @@ clone, profile create, profile delete, profile export, profile import, profile r
 check, secrets list, send, sessions import, setup, shared, shared end, skills approve, skills disable, skills enable,
 skills install, skills new, skills pin, skills reject, skills remove, skills rollback, store, store check, store
 compact, store downgrade, store erase, store move, store rebuild, store reindex, store repair, tools, tools disable,
-tools enable, trust add, trust forget, update, vault add, vault bind, vault remove, vault show, vault unbind, webhook
-again, webhook remove, webhook subscribe, webhook test, workshop accept, workshop enable, workshop rollback
+tools enable, trust add, trust forget, update, vault add, vault bind, vault remove, vault show, vault unbind, workshop
+accept, workshop enable, workshop rollback
 """
 
 
