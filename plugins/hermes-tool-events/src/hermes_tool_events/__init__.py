@@ -1,4 +1,4 @@
-"""Tells other services, phones and mailboxes what happened here. What runs in a gateway or behind the API is told."""
+"""Tells other services, phones and mailboxes what happened here. What a gateway plays is told."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -7,9 +7,9 @@ from hermes_core.context import PluginContext
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import Service
 from hermes_core.types import Command, Migration
-from hermes_tool_events.hearing import on_turn_end, on_turn_start
+from hermes_tool_events.hearing import on_gateway_start, on_turn_end, on_turn_start
 
-__all__ = ["on_turn_end", "on_turn_start"]
+__all__ = ["on_gateway_start", "on_turn_end", "on_turn_start"]
 
 
 @hookimpl

@@ -1,4 +1,4 @@
-"""Which turns are to be told of. A row says so before a turn is over, so a death right after its end loses nothing."""
+"""Which turns are to be told of, a gateway's: a row says so before one is over, so no death loses that it was."""
 
 from hermes_core.context import PluginContext
 from hermes_core.hooks import hookimpl
@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_tool_events.rows import Rows
 
-__all__ = ["on_turn_end", "on_turn_start", "rows_of"]
+__all__ = ["on_gateway_start", "on_turn_end", "on_turn_start", "rows_of"]
 
 
 def rows_of(ctx: PluginContext) -> "Rows":
@@ -21,7 +21,14 @@ def rows_of(ctx: PluginContext) -> "Rows":
 
 def _is_told(ctx: PluginContext, session: Session) -> bool:
     """Tell whether anybody hears of turns in a session; of child agents nobody does, they work for a turn that is."""
-    return bool(ctx.config and ctx.config.targets and session.turn and (not session.parent or "/" in session.parent))
+    serves = ctx.state.get("serves") and ctx.config and ctx.config.targets
+    return bool(serves and session.turn and (not session.parent or "/" in session.parent))
+
+
+@hookimpl
+async def on_gateway_start(ctx: PluginContext) -> None:
+    """Tell of turns from now on; what happens in a terminal is seen there."""
+    ctx.state["serves"] = True
 
 
 @hookimpl

@@ -46,7 +46,7 @@ async def _post(ctx: PluginContext, target: TargetSettings, one: Told) -> None:
     else:
         title, words = in_words(one)
         body = words.encode()
-        headers = {"Title": title, "Content-Type": "text/plain; charset=utf-8", "X-Sequence-Id": _short(one.event)}
+        headers = {"Title": title, "Content-Type": "text/plain; charset=utf-8"}
         headers |= {"Authorization": f"Bearer {secret}"} if secret else {}
     rules = ctx.urls._replace(allow_private=target.private, is_secret=None)
     try:
