@@ -82,6 +82,7 @@ COMMANDS = {  # their first words; of those below a heading of the kernel all
     "hermes-tool-skills": ("skills",),
     "hermes-tool-upkeep": ("store",),
     "hermes-tool-vault": ("vault",),
+    "hermes-tool-watch": ("watch",),
     "hermes-tool-workshop": ("workshop",),
 }
 TABLES = (  # of [contributes]: from the hooks that contribute, and what a manifest alone declares
