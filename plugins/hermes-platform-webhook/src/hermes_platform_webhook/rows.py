@@ -33,12 +33,6 @@ deliveries = _table("deliveries", "id", *_COLUMNS)
 # Those of every delivery that comes in, made once: to make a statement costs more than to run it.
 _ONE = sa.select(subscriptions).where(subscriptions.c.name == sa.bindparam("wanted"))
 _WRITE = sa.insert(deliveries)
-_ABOVE = (
-    sa.select(deliveries.c.id)
-    .where(deliveries.c.state == "waiting", deliveries.c.route == sa.bindparam("wanted"))
-    .limit(1)
-    .offset(sa.bindparam("most", type_=sa.Integer))
-)
 
 
 def _unit(
@@ -66,6 +60,7 @@ class Rows:
 
     def __init__(self, store: StoreBroker) -> None:
         self.store = store
+        self._room: dict[str, int] = {}  # how many more may wait, as far as is known: counted when that is none
 
     @_unit(READ)
     def subscription(self, tx: TablesTransaction, name: str) -> Subscription | None:
@@ -94,23 +89,29 @@ class Rows:
 
     async def accept(self, came: Delivery, most: int) -> Accepted:
         """Write down that a delivery came in, which nothing has been done about yet; ``most`` may wait."""
+        if self._room.get(came.route, 0) <= 0:
+            self._room[came.route] = most - await self._waiting(came.route)
+        if self._room[came.route] <= 0:
+            return "full"
+        self._room[came.route] -= 1
         try:
-            return await self._accept(came, most)
+            await self._accept(came)
         except Conflict:
             return "known"
-        except _Full:
-            return "full"
+        return "accepted"
 
     @_unit()
-    def _accept(self, tx: TablesTransaction, came: Delivery, most: int) -> Accepted:
+    def _accept(self, tx: TablesTransaction, came: Delivery) -> None:
         values: dict[str, Any] = {name: getattr(came, name) for name in _COLUMNS}
         values |= {name: clean(value) for name, value in values.items() if isinstance(value, str)}
         now = tx.clock()
         tx.execute(_WRITE, {**values, "received": now, "due": now})
-        if tx.execute(_ABOVE, {"wanted": came.route, "most": most}):
-            raise _Full
         tx.tell(ACCEPTED)
-        return "accepted"
+
+    @_unit(READ)
+    def _waiting(self, tx: TablesTransaction, route: str) -> int:
+        waiting = (deliveries.c.state == "waiting", deliveries.c.route == route)
+        return int(tx.execute(sa.select(sa.func.count().label("many")).where(*waiting))[0]["many"])
 
     @_unit(READ)
     def routes_due(self, tx: TablesTransaction) -> Sequence[str]:
@@ -164,10 +165,6 @@ class Rows:
         """Forget what came in longer ago than that, and is settled; how many there were."""
         old = sa.and_(deliveries.c.received < tx.clock() - seconds, deliveries.c.state != "waiting")
         return tx.execute(sa.delete(deliveries).where(old)).changed
-
-
-class _Full(Exception):
-    """Too many wait: nothing is written."""
 
 
 def _read(row: Any) -> Subscription:
