@@ -220,10 +220,10 @@ def _test(ctx: PluginContext) -> "click.Command":
 
     @click.command("test")
     @click.argument("name")
-    @click.option("--payload", type=click.File("rb"), help="A file with the JSON to send; - is stdin.")
+    @click.option("--payload", help="A file with the JSON to send; - is stdin.")
     @click.option("--event", default="", help="The event that it is sent as.")
     @click.option("--dry-run", is_flag=True, help="Only print what would be told; nothing is written.")
-    async def command(name: str, payload: Any, event: str, dry_run: bool) -> None:
+    async def command(name: str, payload: str | None, event: str, dry_run: bool) -> None:
         """Send a signed example to a subscription, as its service would.
 
         It goes through the route itself, in this process, and is answered as the service would be. What is accepted
@@ -236,7 +236,7 @@ def _test(ctx: PluginContext) -> "click.Command":
         from hermes_platform_webhook.trying import example, post, told_of
 
         subscription = await _named(ctx, name)
-        body = payload.read() if payload else example(subscription)
+        body = _read(payload) if payload else example(subscription)
         if dry_run:
             click.echo(told_of(subscription, body))
             return
@@ -246,6 +246,16 @@ def _test(ctx: PluginContext) -> "click.Command":
             raise UserError("It was refused.")
 
     return command
+
+
+def _read(file: str) -> bytes:
+    import sys
+    from pathlib import Path
+
+    try:
+        return sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+    except OSError as error:
+        raise UserError(f"{file} cannot be read: {error.strerror}.") from None
 
 
 def _log(ctx: PluginContext) -> "click.Command":

@@ -46,7 +46,7 @@ def sign(kind: Kind, secret: str, body: bytes, *, now: float, delivery: str, eve
     """Return the headers with which a service of this kind would send a body: for tests of a subscription."""
     stamp = str(int(now))
     if kind == "github":
-        named = {"x-github-event": event or "ping", "x-github-delivery": delivery}
+        named = {"x-github-event": event or "push", "x-github-delivery": delivery}
         return {**named, "x-hub-signature-256": f"sha256={_hex(secret.encode(), body)}"}
     if kind == "gitlab":
         return {"x-gitlab-token": secret, "x-gitlab-event": event or "Push Hook", "idempotency-key": delivery}

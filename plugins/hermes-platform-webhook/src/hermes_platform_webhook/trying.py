@@ -4,6 +4,7 @@ import json
 import secrets
 import time
 from collections.abc import MutableMapping
+from contextlib import suppress
 from typing import Any
 
 from hermes_core.context import PluginContext
@@ -45,7 +46,8 @@ async def post(ctx: PluginContext, subscription: Subscription, body: bytes, even
     """Send a signed body to the route; its status, and what it says."""
     named, _, action = (event or next(iter(subscription.events), "")).partition(".")
     if action and b'"action"' not in body and subscription.kind in ("github", "generic"):
-        body = json.dumps({"action": action, **json.loads(body)}).encode()
+        with suppress(ValueError, TypeError):  # what is no JSON is the route's to refuse
+            body = json.dumps({"action": action, **json.loads(body)}).encode()
     secret = open_sealed(ctx, subscription.name, subscription.sealed)
     signed = sign(
         subscription.kind, secret, body, now=time.time(), delivery=f"test-{secrets.token_hex(8)}", event=named
