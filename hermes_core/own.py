@@ -64,10 +64,12 @@ COMMANDS = {  # their first words; of those below a heading of the kernel all
     "hermes-platform-cli": ("approvals", "chat", "config edit", "config env-path", "config path", "config show", "dump", "grants", "help", "insights", "logs", "model", "plugins install", "plugins remove", "plugins sync", "prompt-size", "resume", "sessions", "setup", "status", "tools", "update"),
     "hermes-platform-gateway": ("gateway", "people"),
     "hermes-platform-tui": ("web",),
+    "hermes-platform-webhook": ("webhook",),
     "hermes-tool-authoring": ("plugins audit", "plugins check", "plugins new"),
     "hermes-tool-backup": ("backup", "profile"),
     "hermes-tool-checkpoints": ("checkpoints",),
     "hermes-tool-commands": ("why",),
+    "hermes-tool-events": ("events",),
     "hermes-tool-guard": ("guard",),
     "hermes-tool-message": ("send",),
     "hermes-tool-metrics": ("metrics",),
@@ -80,6 +82,7 @@ COMMANDS = {  # their first words; of those below a heading of the kernel all
     "hermes-tool-skills": ("skills",),
     "hermes-tool-upkeep": ("store",),
     "hermes-tool-vault": ("vault",),
+    "hermes-tool-watch": ("watch",),
     "hermes-tool-workshop": ("workshop",),
 }
 TABLES = (  # of [contributes]: from the hooks that contribute, and what a manifest alone declares

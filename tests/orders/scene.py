@@ -21,7 +21,7 @@ from hermes_tool_vault.sealed import Vault
 TOOLS = (
     "files", "terminal", "guard", "todo", "web", "skills", "workshop", "delegate", "message", "recall", "references",
     "search", "clarify", "provenance", "context_files", "persona", "commands", "redaction", "loops", "transcripts",
-    "vault",
+    "vault", "watch",
 )  # fmt: skip
 MODULES = (
     *(f"tool_{name}" for name in TOOLS),
@@ -29,6 +29,7 @@ MODULES = (
     "memory_compressor",
     "backend_local",
     "platform_gateway",
+    "platform_webhook",
 )
 HOSTILE = "session"  # the conversation that an order comes into
 

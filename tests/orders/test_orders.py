@@ -5,6 +5,8 @@ from collections.abc import Sequence
 import chats  # noqa: F401 - it adds ways, as the next does
 import history  # noqa: F401
 import pytest
+import watches  # noqa: F401
+import webhooks  # noqa: F401
 from corpus import Action, Order, actions, sampled
 from obedient import order
 from scene import as_line, scene

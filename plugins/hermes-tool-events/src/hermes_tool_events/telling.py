@@ -1,0 +1,176 @@
+"""Tells what happened, in one process of all that share the store, until it was taken or is given up."""
+
+import asyncio
+import hashlib
+import json
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from fnmatch import fnmatchcase
+from typing import Any
+
+from attrs import evolve
+
+from hermes_core.codec import plain_text
+from hermes_core.context import PluginContext
+from hermes_core.errors import HermesError, UnknownName
+from hermes_core.kinds import Service
+from hermes_core.types import Principal
+from hermes_tool_events.config import Config, TargetSettings
+from hermes_tool_events.hearing import rows_of
+from hermes_tool_events.values import Begun, Told
+
+__all__ = ["PAUSES", "Telling", "event_of"]
+
+PAUSES = (5.0, 60.0, 300.0, 1_800.0, 7_200.0, 18_000.0, 36_000.0)  # seconds before it is tried again: a day in all
+_LOOK, _PAUSE = 2.0, 0.2  # seconds between two looks for questions, and at least between any two
+_LOST, _STRAYS = 30.0, 60.0  # after which a turn that did not say that it is over is looked at, and how often
+_TEXT = 2_000  # characters of an answer
+_AT_ONCE = 8  # that are told at the same time
+_TIDY = 3_600.0
+
+
+class Telling(Service):
+    """Finds out what happened, and tells it."""
+
+    name = "events"
+    alone = True
+
+    def __init__(self, ctx: PluginContext) -> None:
+        self.ctx = ctx
+        self._config: Config = ctx.config or Config()
+        self._strays = self._tidied = -_TIDY
+
+    async def run(self) -> None:
+        """Look, and wait for more."""
+        from hermes_tool_events.rows import NEWS
+
+        if not self._config.targets:
+            return
+        told = asyncio.Event()
+        leave = await self.ctx.store.subscribe(NEWS, told.set)
+        try:
+            while True:
+                told.clear()
+                await self.round()
+                await asyncio.sleep(_PAUSE)
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(told.wait(), _LOOK)
+        finally:
+            leave()
+
+    async def status(self) -> str:
+        """Say what waits, and what was given up."""
+        counts = await rows_of(self.ctx).counts()
+        words = [f"{counts[state]} {state}" for state in ("waiting", "dead") if counts.get(state)]
+        return ", ".join(words) + (f"; {self.ctx.program} events log --dead" if counts.get("dead") else "")
+
+    async def round(self, *, lost: float = _LOST) -> None:
+        """Write down what happened, and tell what is due."""
+        rows, now = rows_of(self.ctx), time.monotonic()
+        if now - self._tidied > _TIDY:
+            self._tidied = now
+            await rows.forget(self._config.keep_days * 86_400)
+        strays = now - self._strays > _STRAYS
+        if strays:
+            self._strays = now
+        for one in await rows.unsettled(lost if strays else 0.0):
+            await self._turn(one)
+        await self._questions()
+        due = await rows.due()
+        for at in range(0, len(due), _AT_ONCE):
+            await asyncio.gather(*(self._tell(one) for one in due[at : at + _AT_ONCE]))
+
+    async def _turn(self, one: Begun) -> None:
+        """Write down what is told of a turn, if it is over: the kernel's own row says so, and how it ended."""
+        owner = evolve(self.ctx.owner, person=one.person)
+        found = await self.ctx.sessions.traces(owner, one.turn)
+        turn = next((row for path in found for row in path.turns if row["id"] == one.turn), None)
+        if turn is None:  # its session was deleted
+            await rows_of(self.ctx).settle(one.turn, ())
+        elif turn["state"] != "open":
+            known = {name: turn[name] for name in ("provider", "model", "input", "output", "cost", "calls")}
+            data = {"session": one.session, "turn": one.turn, "origin": one.origin, "person": one.person}
+            data |= {"seconds": round(max(0.0, turn["ended"] - turn["started"]), 3), "error": turn["error"], **known}
+            name, when = f"turn.{turn['state']}", turn["ended"]
+            wanted = self._wanted(name, one.origin)
+            text = await self._answer(owner, one) if any(target.text for target in wanted.values()) else ""
+            await rows_of(self.ctx).settle(one.turn, _told(wanted, name, one.turn, when, data, text), one.person)
+
+    async def _answer(self, owner: Principal, one: Begun) -> str:
+        """Return what was said last in a session, without secrets."""
+        with suppress(UnknownName):
+            for _, message in reversed(await self.ctx.sessions.read(owner, one.session)):
+                if message.role == "assistant" and (text := plain_text(message.parts)):
+                    return self.ctx.masks.text(text[:_TEXT])
+        return ""
+
+    async def _questions(self) -> None:
+        """Write down the questions that wait for the owner, each once."""
+        if not self._wanted("question.asked", ""):
+            return
+        asked = {_event("question.asked", one.id): one for one in await self.ctx.approvals.list(
+            self.ctx.owner, limit=100, admin=True
+        )}  # fmt: skip
+        known = await rows_of(self.ctx).known(list(asked)) if asked else set()
+        for event, one in asked.items():
+            if event not in known:
+                data = {"session": one.session_id, "turn": one.turn_id, "question": one.id, "risk": one.risk}
+                subject = self.ctx.masks.text(one.subject[:_TEXT])
+                wanted = self._wanted("question.asked", "")
+                told = _told(wanted, "question.asked", one.id, one.asked, data, subject, field="subject")
+                await rows_of(self.ctx).settle("", told, self.ctx.owner.person)
+
+    def _wanted(self, name: str, origin: str) -> Mapping[str, TargetSettings]:
+        return {
+            called: one
+            for called, one in self._config.targets.items()
+            if (not one.events or any(fnmatchcase(name, glob) for glob in one.events))
+            and (not one.origins or not origin or origin in one.origins)
+        }
+
+    async def _tell(self, one: Told) -> None:
+        """Tell one, and write down that it was. A death in between tells it again, under the same name."""
+        from hermes_tool_events.sending import GaveUp, send
+
+        target = self._config.targets.get(one.target)
+        try:
+            if target is None:
+                raise GaveUp("Nobody of this name is told any more.")
+            await send(self.ctx, target, self._config.mail, one)
+        except HermesError as error:
+            over = isinstance(error, GaveUp) or one.tries >= len(PAUSES)
+            note = self.ctx.masks.text(str(error))
+            if over:
+                self.ctx.log.warning("%s could not be told of %s: %s", one.target, one.name, note)
+            await rows_of(self.ctx).failed(one.id, note, None if over else PAUSES[one.tries])
+        else:
+            await rows_of(self.ctx).done(one.id)
+
+
+def event_of(name: str, about: str, when: float, data: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the name of an event, and what happened as JSON, after Standard Webhooks."""
+    stamp = datetime.fromtimestamp(when, UTC).isoformat().replace("+00:00", "Z")
+    return _event(name, about), json.dumps({"type": name, "timestamp": stamp, "data": data}, ensure_ascii=False)
+
+
+def _event(name: str, about: str) -> str:
+    return f"evt_{hashlib.sha256(f'{name} {about}'.encode()).hexdigest()[:40]}"
+
+
+def _told(
+    wanted: Mapping[str, TargetSettings],
+    name: str,
+    about: str,
+    when: float,
+    data: Mapping[str, Any],
+    text: str,
+    field: str = "answer",
+) -> Sequence[Told]:
+    """Return what each target is told; what was said only where its settings say so."""
+    found = []
+    for called, target in wanted.items():
+        event, body = event_of(name, about, when, {**data, field: text} if target.text and text else data)
+        found.append(Told(event=event, target=called, name=name, body=body))
+    return found
