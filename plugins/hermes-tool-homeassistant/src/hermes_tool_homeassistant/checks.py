@@ -19,6 +19,9 @@ def checks(ctx: PluginContext) -> Sequence[Check]:
 
     async def run() -> Sequence[Finding]:
         config: Config = ctx.config or Config()
+        if not ctx.secrets.get(TOKEN):
+            text = "Home Assistant is not set up yet: there is no token"
+            return [Finding(level="warning", text=text, fix=f"{ctx.program} setup homeassistant")]
         client = Client(config.url, ctx.secrets.get(TOKEN), _PATIENCE)
         try:
             await client.open()

@@ -157,7 +157,7 @@ def _message(rule: RuleSettings, change: Change) -> Message:
     happened = (
         f"{plain(change.entity)}{name} became {plain(change.after)}; it was {plain(change.before)}. {change.when}"
     )
-    return Message(role="user", parts=(Text(text=rule.say), Text(text=happened, quotes=_WHOSE)), untrusted=True)
+    return Message(role="user", parts=(Text(text=f"{rule.say}\n"), Text(text=happened, quotes=_WHOSE)), untrusted=True)
 
 
 def _order(name: str, rule: RuleSettings, change: Change) -> TurnOrder:
