@@ -49,7 +49,7 @@ class TurnRows:
                 break
         opened = await opening
         if looks:  # what masks is imported now: the end of each turn is logged
-            self._sessions.runtime.settings.masks.always("")
+            self._sessions.runtime.settings.masks.data({"session": self._state.session.id})
         return opened
 
     @property

@@ -7,11 +7,12 @@ and no async.
 import asyncio
 import sys
 import time
+from bisect import insort
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout, suppress
 from functools import cache, partial
-from types import ModuleType
+from types import FunctionType, MethodType, ModuleType
 from typing import Any, TextIO, TypeVar
 
 import pluggy
@@ -39,9 +40,10 @@ _PATIENCE, _WINDOW = 3, 600.0  # so many failures of one kind in so many seconds
 
 class _Plugins(pluggy.PluginManager):
     def parse_hookimpl_opts(self, plugin: Any, name: str) -> Any:
-        """Do as pluggy does, which is slow: of a module it is asked for what has the mark of a hook alone."""
-        if isinstance(plugin, ModuleType) and f"{PROJECT}_impl" not in getattr(vars(plugin).get(name), "__dict__", ()):
-            return None
+        """Do as pluggy does, which is slow: a hook in a module is a function, and bears the mark itself."""
+        if isinstance(plugin, ModuleType):
+            one = vars(plugin).get(name)
+            return one.__dict__.get(f"{PROJECT}_impl") if isinstance(one, FunctionType | MethodType) else None
         return super().parse_hookimpl_opts(plugin, name)
 
 
@@ -93,9 +95,7 @@ class Dispatch:
         self._contributed.clear()
         for one in found:
             one.on_hang = on_hang
-            line = self._hooks[one.mode, one.hook]
-            line.append(one)
-            line.sort(key=lambda implementation: implementation.order)
+            insort(self._hooks[one.mode, one.hook], one, key=lambda implementation: implementation.order)
 
     def implementations(self, hook: str) -> list[str]:
         """Return the labels of the plugins behind a hook, in the order they are called."""

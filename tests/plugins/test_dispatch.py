@@ -69,6 +69,30 @@ def test_an_undeclared_hook_is_not_permitted():
     assert made.implementations("admit") == []
 
 
+def test_a_hook_of_a_module_is_a_function_or_a_method_and_nothing_that_is_wrapped_around_one():
+    code = """
+from functools import cache
+
+@hookimpl
+async def on_fault(fault): ...
+
+class Held:
+    @hookimpl
+    async def admit(self, envelope): ...
+
+admit = Held().admit
+
+@cache
+@hookimpl
+def on_turn_start(message): ...
+"""
+    made = Dispatch()
+    installed, module = plugin("tool/held", code, uses=["on_fault", "admit", "on_turn_start"])
+    made.register(installed, module, None)
+    assert made.implementations("on_fault") == made.implementations("admit") == ["tool/held"]
+    assert made.implementations("on_turn_start") == []
+
+
 def test_a_module_is_registered_once():
     made = Dispatch()
     installed, module = plugin("tool/a", "")

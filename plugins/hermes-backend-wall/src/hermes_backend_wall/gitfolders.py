@@ -49,6 +49,7 @@ class Walk:
     def __init__(self, root: str, counts: Callable[[str, bool], bool]) -> None:
         self._root, self._counts = root, counts
         self._rows: list[Row] = []
+        self._marks: list[tuple[str, int, int]] = []
         self._last: tuple[int, list[Row], bool] = (0, [], False)
 
     def find(self, most: int) -> tuple[list[Row], bool]:
@@ -64,6 +65,7 @@ class Walk:
                 row = self._read(inner, known.get(inner))
                 self._rows.append(row)
                 waiting.extend(row.below)
+        self._marks = [(row.full, row.changed, row.inode) for row in self._rows]
         self._last = (most, self._rows, not waiting)
         return self._last[1:]
 
@@ -71,13 +73,13 @@ class Walk:
         """Whether no folder changed; no command sets the time that tells."""
         look = os.lstat
         try:
-            for row in self._rows:
-                status = look(row.full)
-                if status.st_ctime_ns != row.changed or status.st_ino != row.inode:
+            for full, changed, inode in self._marks:
+                status = look(full)
+                if status.st_ctime_ns != changed or status.st_ino != inode:
                     return False
         except OSError:
             return False
-        return bool(self._rows)
+        return bool(self._marks)
 
     def _read(self, inner: str, known: Row | None) -> Row:
         full = f"{self._root}/{inner}" if inner else self._root
@@ -108,7 +110,10 @@ def led_to(root: str, inner: str) -> str:
     """The folder of git, relative to the root, that ``.git`` in a folder is or names; empty where it is elsewhere."""
     path = f"{inner}/.git" if inner else ".git"
     try:
-        if stat.S_ISREG(os.lstat(f"{root}/{path}").st_mode):
+        mode = os.lstat(f"{root}/{path}").st_mode
+        if not inner and stat.S_ISDIR(mode):
+            return path
+        if stat.S_ISREG(mode):
             words = beneath.read(root, path, 10_000).decode(errors="surrogateescape")
             named = words.removeprefix("gitdir:").strip()
             full = os.path.realpath(os.path.join(root, inner, named))  # noqa: PTH118

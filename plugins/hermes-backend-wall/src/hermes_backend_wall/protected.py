@@ -337,20 +337,22 @@ class Protected:
         for path in self._watched.paths(self._links, walk=walk):
             if path in found:
                 continue
-            known = None if exact else earlier.get(path)
-            state = known if known and self._is_same(path, known) else self._state(path, now)
+            mark, known = self._mark(path), None if exact else earlier.get(path)
+            state = known if known and known.mark == mark else self._state(path, now) if mark else None
             if state is not None:
                 found[path] = state
             if len(found) >= _MOST:
                 break
         return found
 
-    def _is_same(self, path: str, known: State) -> bool:
+    def _mark(self, path: str) -> tuple[int, ...]:
+        """What tells whether something changed; empty for nothing: most of what could be there is not."""
         try:
-            status = os.lstat(f"{self._folder}/{path}")
+            return beneath.mark(os.lstat(f"{self._folder}/{path}"))
+        except (FileNotFoundError, NotADirectoryError):
+            return ()
         except OSError:
-            return False
-        return known.mark == beneath.mark(status)
+            return (0,)
 
 
 def _known(one: Baseline) -> Known:

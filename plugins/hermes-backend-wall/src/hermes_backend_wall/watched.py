@@ -4,6 +4,7 @@ Links are never followed but where the person had them before: what such a link 
 """
 
 import os
+import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
@@ -120,13 +121,17 @@ class Watched:
 
     def _below(self, tree: str) -> Iterator[str]:
         """The files and links in a folder; a link on the way there in its place."""
-        at = ""
+        at, mode = "", 0
         for part in tree.split("/"):
             at = f"{at}/{part}" if at else part
-            if os.path.islink(f"{self._folder}/{at}"):  # noqa: PTH114
+            try:
+                mode = os.lstat(f"{self._folder}/{at}").st_mode
+            except OSError:
+                return
+            if stat.S_ISLNK(mode):
                 yield at
                 return
-        if os.path.isfile(f"{self._folder}/{tree}"):  # noqa: PTH113
+        if stat.S_ISREG(mode):
             yield tree
             return
         for folder, folders, names in os.walk(f"{self._folder}/{tree}"):

@@ -32,6 +32,7 @@ async def transform_incoming(
     """Tell a change of personality with the next message: a prompt never changes."""
     if not session_id:
         return None
+    ctx.state.pop("plain", None)
     from hermes_tool_persona.overlay import Overlays
 
     return await Overlays(ctx.documents, ctx.paths.data, owner).add(session_id, envelope)
@@ -40,6 +41,10 @@ async def transform_incoming(
 @hookimpl
 async def post_llm_call(ctx: PluginContext, session: Session, request: Request) -> None:
     """What a model has answered to, it has heard; what a compacted conversation does not say any more, it has not."""
+    turn = session.id, session.turn
+    if session.turn and ctx.state.get("plain") == turn:  # there was nothing to tell when this turn first answered
+        return
     from hermes_tool_persona.overlay import Overlays
 
-    await Overlays(ctx.documents, ctx.paths.data, session.owner).answered(session.id, request.messages)
+    if not await Overlays(ctx.documents, ctx.paths.data, session.owner).answered(session.id, request.messages):
+        ctx.state["plain"] = turn

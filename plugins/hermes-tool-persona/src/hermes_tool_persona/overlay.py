@@ -73,11 +73,15 @@ class Overlays:
         part = Text(text=f"\n\n{overlay.words}", quotes=f"personality {overlay.name or 'off'}")
         return evolve(envelope, message=evolve(envelope.message, parts=(*envelope.message.parts, part)))
 
-    async def answered(self, session_id: str, messages: Sequence[Message]) -> None:
-        """A model answered these messages: what is in them it was told; what is not is told with the next message."""
+    async def answered(self, session_id: str, messages: Sequence[Message]) -> bool:
+        """A model answered these messages: what is in them it was told; what is not is told with the next message.
+
+        Whether there is anything to tell, or was.
+        """
         overlay = await self.get(session_id)
         if overlay and overlay.told != (told := _holds(messages, overlay)):
             await self._edit(session_id, lambda now: evolve(overlay, told=told) if now == overlay else now)
+        return overlay is not None
 
     async def _edit(self, session_id: str, edit: Callable[[Overlay | None], Overlay | None]) -> None:
         def changed(before: JSON | None) -> JSON | None:

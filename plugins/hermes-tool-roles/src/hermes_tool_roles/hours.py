@@ -4,13 +4,14 @@ import re
 from collections.abc import Iterable
 from datetime import datetime, tzinfo
 from typing import NamedTuple
-from zoneinfo import ZoneInfo
+
+from hermes_core.patterns import pattern
 
 __all__ = ["Span", "hours_of", "midnight", "within", "zone_of"]
 
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _DAY = "|".join(_DAYS)
-_SPAN = re.compile(
+_SPAN = pattern(
     rf"(?:(?P<days>(?:{_DAY})(?:-(?:{_DAY}))?(?:,(?:{_DAY})(?:-(?:{_DAY}))?)*) +)?"
     r"(?P<h>[01]?\d|2[0-3]):(?P<m>[0-5]\d)-(?P<H>[01]?\d|2[0-4]):(?P<M>[0-5]\d)",
     re.IGNORECASE,
@@ -29,6 +30,8 @@ def zone_of(name: str) -> tzinfo | None:
     """The time zone of a name, None for this machine's. Raises ValueError."""
     if not name:
         return None
+    from zoneinfo import ZoneInfo  # most roles name none
+
     try:
         return ZoneInfo(name)
     except (OSError, ValueError) as error:  # also what leads out of the folder of zones

@@ -78,9 +78,10 @@ async def further_of(ctx: PluginContext, owner: Principal) -> Sequence[tuple[str
 
 
 async def _opened(ctx: PluginContext, config: Config, owner: Principal) -> Sequence[tuple[str, bool]]:
-    found, _ = ctx.host.contributed("services", config.opens)
-    asked = [one for one in found.values() if isinstance(one, OpensFolders)]
-    return [folder for one in asked for folder in await one.opened(owner)]
+    if "opens" not in ctx.state:  # each command asks for it; who is there stays as it is while this process lives
+        found, _ = ctx.host.contributed("services", config.opens)
+        ctx.state["opens"] = [one for one in found.values() if isinstance(one, OpensFolders)]
+    return [folder for one in ctx.state["opens"] for folder in await one.opened(owner)]
 
 
 def _known(ctx: PluginContext, name: str, kind: type[T]) -> T:

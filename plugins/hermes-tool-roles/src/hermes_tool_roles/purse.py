@@ -8,9 +8,9 @@ import asyncio
 import time
 from collections.abc import Mapping
 from math import inf
+from typing import TYPE_CHECKING
 
 from hermes_core.brokers import DocumentsBroker
-from hermes_core.control import SessionsBroker
 from hermes_core.errors import BudgetReached, Conflict
 from hermes_core.kinds import Purse
 from hermes_core.types import JSON, Principal, Session, Spent, Usage
@@ -18,6 +18,9 @@ from hermes_tool_roles.accounts import Account, Accounts
 from hermes_tool_roles.config import BLOCKED, OWNER, RoleSettings
 from hermes_tool_roles.hours import midnight
 from hermes_tool_roles.rights import HomeRoles
+
+if TYPE_CHECKING:
+    from hermes_core.control import SessionsBroker
 
 __all__ = ["PersonsDay"]
 
@@ -37,7 +40,7 @@ class PersonsDay(Purse):
         self,
         roles: HomeRoles,
         accounts: Accounts,
-        sessions: SessionsBroker,
+        sessions: "SessionsBroker",
         documents: DocumentsBroker,
         host: Principal,
     ) -> None:
