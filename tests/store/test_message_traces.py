@@ -1,5 +1,6 @@
 """The path of a message, found by whatever a person has of it."""
 
+import re
 from collections import Counter
 
 import pytest
@@ -137,7 +138,7 @@ async def test_what_waits_behind_a_turn_says_so(store: Store) -> None:
     await store.journal.open_turn("s", SAID, turn_id="t0", holder="x", provider="p", model="m")
     await store.inbox.wait("s", SAID, mode="queue", envelope=FROM, trace=TRACE)
     assert "a turn runs in its conversation, s." in (await said(store))[1]
-    assert "The turn runs since 0 s." in (await said(store, "t0"))[1]
+    assert re.match(r"The turn runs since \d+ s\.", (await said(store, "t0"))[1])
 
 
 async def test_what_was_given_up_says_so(store: Store) -> None:
