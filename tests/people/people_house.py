@@ -52,6 +52,7 @@ class House:
     """What runs, and the people's ways to it. ``is_idle`` says whether nothing goes on, where that can be told."""
 
     is_idle: Callable[[], bool] | None = None
+    held = 0  # turns that wait for a client of the API
 
     def __init__(self, home: Home, model: Obeying, phones: Phones, port: int, process: Process) -> None:
         self.home, self.model, self.phones, self.port, self.process = home, model, phones, port, process

@@ -177,7 +177,7 @@ async def _idle(made: Near) -> bool:
         return False
     if made.phones._service.queue or made.model.busy or gateway._inbound._in_order._tasks:
         return False
-    if (plays := host.turns.playing) and plays > _asking(made.home.home / "state.db"):
+    if (plays := host.turns.playing) and plays > made.held + _asking(made.home.home / "state.db"):
         return False
     if queue._ready or gateway._asks._tidying:
         return False

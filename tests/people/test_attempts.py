@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 from people_attempts import ATTEMPTS, Attempt
 from people_house import MATRIX
+from people_late_attempts import LATE_ATTEMPTS
 from people_near import near
 from people_new_attempts import NEW_ATTEMPTS
 from people_street import EVENTS, Street
@@ -20,7 +21,11 @@ pytestmark = [pytest.mark.long, pytest.mark.timeout(300)]
 
 def pytest_generate_tests(metafunc) -> None:
     wanted, first = (int(metafunc.config.getoption(name)) for name in ("attempts", "first"))
-    for name, table in {"attempt": [*ATTEMPTS, *NEW_ATTEMPTS], "brought": WORDS, "event": EVENTS}.items():
+    for name, table in {
+        "attempt": [*ATTEMPTS, *NEW_ATTEMPTS, *LATE_ATTEMPTS],
+        "brought": WORDS,
+        "event": EVENTS,
+    }.items():
         if name in metafunc.fixturenames:
             tried = random.Random(first).sample(table, wanted) if 0 < wanted < len(table) else table
             metafunc.parametrize(name, tried, ids=[one.name for one in tried])
