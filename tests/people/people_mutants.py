@@ -17,7 +17,7 @@ from hermes_core.errors import UserError
 from hermes_core.types import Principal
 from hermes_core.values import frozen
 
-__all__ = ["MUTANTS", "SPEAKERS", "Mutant", "script"]
+__all__ = ["GIVEN_AWAY", "MUTANTS", "SPEAKERS", "Leak", "Mutant", "script"]
 
 HEARD: set[str] = set()
 SPEAKERS = ("ben", "ann")  # ann is judged, and comes after him
@@ -382,3 +382,38 @@ def _prompt() -> AbstractContextManager[object]:
 
     real = session_state.prompt_text
     return _also(patch.object(session_state, "prompt_text", lambda prompt: real(prompt) + (" " if _several() else "")))
+
+
+# --- what an attempt would come to ---------------------------------------------------------------------------------
+
+
+def _any_session() -> AbstractContextManager[object]:
+    """A session is given to whoever says its id."""
+    from hermes_core.store import history, sessions
+
+    real = sessions.get_session
+
+    def get(tx: Any, session_id: str, owner: Principal) -> Any:
+        row = tx.row("session_owner", id=session_id)
+        return real(tx, session_id, Principal(profile=row["profile"], person=row["person"]) if row else owner)
+
+    stack = ExitStack()
+    for module in (sessions, history):
+        stack.enter_context(patch.object(module, "get_session", get))
+    return stack
+
+
+def _any_chat() -> AbstractContextManager[object]:
+    """A message goes to any chat that is known."""
+    from hermes_platform_gateway.rows.chats import Chats
+
+    real = Chats.list_chats
+    return patch.object(Chats, "list_chats", lambda self, owner, **more: real(self, None, **more))
+
+
+GIVEN_AWAY: dict[str, Leak] = {
+    "API: read messages of ann": _any_session,
+    "API: rename of ann": _any_session,
+    "API: fork of ann": _any_session,
+    "message to a chat of ann in dm": _any_chat,
+}
