@@ -411,9 +411,28 @@ def _any_chat() -> AbstractContextManager[object]:
     return patch.object(Chats, "list_chats", lambda self, owner, **more: real(self, None, **more))
 
 
+def _any_result() -> AbstractContextManager[object]:
+    """A turn that waits for its client goes on with what anybody sends."""
+    from hermes_platform_api.client_tools import HeldTurns
+
+    def waiting(self: Any, person: str, ids: Any) -> Any:
+        return next((turn for turn in self._held.values() if turn.handed.keys() & {*ids}), None)
+
+    return patch.object(HeldTurns, "waiting", waiting)
+
+
+def _any_press() -> AbstractContextManager[object]:
+    """A question is answered by whoever presses its button."""
+    from hermes_platform_gateway.commands.answers import Answers
+
+    return patch.object(Answers, "_may", staticmethod(lambda here, me, put: True))
+
+
 GIVEN_AWAY: dict[str, Leak] = {
     "API: read messages of ann": _any_session,
     "API: rename of ann": _any_session,
     "API: fork of ann": _any_session,
     "message to a chat of ann in dm": _any_chat,
+    "API: a result for a call of ann by chat": _any_result,
+    "a press to the question of ann in group": _any_press,
 }

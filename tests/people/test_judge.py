@@ -5,6 +5,7 @@ from itertools import chain
 import pytest
 from people_attempts import ATTEMPTS, outcome
 from people_crowd import Setting, judged
+from people_late_attempts import LATE_ATTEMPTS
 from people_mutants import GIVEN_AWAY, MUTANTS, SPEAKERS, Mutant, script
 from people_near import near
 from people_world import World
@@ -31,7 +32,7 @@ def test_without_a_leak_nothing_is_seen(tmp_path, more: str):
 
 @pytest.mark.parametrize("name", GIVEN_AWAY)
 def test_an_attempt_that_succeeds_is_seen(tmp_path, name: str):
-    [attempt] = [one for one in ATTEMPTS if one.name == name]
+    [attempt] = [one for one in (*ATTEMPTS, *LATE_ATTEMPTS) if one.name == name]
     with near(tmp_path / "house", gullible=True) as made:
         world = World(made)
         assert not outcome(world, attempt)
