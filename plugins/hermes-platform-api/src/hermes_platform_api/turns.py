@@ -40,10 +40,7 @@ class Turns:
     """Plays the turns that clients ask for."""
 
     def __init__(self, ctx: PluginContext, most: int, wait: float = 600.0, *, shared: bool = False) -> None:
-        """``wait`` is how many seconds a turn waits for results of its client's tools.
-
-        ``shared`` tells that others than the owner have keys.
-        """
+        """``wait``: seconds a turn waits for results of its client's tools; ``shared``: others have keys, too."""
         self._ctx, self._wait, self._with_tools = ctx, wait, held_turns(ctx)
         self._heads, self._keys = Heads(ctx.documents, ctx.sessions), Keys(ctx.documents)
         self._kept: dict[str, Kept] = {}
