@@ -44,7 +44,7 @@ gateway:
 platforms:
   telegram: {{base_url: '{telegram}', seconds: 5, album_seconds: 0.1, poll_seconds: 5}}
   {matrix}
-  api: {{enabled: true, port: {port}, keys: {{{keys}}}}}
+  api: {{enabled: true, port: {port}, client_tool_seconds: 86400, keys: {{{keys}}}}}
 """
 
 
