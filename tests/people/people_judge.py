@@ -21,7 +21,7 @@ _TIMES: tuple[tuple[str, str], ...] = (
     (r"\b\d\d:\d\d:\d\d(?:\.\d+)?\b", "<time>"),
     (r"-\d{6}(?=\.zip\b)", "-<time>"),
     (r"\b\d+(?:\.\d+)? s\b", "<seconds>"),
-    (r'(\\*"session\\*"): ?\\*"[0-9a-z_]* … [0-9a-z_]+\\*"', r"\1: <cut id>"),  # by who shows but a piece of a text
+    (r' … [0-9a-z_]*[0-9a-f]+(?=\\*"\})', " … <cut id>"),  # the end of a child's, by who shows but pieces of a text
     (r'(\\*"seconds\\*"): ?\d+\.\d+', r"\1: <seconds>"),
     (r"\breceipt: \S+", "receipt: <number>"),  # of the service, which counts over all of its chats
     # Whether a receipt came before or after what was done beside it, nobody can tell beforehand.

@@ -64,15 +64,24 @@ class Talk:
 
     def _command(self, step: Step) -> None:
         before = len(self.shown())
-        self.house.phones.say(self.who, step.place, step.text)
+        mine = self.house.phones.say(self.who, step.place, step.text)
         if step.answer:
             self._done(step)
         else:
             self._wait(lambda: self._more(before), step)
+            self._wait_for_its_own(step, mine["message_id"])
             if step.text == "/retry" and any("Answer with a number" in said(one) for one in self.shown()[before:]):
                 before = len(self.shown())  # what was asked before is asked again
                 self.house.phones.say(self.who, step.place, "1")
                 self._wait(lambda: self._more(before), step)
+
+    def _wait_for_its_own(self, step: Step, message_id: int) -> None:
+        """Wait for the answer to a message of a group: something new may have come of what was said before."""
+        deadline = time.monotonic() + 2  # not everything is answered with a reply
+        while self.patient and step.place != "dm" and time.monotonic() < deadline:
+            if any((one.get("reply_parameters") or {}).get("message_id") == message_id for one in self.shown()):
+                return
+            time.sleep(0.005)
 
     def _ask(self, step: Step) -> None:
         self.house.phones.say(self.who, step.place, step.text)
