@@ -67,6 +67,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     parser.addoption("--talks", type=int, default=10, help="How many of them are played in one process.")
     parser.addoption("--first", type=int, default=1, help="The seed of the first of these conversations.")
+    parser.addoption("--kept", default="", help="The file that keeps which of them were judged; they are not again.")
     parser.addoption(
         "--attempts", type=int, default=20, help="How many attempts of people on each other are made; 0: all."
     )

@@ -81,11 +81,12 @@ def people(session: nox.Session) -> None:
 
     Talks are conversations that are played alone and among eight people, in one process; pairs the same for two, over
     processes, which takes ten seconds each; attempts what people try on each other. ``--first 17`` begins with that
-    seed.
+    seed. Talks that were judged are kept in ``.people/``, so a run that was ended goes on; other code begins anew.
     """
     _sync(session)
     told = session.posargs or ["--pairs", "20", "--talks", "400", "--attempts", "0"]
-    session.run("pytest", "tests/people", "-m", "not real", "-o", "faulthandler_timeout=0", *told)
+    kept = ["--kept", ".people/judged"]
+    session.run("pytest", "tests/people", "-m", "not real", "-o", "faulthandler_timeout=0", *kept, *told)
 
 
 @nox.session(python=PYTHONS[0])

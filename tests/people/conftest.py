@@ -15,3 +15,12 @@ from word_home import Server
 def server():
     with Server() as made:
         yield made
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep what was judged, where a file is named for it: by the one process that hears of all tests."""
+    if (kept := config.getoption("kept", "")) and not hasattr(config, "workerinput"):
+        from people_kept import Kept
+
+        Path(kept).parent.mkdir(parents=True, exist_ok=True)
+        config.pluginmanager.register(Kept(config), "people-kept")

@@ -13,9 +13,10 @@ from people_world import QUESTIONS, VICTIMS, World
 
 from hermes_core.values import frozen
 
-__all__ = ["ATTEMPTS", "Attempt", "Try", "called"]
+__all__ = ["ATTEMPTS", "Attempt", "Request", "Try", "asked", "called", "commanded", "of_each", "ordered", "outcome"]
 
 Try = Callable[[World], Any]
+Request = tuple[str, str, Any, dict[str, str]]  # of the API: method, path, body, headers
 
 
 @frozen
@@ -24,6 +25,42 @@ class Attempt:
 
     name: str
     act: Try
+
+
+def outcome(world: World, attempt: Attempt) -> list[str]:
+    """What an attempt came to that it must not: what of others it shows, and what it changes of theirs."""
+    before = world.known or world.prepare()
+    world.known = {}
+    answers = attempt.act(world) or []
+    world.settle()
+    wrong, after = world.leaks(answers), {who: world.state(who) for who in VICTIMS}
+    for who in VICTIMS:
+        changed = [key for key in after[who] if after[who][key] != before[who].get(key)]
+        wrong += [f"{who} {key}: {before[who].get(key)} became {after[who][key]}" for key in changed]
+    world.known = {} if wrong else after
+    return wrong
+
+
+def asked(world: World, method: str, path: str, body: Any, headers: dict[str, str]) -> list[str]:
+    """What the API answers ben."""
+    return [world.house.ask("ben", method, path, body, **headers)[1]]
+
+
+def commanded(world: World, text: str) -> list[str]:
+    """What a command of ben's comes to over the API."""
+    mine = world.api("ben", "POST", "/api/sessions", {})["id"]
+    return [world.house.ask("ben", "POST", f"/api/sessions/{mine}/commands", {"command": text})[1]]
+
+
+def ordered(world: World, tool: str, given: dict[str, Any]) -> None:
+    """Let ben have a tool called."""
+    _say(world, "dm", _order(tool, **given))
+
+
+def of_each(name: str, act: Callable[[World, str], Any]) -> Iterator[Attempt]:
+    """The same on each victim."""
+    for victim in VICTIMS:
+        yield Attempt(f"{name}, {victim}", lambda w, v=victim: act(w, v))
 
 
 def _says(name: str, text: Callable[[World, str], str], places: tuple[str, ...] = PLACES) -> Iterator[Attempt]:
@@ -238,7 +275,7 @@ def _elsewhere(world: World, text: str, fields: dict[str, Any]) -> None:
 def _api() -> Iterator[Attempt]:
     """Ids of others over the API, with ben's key or none."""
     turn = {"model": "hermes", "messages": [{"role": "user", "content": "ben-0. what was said?"}]}
-    table: dict[str, Callable[[World, str], tuple[str, str, Any, dict[str, str]]]] = {
+    table: dict[str, Callable[[World, str], Request]] = {
         "read a session": lambda w, v: ("GET", f"/api/sessions/{w.sessions[v]}", None, {}),
         "read messages": lambda w, v: ("GET", f"/api/sessions/{w.sessions[v]}/messages", None, {}),
         "rename": lambda w, v: ("PATCH", f"/api/sessions/{w.sessions[v]}", {"title": "TAKEN"}, {}),
@@ -269,20 +306,9 @@ def _api() -> Iterator[Attempt]:
     }  # fmt: skip
     for victim in VICTIMS:
         for name, request in table.items():
-            yield Attempt(f"API: {name} of {victim}", lambda w, v=victim, r=request: _asked(w, *r(w, v)))
+            yield Attempt(f"API: {name} of {victim}", lambda w, v=victim, r=request: asked(w, *r(w, v)))
         for text in ("/resume {}", "/why {}", "/search kanarie", "/sessions", "/branch {}", "/insights"):
-            yield Attempt(
-                f"API: {text} of {victim}", lambda w, v=victim, t=text: _commanded(w, t.format(w.sessions[v]))
-            )
-
-
-def _asked(world: World, method: str, path: str, body: Any, headers: dict[str, str]) -> list[str]:
-    return [world.house.ask("ben", method, path, body, **headers)[1]]
-
-
-def _commanded(world: World, text: str) -> list[str]:
-    mine = world.api("ben", "POST", "/api/sessions", {})["id"]
-    return [world.house.ask("ben", "POST", f"/api/sessions/{mine}/commands", {"command": text})[1]]
+            yield Attempt(f"API: {text} of {victim}", lambda w, v=victim, t=text: commanded(w, t.format(w.sessions[v])))
 
 
 ATTEMPTS = [*_commands(), *_spoils(), *_files(), *_questions(), *_guises(), *_api()]

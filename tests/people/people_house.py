@@ -5,10 +5,11 @@ import json
 import shutil
 import signal
 import socket
+import sqlite3
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,7 @@ gateway:
 platforms:
   telegram: {{base_url: '{telegram}', seconds: 5, album_seconds: 0.1, poll_seconds: 5}}
   {matrix}
-  api: {{enabled: true, port: {port}, keys: {{{keys}}}}}
+  api: {{enabled: true, port: {port}, client_tool_seconds: 86400, keys: {{{keys}}}}}
 """
 
 
@@ -51,9 +52,16 @@ class House:
     """What runs, and the people's ways to it. ``is_idle`` says whether nothing goes on, where that can be told."""
 
     is_idle: Callable[[], bool] | None = None
+    held = 0  # turns that wait for a client of the API
 
     def __init__(self, home: Home, model: Obeying, phones: Phones, port: int, process: Process) -> None:
         self.home, self.model, self.phones, self.port, self.process = home, model, phones, port, process
+
+    def unsent(self, who: str) -> bool:
+        """Whether something that was said to somebody is on its way still, as the store has it."""
+        query = "SELECT 1 FROM platform_gateway__outbox WHERE state IN ('waiting', 'sending') AND person = ? LIMIT 1"
+        with closing(sqlite3.connect(f"file:{self.home.home / 'state.db'}?mode=ro", uri=True)) as store:
+            return store.execute(query, (who,)).fetchone() is not None
 
     def ask(self, who: str, method: str, path: str, body: Any = None, key: str = "", **headers: str) -> tuple[int, str]:
         """Ask the API as somebody; the status and what it says."""

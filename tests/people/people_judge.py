@@ -9,17 +9,19 @@ text as it was.
 import re
 from collections.abc import Callable, Iterable
 
-__all__ = ["comparable", "differences", "foreign"]
+__all__ = ["comparable", "counted_ids", "differences", "foreign", "only_ordered_otherwise"]
 
 _IDS = {
     "session": re.compile(r"\b\d{8}_\d{6}_[0-9a-f]{8}\b|\bchild_[0-9a-f]+\b"),
     "id": re.compile(r"\b(?:chatcmpl-|resp_|msg_|run_|rs_|fc_|call_)?[0-9a-f]{8,64}(?:_[0-9a-fx][0-9a-f]{7})?\b"),
 }  # fmt: skip
+_COUNTED = re.compile(r"0{9}")  # a random one has so many in a row once in a thousand million
 _TIMES: tuple[tuple[str, str], ...] = (
     (r"\b\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?", "<time>"),
     (r"\b\d\d:\d\d:\d\d(?:\.\d+)?\b", "<time>"),
     (r"-\d{6}(?=\.zip\b)", "-<time>"),
     (r"\b\d+(?:\.\d+)? s\b", "<seconds>"),
+    (r' … [0-9a-z_]*[0-9a-f]+(?=\\*"\})', " … <cut id>"),  # the end of a child's, by who shows but pieces of a text
     (r'(\\*"seconds\\*"): ?\d+\.\d+', r"\1: <seconds>"),
     (r"\breceipt: \S+", "receipt: <number>"),  # of the service, which counts over all of its chats
     # Whether a receipt came before or after what was done beside it, nobody can tell beforehand.
@@ -59,6 +61,12 @@ def differences(one: list[str], other: list[str]) -> list[str]:
         longer = one[len(other) :] or other[len(one) :]
         found.append(f"{len(one)} alone, {len(other)} beside; more: {longer[:3]}")
     return found
+
+
+def counted_ids(texts: Iterable[str]) -> list[str]:
+    """Ids that are numbers in disguise: one that counts over everybody tells how many came before."""
+    found = (one for text in texts for one in _IDS["id"].findall(text))
+    return sorted({one for one in found if _COUNTED.search(one)})
 
 
 def _apart(at: int, one: str, other: str) -> str:

@@ -144,7 +144,7 @@ class Village:
                 finally:
                     self.waits = False
             joined: dict[str, Any] = {
-                room: {"timeline": {"events": []}} for room in self.rooms if BOT in self._there(room)
+                room: {"timeline": {"events": []}} for room, there in self.rooms.items() if BOT in there
             }
             for event in self.log[since:]:
                 if event["room_id"] in joined:

@@ -23,7 +23,7 @@ import httpx2
 from gateway_house import context_of, rows_of
 from people_house import MATRIX, PEOPLE, House, secrets, settings
 from people_matrix import Village
-from people_model import Obeying
+from people_model import Obeying, last_said
 from people_telegram import Phones
 from telegram_service import BotApiServer, Refusal
 
@@ -53,6 +53,7 @@ class Near(House):
     gateway: Gateway
     loop: asyncio.AbstractEventLoop
     matrix: Village
+    model: "_Model"
 
     def doing(self, work: Any) -> Any:
         return asyncio.run_coroutine_threadsafe(work, self.loop).result(_PATIENCE)
@@ -96,13 +97,23 @@ class _Model(Obeying):
     def __init__(self, *, gullible: bool) -> None:
         super().__init__(gullible=gullible)
         self.refused: list[str] = []
+        self.heads: list[str] = []  # of each of the bodies
         self.busy = 0
+
+    def heads_of(self, person: str) -> list[str]:
+        """Where the requests whose last words are a person's went, and with which headers."""
+        with self.lock:
+            pairs = [*zip(self.heads, self.bodies, strict=True)]
+        return [head for head, body in pairs if last_said(json.loads(body)).startswith(f"{person}-")]
 
     async def answered(self, request: httpx2.Request) -> httpx2.Response:
         if request.method == "GET":
             return httpx2.Response(200, json={"object": "list", "data": [{"id": "word", "object": "model"}]})
         body = await request.aread()
-        self.heard(body)
+        with self.lock:
+            named = sorted(f"{name}: {value}" for name, value in request.headers.items() if name != "content-length")
+            self.heads.append("\n".join([f"{request.method} {request.url}", *named]))
+            self.bodies.append(body)
         asked = json.loads(body)
         if refusal := refusal_of("chat", asked):
             self.refused.append(f"{refusal}: {asked['messages']}")
@@ -166,7 +177,7 @@ async def _idle(made: Near) -> bool:
         return False
     if made.phones._service.queue or made.model.busy or gateway._inbound._in_order._tasks:
         return False
-    if (plays := host.turns.playing) and plays > _asking(made.home.home / "state.db"):
+    if (plays := host.turns.playing) and plays > made.held + _asking(made.home.home / "state.db"):
         return False
     if queue._ready or gateway._asks._tidying:
         return False

@@ -31,6 +31,7 @@ class Talk:
         """Do everything, one after another."""
         for step in steps:
             getattr(self, f"_{step.kind}")(step)
+            self._settle()
 
     def shown(self) -> list[dict[str, Any]]:
         """Everything that the bot showed this person on Telegram."""
@@ -40,8 +41,12 @@ class Talk:
     # --- steps ------------------------------------------------------------------------------------------------------
 
     def _say(self, step: Step, **more: Any) -> None:
+        before = len(self.shown())
         self.house.phones.say(self.who, step.place, step.text, **more)
-        self._done(step)
+        if step.answer == "any":  # of who may be refused it
+            self._wait(lambda: self._more(before), step)
+        else:
+            self._done(step)
 
     _order = _say
 
@@ -59,11 +64,24 @@ class Talk:
 
     def _command(self, step: Step) -> None:
         before = len(self.shown())
-        self.house.phones.say(self.who, step.place, step.text)
+        mine = self.house.phones.say(self.who, step.place, step.text)
         if step.answer:
             self._done(step)
         else:
             self._wait(lambda: self._more(before), step)
+            self._wait_for_its_own(step, mine["message_id"])
+            if step.text == "/retry" and any("Answer with a number" in said(one) for one in self.shown()[before:]):
+                before = len(self.shown())  # what was asked before is asked again
+                self.house.phones.say(self.who, step.place, "1")
+                self._wait(lambda: self._more(before), step)
+
+    def _wait_for_its_own(self, step: Step, message_id: int) -> None:
+        """Wait for the answer to a message of a group: something new may have come of what was said before."""
+        deadline = time.monotonic() + 2  # not everything is answered with a reply
+        while self.patient and step.place != "dm" and time.monotonic() < deadline:
+            if any((one.get("reply_parameters") or {}).get("message_id") == message_id for one in self.shown()):
+                return
+            time.sleep(0.005)
 
     def _ask(self, step: Step) -> None:
         self.house.phones.say(self.who, step.place, step.text)
@@ -124,9 +142,19 @@ class Talk:
         status, text = self._asked("POST", "/v1/runs", {"input": step.text})
         if status == 202:
             path = f"/v1/runs/{json.loads(text)['run_id']}"
-            self._wait(lambda: not _GOES_ON.search(self._asked("GET", path)[1]), step)
-            return self._asked("GET", path)
+            return self._ended(path, step)
         return status, text
+
+    def _ended(self, path: str, step: Step) -> tuple[int, str]:
+        """What a run says of itself once it is over; a person without patience looks once."""
+        last = list[tuple[int, str]]()
+
+        def over() -> bool:
+            last[:] = [self._asked("GET", path)]
+            return not _GOES_ON.search(last[0][1])
+
+        self._wait(over, step)
+        return last[0]
 
     def _api_fork(self, step: Step) -> tuple[int, str]:
         return self._asked("POST", f"/api/sessions/{self._own()}/fork", {})
@@ -147,6 +175,15 @@ class Talk:
         return self.house.ask(self.who, method, path, body)
 
     # --- waiting ----------------------------------------------------------------------------------------------------
+
+    def _settle(self) -> None:
+        """Wait until what was said to this person counts as sent: else the next thing they do may come before that.
+
+        A question that nobody answers is no reason to wait for ever.
+        """
+        deadline = time.monotonic() + 5
+        while self.patient and time.monotonic() < deadline and self.house.unsent(self.who):
+            time.sleep(0.002)
 
     def _more(self, before: int) -> bool:
         """Whether there is something new, and all of it is whole."""

@@ -45,6 +45,7 @@ class World:
         self.sessions: dict[str, str] = {}
         self.responses: dict[str, str] = {}
         self.runs: dict[str, str] = {}
+        self.held: dict[str, str] = {}  # by person: the call that a turn of theirs waits for a client's result of
         self.asked: dict[tuple[str, str], dict[str, Any]] = {}
         for who in VICTIMS:
             self._furnish(who)
@@ -74,6 +75,15 @@ class World:
         self.runs[who] = self.api(who, "POST", "/v1/runs", {"input": f"{self.tag(who)} {mine} run"})["run_id"]
         path = f"/v1/runs/{self.runs[who]}"
         until(lambda: self.api(who, "GET", path)["status"] == "completed", "the run does not end")
+        once = {"model": "hermes", "messages": [{"role": "user", "content": f"{self.tag(who)} {mine} once"}]}
+        assert self.house.ask(who, "POST", "/v1/chat/completions", once, **{"idempotency-key": f"key-{who}"})[0] == 200
+        look = {"name": "look", "parameters": {"type": "object", "properties": {}}}
+        asked = f"{self.tag(who)} {mine} held\nORDER client_look {{}}"
+        held = {"model": "hermes", "messages": [{"role": "user", "content": asked}]}
+        tools = [{"type": "function", "function": look}]
+        answer = self.api(who, "POST", "/v1/chat/completions", {**held, "tools": tools})
+        self.held[who] = answer["choices"][0]["message"]["tool_calls"][0]["id"]
+        self.house.held += 1
 
     def arm(self) -> None:
         """Let the victims have open questions everywhere; those that are gone are asked again."""

@@ -7,20 +7,25 @@ import random
 from collections.abc import Iterator
 
 import pytest
-from people_attempts import ATTEMPTS, Attempt
+from people_attempts import ATTEMPTS, Attempt, outcome
 from people_house import MATRIX
+from people_late_attempts import LATE_ATTEMPTS
 from people_near import near
 from people_new_attempts import NEW_ATTEMPTS
 from people_street import EVENTS, Street
 from people_words import WORDS, Brought
-from people_world import VICTIMS, World
+from people_world import World
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(300)]
 
 
 def pytest_generate_tests(metafunc) -> None:
     wanted, first = (int(metafunc.config.getoption(name)) for name in ("attempts", "first"))
-    for name, table in {"attempt": [*ATTEMPTS, *NEW_ATTEMPTS], "brought": WORDS, "event": EVENTS}.items():
+    for name, table in {
+        "attempt": [*ATTEMPTS, *NEW_ATTEMPTS, *LATE_ATTEMPTS],
+        "brought": WORDS,
+        "event": EVENTS,
+    }.items():
         if name in metafunc.fixturenames:
             tried = random.Random(first).sample(table, wanted) if 0 < wanted < len(table) else table
             metafunc.parametrize(name, tried, ids=[one.name for one in tried])
@@ -33,7 +38,7 @@ def world(tmp_path_factory) -> Iterator[World]:
 
 
 def test_what_is_tried_on_others_changes_and_shows_nothing(world: World, attempt: Attempt):
-    _tried(world, attempt)
+    assert not outcome(world, attempt)
 
 
 @pytest.fixture(scope="module")
@@ -43,21 +48,7 @@ def street(tmp_path_factory) -> Iterator[Street]:
 
 
 def test_what_is_tried_on_matrix_changes_and_shows_nothing(street: Street, event: Attempt):
-    _tried(street, event)
-
-
-def _tried(world: World, attempt: Attempt) -> None:
-    before = world.known or world.prepare()
-    world.known = {}
-    answers = attempt.act(world) or []
-    world.settle()
-    assert not world.leaks(answers)
-    after = {who: world.state(who) for who in VICTIMS}
-    changed = {who: {k for k in after[who] if after[who][k] != before[who].get(k)} for who in VICTIMS}
-    assert not any(changed.values()), {
-        f"{who} {key}": (before[who].get(key), after[who][key]) for who in VICTIMS for key in changed[who]
-    }
-    world.known = after
+    assert not outcome(street, event)
 
 
 @pytest.fixture(scope="module")

@@ -1,11 +1,15 @@
 """Two people at the same moment, and somebody whose right ends while their words wait."""
 
+import asyncio
+import json
 import re
 from collections.abc import Callable, Iterator
+from unittest.mock import patch
 
 import pytest
 from people_house import House, house, until
-from people_telegram import PLACES, buttons, number_of, said
+from people_near import near
+from people_telegram import GROUP, PLACES, TOPIC, buttons, number_of, said
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(300)]
 INTERRUPTIONS = (
@@ -88,3 +92,29 @@ def test_what_waits_of_somebody_who_was_put_out_is_not_played(made: House):
     made.phones.say("oli", "dm", "oli-2. hello")
     until(shows(made, "oli", "done oli-2."), "oli is not answered")
     assert not any(b"eve-2." in body for body in made.model.bodies)
+
+
+def test_who_answers_before_the_group_reads_that_they_are_asked_is_seen_to_have_answered(tmp_path):
+    """The line in the group is on its way as the answer comes; it says what became of it all the same."""
+    with near(tmp_path / "house", "thread_sessions_per_user: true") as made:
+        real, arrives = made.phones.service._do, asyncio.Event()
+
+        async def slowly(method: str, given: dict) -> object:
+            if str(given.get("text")).endswith("is asked privately."):
+                await arrives.wait()
+            return await real(method, given)
+
+        with patch.object(made.phones.service, "_do", slowly):
+            for number, place in enumerate(("dm", "thread")):
+                made.phones.say("ann", place, f"ann-{number}. hello")
+                until(shows(made, "ann", f"done ann-{number}."), "ann is not answered")
+            order = json.dumps({"target": f"telegram:{GROUP}:{TOPIC}", "text": "ann-2. to all"})
+            made.phones.say("ann", "group", f"ann-2. canary\nORDER message {order}")
+            until(shows(made, "ann", "/approve "), "ann is not asked")
+            [asked] = [re.search(r"/approve (\w+) ", text) for text in seen(made, "ann") if "/approve " in text]
+            assert asked
+            assert not any("is asked privately" in text for text in seen(made, "ann"))
+            made.phones.say("ann", "dm", f"/approve {asked[1]}")
+            made.phones.heard()
+            made.loop.call_soon_threadsafe(arrives.set)
+            until(shows(made, "ann", "is asked privately.\n\nAllowed (once)"), "the group does not read it", 5)

@@ -329,3 +329,19 @@ async def test_a_session_whose_turn_waits_for_its_client_can_be_deleted_by_its_o
         assert row.state == "running"
         assert (await http.delete("/api/sessions/s1")).json()["deleted"]
         assert await server.ctx.sessions.rows(server.ctx.owner) == []
+
+
+async def test_of_too_many_turns_that_wait_none_of_another_is_stopped(
+    serve: Any, scripted: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hermes_platform_api.client_tools._MOST", 2)
+    async with (
+        serve(scripted(*[CALL] * 5)) as server,
+        server.client() as client,
+        server.client("alices-key-0123456789") as her,
+    ):
+        await client.chat.completions.create(**said())
+        for number in range(4):  # under names of her own, too
+            await her.chat.completions.create(**said(), extra_headers={"X-Hermes-Session-Key": f"s{number}"})
+        [mine] = await server.ctx.sessions.rows(server.ctx.owner)
+    assert mine.state == "running"

@@ -159,6 +159,34 @@ async def test_the_cap_turns_clients_away_and_lets_them_in_again(serve: Any, scr
         assert (await http.get("/health/detailed")).json()["turns"] == {"running": 0, "most": 1}
 
 
+async def test_a_flood_of_one_person_leaves_a_place_for_others_and_tells_them_nothing(
+    serve: Any, scripted: Any
+) -> None:
+    go, model = asyncio.Event(), scripted(*["Fine."] * 3)
+    stream = model.stream
+
+    async def held(request: Any) -> Any:
+        await go.wait()
+        async for delta in stream(request):
+            yield delta
+
+    model.stream = held
+    async with serve(model, {"platforms.api.max_turns": 3}) as server, server.http() as http:
+        hers = {"authorization": "Bearer alices-key-0123456789"}
+        scopes = ({**hers, "x-hermes-session-key": f"{number}"} for number in range(2))
+        posts = (http.post("/v1/chat/completions", json=SAID, headers=head) for head in scopes)
+        first = [asyncio.create_task(one) for one in posts]
+        await server.until(lambda: server.running == 2)
+        more = await http.post("/v1/chat/completions", json=SAID, headers=hers)
+        assert (more.status_code, more.json()["error"]["code"]) == (429, "too_many_turns")
+        first.append(asyncio.create_task(http.post("/v1/chat/completions", json=SAID)))
+        await server.until(lambda: server.running == 3)
+        assert (await http.get("/health/detailed")).json()["turns"]["running"] == 3
+        assert (await http.get("/health/detailed", headers=hers)).json()["turns"]["running"] == 2
+        go.set()
+        assert [(await one).status_code for one in first] == [200, 200, 200]
+
+
 @pytest.mark.parametrize("stream", [False, True])
 async def test_a_client_that_leaves_stops_its_turn(serve: Any, scripted: Any, stream: bool) -> None:
     began, stopped = asyncio.Event(), asyncio.Event()

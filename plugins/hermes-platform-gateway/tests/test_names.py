@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hermes_core.errors import UserError
+from hermes_core.store.leases import Busy
 from hermes_core.types import Envelope, Message, Principal, Text
 from hermes_platform_gateway.conversations import dressed
 from hermes_platform_gateway.names import CLOSE, OPEN, called, plain_name
@@ -75,3 +76,8 @@ def test_who_has_no_terminal_is_told_of_none():
 )
 def test_paths_of_the_machine_are_left_out(text, told):
     assert without_places(text) == told
+
+
+def test_a_refusal_names_no_machine_and_no_process():
+    told = without_places(Busy("20261128_003005_9f60fb79", "vm:16020:6d18e601").text)
+    assert told == "Session 20261128_003005_9f60fb79 is busy: another turn is working on it."

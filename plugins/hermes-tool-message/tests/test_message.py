@@ -5,11 +5,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import evolve
 from gateway_house import rows_of
 
+from hermes_core.context import PluginPaths
 from hermes_core.kinds import tool
 from hermes_core.testing import Bench, Call, ScriptedProvider
-from hermes_core.types import Blob, Envelope, Message, Principal, Question, Text, ToolResult, Verdict
+from hermes_core.types import Blob, Envelope, Message, Principal, Question, Session, Text, ToolResult, Verdict
+from hermes_tool_message.tool import message_tool
 
 ME = Principal()
 BEN = Principal(person="ben")
@@ -192,6 +195,18 @@ async def test_it_is_offered_once_its_person_wrote_in_a_chat(person: Person) -> 
     assert "message" not in await person.offered(origin="cli"), "what another does changes nothing"
     assert "message" in await person.offered(origin="telegram")
     assert "message" in await person.offered(origin="cli")
+
+
+def test_it_is_offered_before_anybody_hears_that_a_conversation_began(tmp_path: Path) -> None:
+    """Who was answered in a chat may ask elsewhere before observers heard of the chat's conversation."""
+    paths = PluginPaths(home=tmp_path, data=tmp_path / "data", cache=tmp_path / "cache")
+    needs = message_tool(None, paths).needs  # type: ignore[arg-type]
+    assert needs
+    there, here = (Session(id=origin, origin=origin, owner=BEN) for origin in ("telegram", "api"))
+    assert needs(here)
+    assert needs(there) is None
+    assert needs(here) is None
+    assert needs(evolve(here, owner=ME)), "what another does changes nothing"
 
 
 async def test_of_an_erased_person_nothing_is_kept(person: Person, tmp_path: Path) -> None:

@@ -14,9 +14,11 @@ from starlette.responses import Response
 from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError
 from hermes_platform_api.errors import ApiError
+from hermes_platform_api.places import holder_of
 from hermes_platform_api.service import Service
 from hermes_platform_api.shapes import LIMITS
 from hermes_platform_api.sse import json_answer
+from hermes_platform_api.turn_request import person_of
 
 __all__ = ["capabilities", "detailed", "health", "model", "models", "skills", "toolsets"]
 
@@ -49,7 +51,9 @@ async def detailed(service: Service, request: Request) -> Response:
     """Whether it can work, and what it does."""
     ready = await _ready(service.ctx)
     good = all(state == "ok" for state in ready.values())
-    turns = {"running": service.turns.places.running, "most": service.config.max_turns}
+    places, mine = service.turns.places, person_of(request)
+    running = places.of(mine) if holder_of(mine) else places.running  # of others only the owner hears
+    turns = {"running": running, "most": service.config.max_turns}
     known = {"version": version("hermes-core"), "uptime_seconds": round(time.time() - service.began, 1)}
     return json_answer({"status": "ok" if good else "degraded", "checks": ready, "turns": turns, **known})
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from hermes_core.context import PluginContext
 from hermes_core.kinds import Tool, ToolSource
 from hermes_core.types import JSON, Blob, Message, Part, Session, Text, ToolCall, ToolResult
 from hermes_core.values import frozen
+from hermes_platform_api.places import holder_of
 
 if TYPE_CHECKING:
     from hermes_platform_api.held import HeldTurn
@@ -31,7 +33,7 @@ __all__ = [
 _SOURCE = "client"  # begins the names by which the model knows them, so that none takes the place of a tool of ours
 _LONGEST = 64  # characters of such a name
 _CALL = re.compile(r"(?:call|toolu)_([0-9a-fx][0-9a-f]{31})[0-9a-f]{8}")
-_MOST = 100  # turns that wait for their clients; beyond, the one that waits longest is stopped
+_MOST = 100  # turns that wait for their clients; beyond, of who has most the one that waits longest is stopped
 
 
 @frozen(kw_only=True)
@@ -96,11 +98,12 @@ class HeldTurns:
         return self._held.get(session)
 
     async def enter(self, session: str, held: "HeldTurn") -> None:
-        """Let a turn's tools be offered in its session. Of too many that wait, the first is stopped."""
+        """Let a turn's tools be offered in its session. Of too many that wait, one of who has most is stopped."""
         self._held[session] = held
         waiting = [turn for turn in self._held.values() if turn.handed]
         if len(waiting) > _MOST:
-            await waiting[0].stop()
+            many = Counter(holder_of(turn.person) for turn in waiting)
+            await max(waiting, key=lambda turn: many[holder_of(turn.person)]).stop()  # of equals the first
 
     def leave(self, held: "HeldTurn") -> None:
         """Forget a turn that is over."""

@@ -35,7 +35,10 @@ class Config:
         "Host names it answers to besides loopback's, when it listens there behind a proxy.", factory=list
     )
     max_turns: int = option(
-        "How many turns may run at once; beyond, clients are told to come again.", default=10, validator=ge(1)
+        "How many turns may run at once; beyond, clients are told to come again. Where others have keys, nobody takes "
+        "the last one beside all others.",
+        default=10,
+        validator=ge(1),
     )
     max_connections: int = option(
         "How many connections may be open at once; beyond, those that send nothing are closed first. The system may "

@@ -1,41 +1,61 @@
-"""How many turns run at once, and that there are no more when the server ends."""
+"""How many turns run at once, that no one person has all of them, and that there are no more when the server ends."""
 
 import asyncio
 import contextlib
+from collections import Counter
 
 from hermes_platform_api.errors import ApiError
 
-__all__ = ["Places"]
+__all__ = ["Places", "holder_of"]
+
+
+def holder_of(person: str) -> str:
+    """Whose key it is that somebody comes by, who may have scopes of their own; the owner's is empty."""
+    return person.partition(":")[0]
 
 
 class Places:
-    """The places of turns: ``running`` of them are taken. ``last`` says that no more are given."""
+    """The places of turns. ``last`` says that no more are given.
 
-    def __init__(self, most: int) -> None:
-        self._most, self.running, self.last, self._rested = most, 0, False, asyncio.Event()
+    Where they are ``shared`` nobody takes the last place beside all others, whatever scopes they name: so a flood of
+    one person's keeps nobody else out.
+    """
 
-    def take(self) -> None:
+    def __init__(self, most: int, *, shared: bool = False) -> None:
+        self._most, self._shared, self.last, self._rested = most, shared, False, asyncio.Event()
+        self._of = Counter[str]()
+
+    @property
+    def running(self) -> int:
+        """How many are taken."""
+        return self._of.total()
+
+    def of(self, person: str) -> int:
+        """How many somebody has, by their key."""
+        return self._of[holder_of(person)]
+
+    def take(self, person: str) -> None:
         """Take one. Raises ApiError where there is none."""
         if self.last:
             text = "This server is going down. Come again soon."
             raise ApiError(503, "going_down", text, headers={"retry-after": "5"})
-        if self.running >= self._most:
-            text = f"{self._most} turns run already. Come again soon."
+        if self.running >= self._most or (self._shared and self.of(person) >= max(1, self._most - 1)):
+            text = "As many turns run already as may. Come again soon."
             raise ApiError(429, "too_many_turns", text, headers={"retry-after": "1"})
-        self.running += 1
+        self._of[holder_of(person)] += 1
 
-    def give(self) -> None:
+    def give(self, person: str) -> None:
         """Give one back."""
-        self.running -= 1
+        self._of[holder_of(person)] -= 1
         self._rested.set()
 
-    async def wait(self) -> bool:
+    async def wait(self, person: str) -> bool:
         """Wait for one, and take it; False where none is given any more."""
         while self.running >= self._most and not self.last:
             self._rested.clear()
             await self._rested.wait()
         if not self.last:
-            self.running += 1
+            self._of[holder_of(person)] += 1
         return not self.last
 
     def refuse(self) -> None:

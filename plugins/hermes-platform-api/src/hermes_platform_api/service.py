@@ -32,7 +32,8 @@ class Service:
 
     def __init__(self, config: Config, ctx: PluginContext) -> None:
         self.config, self.ctx = config, ctx
-        self.turns, self.begun = Turns(ctx, config.max_turns, config.client_tool_seconds), Begun(ctx)
+        self.turns = Turns(ctx, config.max_turns, config.client_tool_seconds, shared=bool(config.keys))
+        self.begun = Begun(ctx)
         self.responses = StoredResponses(ctx.documents)
         self.began = time.time()
 

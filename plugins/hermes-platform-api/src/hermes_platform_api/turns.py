@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import os
+from functools import partial
 
 from attrs import evolve
 
@@ -38,14 +39,14 @@ _AGAIN = "1"  # seconds after which a client that was turned away may come again
 class Turns:
     """Plays the turns that clients ask for."""
 
-    def __init__(self, ctx: PluginContext, most: int, wait: float = 600.0) -> None:
-        """``wait`` is how many seconds a turn waits for results of its client's tools."""
+    def __init__(self, ctx: PluginContext, most: int, wait: float = 600.0, *, shared: bool = False) -> None:
+        """``wait``: seconds a turn waits for results of its client's tools; ``shared``: others have keys, too."""
         self._ctx, self._wait, self._with_tools = ctx, wait, held_turns(ctx)
         self._heads, self._keys = Heads(ctx.documents, ctx.sessions), Keys(ctx.documents)
         self._kept: dict[str, Kept] = {}
         self._held_turns: set[HeldTurn] = set()
         self._sessions: dict[str, int] = {}
-        self.places = Places(most)
+        self.places = Places(most, shared=shared)
 
     def busy(self, session: str) -> bool:
         """Whether a turn that began here runs in a session."""
@@ -84,13 +85,13 @@ class Turns:
                 if not isinstance(one, Question):
                     yield one
             return
-        self.places.take()
+        self.places.take(wanted.person)
         try:
             async with contextlib.aclosing(self._watched(self._turn(wanted))) as turn:
                 async for event in turn:
                     yield event
         finally:
-            self.places.give()
+            self.places.give(wanted.person)
 
     async def keep(self, wanted: TurnRequest, seconds: float = 0.0) -> Kept:
         """Play it whether or not somebody listens, or find it where it was played. Raises ApiError.
@@ -102,7 +103,7 @@ class Turns:
         await self._bind(wanted)
         if found := self.kept(wanted.event, wanted.person):  # it came twice, and the other was faster
             return found
-        self.places.take()
+        self.places.take(wanted.person)
         kept = Kept(wanted.person)
         self._begin(wanted.event, kept, self._once(wanted, kept), seconds)
         return kept
@@ -113,7 +114,7 @@ class Turns:
         Its events from here on can be read as those of ``keep``. Waits while as many turns run as may.
         """
         wanted = TurnRequest(person=person, event=event, message=Message(role="user", parts=()))
-        if not await self.places.wait():
+        if not await self.places.wait(person):
             return None
         kept: Kept | None = None
         try:
@@ -124,7 +125,7 @@ class Turns:
                 self._begin(event, kept, self._again(past, wanted, kept), seconds)
         finally:
             if kept is None:
-                self.places.give()
+                self.places.give(person)
         return kept
 
     async def _is_left(self, past: PastTurn, person: str) -> bool:
@@ -135,7 +136,7 @@ class Turns:
 
     async def finish(self, session: str, person: str) -> None:
         """Finish the turn that a death cut off in a session, and play what waits there; nobody is asked."""
-        if not await self.places.wait():
+        if not await self.places.wait(person):
             return
         events = self._ctx.turns.resume(session, owner=owner_of(self._ctx, person))
         self._begin(f"session {session}", Kept(person), events, 0.0)
@@ -145,7 +146,7 @@ class Turns:
         loop, self._kept[name] = asyncio.get_running_loop(), kept
 
         def done() -> None:
-            self.places.give()
+            self.places.give(kept.person)
             loop.call_later(seconds, self._kept.pop, name, None)
 
         kept.begin(self._watched(events), done)
@@ -177,11 +178,11 @@ class Turns:
         if found := self._repeated(wanted):
             return found
         if held := self._with_tools.waiting(wanted.person, wanted.results):
-            self.places.take()
+            self.places.take(wanted.person)
             try:
                 at = await self._go_on(held, wanted)
             except BaseException:
-                self.places.give()
+                self.places.give(wanted.person)
                 raise
             self._remember(wanted, held)
             return held, at
@@ -193,8 +194,9 @@ class Turns:
         event = event_of_call(next(iter(wanted.results))) if cut else wanted.event
         answers = wanted.results if cut else None
         given = wanted.tools or ClientTools(tools=())
-        self.places.take()
-        held = HeldTurn(wanted.person, event, given, seconds=self._wait, paused=self.places.give, answers=answers)
+        self.places.take(wanted.person)
+        paused = partial(self.places.give, wanted.person)
+        held = HeldTurn(wanted.person, event, given, seconds=self._wait, paused=paused, answers=answers)
         self._held_turns.add(held)
         self._remember(wanted, held)
         same = evolve(wanted, event=event)
@@ -238,7 +240,7 @@ class Turns:
 
     def _ended(self, held: HeldTurn) -> None:
         if not held.handed:  # else its place was given back when it began to wait
-            self.places.give()
+            self.places.give(held.person)
         self._with_tools.leave(held)
         self._held_turns.discard(held)
         later = asyncio.get_running_loop().call_later

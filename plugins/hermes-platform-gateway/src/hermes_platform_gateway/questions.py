@@ -66,8 +66,6 @@ async def put(ctx: PluginContext, of: Asked, question: Question, alone: Alone) -
         **{name: getattr(here, name) for name in ("platform", "account", "chat", "thread")},
     )
     await rows.questions.put(row)
-    for one in sent:
-        await rows.outbox.send_later(one)
     kinds: dict[str, Any] = {"kind": "question", "trace": of.trace, "session_id": of.session_id}
     if sent or question.to == "admin":
         shown = _told(of, question)
@@ -75,6 +73,8 @@ async def put(ctx: PluginContext, of: Asked, question: Question, alone: Alone) -
         whom = f"{called(here)}, only you can answer this.\n\n" if public and not nobodys else ""
         shown = _shown(question, whom, beside=beside)
     await rows.outbox.send_later(answer_to(here, of.owner, shown, key=key, unasked=of.unasked, **kinds))
+    for one in sent:  # behind what says so: who answers at once finds it there to be closed
+        await rows.outbox.send_later(one)
     return [*(_where(one, here) for one in sent), here]
 
 

@@ -9,6 +9,7 @@ from hermes_platform_gateway.people.access import Access
 __all__ = ["refusal", "without_places"]
 
 _PATH = re.compile(r"(?<![\w./:-])(?:~|/(?!/))[\w.@+-]*(?:/[\w.@+ -]*[\w.@+-])+/?")
+_HOLDER = re.compile(r"\S+:\d+:[0-9a-f]+(?= is working on it)")  # a machine, a process
 
 
 def refusal(ctx: PluginContext, error: HermesError, access: Access | None) -> str:
@@ -22,5 +23,5 @@ def refusal(ctx: PluginContext, error: HermesError, access: Access | None) -> st
 
 
 def without_places(text: str) -> str:
-    """A text without paths of this machine."""
-    return _PATH.sub("…", text)
+    """A text without paths of this machine, and without the names of it and its processes."""
+    return _HOLDER.sub("another turn", _PATH.sub("…", text))

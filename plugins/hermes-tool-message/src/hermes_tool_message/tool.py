@@ -3,6 +3,7 @@
 import hashlib
 import posixpath
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
@@ -54,8 +55,12 @@ def message_tool(messages: MessagesBroker, paths: PluginPaths) -> Tool:
         return [f"chat:{wanted.target.strip() or '?'}", *(f"file:{posixpath.normpath(path)}" for path in wanted.files)]
 
     def needs(session: Session) -> str | None:
-        known = session.origin not in _HERE or _mark(paths.data, session).exists()
-        return None if known else "nobody has written from a chat yet"
+        if session.origin not in _HERE:
+            # Observers hear of a session a moment later; whoever was answered in a chat has the tool elsewhere at once.
+            with suppress(OSError):
+                note_chat(paths.data, session)
+            return None
+        return None if _mark(paths.data, session).exists() else "nobody has written from a chat yet"
 
     # Running it again sends nothing twice: the call is the key.
     @tool(

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,6 +21,7 @@ from hermes_platform_gateway.rows.values import KnownChat, OutboxRow
 __all__ = ["Senders"]
 
 log = logging.getLogger(f"hermes.{__name__}")
+_ARRIVES = 3.0  # seconds in which what is on its way is waited for, to be changed
 
 
 class Senders:
@@ -104,13 +106,26 @@ class Senders:
     async def _edited(self, row: OutboxRow, message: Message) -> bool:
         out = row.outgoing
         sender = self._at_work.get((out.platform, out.account))
-        if sender is None or Feature.EDIT not in sender.platform.features or not (row.receipts and row.receipts[-1]):
+        if sender is None or Feature.EDIT not in sender.platform.features:
             return False
         try:
             async with asyncio.timeout(10):
-                sent = Sent(chat=out.chat.id, message_id=row.receipts[-1])
-                await sender.platform.edit(sent, message)
+                receipts = await self._receipts(row)
+                if not (receipts and receipts[-1]):
+                    return False
+                await sender.platform.edit(Sent(chat=out.chat.id, message_id=receipts[-1]), message)
         except Exception as error:  # noqa: BLE001 - then it is said in a message of its own
             log.info("question %s could not be closed: %s", out.key, error)
             return False
         return True
+
+    async def _receipts(self, row: OutboxRow) -> Sequence[str]:
+        """The receipts of a message, waited for a moment while it is on its way: some answer before it arrived."""
+        until = time.monotonic() + _ARRIVES
+        while row.state in ("waiting", "sending") and time.monotonic() < until:
+            await asyncio.sleep(0.02)
+            rows = await rows_of(self._ctx).outbox.outbox_of(key=row.outgoing.key)
+            if not rows:
+                break
+            row = rows[0]
+        return row.receipts
