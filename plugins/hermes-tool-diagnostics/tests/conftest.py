@@ -22,7 +22,7 @@ SPEAKING = Path(__file__).with_name("speaking.py")
 
 
 def speaking(how: str) -> dict[str, ServerRow]:
-    command = [sys.executable, str(SPEAKING), how]
+    command = [sys.executable, str(SPEAKING), how, str(os.getpid())]
     return {"speaking": ServerRow(command=command, files={".say": "say"}, roots=["say.toml"])}
 
 
