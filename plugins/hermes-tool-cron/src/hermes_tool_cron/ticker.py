@@ -1,0 +1,101 @@
+"""Looks at the clock: writes down what has come, has it played, and sleeps until the next instant."""
+
+import asyncio
+import uuid
+from collections.abc import Callable
+from functools import partial
+
+from hermes_core.context import PluginContext
+from hermes_core.errors import HermesError, StoreError
+from hermes_core.kinds import Service
+from hermes_tool_cron.playing import Player, config_of, jobs_of
+from hermes_tool_cron.rows import CHANGED, Looked
+from hermes_tool_cron.schedule import shown
+from hermes_tool_cron.values import Run
+
+__all__ = ["Ticker"]
+
+_LONGEST = 20.0  # seconds between two looks: a call that says that a job changed can be lost
+_SHORTEST = 0.02
+
+
+class Ticker(Service):
+    """Runs jobs while a gateway, a worker or ``hermes cron daemon`` runs. Of several that share a store one is enough.
+
+    What plays does not end when this is stopped: a host waits for turns that run, and what it cuts off goes on at the
+    next start, from the same row.
+    """
+
+    name = "cron"
+    alone = True
+
+    def __init__(self, ctx: PluginContext) -> None:
+        self._ctx, self._wrong = ctx, ""
+        self._player = Player(ctx)
+        self._plays: dict[str, asyncio.Task[None]] = {}
+        self._woken = asyncio.Event()
+
+    async def run(self) -> None:
+        """Look at the clock until cancelled."""
+        rows, holder = jobs_of(self._ctx), uuid.uuid4().hex
+        end: Callable[[], None] = await self._ctx.store.subscribe(CHANGED, self._woken.set)
+        try:
+            while True:
+                self._woken.clear()
+                looked = await self.once(holder)
+                wait = looked.again - looked.now if looked.again else _LONGEST
+                try:
+                    async with asyncio.timeout(min(_LONGEST, max(_SHORTEST, wait))):
+                        await self._woken.wait()
+                except TimeoutError:
+                    continue
+        finally:
+            end()
+            await rows.leave(holder)
+
+    async def once(self, holder: str = "") -> Looked:
+        """Write down what has come, and begin to play what is to be played; it is not waited for."""
+        rows, config = jobs_of(self._ctx), config_of(self._ctx)
+        looked = await rows.look(holder, config.keep)
+        self._wrong = "; ".join(looked.broken)
+        for run in await rows.pending():
+            if len(self._plays) >= config.parallel and run.state == "due":
+                continue
+            if run.id not in self._plays:
+                task = asyncio.create_task(self._play(run), name=f"cron {run.id}")
+                self._plays[run.id] = task
+                task.add_done_callback(partial(self._done, run))
+        return looked
+
+    async def rest(self) -> None:
+        """Wait until nothing is played."""
+        while self._plays:
+            await asyncio.wait(tuple(self._plays.values()))
+
+    def _done(self, run: Run, _: "asyncio.Task[None]") -> None:
+        self._plays.pop(run.id, None)
+        self._woken.set()
+
+    async def _play(self, run: Run) -> None:
+        try:
+            await self._player.play(run)
+        except StoreError as error:  # it stands as it did, and is looked at again
+            self._ctx.log.warning("the run %s waits: %s", run.id, error.text)
+            await asyncio.sleep(1.0)
+        except HermesError as error:
+            self._ctx.log.warning("the run %s broke off: %s", run.id, error.text)
+            await asyncio.sleep(1.0)
+
+    def health(self) -> str:
+        return self._wrong
+
+    async def status(self) -> str:
+        """Say what is next."""
+        try:
+            there = [one for one in await jobs_of(self._ctx).list() if one.state == "active" and one.due]
+        except HermesError:
+            return ""
+        if not there:
+            return "no job"
+        first = min(there, key=lambda one: one.due)
+        return f"{len(there)} jobs, next {first.name} on {shown(first.due, first.zone)}"
