@@ -93,6 +93,8 @@ async def edit(door: Door, job: Job, changes: Mapping[str, Any]) -> Job:
     if options != job.options or changed.prompt != job.prompt:
         names = [one.name for one in await door.rows.list(door.owner.person)]
         options = await _sound(door, options, changed.prompt, names)
+    if not door.written and set(changes) - {"name", "schedule", "zone", "deliver"}:
+        options = evolve(options, grants=(), mode="ask")  # a person gave these for what it did before
     anew = (changed.schedule, changed.zone) != (job.schedule, job.zone)
     if anew:
         parse(changed.schedule, changed.zone, float(int(await door.rows.now())))
