@@ -2,7 +2,6 @@
 
 import os
 import re
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -17,6 +16,7 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _WORDS = {"sec": "s", "second": "s", "min": "m", "minute": "m", "hour": "h", "hr": "h", "day": "d", "week": "w"}
 _PIECE = re.compile(r"(\d{1,9})\s*([a-z]+?)s?(?![a-z])")
 _CLOCK = re.compile(r"every\s+([a-z,\s-]+?)\s+at\s+(\d{1,2})(?::(\d{2}))?")
+_SAME = re.compile(r"\b(\w+)-\1/\d+\b")  # one value, whatever the step; cronsim takes it for the first of more
 _NAMED = {
     "@hourly": "0 * * * *",
     "@daily": "0 0 * * *",
@@ -57,19 +57,21 @@ class Schedule:
         if self.kind == "every":
             passed = int((instant - self.at) // self.seconds)
             return self.at + (max(passed, 0) + 1) * self.seconds
-        return next(self._cron(instant), 0.0)
+        return self._cron(instant)
 
-    def _cron(self, instant: float) -> Iterator[float]:
-        """Yield instants, each later than the one before: two that a change of clocks brings together are one."""
+    def _cron(self, instant: float) -> float:
+        """Return the first later instant of the expression; 0 where none is in fifty years."""
         from cronsim import CronSim
 
         zone = ZoneInfo(self.zone)
-        last = instant
+        fields = self.cron.split()
+        if fields[0].startswith("*") or fields[1].startswith("*"):
+            return _shown_next(self.cron, zone, instant)
         for found in CronSim(self.cron, datetime.fromtimestamp(instant, zone)):
-            # It may say an hour that no clock shows; what the clock shows then is told by going through UTC.
-            if (moment := found.timestamp()) > last:
-                last = moment
-                yield moment
+            # Two times that a change of clocks brings together are one; and one of the hour that comes twice is over.
+            if (moment := found.timestamp()) > instant:
+                return moment
+        return 0.0
 
     def following(self, instant: float, count: int) -> list[float]:
         """Return the next instants, at most so many."""
@@ -81,6 +83,42 @@ class Schedule:
     def period(self, instant: float) -> float:
         """Return the seconds between an instant and the one that follows; 0 where none does."""
         return max(0.0, self.after(instant) - instant) if self.kind != "once" else 0.0
+
+
+def _shown_next(cron: str, zone: ZoneInfo, instant: float) -> float:
+    """Return the first later instant at which the clock shows a time of the expression.
+
+    The clock is taken for one that does not change, up to where it does: there it is looked at anew. So an hour that
+    comes twice counts twice, and one that is left out does not count, by however many minutes the clocks change.
+    """
+    from cronsim import CronSim
+
+    while True:
+        offset = _offset(zone, instant)
+        found = next(CronSim(cron, datetime.fromtimestamp(instant + offset, UTC).replace(tzinfo=None)), None)
+        if found is None:
+            return 0.0
+        moment = found.replace(tzinfo=UTC).timestamp() - offset
+        if _offset(zone, moment) == offset:
+            return moment
+        before, after = int(instant), int(moment)
+        while after - before > 1:
+            middle = (before + after) // 2
+            before, after = (middle, after) if _offset(zone, middle) == offset else (before, middle)
+        # From a second before the change on, in the time of after it.
+        changed = _offset(zone, after) - offset
+        found = next(CronSim(cron, datetime.fromtimestamp(before + offset + changed, UTC).replace(tzinfo=None)), None)
+        if found is None:
+            return 0.0
+        moment = found.replace(tzinfo=UTC).timestamp() - offset - changed
+        if _offset(zone, moment) == offset + changed:
+            return moment
+        instant = float(after)
+
+
+def _offset(zone: ZoneInfo, instant: float) -> float:
+    found = datetime.fromtimestamp(instant, zone).utcoffset()
+    return found.total_seconds() if found else 0.0
 
 
 @lru_cache(maxsize=20_000)
@@ -111,6 +149,7 @@ def _checked(cron: str, zone: str, said: str, now: float) -> Schedule:
     """Return a cron expression that has an instant. Raises UserError."""
     from cronsim import CronSim, CronSimError
 
+    cron = _SAME.sub(r"\1", cron)
     try:
         CronSim(cron, datetime.fromtimestamp(now, UTC))
     except CronSimError as error:
