@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 import pytest
 
 from hermes_core.testing import RoutesContract, ToolContract
-from hermes_tool_cron import register_migrations
 
 
 class TestCron(ToolContract):

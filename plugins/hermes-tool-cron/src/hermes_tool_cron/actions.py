@@ -1,5 +1,6 @@
 """What is done with jobs, whichever door it comes through: a command, a chat, the API, the tool of a model."""
 
+import contextlib
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -173,9 +174,9 @@ _STATES = {"paused": "is paused", "done": "has no instant left", "proposed": "is
 async def _usual(door: Door) -> Sequence[str]:
     """Return where results go if nothing is said: the chat that the job is made in, else what the settings say."""
     if door.session is not None:
-        chats = await door.ctx.messages.find(door.owner, "origin", door.session)
-        if chats:
-            return tuple(chat.address for chat in chats)
+        with contextlib.suppress(UserError):  # nobody sends to chats here
+            if chats := await door.ctx.messages.find(door.owner, "origin", door.session):
+                return tuple(chat.address for chat in chats)
     return tuple(filter(None, (one.strip() for one in config_of(door.ctx).deliver.split(","))))
 
 

@@ -11,9 +11,10 @@ from hermes_core.errors import Refused
 from hermes_core.kinds import Provider
 from hermes_core.types import CallDelta, Delta, Done, Endpoint, Message, Model, Request, Text, TextDelta, ToolResult
 
-__all__ = ["MODEL", "Script", "failed_with", "order_of", "woken"]
+__all__ = ["MODEL", "NOTHING", "Script", "failed_with", "order_of", "woken"]
 
 MODEL = "cron:script"
+NOTHING = "[SILENT]"  # what it says for a script that printed nothing: an empty answer is none
 _FENCE = re.compile(r"\A<untrusted from=[^\n>]*>\n(.*)\n</untrusted>(?:\n[^\n]*)?\Z", re.DOTALL)
 _STATUS = re.compile(r"^exit (\d+)(?: \(.*\))?$", re.MULTILINE)
 _ORDER = "Run this command:\n"
@@ -76,7 +77,7 @@ class Script(Provider):
             text = found[1]
         if results[-1].failed:
             raise Refused(f"The script did not run: {text.strip()[:2000]}")
-        yield TextDelta(text="" if text.strip() == "(no output)" else text)
+        yield TextDelta(text=text if text.strip() not in ("", "(no output)") else NOTHING)
         yield Done(reason="stop")
 
 

@@ -124,37 +124,32 @@ def make_edit(ctx: PluginContext) -> "click.Command":
     import click
 
     @click.command()
-    @click.argument("name")
+    @click.argument("job_name", metavar="NAME")
     @click.option("-s", "--schedule", help="Its new schedule.")
     @click.option("-p", "--prompt", help="Its new prompt.")
-    @click.option("--rename", metavar="NAME", help="Its new name.")
     @_options
     @click.option("--add-skill", multiple=True, help="One more skill.")
     @click.option("--remove-skill", multiple=True, help="One skill less.")
     @click.option("--clear", multiple=True, metavar="OPTION", help="Take an option back: skills, context, grants, …")
     async def command(
-        name: str,
-        rename: str | None,
+        job_name: str,
         add_skill: tuple[str, ...],
         remove_skill: tuple[str, ...],
         clear: tuple[str, ...],
         **given: Any,
     ) -> None:
-        """Change the job NAME. What is not said stays as it is; a new schedule counts from now."""
+        """Change the job NAME; --name gives it another. What is not said stays as it is; a new schedule counts from now."""
         from attrs import asdict
 
         from hermes_tool_cron import actions
         from hermes_tool_cron.words import about
 
         door = door_of(ctx)
-        job = await actions.find(door, name, proposed=True)
+        job = await actions.find(door, job_name, proposed=True)
         changes, plain = _said(given), asdict(Options(), recurse=False)
         if wrong := [one for one in clear if one not in plain]:
             raise UserError(f"There is no option {wrong[0]!r}.", hint=f"There is: {', '.join(plain)}.")
         changes |= {one: plain[one] for one in clear}
-        changes.pop("name", None)
-        if rename or given.get("name"):
-            changes["name"] = rename or given["name"]
         if add_skill or remove_skill:
             kept = [one for one in changes.get("skills", job.options.skills) if one not in remove_skill]
             changes["skills"] = tuple(dict.fromkeys([*kept, *add_skill]))
