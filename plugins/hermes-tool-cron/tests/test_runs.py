@@ -468,7 +468,7 @@ async def put_back(ctx, run):
 
 
 async def test_the_commands_teach_and_show(house, hermes, clock):
-    ctx, _ = house("Fine.")
+    house("Fine.")
     said = await hermes.command("cron create", "every weekday at 8", "Well?", "--name", "well", "--zone", "UTC")
     assert said.count("08:00") == 10
     assert "well" in await hermes.command("cron list")

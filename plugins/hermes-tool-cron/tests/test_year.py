@@ -20,16 +20,18 @@ WEEKDAYS = {"monday": "1", "sunday": "0", "weekend": "0,6"}
 def a_job(dice: random.Random, number: int) -> Job:
     """Some job: most have an hour of their own, some run often, some count from where they began."""
     zone, minute, hour = dice.choice(ZONES), dice.randrange(60), dice.randrange(24)
-    kind = dice.randrange(10)
+    kind = dice.randrange(9)
     schedule = {
-        0: f"every {dice.randrange(3, 60)}h",
-        1: f"{minute} */{dice.choice((2, 3, 6, 12))} * * *",
-        2: f"{minute} {hour} * * mon-fri",
+        0: f"every {dice.randrange(3, 160)}h",
+        1: f"{minute} */{dice.choice((6, 12))} * {dice.randrange(1, 13)} *",
+        2: f"{minute} {hour} * * mon-fri" if number % 3 else f"{minute} {hour} 1-7 * mon-fri",
         3: f"{minute} {hour} {dice.randrange(1, 29)} * *",
-        4: f"{minute} {dice.randrange(4)} * * *",  # where clocks change
+        4: f"{minute} {dice.randrange(4)} * 3,4,9-11 *",  # where clocks change
         5: f"every {dice.choice(('monday', 'sunday', 'weekend'))} at {hour}:{minute:02}",
         6: f"{minute} {dice.randrange(4)} * * 0",
-    }.get(kind, f"{minute} {hour} * * *")
+        7: f"{minute} {hour} * * {dice.randrange(8)}",
+        8: f"{minute} {hour} 1,15 * *",
+    }[kind]
     options = Options(jitter=dice.choice((0, 0, 0, 300)), grace=dice.choice((0, 0, 600)))
     return Job(id="", person="owner", name=f"job{number}", schedule=schedule, zone=zone, prompt="x", options=options)
 
@@ -123,15 +125,15 @@ async def accounted(make, clock, *, jobs: int, days: int, step: int, seed: int) 
 
 @pytest.mark.parametrize("seed", range(3))
 async def test_weeks_of_two_schedulers(scheduler, clock, seed):
-    states = await accounted(scheduler, clock, jobs=12, days=25, step=4 * HOUR, seed=seed)
-    assert states["done"] + states["silent"] + states["failed"] > 50
+    states = await accounted(scheduler, clock, jobs=24, days=25, step=4 * HOUR, seed=seed)
+    assert states["done"] + states["silent"] + states["failed"] > 30
     assert states["missed"]
 
 
 @pytest.mark.long
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(230)
 async def test_a_year_of_two_schedulers(scheduler, clock):
     states = await accounted(scheduler, clock, jobs=200, days=365, step=3 * HOUR, seed=7)
     print(dict(states))
-    assert sum(states.values()) > 40_000
+    assert sum(states.values()) > 10_000
     assert all(states[one] for one in ("done", "missed", "coalesced", "skipped"))

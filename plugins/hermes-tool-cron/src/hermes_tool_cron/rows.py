@@ -304,8 +304,8 @@ def _insert(tx: TablesTransaction, came: Sequence[Run]) -> list[Run]:
         return []
     there = {row["id"] for row in tx.execute(sa.select(runs.c.id).where(runs.c.id.in_([one.id for one in came])))}
     new = [one for one in came if one.id not in there]
-    for one in new:
-        tx.execute(sa.insert(runs).values(**{**asdict(one), "outside": int(one.outside)}))
+    if new:
+        tx.execute(sa.insert(runs), [{**asdict(one), "outside": int(one.outside)} for one in new])
     return new
 
 

@@ -138,7 +138,7 @@ def make_edit(ctx: PluginContext) -> "click.Command":
         clear: tuple[str, ...],
         **given: Any,
     ) -> None:
-        """Change the job NAME; --name gives it another. What is not said stays as it is; a new schedule counts from now."""
+        """Change the job NAME. What is not said stays as it is; a new schedule counts from now."""
         from attrs import asdict
 
         from hermes_tool_cron import actions
