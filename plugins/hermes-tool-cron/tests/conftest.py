@@ -56,6 +56,25 @@ def clock() -> Time:
 
 
 @pytest.fixture
+def served(database_url: str, clock: Time) -> Iterator[Callable[[], Jobs]]:
+    """Make the rows of one more scheduler on the same server."""
+    from hermes_backend_postgresql.driver import PostgreSQL
+    from hermes_core.store.store import SQL
+
+    opened: list[Database] = []
+
+    def make() -> Jobs:
+        database = PostgreSQL().open(database_url, SQL)
+        opened.append(database)
+        to_head(database)
+        return Jobs(Opened(database), clock)
+
+    yield make
+    for database in opened:
+        database.close()
+
+
+@pytest.fixture
 def scheduler(tmp_path: Path, clock: Time) -> Iterator[Callable[[], Jobs]]:
     """Make the rows of one more scheduler on the same file."""
     opened: list[Database] = []

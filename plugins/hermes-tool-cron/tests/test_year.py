@@ -130,6 +130,13 @@ async def test_weeks_of_two_schedulers(scheduler, clock, seed):
     assert states["missed"]
 
 
+@pytest.mark.real
+async def test_weeks_of_two_schedulers_on_a_server(served, clock):
+    states = await accounted(served, clock, jobs=24, days=25, step=4 * HOUR, seed=11)
+    assert states["done"]
+    assert states["missed"]
+
+
 @pytest.mark.long
 @pytest.mark.timeout(230)
 async def test_a_year_of_two_schedulers(scheduler, clock):
