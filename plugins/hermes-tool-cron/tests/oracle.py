@@ -1,7 +1,7 @@
 """Instants of a cron expression by looking at every minute: slow, and written from the words of the manual alone."""
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import datetime, time, timedelta
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
@@ -48,6 +48,15 @@ def clock(zone: str, start: float, end: float) -> list[tuple[float, datetime]]:
     return [(instant, datetime.fromtimestamp(instant, place).replace(tzinfo=None)) for instant in minutes]
 
 
+@lru_cache
+def firsts(zone: str, start: float, end: float) -> dict[datetime, float]:
+    """When the clock first shows each time."""
+    first: dict[datetime, float] = {}
+    for instant, moment in clock(zone, start, end):
+        first.setdefault(moment, instant)
+    return first
+
+
 def instants(expression: str, zone: str, start: float, end: float) -> list[float]:
     """Each instant later than ``start``, up to ``end``; both are whole minutes.
 
@@ -57,16 +66,17 @@ def instants(expression: str, zone: str, start: float, end: float) -> list[float
     shown, fields, matches = clock(zone, start, end), expression.split(), meant(expression)
     if fields[0].startswith("*") or fields[1].startswith("*"):
         return [instant for instant, moment in shown if start < instant <= end and matches(moment)]
-    first: dict[datetime, float] = {}
-    for instant, moment in shown:
-        first.setdefault(moment, instant)
+    first = firsts(zone, start, end)
     found = set()
-    moment, last = min(first), max(first)
-    while moment < last:
-        if matches(moment):
-            real = moment
-            while real not in first:
-                real += timedelta(minutes=1)
-            found.add(first[real])
-        moment += timedelta(minutes=1)
+    hours, minutes = values(fields[1], 0, 23), values(fields[0], 0, 59)
+    day, last = min(first).date(), max(first)
+    while day <= last.date():
+        for hour in hours:
+            for minute in minutes:
+                moment = datetime.combine(day, time(hour, minute))
+                if matches(moment) and moment <= last:
+                    while moment not in first and moment <= last:
+                        moment += timedelta(minutes=1)
+                    found.add(first.get(moment, 0.0))
+        day += timedelta(days=1)
     return sorted(one for one in found if start < one <= end)

@@ -1,4 +1,4 @@
-"""Two schedulers on one store are killed at random moments: nothing is begun twice, nothing is lost, nobody told twice."""
+"""Two schedulers on one store are killed at random moments: nothing is begun twice or lost, nobody told twice."""
 
 import os
 import random

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from oracle import clock as clock_of
-from oracle import instants
+from oracle import firsts, instants
 
 from hermes_tool_cron.values import OPEN, OVER, Job, Options
 
@@ -120,6 +120,7 @@ async def accounted(make, clock, *, jobs: int, days: int, step: int, seed: int) 
                 assert one.state in OVER or one.state in OPEN
                 assert one.why or ran
         clock_of.cache_clear()
+        firsts.cache_clear()
     return states
 
 
