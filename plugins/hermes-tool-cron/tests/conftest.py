@@ -1,12 +1,9 @@
 """Schedulers over tables that are kept open, as processes have them, and a clock that the test turns."""
 
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 
 from hermes_core.database import WRITE, Database, StoreBroker
 from hermes_core.store.file_database import FileDatabase

@@ -6,17 +6,19 @@ import json
 import pytest
 from attrs import evolve
 
-from conftest import START
 from hermes_core.brokers import Mailbox
 from hermes_core.errors import UnknownName, UserError
+from hermes_core.hooks import hookimpl
 from hermes_core.kinds import Roles, tool
 from hermes_core.testing import Call, ScriptedProvider
-from hermes_core.types import Effect, Principal, Rights, Target, Text
+from hermes_core.types import Effect, Principal, Rights, Target, Text, Verdict
 from hermes_tool_cron.actions import Door, create, edit, find, pause, remove, resume, run_now
 from hermes_tool_cron.playing import Player, jobs_of
 from hermes_tool_cron.rows import Jobs
 from hermes_tool_cron.ticker import Ticker
 from hermes_tool_cron.values import Options
+
+from .conftest import START
 
 BOX = ("box:anna",)
 
@@ -308,8 +310,6 @@ async def test_a_question_goes_to_the_chat_of_the_job_and_waits(house, clock, bo
         [waiting] = await ctx.approvals.list(ctx.owner)
         [run] = await jobs_of(ctx).runs("owner")
         assert run.state == "agent"
-        from hermes_core.types import Verdict
-
         await ctx.approvals.settle(ctx.owner, waiting.id, Verdict(outcome="allow", choice="once", by="anna"))
         await ticker.rest()
     [run] = await jobs_of(ctx).runs("owner")
@@ -482,3 +482,49 @@ async def test_the_commands_teach_and_show(house, hermes, clock):
     assert "well" in await hermes.command("cron calendar", "--zone", "UTC")
     await hermes.command("cron rm", "well", "--yes")
     assert "well" not in await hermes.command("cron list")
+
+
+async def test_what_plugins_do_not_let_out_is_not_delivered(house, hermes, clock, box):
+    @hookimpl
+    async def transform_outgoing(message):
+        return evolve(message, parts=(Text(text="It is cold in (a town)."),))
+
+    hermes.tmp_plugin(transform_outgoing)
+    ctx, _ = house("It is cold in Oslo.")
+    await create(door(ctx), "30m", "Where is it cold?", options=Options(deliver=BOX))
+    run = await due(ctx, clock)
+    assert (run.answer, run.shown) == ("It is cold in Oslo.", "It is cold in (a town).")
+    assert "Oslo" not in box.texts[0]
+
+
+async def test_a_run_that_nobody_can_answer_fails_and_says_so(hermes, clock, box):
+    hermes.tmp_plugin(box)
+    hermes.tmp_plugin("hermes_tool_cron")
+    hermes.configure({"cron.zone": "UTC"})
+    hermes.runtime.loader.load_contributing("services")
+    ctx = hermes.context("hermes_tool_cron")
+    ctx.state["jobs"] = Jobs(ctx.store, clock)
+    await create(door(ctx), "30m", "Well?", options=Options(deliver=BOX))
+    run = await due(ctx, clock)
+    assert run.state == "failed"
+    assert "No provider can answer" in run.why
+    assert len(box.sent) == 1
+
+
+async def test_jobs_that_wait_for_a_yes_keep_no_other_from_running(house, clock, box):
+    ctx, _ = house(Call("act"), "Here I am.", "It was not wanted.", **{"cron.parallel": 1})
+    await create(door(ctx), "30m", "Act.", name="asks", options=Options(deliver=BOX))
+    await create(door(ctx), "40m", "Be here.", name="other")
+    clock.now += 1800
+    ticker = Ticker(ctx)
+    await ticker.once()
+    async with asyncio.timeout(30):
+        while not box.asked:
+            await asyncio.sleep(0.01)
+        clock.now += 600
+        while (await jobs_of(ctx).runs("owner"))[0].state != "done":
+            await ticker.once()
+            await asyncio.sleep(0.01)
+        [waiting] = await ctx.approvals.list(ctx.owner)
+        await ctx.approvals.settle(ctx.owner, waiting.id, Verdict(outcome="deny", choice="deny", by="anna"))
+        await ticker.rest()

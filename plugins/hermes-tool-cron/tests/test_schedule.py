@@ -1,19 +1,15 @@
 """What a person writes, and the instants that it means: beside an oracle that looks at every minute."""
 
-import sys
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from oracle import instants
-
 from hermes_core.errors import UserError
 from hermes_tool_cron.schedule import local_zone, parse
+
+from .oracle import instants
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
 # Where the clocks change in 2026, and when: by an hour at night or at midnight, by half an hour, or never.

@@ -6,10 +6,11 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from oracle import clock as clock_of
-from oracle import firsts, instants
 
 from hermes_tool_cron.values import OPEN, OVER, Job, Options
+
+from .oracle import clock as clock_of
+from .oracle import firsts, instants
 
 DAY, HOUR, MINUTE = 86_400, 3_600, 60
 ZONES = ("UTC", "Europe/Berlin", "America/New_York", "Asia/Kathmandu", "Australia/Lord_Howe", "America/Santiago")
@@ -141,7 +142,6 @@ async def test_weeks_of_two_schedulers_on_a_server(served, clock):
 @pytest.mark.long
 @pytest.mark.timeout(230)
 async def test_a_year_of_two_schedulers(scheduler, clock):
-    states = await accounted(scheduler, clock, jobs=200, days=365, step=3 * HOUR, seed=7)
-    print(dict(states))
+    states = await accounted(scheduler, clock, jobs=200, days=365, step=6 * HOUR, seed=7)
     assert sum(states.values()) > 10_000
-    assert all(states[one] for one in ("done", "missed", "coalesced", "skipped"))
+    assert all(states[one] > 1_000 for one in ("done", "silent", "failed", "missed"))

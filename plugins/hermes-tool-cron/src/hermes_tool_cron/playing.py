@@ -9,8 +9,9 @@ import contextlib
 from collections.abc import Sequence
 
 from hermes_core.context import PluginContext
+from hermes_core.database import Prepared
 from hermes_core.errors import HermesError, StoreError, UnknownName, UserError
-from hermes_core.types import Message, PastTurn, Principal, Text, TurnOrder
+from hermes_core.types import Message, PastTurn, Principal, Text, TurnOrder, TurnResult
 from hermes_tool_cron.config import Config
 from hermes_tool_cron.orders import agent_order, event_of, prompt_of, script_order
 from hermes_tool_cron.rows import Jobs
@@ -137,20 +138,38 @@ class Player:
         turns, event = self._ctx.turns, event_of(run, stage)
         if await turns.past(event, owner=owner) is None:
             await turns.queue(said, owner=owner, order=order)
+        refused = ""
         while True:
             past = await turns.past(event, owner=owner)
             if past is None:
                 raise UserError("its turn was taken away")
             if past.state in _CLOSED:
                 return past
-            # It waits, or a death cut it off: play it, unless somebody else does by now.
-            played = False
-            with contextlib.suppress(UserError):
-                async with contextlib.aclosing(turns.resume(past.session_id, owner=owner)) as events:
-                    async for _ in events:
-                        played = True
-            if not played:
+            if past.session_id != run.session:
+                run = await jobs_of(self._ctx).step(run, run.state, session=past.session_id) or run
+            if refused and not await turns.busy(past.session_id, owner=owner):
+                await turns.drop(past.session_id, owner=owner)
+                raise UserError(refused)
+            refused = await self._resume(run, past.session_id, owner)
+            if refused:
                 await asyncio.sleep(_LOOK)
+
+    async def _resume(self, run: Run, session: str, owner: Principal) -> str:
+        """Play what waits, or what a death cut off; why that could not be, which somebody else who plays it also is."""
+
+        async def ends(result: TurnResult) -> Prepared[object] | None:
+            if not result.answer:
+                return None
+            return await self._ctx.store.prepare(jobs_of(self._ctx).shows(run, result.answer))
+
+        played = False
+        try:
+            async with contextlib.aclosing(self._ctx.turns.resume(session, owner=owner, ends=ends)) as events:
+                async for _ in events:
+                    played = True
+        except UserError as error:
+            return error.text
+        return "" if played else "its turn does not begin"
 
     async def _outside(self, owner: Principal, past: PastTurn) -> bool:
         """Tell whether what a turn said comes from outside in part. What cannot be looked at does."""
@@ -167,7 +186,7 @@ class Player:
     async def _tell(self, job: Job, run: Run) -> Run | None:
         """Hand what came of a run to who sends messages, once; what cannot be told is kept with the run, and why."""
         rows, owner = jobs_of(self._ctx), Principal(profile=self._ctx.owner.profile, person=job.person)
-        text = message_of(job, run, wrap=self._config.wrap, program=self._ctx.program)
+        text = self._ctx.masks.text(message_of(job, run, wrap=self._config.wrap, program=self._ctx.program))
         message = Message(role="assistant", parts=(Text(text=text),), untrusted=run.outside)
         wrong: list[str] = []
         for target in job.options.deliver:

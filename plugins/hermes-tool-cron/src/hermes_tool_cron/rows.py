@@ -53,7 +53,7 @@ jobs = _table(
 runs = _table(
     "runs",
     *("id", "job", "name", "person", "due", "state", "why", "session", "created", "started", "ended", "said", "answer"),
-    *("outside", "delivery"),
+    *("shown", "outside", "delivery"),
 )
 clocks = _table("clocks", "holder", "place", "pid", "beat", "looked")
 
@@ -260,6 +260,11 @@ class Jobs:
         if state not in OPEN:
             tx.tell(CHANGED)
         return next(iter(_runs(tx, sa.select(runs).where(runs.c.id == run.id))), None)
+
+    def shows(self, run: Run, answer: str) -> Callable[[TablesTransaction], object]:
+        """Return what keeps an answer as it may be shown, for the commit that ends its turn."""
+        kept = sa.update(runs).where(runs.c.id == run.id).values(shown=clean(answer)[:_LONGEST])
+        return lambda tx: tx.execute(kept)
 
     @_unit(READ)
     def clocks(self, tx: TablesTransaction) -> Sequence[Clock]:

@@ -30,7 +30,7 @@ def message_of(job: Job, run: Run, *, wrap: bool, program: str) -> str:
         head = _LOUD[run.state].format(name=job.name)
         more = f"\n\n{cut(run.answer.strip(), 2000)}" if run.answer.strip() else ""
         return f"{head} ({when}): {run.why or 'nobody knows why'}.{more}\n\n`{program} cron runs {job.name}` has more."
-    text = cut(run.answer.strip(), _LONGEST)
+    text = cut((run.shown or run.answer).strip(), _LONGEST)
     return f"**{job.name}** ({when})\n\n{text}" if wrap else text
 
 

@@ -8,6 +8,7 @@ from functools import partial
 from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError, StoreError
 from hermes_core.kinds import Service
+from hermes_core.types import Principal
 from hermes_tool_cron.playing import Player, config_of, jobs_of
 from hermes_tool_cron.rows import CHANGED, Looked
 from hermes_tool_cron.schedule import shown
@@ -58,14 +59,26 @@ class Ticker(Service):
         rows, config = jobs_of(self._ctx), config_of(self._ctx)
         looked = await rows.look(holder, config.keep)
         self._wrong = "; ".join(looked.broken)
+        room = config.parallel - len(self._plays)
         for run in await rows.pending():
-            if len(self._plays) >= config.parallel and run.state == "due":
-                continue
+            if run.state == "due" and run.id not in self._plays:
+                if room <= 0 and (room := config.parallel - await self._at_work()) <= 0:
+                    continue
+                room -= 1
             if run.id not in self._plays:
                 task = asyncio.create_task(self._play(run), name=f"cron {run.id}")
                 self._plays[run.id] = task
                 task.add_done_callback(partial(self._done, run))
         return looked
+
+    async def _at_work(self) -> int:
+        """Return how many runs are played and do not wait for a person's yes, which may take days."""
+        plays, waiting = len(self._plays), set[str]()
+        runs = [one for one in await jobs_of(self._ctx).pending() if one.id in self._plays and one.session]
+        for person in {one.person for one in runs}:
+            owner = Principal(profile=self._ctx.owner.profile, person=person)
+            waiting |= {one.session_id for one in await self._ctx.approvals.list(owner, limit=1000)}
+        return plays - sum(one.session in waiting for one in runs)
 
     async def rest(self) -> None:
         """Wait until nothing is played."""

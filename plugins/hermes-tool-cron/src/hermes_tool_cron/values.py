@@ -74,6 +74,7 @@ class Run:
     """One instant of a job, or one that a person asked for. ``id`` is the job and its instant: there is one of each.
 
     ``state`` is due, script or agent while it is to be done, else how it ended, and ``why`` says it in words.
+    ``answer`` is what its model said, and ``shown`` what plugins let out of that, where whoever played it knows.
     ``delivery`` is empty where nobody is to be told, ``owed``, ``sent``, or why it could not be. ``outside``: what it
     says comes from outside in part.
     """
@@ -91,6 +92,7 @@ class Run:
     ended: float = 0.0
     said: str = ""
     answer: str = ""
+    shown: str = ""
     outside: bool = False
     delivery: str = ""
 

@@ -62,8 +62,8 @@ def _told(run: "Run | None") -> int:
     if run is None:
         click.echo("The job was removed while it ran.", err=True)
         return 1
-    if run.answer:
-        click.echo(run.answer)
+    if text := run.shown or run.answer:
+        click.echo(text)
     if run.state == "silent":
         click.echo(f"Nothing is delivered: {run.why}.", err=True)
     elif run.state != "done":

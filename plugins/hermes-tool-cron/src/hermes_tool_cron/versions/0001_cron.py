@@ -41,7 +41,10 @@ def upgrade() -> None:
     # The id is the job and its instant, so that of two schedulers only one writes an instant down.
     op.create_table(
         f"{OURS}runs",
-        *(_text(name) for name in ("id", "job", "name", "person", "state", "why", "session", "said", "answer")),
+        *(
+            _text(name)
+            for name in ("id", "job", "name", "person", "state", "why", "session", "said", "answer", "shown")
+        ),
         _text("delivery"),
         *(_time(name) for name in ("due", "created", "started", "ended")),
         _number("outside"),
