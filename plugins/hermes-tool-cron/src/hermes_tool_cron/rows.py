@@ -16,7 +16,7 @@ from hermes_core.values import frozen
 from hermes_tool_cron.advance import advance, begun, schedule_of
 from hermes_tool_cron.values import OPEN, Job, Options, Run
 
-__all__ = ["CHANGED", "Clock", "Jobs", "Looked"]
+__all__ = ["CHANGED", "Clock", "Glance", "Jobs", "Looked"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -66,6 +66,14 @@ class Looked:
     again: float = 0.0
     now: float = 0.0
     broken: Sequence[str] = ()
+
+
+@frozen(kw_only=True)
+class Glance:
+    """Whether a job is due, and the runs that wait for who plays them."""
+
+    is_due: bool = False
+    waiting: frozenset[str] = frozenset()
 
 
 @frozen(kw_only=True)
@@ -196,6 +204,14 @@ class Jobs:
         waits = tx.execute(sa.select(sa.func.min(jobs.c.at).label("at")).where(jobs.c.state == "active", jobs.c.at > 0))
         again = (waits[0]["at"] if waits else None) or 0.0
         return Looked(written=written, again=now if more else float(again), now=now, broken=broken)
+
+    @_unit(READ)
+    def peek(self, tx: TablesTransaction) -> Glance:
+        """Return whether anything is to be done, without writing or waiting."""
+        waits = tx.execute(sa.select(sa.func.min(jobs.c.at).label("at")).where(jobs.c.state == "active", jobs.c.at > 0))
+        at = (waits[0]["at"] if waits else None) or 0.0
+        due = tx.execute(sa.select(runs.c.id).where(runs.c.state == "due").limit(100))
+        return Glance(is_due=bool(at and at <= self._now(tx)), waiting=frozenset(str(row["id"]) for row in due))
 
     def _run(self, job: Job, instant: float, state: str, why: str, now: float) -> Run:
         over = 0.0 if state == "due" else now

@@ -72,7 +72,8 @@ class Script(Provider):
             yield CallDelta(index=0, id="script", name="terminal", arguments=json.dumps(arguments))
             yield Done(reason="tools")
             return
-        text = "".join(part.text for part in results[-1].parts if isinstance(part, Text))
+        # The first part is what the tool said; plugins may say something of it in others.
+        text = next((part.text for part in results[-1].parts if isinstance(part, Text)), "")
         if found := _FENCE.match(text):
             text = found[1]
         if results[-1].failed:

@@ -1,6 +1,7 @@
 """Looks at the clock: writes down what has come, has it played, and sleeps until the next instant."""
 
 import asyncio
+import contextlib
 import uuid
 from collections.abc import Callable
 from functools import partial
@@ -16,7 +17,8 @@ from hermes_tool_cron.values import Run
 
 __all__ = ["Ticker"]
 
-_LONGEST = 20.0  # seconds between two looks: a call that says that a job changed can be lost
+_LONGEST = 20.0  # seconds between two looks, with which it says that it lives
+_PEEK = 1.0  # seconds between two glances at whether another process changed something, or the clock went on
 _SHORTEST = 0.02
 
 
@@ -44,15 +46,23 @@ class Ticker(Service):
             while True:
                 self._woken.clear()
                 looked = await self.once(holder)
-                wait = looked.again - looked.now if looked.again else _LONGEST
-                try:
-                    async with asyncio.timeout(min(_LONGEST, max(_SHORTEST, wait))):
-                        await self._woken.wait()
-                except TimeoutError:
-                    continue
+                await self._sleep(looked.again - looked.now if looked.again else _LONGEST)
         finally:
             end()
             await rows.leave(holder)
+
+    async def _sleep(self, seconds: float) -> None:
+        """Sleep until something is due, or changed: in this process, where it is told, or in another, looked for."""
+        loop = asyncio.get_running_loop()
+        due, longest = loop.time() + seconds, loop.time() + _LONGEST
+        while (left := min(due, longest) - loop.time()) > 0:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(max(_SHORTEST, min(_PEEK, left))):
+                    await self._woken.wait()
+                    return
+            there = await jobs_of(self._ctx).peek()
+            if there.is_due or not there.waiting <= self._plays.keys():
+                return
 
     async def once(self, holder: str = "") -> Looked:
         """Write down what has come, and begin to play what is to be played; it is not waited for."""
