@@ -11,7 +11,7 @@ from hermes_core.types import Message, Principal, Text, ToolResult, Verdict
 from hermes_tool_cron.playing import jobs_of
 from hermes_tool_cron.route import jobs_route
 
-JOB = {"action": "create", "schedule": "every 1h", "prompt": "Look at the mail.", "name": "mail"}
+JOB = {"action": "create", "schedule": "every 1h", "prompt": "Look at the mail.", "job": "mail"}
 
 
 @tool(name="page", toolset="pages", untrusted=True)
@@ -110,7 +110,7 @@ async def test_what_is_wrong_is_said_to_the_model(house, hermes):
         {"action": "create", "schedule": "1h", "prompt": "x", "options": {"grants": ["terminal"]}},
         {"action": "create", "schedule": "1h", "prompt": "x", "options": {"repeat": "often"}},
         {"action": "update", "job": "nobody"},
-        {"action": "create", "schedule": "1h", "prompt": "x", "deliver": ["nowhere:1"]},
+        {"action": "create", "schedule": "1h", "prompt": "x", "options": {"deliver": ["nowhere:1"]}},
     ]
     ctx, _ = house(*(Call("cron", one) for one in wrong), "I give up.")
     assert [failed for failed, _ in await results(hermes)] == [True] * len(wrong)

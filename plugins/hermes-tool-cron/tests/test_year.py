@@ -21,11 +21,11 @@ WEEKDAYS = {"monday": "1", "sunday": "0", "weekend": "0,6"}
 def a_job(dice: random.Random, number: int) -> Job:
     """Some job: most have an hour of their own, some run often, some count from where they began."""
     zone, minute, hour = dice.choice(ZONES), dice.randrange(60), dice.randrange(24)
-    kind = dice.randrange(9)
+    kind = dice.choice((0, 1, 2, 3, 3, 4, 5, 6, 7, 8, 8, 8))
     schedule = {
-        0: f"every {dice.randrange(3, 160)}h",
+        0: f"every {dice.randrange(12, 400)}h",
         1: f"{minute} */{dice.choice((6, 12))} * {dice.randrange(1, 13)} *",
-        2: f"{minute} {hour} * * mon-fri" if number % 3 else f"{minute} {hour} 1-7 * mon-fri",
+        2: f"{minute} {hour} 1-7 * *" if number % 5 else f"{minute} {hour} * * mon-fri",
         3: f"{minute} {hour} {dice.randrange(1, 29)} * *",
         4: f"{minute} {dice.randrange(4)} * 3,4,9-11 *",  # where clocks change
         5: f"every {dice.choice(('monday', 'sunday', 'weekend'))} at {hour}:{minute:02}",
@@ -33,7 +33,7 @@ def a_job(dice: random.Random, number: int) -> Job:
         7: f"{minute} {hour} * * {dice.randrange(8)}",
         8: f"{minute} {hour} 1,15 * *",
     }[kind]
-    options = Options(jitter=dice.choice((0, 0, 0, 300)), grace=dice.choice((0, 0, 600)))
+    options = Options(jitter=dice.choice((0, 0, 0, 300)), grace=dice.choice((0, 0, 600, 4 * HOUR)))
     return Job(id="", person="owner", name=f"job{number}", schedule=schedule, zone=zone, prompt="x", options=options)
 
 
@@ -73,7 +73,11 @@ class Simulation:
                 await rows.step(run, self.dice.choice(("done", "silent", "failed")), answer="x")
 
     async def both(self) -> None:
-        await asyncio.gather(*(self.look(rows) for rows in self.two))
+        if self.dice.random() < 0.2:
+            await asyncio.gather(*(self.look(rows) for rows in self.two))
+            return
+        for rows in self.two:  # at one time they wait for each other, which takes longer
+            await self.look(rows)
 
     async def until(self, end: float, step: int) -> None:
         while self.clock.now < end:
@@ -128,7 +132,7 @@ async def accounted(make, clock, *, jobs: int, days: int, step: int, seed: int) 
 @pytest.mark.parametrize("seed", range(3))
 async def test_weeks_of_two_schedulers(scheduler, clock, seed):
     states = await accounted(scheduler, clock, jobs=24, days=25, step=4 * HOUR, seed=seed)
-    assert states["done"] + states["silent"] + states["failed"] > 30
+    assert states["done"] + states["silent"] + states["failed"] > 10
     assert states["missed"]
 
 
@@ -142,6 +146,6 @@ async def test_weeks_of_two_schedulers_on_a_server(served, clock):
 @pytest.mark.long
 @pytest.mark.timeout(230)
 async def test_a_year_of_two_schedulers(scheduler, clock):
-    states = await accounted(scheduler, clock, jobs=200, days=365, step=6 * HOUR, seed=7)
-    assert sum(states.values()) > 10_000
-    assert all(states[one] > 1_000 for one in ("done", "silent", "failed", "missed"))
+    states = await accounted(scheduler, clock, jobs=200, days=365, step=8 * HOUR, seed=7)
+    assert sum(states.values()) > 8_000
+    assert all(states[one] > 300 for one in ("done", "silent", "failed", "missed"))

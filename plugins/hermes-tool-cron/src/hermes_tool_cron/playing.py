@@ -188,12 +188,14 @@ class Player:
         rows, owner = jobs_of(self._ctx), Principal(profile=self._ctx.owner.profile, person=job.person)
         text = self._ctx.masks.text(message_of(job, run, wrap=self._config.wrap, program=self._ctx.program))
         message = Message(role="assistant", parts=(Text(text=text),), untrusted=run.outside)
-        wrong: list[str] = []
+        session, wrong = None, list[str]()
+        with contextlib.suppress(UserError):  # it was deleted, or there was none
+            session = await self._ctx.sessions.get(owner, run.session) if run.session else None
         for target in job.options.deliver:
             if target == "local":
                 continue
             try:
-                await self._ctx.messages.send(owner, target, message, key=f"cron:{run.id}:{target}")
+                await self._ctx.messages.send(owner, target, message, session, key=f"cron:{run.id}:{target}")
             except UserError as error:  # the chat is not there: it is not told again and again
                 wrong.append(f"{target}: {error.text}")
         if wrong:

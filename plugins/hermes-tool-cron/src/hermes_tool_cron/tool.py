@@ -25,21 +25,32 @@ class Wanted:
     """What the model wants."""
 
     action: Literal["list", "create", "propose", "update", "pause", "resume", "remove", "run", "runs"] = "list"
-    job: str = field(default="", metadata={"help": "name or id"})
+    job: str = field(default="", metadata={"help": "its name"})
     schedule: str = field(default="", metadata={"help": "2h | every 30m | 0 8 * * 1-5 | 2026-12-24T18:00"})
-    prompt: str = field(default="", metadata={"help": "complete: nothing of this conversation is known then"})
-    name: str = ""
-    deliver: list[str] | None = field(default=None, metadata={"help": "targets; default: this chat"})
+    prompt: str = field(default="", metadata={"help": "complete: this conversation is not known then"})
     options: dict[str, Any] | None = field(
         default=None,
         metadata={
-            "help": "zone, repeat, jitter, grace, script, no_agent, context (jobs), skills, tools, model, effort, calls"
+            "help": "deliver, zone, repeat, script, no_agent, context, skills, tools, model; an unknown one lists all"
         },
     )
 
 
-_OPTIONS = ("repeat", "jitter", "grace", "script", "no_agent", "context", "skills", "tools", "model", "effort", "calls")
-_LISTS = ("context", "skills", "tools")
+_OPTIONS = (
+    "deliver",
+    "repeat",
+    "jitter",
+    "grace",
+    "script",
+    "no_agent",
+    "context",
+    "skills",
+    "tools",
+    "model",
+    "effort",
+    "calls",
+)
+_LISTS = ("deliver", "context", "skills", "tools")
 _NUMBERS = ("repeat", "jitter", "grace", "calls")
 
 
@@ -52,7 +63,7 @@ def cron_tool(ctx: PluginContext) -> Tool:
 
     @tool(name="cron", toolset="cron", effects=[Effect.SCHEDULE], touches=lambda _: ("cron",), needs=needs)
     async def run(context: ToolContext, wanted: Wanted) -> str:
-        """Jobs that run a prompt or script at times, for this person; propose asks them first."""
+        """Jobs that run a prompt or script at times; propose lets the person accept one."""
         from hermes_tool_cron.actions import Door
 
         try:
@@ -82,7 +93,7 @@ async def _do(door: "Door", wanted: Wanted) -> str:
         zone = str((wanted.options or {}).get("zone") or "")
         proposed = wanted.action == "propose"
         job = await actions.create(
-            door, wanted.schedule, wanted.prompt, name=wanted.name, zone=zone, options=options, proposed=proposed
+            door, wanted.schedule, wanted.prompt, name=wanted.job, zone=zone, options=options, proposed=proposed
         )
         if proposed:
             return f"Proposed. It runs only if the person says /cron accept {job.name} (or /cron dismiss {job.name})."
@@ -103,13 +114,11 @@ def _options(wanted: Wanted) -> dict[str, Any]:
     """Return the options that were given, each of its kind. Raises UserError."""
     found: dict[str, Any] = {}
     for name, value in (wanted.options or {}).items():
-        if name == "zone":
+        if name in ("zone", "name"):
             continue
         if name not in _OPTIONS:
             raise UserError(f"There is no option {name!r}.", hint=f"There is: zone, {', '.join(_OPTIONS)}.")
         found[name] = _of_its_kind(name, value)
-    if wanted.deliver is not None:
-        found["deliver"] = tuple(wanted.deliver)
     return found
 
 
@@ -127,8 +136,8 @@ def _of_its_kind(name: str, value: object) -> object:
 
 
 def _changes(wanted: Wanted) -> dict[str, Any]:
-    own = {"name": wanted.name, "schedule": wanted.schedule, "prompt": wanted.prompt}
-    own["zone"] = str((wanted.options or {}).get("zone") or "")
+    own = {"schedule": wanted.schedule, "prompt": wanted.prompt}
+    own |= {name: str((wanted.options or {}).get(name) or "") for name in ("name", "zone")}
     return {**{name: value for name, value in own.items() if value}, **_options(wanted)}
 
 
