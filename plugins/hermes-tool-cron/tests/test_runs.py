@@ -395,7 +395,7 @@ async def test_a_blocked_person_has_nothing_run(house, clock, people):
     clock.now += 1800
     await played(ctx)
     [run] = await jobs_of(ctx).runs("anna")
-    assert run.state == "refused"
+    assert (run.state, run.delivery) == ("refused", "")
     assert not model.requests
 
 
@@ -480,6 +480,8 @@ async def test_the_commands_teach_and_show(house, hermes, clock):
     await hermes.command("cron resume", "well")
     assert "more" in await hermes.command("cron edit", "well", "--add-skill", "more")
     assert "well" in await hermes.command("cron calendar", "--zone", "UTC")
+    assert "1 active" in await hermes.command("cron status")
+    assert await hermes.command("cron tick") == ""
     await hermes.command("cron rm", "well", "--yes")
     assert "well" not in await hermes.command("cron list")
 

@@ -179,8 +179,8 @@ class Player:
             return True
 
     async def _over(self, job: Job, run: Run, state: str, **more: object) -> Run | None:
-        """Write down how a run ended, and whether somebody is to be told of it."""
-        told = state not in ("silent", "coalesced", "skipped") and any(one != "local" for one in job.options.deliver)
+        """Write down how a run ended, and whether somebody is to be told: not who may do nothing here by now."""
+        told = state not in ("silent", "refused") and any(one != "local" for one in job.options.deliver)
         return await jobs_of(self._ctx).step(run, state, delivery="owed" if told else "", **more)
 
     async def _tell(self, job: Job, run: Run) -> Run | None:

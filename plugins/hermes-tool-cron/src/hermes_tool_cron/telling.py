@@ -11,7 +11,6 @@ _QUIET = re.compile(r"[\[(*`_\s]*(?:SILENT|NO_REPLY)[\])*`_.\s]*")
 _LOUD = {
     "failed": "The job {name} failed",
     "interrupted": "The job {name} was stopped before it was done",
-    "refused": "The job {name} did not run",
     "missed": "The job {name} was not run",
 }
 _LONGEST = 40_000  # characters of what is delivered; the chats cut that into messages
