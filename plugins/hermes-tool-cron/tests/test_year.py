@@ -144,7 +144,7 @@ async def test_weeks_of_two_schedulers_on_a_server(served, clock):
 
 
 @pytest.mark.long
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(230)
 async def test_a_year_of_two_schedulers(scheduler, clock):
     states = await accounted(scheduler, clock, jobs=200, days=365, step=8 * HOUR, seed=7)
     assert sum(states.values()) > 8_000
