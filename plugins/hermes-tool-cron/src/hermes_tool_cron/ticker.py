@@ -23,14 +23,15 @@ _SHORTEST = 0.02
 
 
 class Ticker(Service):
-    """Runs jobs while a gateway, a worker or ``hermes cron daemon`` runs. Of several that share a store one is enough.
+    """Runs jobs while a gateway, a worker or ``hermes cron daemon`` runs: on each machine of several, which share them.
 
-    What plays does not end when this is stopped: a host waits for turns that run, and what it cuts off goes on at the
-    next start, from the same row.
+    It is no reason to begin a gateway where there are no chats: that is what the daemon is for. What plays does not end
+    when this is stopped: a host waits for turns that run, and what it cuts off goes on at the next start, from the same
+    row.
     """
 
     name = "cron"
-    alone = True
+    local = True
 
     def __init__(self, ctx: PluginContext) -> None:
         self._ctx, self._wrong = ctx, ""
