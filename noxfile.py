@@ -176,6 +176,7 @@ def bench(session: nox.Session) -> None:
     session.run("python", "benchmarks/walls.py")
     session.run("python", "benchmarks/proxy.py")
     session.run("python", "benchmarks/fairness.py")
+    session.run("python", "benchmarks/schedules.py")
 
 
 @nox.session(python=PYTHONS[0])

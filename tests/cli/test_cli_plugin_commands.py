@@ -11,7 +11,7 @@ import pytest
 from hermes_core.distribution import Distribution
 from hermes_core.plugins.index import Index
 
-EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "cron.py"
+EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "chores.py"
 WAITING = """
 import asyncio, os, pathlib
 import click
@@ -39,19 +39,19 @@ def register_cli_commands(ctx):
 
 
 @pytest.fixture
-def cron(cli):
+def chores(cli):
     (cli.home / "plugins").mkdir()
-    (cli.home / "plugins" / "cron.py").write_text(EXAMPLE.read_text())
-    cli("plugins", "enable", "cron", "--yes")
+    (cli.home / "plugins" / "chores.py").write_text(EXAMPLE.read_text())
+    cli("plugins", "enable", "chores", "--yes")
     return cli
 
 
-def test_a_command_of_a_third_party_asks_a_model(cron):
-    done = cron("cron", "run", "evening")
+def test_a_command_of_a_third_party_asks_a_model(chores):
+    done = chores("chores", "run", "evening")
     assert (done.status, done.err) == (0, "")
     assert done.out.strip()
-    row = cron("insights", "--json").row
-    assert (row["task"], row["calls"], row["provider"]) == ("cron", 1, "offline")
+    row = chores("insights", "--json").row
+    assert (row["task"], row["calls"], row["provider"]) == ("chores", 1, "offline")
 
 
 TURNING = """
@@ -75,7 +75,7 @@ def register_cli_commands(ctx):
 
 
 def test_a_command_of_a_third_party_runs_a_turn(cli):
-    """``hermes cron run ID`` of somebody else's: a whole turn, which is in the past conversations then."""
+    """``hermes chores run ID`` of somebody else's: a whole turn, which is in the past conversations then."""
     commands = {"jobs run": {"summary": "Run a job now."}}
     contributes, permissions = {"commands": list(commands)}, {"kernel": ["turns.run"]}
     cli.plugin("tool/jobs", TURNING, contributes=contributes, permissions=permissions)
@@ -90,25 +90,25 @@ def test_a_command_of_a_third_party_runs_a_turn(cli):
     assert again.status == 3  # the same event orders nothing again, and this command does not think of that
 
 
-def test_what_it_raises_is_told_as_ever(cron):
-    done = cron("cron", "run", "noon")
+def test_what_it_raises_is_told_as_ever(chores):
+    done = chores("chores", "run", "noon")
     assert (done.status, done.out) == (2, "")
     assert "There is no job named 'noon'" in done.err
 
 
-def test_the_words_of_a_group_are_explained(cron):
-    helped = cron("cron", "--help").out
+def test_the_words_of_a_group_are_explained(chores):
+    helped = chores("chores", "--help").out
     assert "Questions that are asked again and again" in helped
     assert "run   Ask one of them now." in helped
-    assert "cron         Questions that are asked again and again: list, run." in cron("--help").out
+    assert "chores       Questions that are asked again and again: list, run." in chores("--help").out
 
 
-def test_one_that_is_not_enabled_says_how_to_enable_it(cron):
-    cron("plugins", "disable", "cron")
-    done = cron("cron", "list")
+def test_one_that_is_not_enabled_says_how_to_enable_it(chores):
+    chores("plugins", "disable", "chores")
+    done = chores("chores", "list")
     assert (done.status, done.out) == (2, "")
-    assert "hermes plugins enable tool/cron" in done.err
-    assert "cron" not in cron("--help").out
+    assert "hermes plugins enable tool/chores" in done.err
+    assert "chores" not in chores("--help").out
 
 
 class Alone(Distribution):

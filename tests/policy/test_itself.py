@@ -418,16 +418,17 @@ async def test_what_plugins_keep_for_a_person_is_refused_to_a_tool_as_well(tmp_p
 
 PERSONS = """
 approvals allow, approvals deny, backup, backup create, backup list, backup restore, backup verify, checkpoints prune,
-config edit, gateway dead send, gateway install, gateway pair approve, gateway pair revoke, gateway uninstall, grants
-forget, memory erase, memory export, migrate, migrate claude-code, migrate codex, migrate hermes-agent, migrate
-openclaw, model, model choose, people, people block, people erase, people export, people invite, people list, people
-mute, people quiet, people show, people unblock, plugins install, plugins remove, plugins sync, profile alias, profile
-clone, profile create, profile delete, profile export, profile import, profile rename, profile use, secrets, secrets
-check, secrets list, send, sessions import, setup, shared, shared end, skills approve, skills disable, skills enable,
-skills install, skills new, skills pin, skills reject, skills remove, skills rollback, store, store check, store
-compact, store downgrade, store erase, store move, store rebuild, store reindex, store repair, tools, tools disable,
-tools enable, trust add, trust forget, update, vault add, vault bind, vault remove, vault show, vault unbind, workshop
-accept, workshop enable, workshop rollback
+config edit, cron, cron accept, cron add, cron create, cron daemon, cron dismiss, cron edit, cron pause, cron remove,
+cron resume, cron rm, cron run, cron tick, gateway dead send, gateway install, gateway pair approve, gateway pair
+revoke, gateway uninstall, grants forget, memory erase, memory export, migrate, migrate claude-code, migrate codex,
+migrate hermes-agent, migrate openclaw, model, model choose, people, people block, people erase, people export, people
+invite, people list, people mute, people quiet, people show, people unblock, plugins install, plugins remove, plugins
+sync, profile alias, profile clone, profile create, profile delete, profile export, profile import, profile rename,
+profile use, secrets, secrets check, secrets list, send, sessions import, setup, shared, shared end, skills approve,
+skills disable, skills enable, skills install, skills new, skills pin, skills reject, skills remove, skills rollback,
+store, store check, store compact, store downgrade, store erase, store move, store rebuild, store reindex, store repair,
+tools, tools disable, tools enable, trust add, trust forget, update, vault add, vault bind, vault remove, vault show,
+vault unbind, workshop accept, workshop enable, workshop rollback
 """
 
 
@@ -473,13 +474,13 @@ async def test_below_a_tool_nothing_widens_in_any_spelling(tmp_path, line: str) 
 
 async def test_a_plugin_from_elsewhere_keeps_its_own_for_a_person(tmp_path) -> None:
     house = House(tmp_path)
-    about = ["api = 1", 'name = "cron"', 'kind = "tool"', 'summary = "Jobs."']
-    about += ['[commands."cron run"]', 'summary = "Run one."', 'who = "person"']
-    about += ['[commands."cron list"]', 'summary = "List them."']
-    (house.home / "plugins" / "cron.py").write_text(
+    about = ["api = 1", 'name = "chores"', 'kind = "tool"', 'summary = "Jobs."']
+    about += ['[commands."chores run"]', 'summary = "Run one."', 'who = "person"']
+    about += ['[commands."chores list"]', 'summary = "List them."']
+    (house.home / "plugins" / "chores.py").write_text(
         "\n".join(("# /// hermes", *(f"# {one}" for one in about), "# ///"))
     )
-    results = await house.run(*(["terminal", {"command": f"hermes cron {word}"}] for word in ("run 1", "list")))
+    results = await house.run(*(["terminal", {"command": f"hermes chores {word}"}] for word in ("run 1", "list")))
     assert ["never allowed" in result for result in results] == [True, False]
 
 

@@ -74,7 +74,7 @@ def catalogue(plugin: str) -> tuple[dict[str, object], ...]:
 
 def providers_page() -> str:
     """Every provider that can be named."""
-    others = [m for m in manifests() if m.kind == "provider" and not catalogue(m.name)]
+    others = [m for m in manifests() if (m.kind == "provider" or m.contributes["providers"]) and not catalogue(m.name)]
     listed = "\n".join(f"- `{m.name}`: {m.summary}" for m in others)
     return joined(
         "# Providers",

@@ -2,17 +2,17 @@
 
 # /// hermes
 # api = 1
-# name = "cron"
+# name = "chores"
 # kind = "tool"
 # summary = "Asks the same questions again and again."
-# [commands.cron]
+# [commands.chores]
 # summary = "Questions that are asked again and again: list, run."
 # group = "Talk"
 #
-# [commands."cron list"]
+# [commands."chores list"]
 # summary = "What is to be asked."
 #
-# [commands."cron run"]
+# [commands."chores run"]
 # summary = "Ask one of them now."
 # who = "person"
 #
@@ -49,7 +49,7 @@ def make_run(ctx):
         if job not in JOBS:
             raise UnknownName("job", job, JOBS)
         asked = Request(model="", messages=[Message(role="user", parts=[Text(text=JOBS[job])])])
-        answer = await ctx.llm.complete(asked, task="cron")
+        answer = await ctx.llm.complete(asked, task="chores")
         click.echo("".join(part.text for part in answer.message.parts if isinstance(part, Text)))
 
     return command
@@ -57,4 +57,4 @@ def make_run(ctx):
 
 @hookimpl
 def register_cli_commands(ctx):
-    return [Command(name="cron list", build=make_list), Command(name="cron run", build=lambda: make_run(ctx))]
+    return [Command(name="chores list", build=make_list), Command(name="chores run", build=lambda: make_run(ctx))]
