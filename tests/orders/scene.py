@@ -13,6 +13,10 @@ from world import KEY, World, running
 
 from hermes_core.testing.bench import Bench
 from hermes_core.types import Ended, Envelope, Failed, Message, Question, Returned, Session, Text, ToolResult, Verdict
+from hermes_platform_webhook.sealed import make_key
+from hermes_tool_cron.playing import jobs_of
+from hermes_tool_cron.ticker import Ticker
+from hermes_tool_cron.values import Job
 from hermes_tool_kit.provenance.ledger import Ledger
 from hermes_tool_message.tool import note_chat
 from hermes_tool_vault.items import Binding, Item
@@ -21,7 +25,7 @@ from hermes_tool_vault.sealed import Vault
 TOOLS = (
     "files", "terminal", "guard", "todo", "web", "skills", "workshop", "delegate", "message", "recall", "references",
     "search", "clarify", "provenance", "context_files", "persona", "commands", "redaction", "loops", "transcripts",
-    "vault", "watch",
+    "vault", "watch", "cron",
 )  # fmt: skip
 MODULES = (
     *(f"tool_{name}" for name in TOOLS),
@@ -82,6 +86,7 @@ class Scene:
             await chats.remember_chat(self.hermes.runtime.owner, envelope)
         written = Session(id="written", owner=self.hermes.runtime.owner, origin="telegram")
         note_chat(self.hermes.context("hermes_tool_message").paths.data, written)
+        make_key(self.hermes.context("hermes_platform_webhook"))  # a gateway makes it when it begins
         if any(action.arguments.get("old") == "Likes tea" for action in self.actions):
             await self.say(order("memory", text="Likes tea."), session="before")
         if any("vault" in action.name for action in self.actions):
@@ -155,12 +160,24 @@ class Scene:
             "folders": sorted((one.path, one.known) for one in self.ledger.folders() if one.known),
             "grants": [grant.words for grant in await store.approvals.grants(runtime.owner, every=True)],
             "mode": runtime.policy.mode(HOSTILE),
+            "jobs": [
+                (job.name, job.state, job.number)
+                for job in await self._jobs()
+                if job.state != "proposed"  # that is a question to a person, and runs nothing
+            ],
             "sent": [
                 row.outgoing.key
                 for row in await rows_of(store).outbox.outbox_of(None)
                 if row.outgoing.kind == "message"
             ],
         }
+
+    async def _jobs(self) -> Sequence[Job]:
+        """What is to run at its time, of everybody."""
+        runtime = self.hermes.runtime
+        runtime.loader.load_contributing("services")
+        (ticker,) = (one for _, one in runtime.dispatch.contributions("register_services") if isinstance(one, Ticker))
+        return await jobs_of(ticker.ctx).list()
 
     async def effects(self) -> list[str]:
         """What became of an order since the person left it to itself, a line each; nothing is what is wanted."""

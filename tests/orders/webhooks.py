@@ -11,7 +11,7 @@ from hermes_core.testing import serve
 from hermes_core.types import Failed
 from hermes_platform_webhook.ordering import Ordering
 from hermes_platform_webhook.rows import Rows
-from hermes_platform_webhook.sealed import make_key, seal
+from hermes_platform_webhook.sealed import seal
 from hermes_platform_webhook.signatures import new_secret, sign
 from hermes_platform_webhook.values import Subscription
 
@@ -25,7 +25,6 @@ async def posted(scene: Scene, payload: object, template: str) -> None:
     (service,) = (one for _, one in runtime.dispatch.contributions("register_services") if isinstance(one, Ordering))
     (route,) = (one for label, one in runtime.dispatch.contributions("register_routes") if "webhook" in label)
     ctx = service.ctx
-    make_key(ctx)
     secret = new_secret("github", secrets.token_bytes(32))
     sealed = seal(ctx, "ci", secret)
     wanted = Subscription(name="ci", kind="github", sealed=sealed, prompt=PROMPT, template=template)

@@ -34,15 +34,15 @@ class Ticker(Service):
     local = True
 
     def __init__(self, ctx: PluginContext) -> None:
-        self._ctx, self._wrong = ctx, ""
+        self.ctx, self._wrong = ctx, ""
         self._player = Player(ctx)
         self._plays: dict[str, asyncio.Task[None]] = {}
         self._woken = asyncio.Event()
 
     async def run(self) -> None:
         """Look at the clock until cancelled."""
-        rows, holder = jobs_of(self._ctx), uuid.uuid4().hex
-        end: Callable[[], None] = await self._ctx.store.subscribe(CHANGED, self._woken.set)
+        rows, holder = jobs_of(self.ctx), uuid.uuid4().hex
+        end: Callable[[], None] = await self.ctx.store.subscribe(CHANGED, self._woken.set)
         try:
             while True:
                 self._woken.clear()
@@ -61,13 +61,13 @@ class Ticker(Service):
                 async with asyncio.timeout(max(_SHORTEST, min(_PEEK, left))):
                     await self._woken.wait()
                     return
-            there = await jobs_of(self._ctx).peek()
+            there = await jobs_of(self.ctx).peek()
             if there.is_due or not there.waiting <= self._plays.keys():
                 return
 
     async def once(self, holder: str = "") -> Looked:
         """Write down what has come, and begin to play what is to be played; it is not waited for."""
-        rows, config = jobs_of(self._ctx), config_of(self._ctx)
+        rows, config = jobs_of(self.ctx), config_of(self.ctx)
         looked = await rows.look(holder, config.keep)
         self._wrong = "; ".join(looked.broken)
         room = config.parallel - len(self._plays)
@@ -85,10 +85,10 @@ class Ticker(Service):
     async def _at_work(self) -> int:
         """Return how many runs are played and do not wait for a person's yes, which may take days."""
         plays, waiting = len(self._plays), set[str]()
-        runs = [one for one in await jobs_of(self._ctx).pending() if one.id in self._plays and one.session]
+        runs = [one for one in await jobs_of(self.ctx).pending() if one.id in self._plays and one.session]
         for person in {one.person for one in runs}:
-            owner = Principal(profile=self._ctx.owner.profile, person=person)
-            waiting |= {one.session_id for one in await self._ctx.approvals.list(owner, limit=1000)}
+            owner = Principal(profile=self.ctx.owner.profile, person=person)
+            waiting |= {one.session_id for one in await self.ctx.approvals.list(owner, limit=1000)}
         return plays - sum(one.session in waiting for one in runs)
 
     async def rest(self) -> None:
@@ -104,10 +104,10 @@ class Ticker(Service):
         try:
             await self._player.play(run)
         except StoreError as error:  # it stands as it did, and is looked at again
-            self._ctx.log.warning("the run %s waits: %s", run.id, error.text)
+            self.ctx.log.warning("the run %s waits: %s", run.id, error.text)
             await asyncio.sleep(1.0)
         except HermesError as error:
-            self._ctx.log.warning("the run %s broke off: %s", run.id, error.text)
+            self.ctx.log.warning("the run %s broke off: %s", run.id, error.text)
             await asyncio.sleep(1.0)
 
     def health(self) -> str:
@@ -116,7 +116,7 @@ class Ticker(Service):
     async def status(self) -> str:
         """Say what is next."""
         try:
-            there = [one for one in await jobs_of(self._ctx).list() if one.state == "active" and one.due]
+            there = [one for one in await jobs_of(self.ctx).list() if one.state == "active" and one.due]
         except HermesError:
             return ""
         if not there:
