@@ -86,7 +86,7 @@ def figures(url: str, env: Mapping[str, str], rounds: int) -> Iterator[Figure]:
             yield Figure("its peak memory, MB", got.ours.peak, 45, f"bare {got.baseline.peak:.0f} MB")
     notes(url)
     run([HERMES, "-z", "hello", "-m", "echo"], env)
-    yield Figure("first request's body, bytes", notes(url)[0]["bytes"], 9_000, "default toolsets")
+    yield Figure("first request's body, bytes", notes(url)[0]["bytes"], 12_000, "default toolsets")
     yield from gaps(url, env)
     medians = []
     for model in ("tools-1-s200", "parallel-8-s200"):
