@@ -25,7 +25,7 @@ class Step:
 COMMANDS = {
     "agents": ["", "stop all"], "approve": ["", "0123456789ab once"], "background": ["TAG. work"],
     "branch": ["", "TAG"], "commands": ["", "2"], "compress": ["", "preview"],
-    "cron": ["", "add every day at 08:00 | TAG. work", "runs", "pause TAG", "remove tag-work"], "deny": ["", "no, TAG"],
+    "cron": ["", "add every day at 08:00 | TAG: work", "runs", "pause TAG", "remove tag-work"], "deny": ["", "no, TAG"],
     "handoff": ["telegram", "TAG"], "help": ["", "model"], "history": ["", "3"], "insights": ["", "7"], "jobs": [""],
     "model": ["", "custom:word", "default"], "new": ["--once"], "permission": ["", "grants", "off"],
     "personality": ["", "pirate", "off"], "pin": ["", "TAG is pinned", "drop 1"], "queue": ["", "TAG. queued"],

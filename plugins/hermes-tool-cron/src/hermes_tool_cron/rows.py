@@ -22,7 +22,6 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 CHANGED = "jobs"  # what is told when a job or a run changed
-_LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
 _JOBS_AT_ONCE = 200
 _LONGEST = 200_000  # characters of an answer that are kept
 
@@ -129,8 +128,7 @@ class Jobs:
             raise UserError(f"There are {most} jobs, and more nobody may have (cron.jobs).", hint="Remove some first.")
         if any(one.name == job.name for one in mine):
             raise UserError(f"There is a job {job.name!r} by now.", hint="Give it another name, or edit that one.")
-        code = "".join(secrets.choice(_LETTERS) for _ in range(8))
-        job = evolve(job, id=code, created=now, anchor=float(int(now)))
+        job = evolve(job, id=secrets.token_hex(4), created=now, anchor=float(int(now)))
         job = job if job.state == "proposed" else begun(job, now)
         tx.execute(sa.insert(jobs).values(**_row(job)))
         tx.tell(CHANGED)
