@@ -27,8 +27,10 @@ class Line:
     def take(self, text: str) -> None:
         """Know of what was typed."""
         keys = (self._keys + text).replace("\r", "\n")
-        end = max((m.end() for m in re.finditer(r"(?<!\\)\n|\x03", keys)), default=0)
-        self._keys = keys[end:][-_MOST:]
+        ends = (
+            m.end() for m in reversed([*re.finditer(r"[\n\x03]", keys)]) if typed(keys[: m.end()])[-1:] in ("", "\n")
+        )
+        self._keys = keys[next(ends, 0) :][-_MOST:]
 
 
 def typed(keys: str) -> str:
@@ -40,7 +42,7 @@ def typed(keys: str) -> str:
     for key in _ESCAPE.sub("", keys).replace("\r", "\n"):
         line = lines[-1]
         if key == "\n":
-            if line.endswith("\\"):  # it goes on
+            if (len(line) - len(line.rstrip("\\"))) % 2:  # it goes on
                 lines[-1] = line[:-1]
             else:
                 lines.append("")
