@@ -112,6 +112,19 @@ async def test_what_is_wrong_is_said_and_what_was_seen_stays(house: Any, pages: 
     assert (await house.rows.watch("it")).note == ""
 
 
+async def test_one_page_keeps_nothing_else_from_being_looked_at(house: Any, pages: Any, monkeypatch: Any) -> None:
+    pages.kind, pages.page = "application/xml", '<?xml version="1.0" encoding="klingon"?><rss/>'
+    now = await house.watch(kind="feed", what=pages.url, private=True)
+    assert now.note == "It is no feed that can be read."
+
+    def broken(*_: Any) -> str:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("hermes_tool_watch.watching.text_of", broken)
+    assert await house.changes() == []
+    assert (await house.rows.watch("it")).note == "Something is broken here; the log has more."
+
+
 async def test_private_addresses_are_not_opened_unless_a_person_says_so(house: Any, pages: Any) -> None:
     now = await house.watch(kind="page", what=pages.url)
     assert now.seen == ""

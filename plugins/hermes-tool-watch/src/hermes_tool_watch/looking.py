@@ -73,7 +73,7 @@ def _entries(body: bytes) -> Sequence[Sequence[str]]:
 
     try:
         root: Element = fromstring(body)
-    except (ParseError, DefusedXmlException, ValueError) as error:
+    except (ParseError, DefusedXmlException, ValueError, LookupError) as error:  # also an encoding that is none
         raise UserError("It is no feed that can be read.") from error
 
     def said(entry: Element, *names: str) -> str:

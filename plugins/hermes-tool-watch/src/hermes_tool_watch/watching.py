@@ -105,6 +105,10 @@ class Watching(Service):
         except (HermesError, OSError) as error:
             await rows.looked(one, one.seen, "", note=self.ctx.masks.text(str(error)))
             return
+        except Exception:  # what one page can bring about keeps nobody else's from being looked at
+            self.ctx.log.exception("the watch %s broke", one.name)
+            await rows.looked(one, one.seen, "", note="Something is broken here; the log has more.")
+            return
         if not seen:
             seen = " "  # it was looked at, and there is nothing
         await rows.looked(one, _kept(one, seen), differs(one, seen))
