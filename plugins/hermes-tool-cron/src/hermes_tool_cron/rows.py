@@ -2,7 +2,7 @@
 
 import json
 import secrets
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Collection, Coroutine, Sequence
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -236,10 +236,18 @@ class Jobs:
         return run
 
     @_unit(READ)
-    def pending(self, tx: TablesTransaction, limit: int = 200) -> Sequence[Run]:
-        """Return the runs that are not over, and those of which somebody is to be told, oldest first."""
+    def pending(self, tx: TablesTransaction, limit: int = 200, but: Collection[str] = ()) -> Sequence[Run]:
+        """Return the runs that are not over, and those of which somebody is to be told, oldest first.
+
+        ``but``: those that are known, as they are played here. However many they are, they hide no others.
+        """
         wanted = sa.or_(runs.c.state.in_(OPEN), runs.c.delivery == "owed")
-        return _runs(tx, sa.select(runs).where(wanted).order_by(runs.c.due).limit(limit))
+        return _runs(tx, sa.select(runs).where(wanted, runs.c.id.not_in(but)).order_by(runs.c.due).limit(limit))
+
+    @_unit(READ)
+    def these(self, tx: TablesTransaction, ids: Collection[str]) -> Sequence[Run]:
+        """Return runs by their ids."""
+        return _runs(tx, sa.select(runs).where(runs.c.id.in_(ids)))
 
     @_unit(READ)
     def run(self, tx: TablesTransaction, run: str) -> Run | None:

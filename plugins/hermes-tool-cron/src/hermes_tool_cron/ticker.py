@@ -71,21 +71,22 @@ class Ticker(Service):
         looked = await rows.look(holder, config.keep)
         self._wrong = "; ".join(looked.broken)
         room = config.parallel - len(self._plays)
-        for run in await rows.pending():
-            if run.state == "due" and run.id not in self._plays:
+        for run in await rows.pending(but=self._plays):
+            if run.id in self._plays:
+                continue
+            if run.state == "due":
                 if room <= 0 and (room := config.parallel - await self._at_work()) <= 0:
                     continue
                 room -= 1
-            if run.id not in self._plays:
-                task = asyncio.create_task(self._play(run), name=f"cron {run.id}")
-                self._plays[run.id] = task
-                task.add_done_callback(partial(self._done, run))
+            task = asyncio.create_task(self._play(run), name=f"cron {run.id}")
+            self._plays[run.id] = task
+            task.add_done_callback(partial(self._done, run))
         return looked
 
     async def _at_work(self) -> int:
         """Return how many runs are played and do not wait for a person's yes, which may take days."""
         plays, waiting = len(self._plays), set[str]()
-        runs = [one for one in await jobs_of(self.ctx).pending() if one.id in self._plays and one.session]
+        runs = [one for one in await jobs_of(self.ctx).these(self._plays) if one.session]
         for person in {one.person for one in runs}:
             owner = Principal(profile=self.ctx.owner.profile, person=person)
             waiting |= {one.session_id for one in await self.ctx.approvals.list(owner, limit=1000)}
