@@ -574,3 +574,44 @@ async def test_a_narrower_mode_holds_for_jobs_that_were_there(house, clock, sett
     await due(ctx, clock)
     results = [p for m in model.requests[-1].messages for p in m.parts if type(p).__name__ == "ToolResult"]
     assert [one.failed for one in results] == [True]
+
+
+@pytest.mark.parametrize("back", [3600, 86_400, 400 * 86_400])
+@pytest.mark.parametrize("anew", [False, True], ids=["same", "begun anew"])
+async def test_a_clock_that_is_set_back_stops_no_job_and_runs_nothing_twice(house, clock, back, anew):
+    ctx, _ = house(*["Well."] * 20)
+    ticker = Ticker(ctx)
+
+    async def later(seconds):
+        clock.now += seconds
+        await ticker.once()
+        await ticker.rest()
+
+    await create(door(ctx), "every 30m", "Well?", name="often", options=Options(repeat=12))
+    await create(door(ctx), "0 * * * *", "Well?", name="hourly")
+    for _ in range(2):
+        await later(1800)
+    ran = len(await jobs_of(ctx).runs("owner"))
+    assert ran == 3
+    ticker = Ticker(ctx) if anew else ticker
+    await later(-back)
+    for _ in range(4):
+        await later(1800)
+    found = [one for one in await jobs_of(ctx).runs("owner") if one.state == "done"]
+    assert len({one.id for one in found}) == len(found)
+    # An hour is made up for by what ran before; after a day, or a year, all goes on at once.
+    assert len(found) - ran == (3 if back == 3600 else 6)
+    often = await find(door(ctx), "often")
+    assert often.fired == len([one for one in found if one.name == "often"])
+
+
+async def test_who_was_planned_while_the_clock_was_ahead_does_not_wait_for_that(house, clock):
+    ctx, _ = house("Well.", "Call.")
+    clock.now += 400 * 86_400
+    await create(door(ctx), "every 30m", "Well?", name="often")
+    await create(door(ctx), "40m", "Call.", name="once")
+    clock.now -= 400 * 86_400
+    await played(ctx)
+    await due(ctx, clock, 1800)
+    await due(ctx, clock, 660)
+    assert [one.name for one in await jobs_of(ctx).runs("owner")] == ["once", "often"]
