@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hermes_core.errors import UserError
 from hermes_core.testing.leftovers import Traces
-from hermes_tool_watch.looking import differs, scan, text_of
+from hermes_tool_watch.looking import differs, is_small, scan, text_of
 from hermes_tool_watch.values import Change, Watch
 from hermes_tool_watch.watching import Watching, message_of
 
@@ -282,3 +282,25 @@ def test_more_files_than_may_be_are_refused(tmp_path: Path) -> None:
     assert scan(one, 4)
     with pytest.raises(UserError):
         scan(one, 3)
+
+
+async def test_what_is_large_or_leads_far_away_is_found_by_looking_only(house: Any, tmp_path: Path) -> None:
+    """The system is told of each folder, links followed, and until then the whole process stands still."""
+    folder = tmp_path / "inbox"
+    folder.mkdir()
+    assert is_small(str(folder))
+    assert is_small(str(folder / "none"))
+    (folder / "away").symlink_to("/", target_is_directory=True)
+    assert not is_small(str(folder))
+    await house.watch(kind="path", what=str(folder))
+    async with asyncio.timeout(10):
+        await house.service._hear({"it": str(folder)}, asyncio.Event())
+    (folder / "new.txt").write_text("x")
+    assert len(await house.changes()) == 1
+
+
+@pytest.mark.parametrize("path", ["/proc", "/proc/self/..", "/sys/kernel", "/dev"])
+async def test_what_the_kernel_makes_up_is_not_watched(house: Any, path: str) -> None:
+    with pytest.raises(UserError, match="is no folder of files"):
+        await house.bench.command("watch add", "it", "--path", path, "--prompt", "x")
+    assert not await house.rows.watch("it")

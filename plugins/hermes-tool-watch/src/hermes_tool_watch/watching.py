@@ -12,7 +12,7 @@ from hermes_core.errors import HermesError, UserError
 from hermes_core.kinds import Service
 from hermes_core.types import Message, Session, Text, TurnBounds, TurnOrder
 from hermes_tool_watch.config import Config
-from hermes_tool_watch.looking import differs, run, scan, text_of
+from hermes_tool_watch.looking import differs, is_small, run, scan, text_of
 from hermes_tool_watch.values import Change, Watch
 
 TYPE_CHECKING = False
@@ -185,10 +185,13 @@ class Watching(Service):
     async def _hear(self, paths: "dict[str, str]", stop: asyncio.Event) -> None:
         from watchfiles import awatch
 
+        small = {path for path in set(paths.values()) if await asyncio.to_thread(is_small, path)}
+        if large := set(paths.values()) - small:
+            self.ctx.log.info("changes there are found by looking only, as it is large: %s", ", ".join(sorted(large)))
+        if not small:
+            return
         try:
-            async for found in awatch(
-                *set(paths.values()), stop_event=stop, debounce=500, ignore_permission_denied=True
-            ):
+            async for found in awatch(*small, stop_event=stop, debounce=500, ignore_permission_denied=True):
                 touched = [path for _, path in found]
                 for name, root in paths.items():
                     if any(path == root or path.startswith(f"{root}/") for path in touched):
