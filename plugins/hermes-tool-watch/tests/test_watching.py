@@ -284,6 +284,27 @@ def test_more_files_than_may_be_are_refused(tmp_path: Path) -> None:
         scan(one, 3)
 
 
+async def test_a_slow_look_keeps_nothing_else_from_being_seen(house: Any, tmp_path: Path, monkeypatch: Any) -> None:
+    file, go = tmp_path / "a", asyncio.Event()
+    file.write_text("x")
+    await house.watch("quick", kind="path", what=str(file))
+
+    async def slow(*_: Any) -> str:
+        await go.wait()
+        return "slow"
+
+    monkeypatch.setattr("hermes_tool_watch.watching.run", slow)
+    await house.rows.put(Watch(name="slow", kind="command", what="sleep 100", prompt="Say what is new.", every=0.0))
+    file.write_text("xx")
+    async with asyncio.timeout(20):
+        while not await house.rows.log("quick"):
+            await house.service.round(waits=False)
+            await asyncio.sleep(0.01)
+    go.set()
+    await house.service.round()
+    assert (await house.rows.watch("slow")).seen == "slow"
+
+
 async def test_what_is_large_or_leads_far_away_is_found_by_looking_only(house: Any, tmp_path: Path) -> None:
     """The system is told of each folder, links followed, and until then the whole process stands still."""
     folder = tmp_path / "inbox"

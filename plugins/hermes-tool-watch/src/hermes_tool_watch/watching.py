@@ -5,6 +5,7 @@ import re
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 from hermes_core.context import PluginContext
@@ -48,6 +49,7 @@ class Watching(Service):
         self._config: Config = ctx.config or Config()
         self._wake, self._anew = asyncio.Event(), False
         self._stirred: set[str] = set()
+        self._looks: dict[str, asyncio.Task[None]] = {}
         self._places: dict[str, Session] = {}
         self._few = asyncio.Semaphore(_AT_ONCE)
         self._tidied = -_TIDY
@@ -69,11 +71,13 @@ class Watching(Service):
                     self._stirred.update(one.name for one in there)  # while nobody listened, anything may have changed
                     while not self._anew:
                         self._wake.clear()
-                        await self.round()
+                        await self.round(waits=False)
                         with suppress(TimeoutError):
                             await asyncio.wait_for(self._wake.wait(), _LOOK)
         finally:
             leave()
+            for look in self._looks.values():
+                look.cancel()
 
     async def status(self) -> str:
         """Say how many are watched, and with how many something is wrong."""
@@ -82,15 +86,32 @@ class Watching(Service):
         text = f"{len(there)} watched" if there else ""
         return text + (f", wrong: {', '.join(wrong[:5])}; {self.ctx.program} watch list" if wrong else "")
 
-    async def round(self) -> None:
-        """Look at what is due, and order the turns of what changed."""
+    async def round(self, *, waits: bool = True) -> None:
+        """Look at what is due, and order the turns of what changed. Without ``waits`` a slow look is one of its own:
+        a command that takes two minutes keeps nothing else from being seen."""
         if time.monotonic() - self._tidied > _TIDY:
             self._tidied = time.monotonic()
             await rows_of(self.ctx).forget(self._config.keep_days * 86_400)
         stirred, self._stirred = self._stirred, set()
-        await asyncio.gather(*(self._look(one) for one in await rows_of(self.ctx).to_look_at(stirred)))
+        for one in await rows_of(self.ctx).to_look_at(stirred):
+            if one.name not in self._looks:
+                self._looks[one.name] = look = asyncio.create_task(self._look(one), name=f"watch {one.name}")
+                look.add_done_callback(partial(self._looked, one.name))
+            elif one.name in stirred:
+                self._stirred.add(one.name)  # it may have stirred behind the look that goes on
+        if waits and self._looks:
+            await asyncio.wait(self._looks.values())
         for change in await rows_of(self.ctx).due():
             await self._order(change)
+
+    def _looked(self, name: str, look: "asyncio.Task[None]") -> None:
+        del self._looks[name]
+        if look.cancelled():
+            return
+        if error := look.exception():  # of the store: it is looked at again, a little later
+            self.ctx.log.warning("the watch %s could not be looked at: %s", name, error)
+        else:
+            self._wake.set()
 
     async def _look(self, one: Watch) -> None:
         """See what there is now, and write that down with what is new in it. Above its budget nothing is looked at:
