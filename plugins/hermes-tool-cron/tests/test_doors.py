@@ -202,3 +202,10 @@ async def test_a_body_that_is_too_deep_is_no_json(house, hermes):
     ctx, _ = house()
     got = await serve(jobs_route(ctx), "POST", "/", body=b"[" * 150_000, owner=ctx.owner)
     assert (got.status, json.loads(got.body)["error"]) == (400, "The body is no JSON.")
+
+
+async def test_half_a_letter_is_answered(house, hermes):
+    ctx, _ = house()
+    body = b'{"schedule": "1h", "prompt": "x", "tools": ["\\ud800"]}'
+    got = await serve(jobs_route(ctx), "POST", "/", body=body, owner=ctx.owner)
+    assert (got.status, json.loads(got.body)["tools"]) == (201, ["?"])

@@ -54,7 +54,7 @@ def jobs_route(ctx: PluginContext) -> Routes:
             status, said = 404, {"error": error.text}
         except UserError as error:
             status, said = 400, {"error": error.text, "hint": error.hint}
-        data = b"" if scope["method"] == "HEAD" else json.dumps(said, ensure_ascii=False).encode()
+        data = b"" if scope["method"] == "HEAD" else json.dumps(said, ensure_ascii=False).encode(errors="replace")
         headers = [(b"content-type", b"application/json"), (b"content-length", str(len(data)).encode())]
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": data})
