@@ -60,3 +60,18 @@ async def test_a_person_is_asked_what_and_where_once_for_the_conversation(hermes
     (question,) = asked
     assert question.subject == "clicks at 150,160 in “Papers”"
     assert "text from outside" in question.risk
+
+
+async def test_a_screen_of_its_own_is_opened_looked_at_and_clicked_on(hermes):
+    """A tool may begin what it declares and no more: so it is tried in a whole turn, and not on a bare place alone."""
+    hermes.tmp_plugin("hermes_backend_local")
+    hermes.configure({"terminal.backend": "local", "terminal.cwd": str(hermes.workspace.cwd)})
+    hermes.configure({"tools.computer.display": "own"})
+
+    async def ask(question):
+        return Verdict(outcome="allow", choice="session", by="Anna")
+
+    results = await _play(hermes, ask)
+    assert len(results) == 3
+    assert not any(result.failed for result in results), [_text(one) for one in results]
+    assert "own screen" in _text(results[0])

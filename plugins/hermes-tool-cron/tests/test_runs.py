@@ -530,3 +530,88 @@ async def test_jobs_that_wait_for_a_yes_keep_no_other_from_running(house, clock,
         [waiting] = await ctx.approvals.list(ctx.owner)
         await ctx.approvals.settle(ctx.owner, waiting.id, Verdict(outcome="deny", choice="deny", by="anna"))
         await ticker.rest()
+
+
+async def test_what_a_script_printed_breaks_no_scheduler(house, clock):
+    """A page ends with ten thousand brackets, which no JSON is: the run is over, and the clock is looked at."""
+    ctx, _ = house()
+    script = "head -c 100000 /dev/zero | tr '\\0' '['"
+    await create(door(ctx), "every 30m", "", options=Options(script=script, no_agent=True))
+    assert (await due(ctx, clock)).state == "done"
+
+
+async def test_what_nobody_thought_of_fails_one_run(house, clock, monkeypatch):
+    ctx, _ = house("Fine.")
+    await create(door(ctx), "every 30m", "Well?")
+
+    def broken(*_, **__):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("hermes_tool_cron.playing.agent_order", broken)
+    run = await due(ctx, clock)
+    assert (run.state, run.why) == ("failed", "something is broken here; the log has more")
+
+
+async def test_runs_that_wait_for_their_person_hide_nobody_elses(house, clock):
+    ctx, _ = house("Here.")
+    rows = jobs_of(ctx)
+    for number in range(3):
+        await rows.ask_for(await create(door(ctx, person="anna"), "1h", "Act.", name=f"act{number}"))
+    clock.now += 1
+    mine = await run_now(door(ctx), await create(door(ctx), "1h", "Well?"))
+    waiting = [one.id for one in await rows.pending(limit=3)]
+    assert mine.id not in waiting
+    assert [one.id for one in await rows.pending(limit=3, but=waiting)] == [mine.id]
+    assert {one.id for one in await rows.these(waiting)} == set(waiting)
+
+
+@pytest.mark.parametrize("settings", [{}, {"policy.mode": "off"}])
+async def test_a_narrower_mode_holds_for_jobs_that_were_there(house, clock, settings):
+    """A job was given a mode that the settings do not give any more."""
+    ctx, model = house(Call("act"), "Well.", **settings)
+    job = await create(door(ctx), "every 30m", "Act.")
+    await jobs_of(ctx).change(evolve(job, options=evolve(job.options, mode="off")))
+    await due(ctx, clock)
+    results = [p for m in model.requests[-1].messages for p in m.parts if type(p).__name__ == "ToolResult"]
+    assert [one.failed for one in results] == [True]
+
+
+@pytest.mark.parametrize("back", [3600, 86_400, 400 * 86_400])
+@pytest.mark.parametrize("anew", [False, True], ids=["same", "begun anew"])
+async def test_a_clock_that_is_set_back_stops_no_job_and_runs_nothing_twice(house, clock, back, anew):
+    ctx, _ = house(*["Well."] * 20)
+    ticker = Ticker(ctx)
+
+    async def later(seconds):
+        clock.now += seconds
+        await ticker.once()
+        await ticker.rest()
+
+    await create(door(ctx), "every 30m", "Well?", name="often", options=Options(repeat=12))
+    await create(door(ctx), "0 * * * *", "Well?", name="hourly")
+    for _ in range(2):
+        await later(1800)
+    ran = len(await jobs_of(ctx).runs("owner"))
+    assert ran == 3
+    ticker = Ticker(ctx) if anew else ticker
+    await later(-back)
+    for _ in range(4):
+        await later(1800)
+    found = [one for one in await jobs_of(ctx).runs("owner") if one.state == "done"]
+    assert len({one.id for one in found}) == len(found)
+    # An hour is made up for by what ran before; after a day, or a year, all goes on at once.
+    assert len(found) - ran == (3 if back == 3600 else 6)
+    often = await find(door(ctx), "often")
+    assert often.fired == len([one for one in found if one.name == "often"])
+
+
+async def test_who_was_planned_while_the_clock_was_ahead_does_not_wait_for_that(house, clock):
+    ctx, _ = house("Well.", "Call.")
+    clock.now += 400 * 86_400
+    await create(door(ctx), "every 30m", "Well?", name="often")
+    await create(door(ctx), "40m", "Call.", name="once")
+    clock.now -= 400 * 86_400
+    await played(ctx)
+    await due(ctx, clock, 1800)
+    await due(ctx, clock, 660)
+    assert [one.name for one in await jobs_of(ctx).runs("owner")] == ["once", "often"]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hermes_core.errors import UserError
 from hermes_core.testing.leftovers import Traces
-from hermes_tool_watch.looking import differs, scan, text_of
+from hermes_tool_watch.looking import differs, is_small, scan, text_of
 from hermes_tool_watch.values import Change, Watch
 from hermes_tool_watch.watching import Watching, message_of
 
@@ -110,6 +110,19 @@ async def test_what_is_wrong_is_said_and_what_was_seen_stays(house: Any, pages: 
     pages.status, pages.page = 200, "Two."
     assert len(await house.changes()) == 1
     assert (await house.rows.watch("it")).note == ""
+
+
+async def test_one_page_keeps_nothing_else_from_being_looked_at(house: Any, pages: Any, monkeypatch: Any) -> None:
+    pages.kind, pages.page = "application/xml", '<?xml version="1.0" encoding="klingon"?><rss/>'
+    now = await house.watch(kind="feed", what=pages.url, private=True)
+    assert now.note == "It is no feed that can be read."
+
+    def broken(*_: Any) -> str:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("hermes_tool_watch.watching.text_of", broken)
+    assert await house.changes() == []
+    assert (await house.rows.watch("it")).note == "Something is broken here; the log has more."
 
 
 async def test_private_addresses_are_not_opened_unless_a_person_says_so(house: Any, pages: Any) -> None:
@@ -269,3 +282,46 @@ def test_more_files_than_may_be_are_refused(tmp_path: Path) -> None:
     assert scan(one, 4)
     with pytest.raises(UserError):
         scan(one, 3)
+
+
+async def test_a_slow_look_keeps_nothing_else_from_being_seen(house: Any, tmp_path: Path, monkeypatch: Any) -> None:
+    file, go = tmp_path / "a", asyncio.Event()
+    file.write_text("x")
+    await house.watch("quick", kind="path", what=str(file))
+
+    async def slow(*_: Any) -> str:
+        await go.wait()
+        return "slow"
+
+    monkeypatch.setattr("hermes_tool_watch.watching.run", slow)
+    await house.rows.put(Watch(name="slow", kind="command", what="sleep 100", prompt="Say what is new.", every=0.0))
+    file.write_text("xx")
+    async with asyncio.timeout(20):
+        while not await house.rows.log("quick"):
+            await house.service.round(waits=False)
+            await asyncio.sleep(0.01)
+    go.set()
+    await house.service.round()
+    assert (await house.rows.watch("slow")).seen == "slow"
+
+
+async def test_what_is_large_or_leads_far_away_is_found_by_looking_only(house: Any, tmp_path: Path) -> None:
+    """The system is told of each folder, links followed, and until then the whole process stands still."""
+    folder = tmp_path / "inbox"
+    folder.mkdir()
+    assert is_small(str(folder))
+    assert is_small(str(folder / "none"))
+    (folder / "away").symlink_to("/", target_is_directory=True)
+    assert not is_small(str(folder))
+    await house.watch(kind="path", what=str(folder))
+    async with asyncio.timeout(10):
+        await house.service._hear({"it": str(folder)}, asyncio.Event())
+    (folder / "new.txt").write_text("x")
+    assert len(await house.changes()) == 1
+
+
+@pytest.mark.parametrize("path", ["/proc", "/proc/self/..", "/sys/kernel", "/dev"])
+async def test_what_the_kernel_makes_up_is_not_watched(house: Any, path: str) -> None:
+    with pytest.raises(UserError, match="is no folder of files"):
+        await house.bench.command("watch add", "it", "--path", path, "--prompt", "x")
+    assert not await house.rows.watch("it")

@@ -62,6 +62,17 @@ async def test_the_same_file_twice_is_one_and_there_are_at_most_ten(answer, work
     assert text == "(2 more files were not sent: 10 are the most.)"
 
 
+async def test_an_address_attaches_nothing(answer, work):
+    (work / "a.png").write_bytes(b"png")
+    for text in (
+        f"[1] A page https://a.example/?MEDIA:{work / 'a.png'}",
+        f"See <http://a.example/(MEDIA:{work}/a.png)>",
+    ):
+        assert await answer(text) == (text, [])
+    text, blobs = await answer(f"As https://a.example/ says.\nMEDIA:{work / 'a.png'}")
+    assert (text, len(blobs)) == ("As https://a.example/ says.", 1)
+
+
 @pytest.mark.parametrize("text", ["No file here.", "```\nMEDIA:/etc/passwd\n```", "MEDIA: is a tag", "MEDIA:relative"])
 async def test_what_names_no_file_is_left_as_it_is(answer, text):
     assert await answer(text) == (text, [])

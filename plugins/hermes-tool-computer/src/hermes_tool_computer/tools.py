@@ -55,14 +55,17 @@ def tools_of(ctx: PluginContext) -> Sequence[Tool]:
     def needs(session: Session) -> str | None:
         return None if session.owner == ctx.owner else "this screen is its owner's alone"
 
-    @tool(toolset="computer", effects=[Effect.READ_FILES], untrusted=True, needs=needs, touches=lambda _: ("screen",))
+    @tool(
+        toolset="computer", effects=[Effect.READ_FILES, Effect.EXECUTE], untrusted=True, needs=needs,
+        touches=lambda _: ("screen",),
+    )  # fmt: skip
     async def computer_screen(context: ToolContext, looking: Looking) -> Sequence[Part]:
         """See the screen: a picture, and its windows."""
         await asyncio.sleep(looking.wait)
         return await _told(await _looked(context), "")
 
     @tool(
-        toolset="computer", effects=[Effect.SEND, Effect.ASK], untrusted=True, needs=needs,
+        toolset="computer", effects=[Effect.SEND, Effect.ASK, Effect.EXECUTE], untrusted=True, needs=needs,
         touches=lambda _: ("screen",),
     )  # fmt: skip
     async def computer_act(context: ToolContext, acting: Acting) -> Sequence[Part]:

@@ -93,7 +93,7 @@ async def edit(door: Door, job: Job, changes: Mapping[str, Any]) -> Job:
         raise UserError(f"{changed.name!r} is no name for a job.", hint="Use letters, digits, ., - and _.")
     if options != job.options or changed.prompt != job.prompt:
         names = [one.name for one in await door.rows.list(door.owner.person)]
-        options = await _sound(door, options, changed.prompt, names)
+        options = await _sound(door, options, changed.prompt, names, scripted="script" in changes)
     if not door.written and set(changes) - {"name", "schedule", "zone", "deliver"}:
         options = evolve(options, grants=(), mode="ask")  # a person gave these for what it did before
     anew = (changed.schedule, changed.zone) != (job.schedule, job.zone)
@@ -180,8 +180,11 @@ async def _usual(door: Door) -> Sequence[str]:
     return tuple(filter(None, (one.strip() for one in config_of(door.ctx).deliver.split(","))))
 
 
-async def _sound(door: Door, options: Options, prompt: str, names: Sequence[str]) -> Options:
-    """Return options that can be kept to, with targets that are there. Raises UserError."""
+async def _sound(door: Door, options: Options, prompt: str, names: Sequence[str], *, scripted: bool = True) -> Options:
+    """Return options that can be kept to, with targets that are there. Raises UserError.
+
+    ``scripted``: the script is said now. One that stood there before may be a model's, and is allowed by nothing else.
+    """
     from hermes_tool_kit.injection import scan
 
     if not door.is_owner and (given := [one for one in _OWNERS if getattr(options, one) not in ("", "ask", (), [])]):
@@ -205,7 +208,7 @@ async def _sound(door: Door, options: Options, prompt: str, names: Sequence[str]
         if not folder.is_absolute() or not folder.is_dir():
             raise UserError(f"{options.folder} is no folder here.", hint="Write its whole path.")
         options = evolve(options, folder=str(folder))
-    if door.written and door.is_owner and options.script:
+    if scripted and door.written and door.is_owner and options.script:
         options = evolve(options, grants=tuple(dict.fromkeys((*options.grants, _rule(options.script)))))
     return evolve(options, deliver=await _targets(door, options.deliver))
 

@@ -22,7 +22,7 @@ def event_of(run: Run, stage: str) -> str:
     return f"{run.id}/{stage}"
 
 
-def script_order(job: Job, run: Run, ask: str) -> tuple[str, TurnOrder]:
+def script_order(job: Job, run: Run, config: Config, ask: str) -> tuple[str, TurnOrder]:
     """Return what runs the script of a job."""
     return order_of(job.options.script), TurnOrder(
         event=event_of(run, "script"),
@@ -31,7 +31,11 @@ def script_order(job: Job, run: Run, ask: str) -> tuple[str, TurnOrder]:
         ask=ask,
         hidden=not job.options.no_agent,
         bounds=TurnBounds(
-            tools=["terminal/terminal"], never=_NEVER, mode=_mode(job), grants=tuple(job.options.grants), levels=0
+            tools=["terminal/terminal"],
+            never=_NEVER,
+            mode=_mode(job, config),
+            grants=tuple(job.options.grants),
+            levels=0,
         ),
     )
 
@@ -50,7 +54,7 @@ def agent_order(job: Job, run: Run, config: Config, ask: str) -> TurnOrder:
             tools=None if options.tools is None else tuple(options.tools),
             without=_WITHOUT,
             never=_NEVER,
-            mode=_mode(job),
+            mode=_mode(job, config),
             grants=tuple(options.grants),
             calls=options.calls or config.calls,
             money=options.money,
@@ -67,8 +71,10 @@ def prompt_of(job: Job, quoted: Sequence[tuple[str, str]], *, outside: bool) -> 
     return Message(role="user", parts=tuple(parts), untrusted=outside)
 
 
-def _mode(job: Job) -> Literal["ask", "smart", "off"]:
-    return "smart" if job.options.mode == "smart" else "off" if job.options.mode == "off" else "ask"
+def _mode(job: Job, config: Config) -> Literal["ask", "smart", "off"]:
+    """Return the mode of a job, or what the settings have by now, where that is narrower."""
+    modes: tuple[Literal["ask", "smart", "off"], ...] = ("ask", "smart", "off")  # strictest first
+    return next((mode for mode in modes if mode in (job.options.mode, config.mode)), "ask")
 
 
 def _system(job: Job, run: Run) -> str:

@@ -73,6 +73,9 @@ class Player:
             raise
         except HermesError as error:
             return await self._over(job, run, "failed", why=error.text)
+        except Exception:  # whatever it is: it would be the same at once again, and again
+            self._ctx.log.exception("the run %s of the job %s broke", run.id, job.name)
+            return await self._over(job, run, "failed", why="something is broken here; the log has more")
 
     async def _refused(self, job: Job) -> str:
         """Say why a job may not run: its person may do nothing now, or no longer what it does."""
@@ -86,7 +89,7 @@ class Player:
         return rights.refused
 
     async def _script(self, job: Job, run: Run, owner: Principal) -> Run | None:
-        said, order = script_order(job, run, await self._asks(job, owner))
+        said, order = script_order(job, run, self._config, await self._asks(job, owner))
         past = await self._turn(run, "script", said, order, owner)
         outside = await self._outside(owner, past)
         if past.state != "done":

@@ -54,7 +54,7 @@ def jobs_route(ctx: PluginContext) -> Routes:
             status, said = 404, {"error": error.text}
         except UserError as error:
             status, said = 400, {"error": error.text, "hint": error.hint}
-        data = b"" if scope["method"] == "HEAD" else json.dumps(said, ensure_ascii=False).encode()
+        data = b"" if scope["method"] == "HEAD" else json.dumps(said, ensure_ascii=False).encode(errors="replace")
         headers = [(b"content-type", b"application/json"), (b"content-length", str(len(data)).encode())]
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": data})
@@ -73,7 +73,7 @@ async def _body(receive: Callable[[], Awaitable[MutableMapping[str, Any]]]) -> M
             raise UserError(f"That is too long: {_LARGEST:,} bytes are the most.")
     try:
         said = json.loads(data or b"{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         raise UserError("The body is no JSON.") from None
     if not isinstance(said, dict):
         raise UserError("The body is no JSON object.")
@@ -97,7 +97,8 @@ async def _answer(door: "Door", method: str, words: list[str], body: Mapping[str
             door, own["schedule"], own["prompt"], name=own["name"], zone=own["zone"], options=Options(**changes)
         )
         return 201, actions.told(job)
-    job = await actions.find(door, words[0], proposed=True)
+    # What is only proposed is looked at, changed and taken away here; it does nothing before a person accepted it.
+    job = await actions.find(door, words[0], proposed=len(words) == 1)
     if len(words) == 1:
         if method in ("GET", "HEAD"):
             return 200, actions.told(job)

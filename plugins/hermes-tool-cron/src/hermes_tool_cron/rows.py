@@ -2,7 +2,7 @@
 
 import json
 import secrets
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Collection, Coroutine, Sequence
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -13,7 +13,7 @@ from hermes_core.codec import clean
 from hermes_core.database import READ, WRITE, Begin, StoreBroker, TablesTransaction, made
 from hermes_core.errors import Conflict, UserError
 from hermes_core.values import frozen
-from hermes_tool_cron.advance import advance, begun, schedule_of
+from hermes_tool_cron.advance import advance, begun, jitter_of, schedule_of
 from hermes_tool_cron.values import OPEN, Job, Options, Run
 
 __all__ = ["CHANGED", "Clock", "Glance", "Jobs", "Looked"]
@@ -204,6 +204,34 @@ class Jobs:
         return Looked(written=written, again=now if more else float(again), now=now, broken=broken)
 
     @_unit(READ)
+    def newest(self, tx: TablesTransaction) -> float:
+        """Return the latest time at which anything was written down here: later than now where the clock went back."""
+        times = [tx.execute(sa.select(sa.func.max(one.c.created).label("at"))) for one in (jobs, runs)]
+        return max(float(found[0]["at"] or 0.0) if found else 0.0 for found in times)
+
+    @_unit()
+    def replan(self, tx: TablesTransaction) -> None:
+        """Let every job wait for its next instant after now that has no row: for a clock that was set back.
+
+        Without it nothing would come until the clock is where it was. What ran before is neither run again nor counted.
+        """
+        tx.alone("jobs")
+        now = self._now(tx)
+        for job in _jobs(tx, sa.and_(jobs.c.state == "active", jobs.c.due > now)):
+            sooner = evolve(job, anchor=min(job.anchor, float(int(now))))
+            try:
+                schedule = schedule_of(sooner)
+            except UserError:  # a look says so
+                continue
+            there = {row["due"] for row in tx.execute(sa.select(runs.c.due).where(runs.c.job == job.id))}
+            due = schedule.after(now)
+            while due in there and due < job.due:
+                due = schedule.after(due)
+            if 0 < due < job.due:
+                left = evolve(sooner, due=due, at=due + jitter_of(job, due), number=job.number + 1)
+                tx.execute(sa.update(jobs).where(jobs.c.id == job.id).values(**_row(left)))
+
+    @_unit(READ)
     def peek(self, tx: TablesTransaction) -> Glance:
         """Return whether anything is to be done, without writing or waiting."""
         waits = tx.execute(sa.select(sa.func.min(jobs.c.at).label("at")).where(jobs.c.state == "active", jobs.c.at > 0))
@@ -234,10 +262,18 @@ class Jobs:
         return run
 
     @_unit(READ)
-    def pending(self, tx: TablesTransaction, limit: int = 200) -> Sequence[Run]:
-        """Return the runs that are not over, and those of which somebody is to be told, oldest first."""
+    def pending(self, tx: TablesTransaction, limit: int = 200, but: Collection[str] = ()) -> Sequence[Run]:
+        """Return the runs that are not over, and those of which somebody is to be told, oldest first.
+
+        ``but``: those that are known, as they are played here. However many they are, they hide no others.
+        """
         wanted = sa.or_(runs.c.state.in_(OPEN), runs.c.delivery == "owed")
-        return _runs(tx, sa.select(runs).where(wanted).order_by(runs.c.due).limit(limit))
+        return _runs(tx, sa.select(runs).where(wanted, runs.c.id.not_in(but)).order_by(runs.c.due).limit(limit))
+
+    @_unit(READ)
+    def these(self, tx: TablesTransaction, ids: Collection[str]) -> Sequence[Run]:
+        """Return runs by their ids."""
+        return _runs(tx, sa.select(runs).where(runs.c.id.in_(ids)))
 
     @_unit(READ)
     def run(self, tx: TablesTransaction, run: str) -> Run | None:

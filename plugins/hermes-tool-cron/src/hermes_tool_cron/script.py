@@ -39,7 +39,7 @@ def woken(output: str) -> tuple[bool, str]:
     rest, _, last = output.rstrip().rpartition("\n")
     try:
         said = json.loads(last)
-    except ValueError:
+    except (ValueError, RecursionError):  # a page that it printed may end with anything
         return True, output
     if not isinstance(said, dict) or "wakeAgent" not in said:
         return True, output

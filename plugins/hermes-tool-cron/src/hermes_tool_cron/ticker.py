@@ -20,6 +20,7 @@ __all__ = ["Ticker"]
 _LONGEST = 20.0  # seconds between two looks, with which it says that it lives
 _PEEK = 1.0  # seconds between two glances at whether another process changed something, or the clock went on
 _SHORTEST = 0.02
+_BACK = 60.0  # seconds by which a clock may be set back without more ado
 
 
 class Ticker(Service):
@@ -36,6 +37,7 @@ class Ticker(Service):
     def __init__(self, ctx: PluginContext) -> None:
         self.ctx, self._wrong = ctx, ""
         self._player = Player(ctx)
+        self._latest = 0.0  # when it looked last
         self._plays: dict[str, asyncio.Task[None]] = {}
         self._woken = asyncio.Event()
 
@@ -68,24 +70,29 @@ class Ticker(Service):
     async def once(self, holder: str = "") -> Looked:
         """Write down what has come, and begin to play what is to be played; it is not waited for."""
         rows, config = jobs_of(self.ctx), config_of(self.ctx)
+        if await rows.now() < (self._latest or await rows.newest()) - _BACK:
+            self.ctx.log.warning("the clock was set back: jobs wait for their next instants from now on")
+            await rows.replan()
         looked = await rows.look(holder, config.keep)
+        self._latest = looked.now
         self._wrong = "; ".join(looked.broken)
         room = config.parallel - len(self._plays)
-        for run in await rows.pending():
-            if run.state == "due" and run.id not in self._plays:
+        for run in await rows.pending(but=self._plays):
+            if run.id in self._plays:
+                continue
+            if run.state == "due":
                 if room <= 0 and (room := config.parallel - await self._at_work()) <= 0:
                     continue
                 room -= 1
-            if run.id not in self._plays:
-                task = asyncio.create_task(self._play(run), name=f"cron {run.id}")
-                self._plays[run.id] = task
-                task.add_done_callback(partial(self._done, run))
+            task = asyncio.create_task(self._play(run), name=f"cron {run.id}")
+            self._plays[run.id] = task
+            task.add_done_callback(partial(self._done, run))
         return looked
 
     async def _at_work(self) -> int:
         """Return how many runs are played and do not wait for a person's yes, which may take days."""
         plays, waiting = len(self._plays), set[str]()
-        runs = [one for one in await jobs_of(self.ctx).pending() if one.id in self._plays and one.session]
+        runs = [one for one in await jobs_of(self.ctx).these(self._plays) if one.session]
         for person in {one.person for one in runs}:
             owner = Principal(profile=self.ctx.owner.profile, person=person)
             waiting |= {one.session_id for one in await self.ctx.approvals.list(owner, limit=1000)}

@@ -67,14 +67,14 @@ def cron_tool(ctx: PluginContext) -> Tool:
         from hermes_tool_cron.actions import Door
 
         try:
-            return await _do(Door.of(ctx, context.session), wanted)
+            return await _do(Door.of(ctx, context.session), wanted, context)
         except UserError as error:
             raise ToolError(error.text, hint=error.hint) from error
 
     return run
 
 
-async def _do(door: "Door", wanted: Wanted) -> str:
+async def _do(door: "Door", wanted: Wanted, context: ToolContext) -> str:
     from hermes_tool_cron import actions
     from hermes_tool_cron.values import Options
     from hermes_tool_cron.words import about, line, run_line
@@ -85,7 +85,10 @@ async def _do(door: "Door", wanted: Wanted) -> str:
         return "\n".join(line(one) for one in there[:_SHOWN]) or "There is no job."
     if wanted.action == "runs":
         which = (await actions.find(door, wanted.job)).id if wanted.job else ""
-        return "\n".join(run_line(one) for one in await door.rows.runs(door.owner.person, which)) or "Nothing ran yet."
+        runs = await door.rows.runs(door.owner.person, which)
+        if any(one.outside for one in runs):
+            context.from_outside()
+        return "\n".join(run_line(one) for one in runs) or "Nothing ran yet."
     if wanted.action in ("create", "propose"):
         if not wanted.schedule:
             raise UserError("Say the schedule.")

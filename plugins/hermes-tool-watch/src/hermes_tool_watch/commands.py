@@ -111,6 +111,8 @@ async def _check(ctx: PluginContext, wanted: Watch) -> None:
         path, home = Path(wanted.what), ctx.paths.home.resolve()
         if not path.exists():
             raise UserError(f"There is no {wanted.what}.")
+        if path.resolve().parts[:2] in (("/", "proc"), ("/", "sys"), ("/", "dev")):
+            raise UserError(f"{wanted.what} is no folder of files.", hint="Have a command say it: --command.")
         if path.resolve() in (home, *home.parents) or home in path.resolve().parents:
             raise UserError(f"Hermes keeps its own things there: {wanted.what}", hint="Watch what lies elsewhere.")
     if wanted.kind in ("page", "feed"):

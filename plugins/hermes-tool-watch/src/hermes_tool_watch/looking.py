@@ -13,12 +13,13 @@ from hermes_core.kinds import Workspace
 from hermes_core.types import ExecRequest, Feature
 from hermes_tool_watch.values import Watch
 
-__all__ = ["differs", "run", "scan", "text_of"]
+__all__ = ["differs", "is_small", "run", "scan", "text_of"]
 
 _TOLD = 4_000  # characters of what is told
 _NAMES = 50  # of files that are told
 _KEPT = 200_000  # characters of a page, or of what a command said, that are compared
 _ENTRIES = 500  # of a feed that are known
+_FOLDERS = 1_000  # below a path that are listened to: all else stands still until the system has heard of each
 _SECONDS = 120.0  # of a command
 
 
@@ -52,6 +53,12 @@ def _files(root: Path) -> Iterator[tuple[Path, str]]:
             yield path, str(path.relative_to(root))
 
 
+def is_small(path: str) -> bool:
+    """Tell whether there are so few folders below a path that the system can be asked to tell of each."""
+    folders = os.walk(path, followlinks=True)  # as the system is asked to: a link may lead to all there is
+    return all(number < _FOLDERS for number, _ in enumerate(folders))
+
+
 def text_of(kind: str, body: bytes, content_type: str) -> str:
     """Return what is compared of a page or a feed. Raises UserError where a feed is none."""
     if kind == "feed":
@@ -73,7 +80,7 @@ def _entries(body: bytes) -> Sequence[Sequence[str]]:
 
     try:
         root: Element = fromstring(body)
-    except (ParseError, DefusedXmlException, ValueError) as error:
+    except (ParseError, DefusedXmlException, ValueError, LookupError) as error:  # also an encoding that is none
         raise UserError("It is no feed that can be read.") from error
 
     def said(entry: Element, *names: str) -> str:

@@ -5,6 +5,7 @@ import re
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 from hermes_core.context import PluginContext
@@ -12,7 +13,7 @@ from hermes_core.errors import HermesError, UserError
 from hermes_core.kinds import Service
 from hermes_core.types import Message, Session, Text, TurnBounds, TurnOrder
 from hermes_tool_watch.config import Config
-from hermes_tool_watch.looking import differs, run, scan, text_of
+from hermes_tool_watch.looking import differs, is_small, run, scan, text_of
 from hermes_tool_watch.values import Change, Watch
 
 TYPE_CHECKING = False
@@ -48,6 +49,7 @@ class Watching(Service):
         self._config: Config = ctx.config or Config()
         self._wake, self._anew = asyncio.Event(), False
         self._stirred: set[str] = set()
+        self._looks: dict[str, asyncio.Task[None]] = {}
         self._places: dict[str, Session] = {}
         self._few = asyncio.Semaphore(_AT_ONCE)
         self._tidied = -_TIDY
@@ -69,11 +71,13 @@ class Watching(Service):
                     self._stirred.update(one.name for one in there)  # while nobody listened, anything may have changed
                     while not self._anew:
                         self._wake.clear()
-                        await self.round()
+                        await self.round(waits=False)
                         with suppress(TimeoutError):
                             await asyncio.wait_for(self._wake.wait(), _LOOK)
         finally:
             leave()
+            for look in self._looks.values():
+                look.cancel()
 
     async def status(self) -> str:
         """Say how many are watched, and with how many something is wrong."""
@@ -82,15 +86,32 @@ class Watching(Service):
         text = f"{len(there)} watched" if there else ""
         return text + (f", wrong: {', '.join(wrong[:5])}; {self.ctx.program} watch list" if wrong else "")
 
-    async def round(self) -> None:
-        """Look at what is due, and order the turns of what changed."""
+    async def round(self, *, waits: bool = True) -> None:
+        """Look at what is due, and order the turns of what changed. Without ``waits`` a slow look is one of its own:
+        a command that takes two minutes keeps nothing else from being seen."""
         if time.monotonic() - self._tidied > _TIDY:
             self._tidied = time.monotonic()
             await rows_of(self.ctx).forget(self._config.keep_days * 86_400)
         stirred, self._stirred = self._stirred, set()
-        await asyncio.gather(*(self._look(one) for one in await rows_of(self.ctx).to_look_at(stirred)))
+        for one in await rows_of(self.ctx).to_look_at(stirred):
+            if one.name not in self._looks:
+                self._looks[one.name] = look = asyncio.create_task(self._look(one), name=f"watch {one.name}")
+                look.add_done_callback(partial(self._looked, one.name))
+            elif one.name in stirred:
+                self._stirred.add(one.name)  # it may have stirred behind the look that goes on
+        if waits and self._looks:
+            await asyncio.wait(self._looks.values())
         for change in await rows_of(self.ctx).due():
             await self._order(change)
+
+    def _looked(self, name: str, look: "asyncio.Task[None]") -> None:
+        del self._looks[name]
+        if look.cancelled():
+            return
+        if error := look.exception():  # of the store: it is looked at again, a little later
+            self.ctx.log.warning("the watch %s could not be looked at: %s", name, error)
+        else:
+            self._wake.set()
 
     async def _look(self, one: Watch) -> None:
         """See what there is now, and write that down with what is new in it. Above its budget nothing is looked at:
@@ -104,6 +125,10 @@ class Watching(Service):
                 seen = await self._seen(one)
         except (HermesError, OSError) as error:
             await rows.looked(one, one.seen, "", note=self.ctx.masks.text(str(error)))
+            return
+        except Exception:  # what one page can bring about keeps nobody else's from being looked at
+            self.ctx.log.exception("the watch %s broke", one.name)
+            await rows.looked(one, one.seen, "", note="Something is broken here; the log has more.")
             return
         if not seen:
             seen = " "  # it was looked at, and there is nothing
@@ -181,10 +206,13 @@ class Watching(Service):
     async def _hear(self, paths: "dict[str, str]", stop: asyncio.Event) -> None:
         from watchfiles import awatch
 
+        small = {path for path in set(paths.values()) if await asyncio.to_thread(is_small, path)}
+        if large := set(paths.values()) - small:
+            self.ctx.log.info("changes there are found by looking only, as it is large: %s", ", ".join(sorted(large)))
+        if not small:
+            return
         try:
-            async for found in awatch(
-                *set(paths.values()), stop_event=stop, debounce=500, ignore_permission_denied=True
-            ):
+            async for found in awatch(*small, stop_event=stop, debounce=500, ignore_permission_denied=True):
                 touched = [path for _, path in found]
                 for name, root in paths.items():
                     if any(path == root or path.startswith(f"{root}/") for path in touched):

@@ -38,7 +38,7 @@ def with_sources(answer: str, sources: Sequence[tuple[str, str]], read: Sequence
     known = dict(enumerate(sources, 1))
     cited = _cited(answer, known)
     listed = [n for n in sorted({*cited, *read}) if n in known and not _names(answer, known[n][0])]
-    lines = [" ".join([f"[{n}]", *known[n][1].split(), known[n][0]]) for n in listed]
+    lines = [" ".join([f"[{n}]", *_plain(known[n][1]).split(), known[n][0]]) for n in listed]
     said = ["\n".join(["Sources:", *lines])] if lines else []
     if wrong := [f"[{number}]" for number in cited if number not in known]:
         said.append(f"(No page of this conversation stands behind {', '.join(wrong)}.)")
@@ -52,6 +52,11 @@ def _cited(answer: str, known: Mapping[int, tuple[str, str]]) -> Sequence[int]:
     """The numbers that are cited without an address; one that stands beside its number speaks for itself."""
     found = _CITED.finditer(_CODE.sub(" ", answer)) if known else ()
     return sorted({int(one[1]) for one in found})
+
+
+def _plain(title: str) -> str:
+    """A title of a page as it stands in an answer: it is no link, no picture, no code, and attaches no file."""
+    return title.replace("MEDIA:", "MEDIA").replace("](", "] (").replace("`", "'")
 
 
 def _names(answer: str, url: str) -> bool:

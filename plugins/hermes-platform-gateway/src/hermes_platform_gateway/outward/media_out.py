@@ -25,6 +25,8 @@ __all__ = ["with_files"]
 
 _TAG = re.compile(r"`?MEDIA:[ \t]*(?:\"(/[^\"\n]+)\"|'(/[^'\n]+)'|`(/[^`\n]+)`|(/[^\s`]*[^\s`.,;:!?)\]]))`?")
 _CODE = re.compile(r"^ *(```+|~~~+).*?(?:^ *\1|\Z)", re.MULTILINE | re.DOTALL)
+# Within an address it is a part of that: whoever cites a page attaches nothing that the page named.
+_ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]*://\S*", re.IGNORECASE)
 _KEYS = re.compile(r"id_(rsa|dsa|ecdsa|ed25519)|.*\.(pem|key|p12|pfx|kdbx|jks|keystore)", re.IGNORECASE)
 _MOST = 10  # files of one answer
 _KEPT = 8 * 86400.0  # seconds that a copy stays; its row stays for a day less
@@ -32,8 +34,8 @@ _KEPT = 8 * 86400.0  # seconds that a copy stays; its row stays for a day less
 
 async def with_files(ctx: PluginContext, session_id: str, owner: Principal, text: str) -> Message:
     """The answer as a message: its words, and the files it names. Never raises for a file that cannot be sent."""
-    code = [match.span() for match in _CODE.finditer(text)] if "MEDIA:" in text else []
-    tags = [tag for tag in _TAG.finditer(text) if not any(start <= tag.start() < end for start, end in code)]
+    apart = [found.span() for kind in (_CODE, _ADDRESS) for found in kind.finditer(text)] if "MEDIA:" in text else []
+    tags = [tag for tag in _TAG.finditer(text) if not any(start <= tag.start() < end for start, end in apart)]
     if not tags:
         return Message(role="assistant", parts=(Text(text=text),))
     paths = list(dict.fromkeys(next(filter(None, tag.groups())) for tag in tags))

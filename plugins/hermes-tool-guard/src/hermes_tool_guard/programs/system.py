@@ -139,7 +139,15 @@ def _power(run: Run) -> None:
         run.deny(Class.SERVICES, f"stops or restarts the machine with {run.name}")
 
 
-_LISTS = (["tools", "history"], ["approvals", "list"], ["grants", "list"])
+_LISTS = (
+    ["tools", "history"],
+    ["approvals", "list"],
+    ["grants", "list"],
+    ["cron", "runs"],
+    ["events", "log"],
+    ["watch", "log"],
+    ["webhook", "log"],
+)
 
 
 def _hermes(run: Run) -> None:
