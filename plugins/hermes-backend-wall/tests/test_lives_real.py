@@ -50,6 +50,22 @@ async def test_a_time_out_ends_all_that_was_started(here):
     assert await gone(word)
 
 
+async def test_one_in_which_nothing_runs_ends_and_comes_again(here, bash, monkeypatch):
+    monkeypatch.setattr("hermes_backend_wall.walled._IDLE", 0.3)
+    word, walled = f"9{os.getpid()}.25", here._walled
+    await bash(f"export KEPT=1; echo a > $TMPDIR/kept; cd /; sleep {word} >/dev/null 2>&1 & echo $! > $TMPDIR/number")
+    first = walled._sandbox
+    await asyncio.sleep(1.0)
+    assert walled._sandbox is first  # something lives in it
+    await bash("kill $(cat $TMPDIR/number)")
+    async with asyncio.timeout(20):
+        while walled._sandbox is not None:
+            await asyncio.sleep(0.05)
+    assert not first.alive
+    assert await bash("echo $KEPT; cat $TMPDIR/kept; pwd") == (0, "1\na\n/\n")
+    assert walled._sandbox is not first
+
+
 async def test_all_ends_when_hermes_is_killed(kind, folder, tmp_path):
     word = f"6{os.getpid()}.{len(kind)}"  # its own per wall: what one test leaves is not seen by the next
     script = f"""

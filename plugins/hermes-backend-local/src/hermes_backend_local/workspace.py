@@ -132,9 +132,9 @@ class Here(Workspace):
 
         protected, way = self._walled.protected, self._way
         since = way.now() if way else None
+        job = Job(sandbox, capture.take)
         protected.begin()
         try:
-            job = Job(sandbox, capture.take)
             otherwise = "" if request.cwd else self.cwd  # the last command may have removed where it was
             kept = way.keep_to(request.hosts) if way else contextlib.nullcontext()
             asking = way.asking.of(request.opens) if way else contextlib.nullcontext()
@@ -145,6 +145,7 @@ class Here(Workspace):
         except ToolError as error:
             raise ToolError(f"Cannot run {request.argv[0]}: {error.text}", hint=error.hint) from error
         finally:
+            job.forget()
             said = protected.end(left=sandbox.left)
             self._go_on_looking(self._walled)
         if said:

@@ -79,6 +79,11 @@ class Sandbox:
         """Whether something may live inside that a command left behind, while no command runs."""
         return self._left or not self.alive
 
+    @property
+    def busy(self) -> bool:
+        """Whether a command runs, in the foreground or not."""
+        return bool(self._jobs)
+
     async def start(self) -> None:
         """Make it. Raises UserError or ToolError with the mend when that cannot be done; nothing is left then."""
         self._groups = limits.Groups(self._recipe.limits)

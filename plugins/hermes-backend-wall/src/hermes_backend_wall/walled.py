@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 __all__ = ["Walled", "expected"]
 
 _log = logging.getLogger("hermes.backend_wall")
+_IDLE = (
+    120.0  # seconds after which a sandbox in which nothing runs is ended: it takes megabytes, and a new one little time
+)
 _LOCAL = "localhost,127.0.0.1,::1"
 _PROXIED = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
 
@@ -64,6 +67,8 @@ class Walled:
         self.name = chosen(plan.kind)
         self._sandbox: Sandbox | None = None
         self._making = asyncio.Lock()
+        self._idle: asyncio.TimerHandle | None = None
+        self._resting: asyncio.Future[None] | None = None
         self._base: tuple[Mapping[str, str], dict[str, str]] = ({}, {})
 
     @cached_property
@@ -118,6 +123,7 @@ class Walled:
 
     async def sandbox(self) -> "Sandbox | None":
         """The running one, made where there is none; None where commands have none around them. Raises ToolError."""
+        self._wait()
         if self._sandbox is not None and self._sandbox.alive:
             return self._sandbox
         if self.name == "seatbelt":
@@ -131,6 +137,25 @@ class Walled:
                 self._sandbox = None
                 self._sandbox = await self._make()
         return self._sandbox
+
+    def _wait(self) -> None:
+        """Look later whether anything runs in it still."""
+        if self._idle is not None:
+            self._idle.cancel()
+        self._idle = asyncio.get_running_loop().call_later(_IDLE, self._look)
+
+    def _look(self) -> None:
+        self._resting = asyncio.ensure_future(self._rest())
+
+    async def _rest(self) -> None:
+        """End the sandbox if nothing runs in it; the next command makes another. Its files stay."""
+        async with self._making:
+            sandbox = self._sandbox
+            if sandbox is not None and sandbox.alive and (sandbox.busy or sandbox.left):
+                self._wait()
+            elif sandbox is not None:
+                self._sandbox = None
+                await sandbox.close()
 
     async def _make(self) -> "Sandbox":
         from hermes_backend_wall.raising import raised
@@ -208,6 +233,8 @@ class Walled:
 
     async def close(self) -> None:
         """End everything that was ever started inside, and forget its temporary files."""
+        if self._idle is not None:
+            self._idle.cancel()
         async with self._making:
             sandbox, self._sandbox = self._sandbox, None
             if sandbox is not None:
