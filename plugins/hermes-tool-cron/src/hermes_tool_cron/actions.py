@@ -11,7 +11,7 @@ from attrs import asdict, evolve
 from hermes_core.context import PluginContext
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.types import Principal, Session
-from hermes_tool_cron.playing import config_of, jobs_of
+from hermes_tool_cron.playing import config_of, jobs_of, mark_used
 from hermes_tool_cron.schedule import local_zone, parse
 from hermes_tool_cron.values import Job, Options, Run
 
@@ -80,6 +80,7 @@ async def create(
         id="", person=door.owner.person, name=name or _free(prompt or options.script, taken), schedule=schedule.strip(),
         zone=zone, prompt=prompt.strip(), options=options, state="proposed" if proposed else "active",
     )  # fmt: skip
+    mark_used(door.ctx)
     return await door.rows.add(made, config.jobs)
 
 

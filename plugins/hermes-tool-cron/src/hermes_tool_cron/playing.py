@@ -19,9 +19,10 @@ from hermes_tool_cron.script import NOTHING, failed_with, woken
 from hermes_tool_cron.telling import is_quiet, message_of
 from hermes_tool_cron.values import Job, Run
 
-__all__ = ["Player", "config_of", "jobs_of"]
+__all__ = ["Player", "config_of", "is_used", "jobs_of", "mark_used"]
 
 _LOOK = 1.0  # seconds between two looks at a turn that somebody else plays
+_USED = "used"
 _CLOSED = ("done", "failed", "interrupted")
 
 
@@ -37,6 +38,17 @@ def jobs_of(ctx: PluginContext) -> Jobs:
         ctx.state["jobs"] = Jobs(ctx.store)
     found: Jobs = ctx.state["jobs"]
     return found
+
+
+def mark_used(ctx: PluginContext) -> None:
+    """Write down that this home has jobs: one that never had any is looked at without making their tables."""
+    ctx.paths.data.mkdir(parents=True, exist_ok=True)
+    (ctx.paths.data / _USED).touch()
+
+
+def is_used(ctx: PluginContext) -> bool:
+    """Whether this home ever had a job, or their tables were opened here."""
+    return "jobs" in ctx.state or (ctx.paths.data / _USED).exists()
 
 
 class Player:

@@ -10,7 +10,7 @@ from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError, StoreError
 from hermes_core.kinds import Service
 from hermes_core.types import Principal
-from hermes_tool_cron.playing import Player, config_of, jobs_of
+from hermes_tool_cron.playing import Player, config_of, is_used, jobs_of
 from hermes_tool_cron.rows import CHANGED, Looked
 from hermes_tool_cron.schedule import shown
 from hermes_tool_cron.values import Run
@@ -122,6 +122,8 @@ class Ticker(Service):
 
     async def status(self) -> str:
         """Say what is next."""
+        if not is_used(self.ctx):
+            return ""
         try:
             there = [one for one in await jobs_of(self.ctx).list() if one.state == "active" and one.due]
         except HermesError:

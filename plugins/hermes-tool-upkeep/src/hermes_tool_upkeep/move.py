@@ -25,6 +25,7 @@ __all__ = ["Moved", "copy", "in_use"]
 _AT_ONCE = 200  # rows; keys of so many fit into one statement
 _PLUGIN, _NOTE = "tool/upkeep", "moving"
 _VERSION = "alembic_version"
+_PLUGINS_VERSION = "__version"  # the table of a plugin that says how far its tables are: made as they are looked at
 
 
 class Moved(NamedTuple):
@@ -92,7 +93,8 @@ class _Copying:
         if versions[0] != versions[1]:
             raise UserError("The store is of an older release.", hint="Open it once: hermes doctor; then move it.")
         if not self._noted():
-            if held := next((name for name in self._to if name != _VERSION and self._any(name)), ""):
+            own = (name for name in self._to if name != _VERSION and not name.endswith(_PLUGINS_VERSION))
+            if held := next(filter(self._any, own), ""):
                 raise UserError(f"The target is not empty: there are rows in {held}.", hint="Name another database.")
             note = {"plugin": _PLUGIN, "owner": 0, "session_id": "", "name": _NOTE, "version": 1}
             values = {**note, "body": json.dumps({"begun": time.time()}), "updated": time.time()}
