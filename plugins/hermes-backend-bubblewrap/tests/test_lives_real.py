@@ -23,12 +23,16 @@ from hermes_core.types import Feature
 pytestmark = pytest.mark.real
 
 
-async def gone(word):
-    for _ in range(300):
-        if not running(word):
+async def seen(word, *, there):
+    for _ in range(500):
+        if bool(running(word)) == there:
             return True
-        await asyncio.sleep(0.01)
+        await asyncio.sleep(0.02)
     return False
+
+
+async def gone(word):
+    return await seen(word, there=False)
 
 
 async def test_folder_and_variables_last(box):
@@ -52,7 +56,7 @@ async def test_what_was_daemonised_dies_with_the_workspace(make):
     box = await make()
     word = f"8{os.getpid()}.125"
     await box.bash(f"(setsid env -i sleep {word} >/dev/null 2>&1 &) ; true")
-    assert running(word)
+    assert await seen(word, there=True)  # who starts it in the background does not wait until it has begun
     await box.workspace.close()
     assert await gone(word)
 
