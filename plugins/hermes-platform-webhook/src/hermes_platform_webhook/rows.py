@@ -1,22 +1,20 @@
 """The rows of subscriptions and deliveries. Each method is one transaction."""
 
 import json
-from collections.abc import Callable, Coroutine, Sequence
-from functools import wraps
-from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
+from collections.abc import Sequence
+from typing import Any, Literal
 
 import sqlalchemy as sa
 from attrs import asdict
 
 from hermes_core.codec import clean
-from hermes_core.database import READ, WRITE, Begin, StoreBroker, TablesTransaction, made
+from hermes_core.database import READ, StoreBroker, TablesTransaction, made
 from hermes_core.errors import Conflict
 from hermes_platform_webhook.values import Delivery, State, Subscription
+from hermes_tool_kit.units import unit
 
 __all__ = ["ACCEPTED", "Accepted", "Rows"]
 
-P = ParamSpec("P")
-T = TypeVar("T")
 Accepted = Literal["accepted", "known", "full"]
 
 ACCEPTED = "accepted"  # what is told when there is something to do
@@ -35,26 +33,6 @@ _ONE = sa.select(subscriptions).where(subscriptions.c.name == sa.bindparam("want
 _WRITE = sa.insert(deliveries)
 
 
-def _unit(
-    begin: Begin = WRITE,
-) -> Callable[
-    [Callable[Concatenate["Rows", TablesTransaction, P], T]],
-    Callable[Concatenate["Rows", P], Coroutine[object, object, T]],
-]:
-    """Make a method that is a unit of work one to await."""
-
-    def decorate(
-        work: Callable[Concatenate["Rows", TablesTransaction, P], T],
-    ) -> Callable[Concatenate["Rows", P], Coroutine[object, object, T]]:
-        @wraps(work)
-        async def run(self: "Rows", /, *args: P.args, **kwargs: P.kwargs) -> T:
-            return await self.store.transact(lambda tx: work(self, tx, *args, **kwargs), begin)
-
-        return run
-
-    return decorate
-
-
 class Rows:
     """What is subscribed to, and what came in."""
 
@@ -62,17 +40,17 @@ class Rows:
         self.store = store
         self._room: dict[str, int] = {}  # how many more may wait, as far as is known: counted when that is none
 
-    @_unit(READ)
+    @unit(READ)
     def subscription(self, tx: TablesTransaction, name: str) -> Subscription | None:
         """Return one of them, or None."""
         return next(map(_read, tx.execute(_ONE, {"wanted": name})), None)
 
-    @_unit(READ)
+    @unit(READ)
     def subscribed(self, tx: TablesTransaction) -> Sequence[Subscription]:
         """Return all of them, by name."""
         return [_read(row) for row in tx.execute(sa.select(subscriptions).order_by(subscriptions.c.name))]
 
-    @_unit()
+    @unit()
     def subscribe(self, tx: TablesTransaction, wanted: Subscription) -> None:
         """Write one, over the one of the same name."""
         told = asdict(wanted, filter=lambda field, _: field.name not in ("name", "person", "created"))
@@ -80,7 +58,7 @@ class Rows:
         values = {"name": wanted.name, "person": clean(wanted.person), "told": clean(json.dumps(told))}
         tx.execute(sa.insert(subscriptions).values(**values, created=wanted.created or tx.clock()))
 
-    @_unit()
+    @unit()
     def remove(self, tx: TablesTransaction, name: str) -> bool:
         """Hear a service no longer; whether it was. What waits of it is not done; what came stays known."""
         waiting = sa.update(deliveries).where(deliveries.c.route == name, deliveries.c.state == "waiting")
@@ -100,7 +78,7 @@ class Rows:
             return "known"
         return "accepted"
 
-    @_unit()
+    @unit()
     def _accept(self, tx: TablesTransaction, came: Delivery) -> None:
         values: dict[str, Any] = {name: getattr(came, name) for name in _COLUMNS}
         values |= {name: clean(value) for name, value in values.items() if isinstance(value, str)}
@@ -108,45 +86,45 @@ class Rows:
         tx.execute(_WRITE, {**values, "received": now, "due": now})
         tx.tell(ACCEPTED)
 
-    @_unit(READ)
+    @unit(READ)
     def _waiting(self, tx: TablesTransaction, route: str) -> int:
         waiting = (deliveries.c.state == "waiting", deliveries.c.route == route)
         return int(tx.execute(sa.select(sa.func.count().label("many")).where(*waiting))[0]["many"])
 
-    @_unit(READ)
+    @unit(READ)
     def routes_due(self, tx: TablesTransaction) -> Sequence[str]:
         """Return of which subscriptions something is to be done now."""
         due = sa.and_(deliveries.c.state == "waiting", deliveries.c.due <= tx.clock())
         return [row["route"] for row in tx.execute(sa.select(deliveries.c.route).where(due).distinct())]
 
-    @_unit(READ)
+    @unit(READ)
     def due(self, tx: TablesTransaction, route: str, most: int) -> Sequence[Delivery]:
         """Return what is to be done now of a subscription, oldest first."""
         due = (deliveries.c.state == "waiting", deliveries.c.route == route, deliveries.c.due <= tx.clock())
         wanted = sa.select(deliveries).where(*due).order_by(deliveries.c.id).limit(most)
         return [made(Delivery, row) for row in tx.execute(wanted)]
 
-    @_unit()
+    @unit()
     def settle(self, tx: TablesTransaction, number: int, state: State, *, session: str = "", note: str = "") -> None:
         """Say what became of one. What is told of it is kept only where that can still be done."""
         values: dict[str, Any] = {"state": state, "note": clean(note)[:500]}
         values |= {"session": session, "text": ""} if state == "done" else {}
         tx.execute(sa.update(deliveries).where(deliveries.c.id == number).values(**values))
 
-    @_unit()
+    @unit()
     def later(self, tx: TablesTransaction, came: Delivery, seconds: float, note: str) -> None:
         """Try one again, so many seconds from now."""
         values: dict[str, Any] = {"tries": came.tries + 1, "due": tx.clock() + seconds, "note": clean(note)[:500]}
         tx.execute(sa.update(deliveries).where(deliveries.c.id == came.id).values(**values))
 
-    @_unit()
+    @unit()
     def again(self, tx: TablesTransaction, number: int) -> bool:
         """Let one that failed wait again; False where there is none."""
         tx.tell(ACCEPTED)
         failed = sa.update(deliveries).where(deliveries.c.id == number, deliveries.c.state == "failed")
         return bool(tx.execute(failed.values(state="waiting", tries=0, due=tx.clock())).changed)
 
-    @_unit(READ)
+    @unit(READ)
     def log(self, tx: TablesTransaction, route: str = "", state: str = "", most: int = 50) -> Sequence[Delivery]:
         """Return what came in, newest first; of one subscription, or in one state."""
         wanted = sa.select(deliveries).order_by(deliveries.c.id.desc()).limit(most)
@@ -154,13 +132,13 @@ class Rows:
         wanted = wanted.where(deliveries.c.state == state) if state else wanted
         return [made(Delivery, row) for row in tx.execute(wanted)]
 
-    @_unit(READ)
+    @unit(READ)
     def counts(self, tx: TablesTransaction) -> dict[str, int]:
         """Return how many there are in each state."""
         counted = sa.select(deliveries.c.state, sa.func.count().label("many")).group_by(deliveries.c.state)
         return {row["state"]: row["many"] for row in tx.execute(counted)}
 
-    @_unit()
+    @unit()
     def forget(self, tx: TablesTransaction, seconds: float) -> int:
         """Forget what came in longer ago than that, and is settled; how many there were."""
         old = sa.and_(deliveries.c.received < tx.clock() - seconds, deliveries.c.state != "waiting")

@@ -2,24 +2,22 @@
 
 import json
 import secrets
-from collections.abc import Callable, Collection, Coroutine, Sequence
-from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
 
 import sqlalchemy as sa
 from attrs import asdict, evolve
 
 from hermes_core.codec import clean
-from hermes_core.database import READ, WRITE, Begin, StoreBroker, TablesTransaction, made
+from hermes_core.database import READ, StoreBroker, TablesTransaction, made
 from hermes_core.errors import Conflict, UserError
 from hermes_core.values import frozen
 from hermes_tool_cron.advance import advance, begun, jitter_of, schedule_of
 from hermes_tool_cron.values import OPEN, Job, Options, Run
+from hermes_tool_kit.units import unit
 
 __all__ = ["CHANGED", "Clock", "Glance", "Jobs", "Looked"]
 
-P = ParamSpec("P")
-T = TypeVar("T")
 
 CHANGED = "jobs"  # what is told when a job or a run changed
 _JOBS_AT_ONCE = 200
@@ -85,26 +83,6 @@ class Clock:
     looked: float = 0.0
 
 
-def _unit(
-    begin: Begin = WRITE,
-) -> Callable[
-    [Callable[Concatenate["Jobs", TablesTransaction, P], T]],
-    Callable[Concatenate["Jobs", P], Coroutine[object, object, T]],
-]:
-    """Make a method that is a unit of work one to await."""
-
-    def decorate(
-        work: Callable[Concatenate["Jobs", TablesTransaction, P], T],
-    ) -> Callable[Concatenate["Jobs", P], Coroutine[object, object, T]]:
-        @wraps(work)
-        async def run(self: "Jobs", /, *args: P.args, **kwargs: P.kwargs) -> T:
-            return await self.store.transact(lambda tx: work(self, tx, *args, **kwargs), begin)
-
-        return run
-
-    return decorate
-
-
 class Jobs:
     """The jobs of everybody. ``clock`` takes the place of the store's in tests."""
 
@@ -114,12 +92,12 @@ class Jobs:
     def _now(self, tx: TablesTransaction) -> float:
         return self._clock() if self._clock else tx.clock()
 
-    @_unit(READ)
+    @unit(READ)
     def now(self, tx: TablesTransaction) -> float:
         """Return the time that all schedulers go by."""
         return self._now(tx)
 
-    @_unit()
+    @unit()
     def add(self, tx: TablesTransaction, job: Job, most: int) -> Job:
         """Keep a new job, which counts from now. Raises UserError: its name is taken, there are too many."""
         tx.alone("jobs")
@@ -134,7 +112,7 @@ class Jobs:
         tx.tell(CHANGED)
         return job
 
-    @_unit()
+    @unit()
     def change(self, tx: TablesTransaction, job: Job, *, anew: bool = False) -> Job:
         """Keep a changed job; ``anew`` it waits for its first instant after now. Raises UserError."""
         tx.alone("jobs")
@@ -153,7 +131,7 @@ class Jobs:
         tx.tell(CHANGED)
         return job
 
-    @_unit()
+    @unit()
     def remove(self, tx: TablesTransaction, job: str) -> None:
         """Take a job away, with its history. What runs is not waited for, and not told."""
         tx.alone("jobs")
@@ -161,17 +139,17 @@ class Jobs:
         tx.execute(sa.delete(jobs).where(jobs.c.id == job))
         tx.tell(CHANGED)
 
-    @_unit(READ)
+    @unit(READ)
     def list(self, tx: TablesTransaction, person: str = "") -> Sequence[Job]:
         """Return the jobs of somebody, or of everybody, oldest first."""
         return _jobs(tx, jobs.c.person == clean(person) if person else sa.true())
 
-    @_unit(READ)
+    @unit(READ)
     def get(self, tx: TablesTransaction, job: str) -> Job | None:
         """Return a job by its id."""
         return _one(tx, job)
 
-    @_unit()
+    @unit()
     def look(self, tx: TablesTransaction, holder: str = "", keep: int = 1000) -> Looked:
         """Write down every instant that has come, and what becomes of it; then its job waits for the next.
 
@@ -203,13 +181,13 @@ class Jobs:
         again = (waits[0]["at"] if waits else None) or 0.0
         return Looked(written=written, again=now if more else float(again), now=now, broken=broken)
 
-    @_unit(READ)
+    @unit(READ)
     def newest(self, tx: TablesTransaction) -> float:
         """Return the latest time at which anything was written down here: later than now where the clock went back."""
         times = [tx.execute(sa.select(sa.func.max(one.c.created).label("at"))) for one in (jobs, runs)]
         return max(float(found[0]["at"] or 0.0) if found else 0.0 for found in times)
 
-    @_unit()
+    @unit()
     def replan(self, tx: TablesTransaction) -> None:
         """Let every job wait for its next instant after now that has no row: for a clock that was set back.
 
@@ -231,7 +209,7 @@ class Jobs:
                 left = evolve(sooner, due=due, at=due + jitter_of(job, due), number=job.number + 1)
                 tx.execute(sa.update(jobs).where(jobs.c.id == job.id).values(**_row(left)))
 
-    @_unit(READ)
+    @unit(READ)
     def peek(self, tx: TablesTransaction) -> Glance:
         """Return whether anything is to be done, without writing or waiting."""
         waits = tx.execute(sa.select(sa.func.min(jobs.c.at).label("at")).where(jobs.c.state == "active", jobs.c.at > 0))
@@ -247,7 +225,7 @@ class Jobs:
             why=why, created=now, ended=over, delivery=told,
         )  # fmt: skip
 
-    @_unit()
+    @unit()
     def ask_for(self, tx: TablesTransaction, job: Job) -> Run:
         """Write down that a person wants a job run now. Raises UserError while it runs."""
         tx.alone("jobs")
@@ -261,7 +239,7 @@ class Jobs:
         tx.tell(CHANGED)
         return run
 
-    @_unit(READ)
+    @unit(READ)
     def pending(self, tx: TablesTransaction, limit: int = 200, but: Collection[str] = ()) -> Sequence[Run]:
         """Return the runs that are not over, and those of which somebody is to be told, oldest first.
 
@@ -270,29 +248,29 @@ class Jobs:
         wanted = sa.or_(runs.c.state.in_(OPEN), runs.c.delivery == "owed")
         return _runs(tx, sa.select(runs).where(wanted, runs.c.id.not_in(but)).order_by(runs.c.due).limit(limit))
 
-    @_unit(READ)
+    @unit(READ)
     def these(self, tx: TablesTransaction, ids: Collection[str]) -> Sequence[Run]:
         """Return runs by their ids."""
         return _runs(tx, sa.select(runs).where(runs.c.id.in_(ids)))
 
-    @_unit(READ)
+    @unit(READ)
     def run(self, tx: TablesTransaction, run: str) -> Run | None:
         """Return one run."""
         return next(iter(_runs(tx, sa.select(runs).where(runs.c.id == run))), None)
 
-    @_unit(READ)
+    @unit(READ)
     def runs(self, tx: TablesTransaction, person: str, job: str = "", limit: int = 20) -> Sequence[Run]:
         """Return what became of instants of somebody, newest first."""
         whose = sa.and_(runs.c.person == clean(person), runs.c.job == job if job else sa.true())
         return _runs(tx, sa.select(runs).where(whose).order_by(runs.c.due.desc()).limit(limit))
 
-    @_unit(READ)
+    @unit(READ)
     def last_done(self, tx: TablesTransaction, person: str, name: str) -> Run | None:
         """Return the last run of a job of somebody's that said something."""
         whose = sa.and_(runs.c.person == clean(person), runs.c.name == clean(name), runs.c.state == "done")
         return next(iter(_runs(tx, sa.select(runs).where(whose).order_by(runs.c.due.desc()).limit(1))), None)
 
-    @_unit()
+    @unit()
     def step(self, tx: TablesTransaction, /, run: Run, state: str, **more: Any) -> Run | None:
         """Move a run from its state to another; None where somebody was faster, or its job is gone."""
         now = self._now(tx)
@@ -316,12 +294,12 @@ class Jobs:
         kept = sa.update(runs).where(runs.c.id == run.id).values(shown=clean(answer)[:_LONGEST])
         return lambda tx: tx.execute(kept)
 
-    @_unit(READ)
+    @unit(READ)
     def clocks(self, tx: TablesTransaction) -> Sequence[Clock]:
         """Return who looks at the clock now."""
         return [made(Clock, row) for row in tx.execute(sa.select(clocks)) if tx.lives(row)]
 
-    @_unit()
+    @unit()
     def leave(self, tx: TablesTransaction, holder: str) -> None:
         """Look at the clock no longer."""
         tx.execute(sa.delete(clocks).where(clocks.c.holder == holder))

@@ -1,19 +1,17 @@
 """The rows of what is to be told. Each method is one transaction."""
 
-from collections.abc import Callable, Coroutine, Sequence
-from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from collections.abc import Sequence
+from typing import Any
 
 import sqlalchemy as sa
 
 from hermes_core.codec import clean
-from hermes_core.database import READ, WRITE, Begin, StoreBroker, TablesTransaction, made
+from hermes_core.database import READ, StoreBroker, TablesTransaction, made
 from hermes_tool_events.values import Begun, Told
+from hermes_tool_kit.units import unit
 
 __all__ = ["NEWS", "Rows"]
 
-P = ParamSpec("P")
-T = TypeVar("T")
 NEWS = "news"  # what is told when there is something to do
 
 
@@ -25,53 +23,33 @@ begun = _table("begun", "turn", "session", "origin", "person", "over", "since")
 told = _table("told", "id", "event", "target", "name", "body", "state", "note", "person", "tries", "due", "created")
 
 
-def _unit(
-    begin: Begin = WRITE,
-) -> Callable[
-    [Callable[Concatenate["Rows", TablesTransaction, P], T]],
-    Callable[Concatenate["Rows", P], Coroutine[object, object, T]],
-]:
-    """Make a method that is a unit of work one to await."""
-
-    def decorate(
-        work: Callable[Concatenate["Rows", TablesTransaction, P], T],
-    ) -> Callable[Concatenate["Rows", P], Coroutine[object, object, T]]:
-        @wraps(work)
-        async def run(self: "Rows", /, *args: P.args, **kwargs: P.kwargs) -> T:
-            return await self.store.transact(lambda tx: work(self, tx, *args, **kwargs), begin)
-
-        return run
-
-    return decorate
-
-
 class Rows:
     """What happened, and what is told of it."""
 
     def __init__(self, store: StoreBroker) -> None:
         self.store = store
 
-    @_unit()
+    @unit()
     def begun(self, tx: TablesTransaction, turn: str, session: str, origin: str, person: str) -> None:
         """Write down that a turn is to be told of when it is over; one that is taken up again is there already."""
         if not tx.execute(sa.select(begun.c.turn).where(begun.c.turn == turn)):
             values = {"turn": turn, "session": session, "origin": clean(origin), "person": clean(person)}
             tx.execute(sa.insert(begun).values(**values, over=0, since=tx.clock()))
 
-    @_unit()
+    @unit()
     def over(self, tx: TablesTransaction, turn: str) -> None:
         """Say that a turn is over."""
         tx.execute(sa.update(begun).where(begun.c.turn == turn).values(over=1))
         tx.tell(NEWS)
 
-    @_unit(READ)
+    @unit(READ)
     def unsettled(self, tx: TablesTransaction, older: float = 0.0) -> Sequence[Begun]:
         """Return the turns that are over; with ``older`` those, too, that began so many seconds ago or more."""
         wanted = begun.c.over == 1
         wanted = sa.or_(wanted, begun.c.since <= tx.clock() - older) if older else wanted
         return [made(Begun, row) for row in tx.execute(sa.select(begun).where(wanted).limit(200))]
 
-    @_unit()
+    @unit()
     def settle(self, tx: TablesTransaction, turn: str, wanted: Sequence[Told], person: str = "") -> None:
         """Write down what is to be told of a turn, or of a question, in the place of its row.
 
@@ -85,30 +63,30 @@ class Rows:
                 tx.execute(sa.insert(told).values(**values, due=tx.clock(), created=tx.clock()))
         tx.execute(sa.delete(begun).where(begun.c.turn == turn))
 
-    @_unit(READ)
+    @unit(READ)
     def known(self, tx: TablesTransaction, events: Sequence[str]) -> set[str]:
         """Return which of these events are written down."""
         return {row["event"] for row in tx.execute(sa.select(told.c.event).where(told.c.event.in_(events)))}
 
-    @_unit(READ)
+    @unit(READ)
     def due(self, tx: TablesTransaction, most: int = 20) -> Sequence[Told]:
         """Return what is to be told now, oldest first."""
         wanted = sa.select(told).where(told.c.state == "waiting", told.c.due <= tx.clock())
         return [made(Told, row) for row in tx.execute(wanted.order_by(told.c.due, told.c.id).limit(most))]
 
-    @_unit()
+    @unit()
     def done(self, tx: TablesTransaction, number: int) -> None:
         """Say that it was told."""
         tx.execute(sa.update(told).where(told.c.id == number).values(state="done", note="", tries=told.c.tries + 1))
 
-    @_unit()
+    @unit()
     def failed(self, tx: TablesTransaction, number: int, note: str, seconds: float | None) -> None:
         """Say why it could not be told, and when it is tried again; None: no more."""
         values: dict[str, Any] = {"note": clean(note)[:500], "tries": told.c.tries + 1}
         values |= {"state": "dead"} if seconds is None else {"due": tx.clock() + seconds}
         tx.execute(sa.update(told).where(told.c.id == number).values(**values))
 
-    @_unit()
+    @unit()
     def again(self, tx: TablesTransaction, number: int = 0) -> int:
         """Try one of the dead again, or all; how many."""
         dead = sa.update(told).where(told.c.state == "dead")
@@ -116,19 +94,19 @@ class Rows:
         tx.tell(NEWS)
         return tx.execute(dead.values(state="waiting", tries=0, due=tx.clock())).changed
 
-    @_unit(READ)
+    @unit(READ)
     def log(self, tx: TablesTransaction, state: str = "", most: int = 50) -> Sequence[Told]:
         """Return what was to be told, newest first."""
         wanted = sa.select(told).order_by(told.c.id.desc()).limit(most)
         return [made(Told, row) for row in tx.execute(wanted.where(told.c.state == state) if state else wanted)]
 
-    @_unit(READ)
+    @unit(READ)
     def counts(self, tx: TablesTransaction) -> dict[str, int]:
         """Return how many there are in each state."""
         counted = sa.select(told.c.state, sa.func.count().label("many")).group_by(told.c.state)
         return {row["state"]: row["many"] for row in tx.execute(counted)}
 
-    @_unit()
+    @unit()
     def forget(self, tx: TablesTransaction, seconds: float) -> int:
         """Forget what was told, or given up, longer ago than that."""
         old = sa.and_(told.c.created < tx.clock() - seconds, told.c.state != "waiting")

@@ -1,22 +1,20 @@
 """The rows of what is shared. Each method is one transaction."""
 
 import secrets
-from collections.abc import Callable, Coroutine, Sequence
-from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from collections.abc import Sequence
+from typing import Any
 
 import sqlalchemy as sa
 from attrs import evolve
 
 from hermes_core.codec import clean
-from hermes_core.database import READ, WRITE, Begin, StoreBroker, TablesTransaction, made
+from hermes_core.database import READ, StoreBroker, TablesTransaction, made
 from hermes_core.errors import UserError
+from hermes_tool_kit.units import unit
 from hermes_tool_shared.values import Item, Member, Share
 
 __all__ = ["ITEMS", "LONGEST", "Shared"]
 
-P = ParamSpec("P")
-T = TypeVar("T")
 
 ITEMS = 100  # of one person in one memory
 LONGEST = 500  # characters of an item
@@ -35,33 +33,13 @@ members = _table("members", "share", "person", "writes", "state", "told", "since
 items = _table("items", "id", "share", "person", "text", "outside", "created")
 
 
-def _unit(
-    begin: Begin = WRITE,
-) -> Callable[
-    [Callable[Concatenate["Shared", TablesTransaction, P], T]],
-    Callable[Concatenate["Shared", P], Coroutine[object, object, T]],
-]:
-    """Make a method that is a unit of work one to await."""
-
-    def decorate(
-        work: Callable[Concatenate["Shared", TablesTransaction, P], T],
-    ) -> Callable[Concatenate["Shared", P], Coroutine[object, object, T]]:
-        @wraps(work)
-        async def run(self: "Shared", /, *args: P.args, **kwargs: P.kwargs) -> T:
-            return await self.store.transact(lambda tx: work(self, tx, *args, **kwargs), begin)
-
-        return run
-
-    return decorate
-
-
 class Shared:
     """What people share with each other."""
 
     def __init__(self, store: StoreBroker) -> None:
         self.store = store
 
-    @_unit()
+    @unit()
     def invite(self, tx: TablesTransaction, wanted: Share, person: str, *, writes: bool) -> tuple[Share, Member]:
         """Write an invitation down: the share, made when there is none yet, and who is asked.
 
@@ -100,12 +78,12 @@ class Shared:
         _put(tx, member)
         return share, member
 
-    @_unit()
+    @unit()
     def told(self, tx: TablesTransaction, member: Member) -> None:
         """Take note that an invitation was handed to who sends messages."""
         tx.execute(sa.update(members).where(_of(member.share, member.person)).values(told="1"))
 
-    @_unit()
+    @unit()
     def answer(self, tx: TablesTransaction, share: str, person: str, *, yes: bool) -> Share | None:
         """Keep the answer of who was asked; None where nobody asked them, or what was offered is gone.
 
@@ -121,14 +99,14 @@ class Shared:
             _put(tx, evolve(mine, state=said, told="1", since=tx.clock()))
         return next(iter(_shares(tx, shares.c.id == found.id)))
 
-    @_unit()
+    @unit()
     def leave(self, tx: TablesTransaction, share: str, person: str) -> bool:
         """Let somebody be without a share: what they wrote in it goes with them. Whether they had it, or were asked."""
         tx.alone("shares")
         tx.execute(sa.delete(items).where(items.c.share == clean(share), items.c.person == clean(person)))
         return bool(tx.execute(sa.delete(members).where(_of(share, person))).changed)
 
-    @_unit()
+    @unit()
     def end(self, tx: TablesTransaction, share: str) -> bool:
         """Share something no longer, with anybody; whether it was."""
         tx.alone("shares")
@@ -136,7 +114,7 @@ class Shared:
         _tidy(tx)
         return bool(gone)
 
-    @_unit(READ)
+    @unit(READ)
     def of(self, tx: TablesTransaction, person: str) -> Sequence[Share]:
         """Return what somebody shares, has, or was asked about, oldest first."""
         mine = clean(person)
@@ -144,12 +122,12 @@ class Shared:
         with_me = sa.select(members.c.share).where(members.c.person == mine, members.c.state.in_(wanted))
         return _shares(tx, sa.or_(shares.c.person == mine, shares.c.id.in_(with_me)))
 
-    @_unit(READ)
+    @unit(READ)
     def all(self, tx: TablesTransaction) -> Sequence[Share]:
         """Return all that is shared, oldest first."""
         return _shares(tx, sa.true())
 
-    @_unit()
+    @unit()
     def add(self, tx: TablesTransaction, share: str, person: str, text: str, *, outside: bool) -> Item:
         """Keep an item in a shared memory; the same text of the same person is there once. Raises UserError."""
         tx.alone("shares")
@@ -166,13 +144,13 @@ class Shared:
         tx.execute(sa.insert(items).values(**values))
         return next(one for one in _items(tx, found) if one.person == clean(person) and one.text == clean(text))
 
-    @_unit(READ)
+    @unit(READ)
     def items(self, tx: TablesTransaction, share: Share) -> Sequence[Item]:
         """Return what is kept in a shared memory by those who have it, oldest first."""
         found = next(iter(_shares(tx, shares.c.id == share.id)), None)
         return _items(tx, found) if found else ()
 
-    @_unit()
+    @unit()
     def take_back(self, tx: TablesTransaction, number: int, person: str, *, everything: bool) -> bool:
         """Take an item out: one's own, in one's own memory any, and ``everything`` for whose Hermes it is."""
         mine = sa.select(shares.c.id).where(shares.c.person == clean(person))
