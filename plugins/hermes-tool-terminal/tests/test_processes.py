@@ -93,7 +93,7 @@ async def test_input_is_typed_into_it_and_an_interrupt_ends_it(run, process, ctx
 
 
 async def test_an_interactive_python_works_on_a_terminal(run):
-    said = await run("python3 -q", background="tty")
+    said = await run("HOME=$PWD python3 -q", background="tty")  # it keeps what was typed at home
     assert ">>>" in said
     said = await run("print(6 * 7, __import__('sys').stdin.isatty())", background="p1")
     assert "\n42 True" in said
