@@ -34,6 +34,15 @@ async def on_session_start(ctx: PluginContext, session: Session) -> None:
 
 
 @hookimpl
+async def on_gateway_start(ctx: PluginContext) -> None:
+    """Whoever has targets that are no chats has the tool, though they never wrote in a chat."""
+    from hermes_tool_message.tool import note_person
+
+    if await ctx.messages.targets(ctx.owner):
+        note_person(ctx.paths.data, ctx.owner)
+
+
+@hookimpl
 async def on_session_deleted(ctx: PluginContext, session: Session, erased: bool) -> None:
     """Of a person who is erased nothing stays."""
     if erased:
