@@ -10,7 +10,7 @@ from hermes_core.brokers import Mailbox
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import Roles, tool
-from hermes_core.testing import Call, ScriptedProvider
+from hermes_core.testing import Call, Fail, ScriptedProvider
 from hermes_core.types import Effect, Principal, Rights, Target, Text, Verdict
 from hermes_tool_cron.actions import Door, create, edit, find, pause, remove, resume, run_now
 from hermes_tool_cron.playing import Player, jobs_of
@@ -615,3 +615,26 @@ async def test_who_was_planned_while_the_clock_was_ahead_does_not_wait_for_that(
     await due(ctx, clock, 1800)
     await due(ctx, clock, 660)
     assert [one.name for one in await jobs_of(ctx).runs("owner")] == ["once", "often"]
+
+
+async def test_jobs_that_failed_are_said_to_who_asks_what_happened(house, clock):
+    ctx, _ = house("It is cold.", Fail("no"), "It is warm.")
+    ticker = Ticker(ctx)
+    assert await ticker.happened(0.0, 10) == []
+    await create(door(ctx), "every 30m", "How cold is it?", name="cold")
+    assert (await due(ctx, clock)).state == "done"
+    assert await ticker.happened(0.0, 10) == []
+    run = await due(ctx, clock)
+    (found,) = await ticker.happened(0.0, 10)
+    assert (found.name, found.about, found.title, found.person) == (
+        "job.failed",
+        run.id,
+        "The job cold failed",
+        "owner",
+    )
+    assert (found.data["job"], found.data["state"], found.when) == ("cold", "failed", run.ended)
+    assert "cold" not in found.text
+    assert run.why in found.text
+    assert (await due(ctx, clock)).state == "done"
+    assert await ticker.happened(0.0, 10) == [found]
+    assert await ticker.happened(run.ended + 0.001, 10) == []

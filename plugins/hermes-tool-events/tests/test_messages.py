@@ -12,7 +12,7 @@ from standardwebhooks.webhooks import Webhook
 
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.kinds import Service
-from hermes_core.testing import Call
+from hermes_core.testing import Call, Fail
 from hermes_core.types import Blob, Message, Principal, Question, Text, ToolResult, TurnOrder, Verdict
 from hermes_tool_events.rows import told as told_rows
 from hermes_tool_kit.telling import Announces, Happened
@@ -205,3 +205,20 @@ async def test_what_a_service_of_another_plugin_says_is_told_once_and_signed(
     assert (data["type"], data["data"]["job"], data["data"]["origin"]) == ("job.failed", "1", "weather")
     assert len(mailbox.mails) == 1
     assert json.loads(body)["timestamp"].endswith("Z")
+
+
+async def test_a_job_that_failed_is_told_by_a_signed_webhook(post: Any, scripted: Any, listener: Any) -> None:
+    made = post(scripted(Fail("no")), "hermes_tool_cron")
+    await made.service.ask(1e9)  # from now on
+    await made.bench.command("cron create", "every 1h", "How cold is it?", "--name", "cold")
+    await made.bench.command("cron run", "cold", "--wait")
+    await made.service.ask(1e9 + 100)
+    await made.service.round()
+    ((hook, body),) = [one for one in listener.heard if "webhook-id" in one[0]]
+    told = Webhook(SECRET).verify(body, hook)
+    assert (told["type"], told["data"]["job"], told["data"]["title"]) == (
+        "job.failed",
+        "cold",
+        "The job cold failed",
+    )
+    assert "no" not in told["data"], "why it failed is told where a target wants the text"

@@ -31,7 +31,7 @@ def command(title: str, body: str, *, urgent: bool = False, platform: str = sys.
     """Return what shows a notice. Words are arguments that no program takes for options, or for formatting."""
     title, body = _plain(title, _TITLE), _plain(body, _BODY)
     if platform == "darwin":
-        return ("osascript", *_SAID, title, body)
+        return ("osascript", *_SAID, title.lstrip("-"), body.lstrip("-"))
     marked = body.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")  # desktops read a body as HTML
     urgency = ("--urgency=critical",) if urgent else ()
     return ("notify-send", "--app-name=Hermes", "--icon=dialog-information", *urgency, "--", title, marked)
