@@ -202,6 +202,9 @@ async def test_a_script_needs_no_model(house, clock, box):
         ("echo", "silent"),
         ("""echo fine; echo '{"wakeAgent": false}'""", "silent"),
         ("echo broken; exit 3", "failed"),
+        ("exit 3", "failed"),
+        ("echo exit 0; exit 3", "failed"),
+        ("cat /etc/nothing-of-that-name /root/.ssh/id_none; exit 3", "failed"),
     ],
 )
 async def test_how_a_script_ends(house, clock, box, script, state):
@@ -211,6 +214,15 @@ async def test_how_a_script_ends(house, clock, box, script, state):
     assert run.state == state, run
     assert len(box.sent) == (state == "failed")
     assert state != "failed" or "exit 3" in run.why
+
+
+@pytest.mark.parametrize("last", ["exit 3", "exit 0", "exit 1 (no lines matched)"])
+async def test_a_script_that_prints_what_looks_like_a_status_ended_well(house, clock, box, last):
+    ctx, _ = house()
+    options = Options(script=f"echo fine; echo '{last}'", no_agent=True, deliver=BOX)
+    await create(door(ctx), "every 30m", "", options=options)
+    run = await due(ctx, clock)
+    assert (run.state, run.answer.splitlines()) == ("done", ["fine", last]), run
 
 
 async def test_a_script_without_a_yes_does_not_run(house, clock, tmp_path):
