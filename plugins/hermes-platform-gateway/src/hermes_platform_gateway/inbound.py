@@ -20,7 +20,7 @@ from hermes_core.context import PluginContext
 from hermes_core.errors import Duplicate, HermesError, StoreError
 from hermes_core.kinds import Platform, TurnQueue
 from hermes_core.slash import QUEUED, STEERED
-from hermes_core.types import Blob, Chat, Envelope, Feature, Message, Principal, Text, TurnOrder, Waiting
+from hermes_core.types import Blob, Chat, Envelope, Feature, Message, Principal, Text, TurnBounds, TurnOrder, Waiting
 from hermes_platform_gateway.asks import Asks
 from hermes_platform_gateway.commands.chats import ChatCommands
 from hermes_platform_gateway.commands.private import for_all
@@ -33,6 +33,7 @@ from hermes_platform_gateway.names import called, plain_name, undressed
 from hermes_platform_gateway.outside import marked, quotes
 from hermes_platform_gateway.outward.outgoing import answer_to, envelope_of, said
 from hermes_platform_gateway.pace import Pace
+from hermes_platform_gateway.peers import ANSWERS, Peers
 from hermes_platform_gateway.people.access import Access
 from hermes_platform_gateway.people.leaving import put_out
 from hermes_platform_gateway.refusals import refusal
@@ -40,6 +41,7 @@ from hermes_platform_gateway.rows.kept import rows_of
 from hermes_platform_gateway.rows.values import KnownChat
 from hermes_platform_gateway.turns import Turns
 from hermes_platform_gateway.whose import is_shared
+from hermes_platform_kit.peers import is_peer
 
 __all__ = ["Inbound"]
 
@@ -73,11 +75,12 @@ class Inbound:
         turns: Turns,
         asks: Asks,
         commands: ChatCommands,
+        peers: Peers,
         admit: Callable[[Platform, Envelope], Awaitable[Access | None]],
         wake: Callable[[Envelope], None],
     ) -> None:
         self._ctx, self._queue, self._commands, self._admit = ctx, queue, commands, admit
-        self._turns, self._asks = turns, asks
+        self._turns, self._asks, self._peers = turns, asks, peers
         self._wake = wake
         self._conversations, self._limits = Conversations(ctx), limits_of(ctx)
         self._in_order = KeyedQueue()
@@ -183,6 +186,9 @@ class Inbound:
 
     async def _take(self, platform: Platform, envelope: Envelope, access: Access) -> bool:
         """See to a message; whether its service was told that it was received."""
+        if is_peer(envelope):
+            await self._peer(platform, envelope, access)
+            return True
         records = self._ctx.host.records
         conversation = await self._conversations.find(envelope, access)
         conversation.platform, owner = platform, conversation.owner
@@ -201,8 +207,31 @@ class Inbound:
             await self._tell(envelope, f"A new conversation begins: {conversation.begins}.", owner=owner, mark="begins")
         return True
 
+    async def _peer(self, platform: Platform, envelope: Envelope, access: Access) -> None:
+        """Let another agent be answered, for the person who began. Its words are no commands, and answer no question.
+
+        They are said in the conversation of that person, after what runs there.
+        """
+        began, _ = await self._peers.began(envelope)
+        try:
+            await self._peers.take(envelope, began)
+        except Over as over:
+            if over.text:  # to the chat, and not to the agent, which might answer
+                await self._tell(evolve(envelope, message_id=""), over.text, access.principal, mark="over")
+            await _ack(platform, envelope)
+            return
+        conversation = await self._conversations.find(evolve(envelope, sender=began), access)
+        conversation.platform = platform
+        outside = evolve(envelope, message=evolve(envelope.message, untrusted=True))
+        await self._say(platform, conversation, outside, "queue", ANSWERS)
+
     async def _say(
-        self, platform: Platform, conversation: ChatConversation, envelope: Envelope, mode: str = ""
+        self,
+        platform: Platform,
+        conversation: ChatConversation,
+        envelope: Envelope,
+        mode: str = "",
+        bounds: TurnBounds | None = None,
     ) -> None:
         """Let a message have its turn, or reach the one that runs, as is set up or is the ``mode``."""
         await self._limits.check(envelope, conversation.access)
@@ -213,9 +242,10 @@ class Inbound:
             mode = "queue"  # what one says is not done with what another may do
         kept = await keep_files(envelope, host.outputs(session.id), partial(host.turns.seen, session))
         whole = dressed(await marked(self._ctx, kept, session), shared=_shared(envelope))
+        order = TurnOrder(session=session.id, bounds=bounds)
         if mode == "steer":
             await self._ctx.turns.steer(session.id, whole, owner=session.owner)
-        elif not await self._ctx.turns.queue(whole, owner=session.owner, order=TurnOrder(session=session.id)):
+        elif not await self._ctx.turns.queue(whole, owner=session.owner, order=order):
             raise Duplicate("This message was received before.")
         await _ack(platform, envelope)
         if busy and mode == "interrupt":

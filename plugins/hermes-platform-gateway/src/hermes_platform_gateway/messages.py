@@ -102,7 +102,8 @@ class Messages(Mailbox):
             text = mask_of(self._ctx)("\n".join(filter(None, (question.subject, question.risk))))
             words = f"**A question waits**\n\n{text}\n\nAnswer it with: {self._ctx.program} approvals"
             told = Message(role="assistant", parts=(Text(text=words),))
-            return await outlet[0].post(outlet[1].name, told, f"question:{question.id}")
+            await outlet[0].post(outlet[1].name, told, f"question:{question.id}")
+            return
         known: dict[str, Any] = {"owner": owner, "session_id": "", "trace": trace.current(), "unasked": True}
         with suppress(UnknownName):
             known["session_id"] = (await self._ctx.approvals.find(owner, question.id, admin=True)).session_id

@@ -26,8 +26,8 @@ def resolve(
 ) -> list[KnownChat]:
     """The chats that a target means, of those a person has (last used first); none for ``local``.
 
-    ``origin`` is the chat that asks; without one it is here. ``also`` are other names that there are. Raises UnknownName for what is no chat of theirs, and
-    UserError when a name is not clear, or nothing can be delivered there.
+    ``origin`` is the chat that asks; without one it is here. ``also`` are other names that there are. Raises
+    UnknownName for what is no chat of theirs, and UserError when a name is not clear, or nothing can be delivered there.
     """
     words = " ".join(target.split())
     plain = words.casefold()

@@ -14,7 +14,14 @@ __all__ = ["absent", "command", "show"]
 
 _SECONDS = 10.0
 _TITLE, _BODY = 100, 500  # characters; more no desktop shows
-_SAID = ("-e", "on run argv", "-e", "display notification (item 2 of argv) with title (item 1 of argv)", "-e", "end run")
+_SAID = (
+    "-e",
+    "on run argv",
+    "-e",
+    "display notification (item 2 of argv) with title (item 1 of argv)",
+    "-e",
+    "end run",
+)
 
 
 def absent(environ: Mapping[str, str] = os.environ, platform: str = sys.platform) -> str:
