@@ -1,8 +1,9 @@
 """Several agents in one group: what another agent writes is answered for the person who began, and not for ever.
 
 An agent is heard when it names this one. It speaks for nobody: whose turn that is, and who pays for it, is the person
-whose message it answers, else who spoke to this agent here last. What it writes is text from outside, and the turn of
-it does nothing but look and answer. After so many answers a person has to speak; that is written down before each.
+whose message it answers, else who spoke to this agent last, in the thread or in the chat. What it writes is text from
+outside, and the turn of it does nothing but look and answer. After so many answers a person has to speak; that is
+written down before each.
 """
 
 import asyncio
@@ -23,7 +24,7 @@ from hermes_platform_kit.peers import BOT
 __all__ = ["ANSWERS", "Peers", "peers_of"]
 
 _KEPT = "peers"  # the document
-_PLACES, _EVENTS = 500, 20  # that are known
+_PLACES, _EVENTS, _THREADS = 500, 20, 50  # that are known
 _DOES = (Effect.WRITE_FILES, Effect.EXECUTE, Effect.SEND, Effect.REMEMBER, Effect.SCHEDULE, Effect.CONFIGURE)
 ANSWERS = TurnBounds(never=(*_DOES, Effect.DELEGATE))  # what a turn is that another agent asked for
 
@@ -44,7 +45,8 @@ class Peers:
 
     async def began(self, envelope: Envelope) -> tuple[str, Access]:
         """The account of the person who began, and what they may; silent where nobody did who may talk here."""
-        spoke = str(_place(await self._places(), envelope).get("sender", ""))
+        place = _place(await self._places(), envelope)
+        spoke = str(place.get("threads", {}).get(envelope.thread) or place.get("sender", ""))
         answered = envelope.quote_by if envelope.quote_by not in (envelope.account, envelope.sender) else ""
         for sender in filter(None, (answered, spoke)):
             person = evolve(envelope, sender=sender, sender_name="", roles=(), addressed=True)
@@ -63,7 +65,9 @@ class Peers:
             return
 
         def begin(place: dict[str, Any]) -> dict[str, Any]:
-            return {"sender": envelope.sender, "hops": 0, "events": place.get("events", [])}
+            threads = {**place.get("threads", {}), envelope.thread: envelope.sender}
+            known = {"sender": envelope.sender, "threads": dict(list(threads.items())[-_THREADS:])}
+            return {**known, "hops": 0, "events": place.get("events", [])}
 
         await self._change(envelope, begin)
 
@@ -110,7 +114,7 @@ class Peers:
 
 
 def _key(envelope: Envelope) -> str:
-    return f"{envelope.platform} {envelope.account} {envelope.chat} {envelope.thread}"
+    return f"{envelope.platform} {envelope.account} {envelope.chat}"
 
 
 def _place(places: Mapping[str, Any], envelope: Envelope) -> Mapping[str, Any]:
