@@ -19,8 +19,8 @@ from hermes_platform_kit.peers import PEER, is_peer, named_in
 class Bot(FakePlatform):
     """One bot in the group. What it sends is heard by the others whom it names, as their service would tell them."""
 
-    def __init__(self, group: "Group", name: str) -> None:
-        super().__init__(features=(), name="fake")
+    def __init__(self, group: "Group", name: str, features: Any = ()) -> None:
+        super().__init__(features=features, name="fake")
         self.account, self.group = name, group
 
     async def send(self, chat: Any, message: Message, key: str) -> Any:
@@ -76,7 +76,7 @@ ALL = {
 
 
 @asynccontextmanager
-async def meeting(tmp_path: Path, **answers: Any):
+async def meeting(tmp_path: Path, features: Any = (), **answers: Any):
     """A group in which each agent has a home of its own; ``answers`` are the steps of their models."""
     group = Group()
     async with AsyncExitStack() as stack:
@@ -93,7 +93,7 @@ async def meeting(tmp_path: Path, **answers: Any):
             for one in things:
                 bench.tmp_plugin(one)
             bench.configure({**ALL, **more})
-            bot = group.bots[name] = Bot(group, name)
+            bot = group.bots[name] = Bot(group, name, features)
             gateway, stop = Gateway(context_of(bench), [bot]), asyncio.Event()
             await rows_of(bench).accounts.list()  # its tables are there: alembic makes those of one kernel at a time
             stops.append((stop, asyncio.create_task(gateway.run(stop))))
@@ -204,6 +204,16 @@ async def test_what_an_agent_writes_is_no_command_no_answer_and_no_order(tmp_pat
         assert group.said[1] == ("bob", "Fine.")
 
 
+async def test_what_names_an_agent_is_sent_and_not_edited_in(tmp_path: Path) -> None:
+    """Bots hear what is sent, and not what it is edited to; people see both."""
+    ada = agent("@bob, which day is it?", "It is Monday.")
+    async with meeting(tmp_path, features=(Feature.EDIT,), ada=ada) as (group, _):
+        group.write("anna", "@ada ask bob which day it is")
+        assert await group.until(1) == [("ada", "@bob, which day is it?")]
+        group.write("anna", "@ada which day is it?")
+        assert (await group.until(2))[1:] == [("ada", "…")]
+
+
 async def test_where_no_person_began_nobody_is_answered(tmp_path: Path) -> None:
     async with meeting(tmp_path, bob=agent("Hello Anna.")) as (group, benches):
         group.write("ada", "@bob hello", bot=True)
@@ -256,4 +266,3 @@ def test_without_names_nobody_is_named() -> None:
     assert not named_in("bob", ["bob"])
     known: Any = {"platform": "x", "account": "b", "event_id": "1", "chat": "c", "sender": "s"}
     assert not is_peer(Envelope(**known, message=Message(role="user", parts=())))
-    assert Feature.EDIT

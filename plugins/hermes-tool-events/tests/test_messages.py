@@ -1,4 +1,4 @@
-"""A person's messages to phones, mailboxes and programs, from the tool to a real server; and what other plugins tell."""
+"""A person's messages to phones, mailboxes and programs, up to a real server; and what other plugins tell."""
 
 import email
 import email.policy

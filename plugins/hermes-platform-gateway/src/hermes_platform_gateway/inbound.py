@@ -26,6 +26,7 @@ from hermes_platform_gateway.commands.chats import ChatCommands
 from hermes_platform_gateway.commands.private import for_all
 from hermes_platform_gateway.config import gateway_settings, mask_of
 from hermes_platform_gateway.conversations import ChatConversation, Conversations, dressed
+from hermes_platform_gateway.introducing import introduce
 from hermes_platform_gateway.keyed_queue import KeyedQueue
 from hermes_platform_gateway.limits import Over, limits_of
 from hermes_platform_gateway.media_in import keep_files
@@ -52,14 +53,6 @@ _COMING = 500  # messages of one sender on their way in, at most
 _AT_ONCE = 2  # of their commands that wait for nothing
 _BURST, _A_SECOND = 20, 10  # messages of theirs that are taken in at once, and then in a second at most
 _FLOOD = "That was too much at once. What came since was not taken; write again when what you wrote before is answered."
-_OWN = (
-    "In this group everybody has a conversation of their own with me. Yours knows what you told me elsewhere to "
-    "remember, and all who are here read my answers. Past conversations are looked up among those of this group only."
-)
-_SHARED = (
-    "All who write here share one conversation with me. It knows what is said here, and nothing that anybody told me "
-    "elsewhere."
-)
 
 
 class Inbound:
@@ -192,7 +185,7 @@ class Inbound:
         records = self._ctx.host.records
         conversation = await self._conversations.find(envelope, access)
         conversation.platform, owner = platform, conversation.owner
-        await self._introduce(envelope, conversation)
+        await introduce(self._ctx, envelope, owner, self._wake)
         await rows_of(self._ctx).chats.remember_chat(owner, envelope, access.principal)
         if self._commands.is_command(envelope):
             row = await records.hear(owner, envelope)
@@ -310,18 +303,6 @@ class Inbound:
         if not gateway_settings(self._ctx).private_answers or for_all(self._commands.first_name(envelope)):
             return None
         return await self._asks.private_chat(access.principal, envelope)
-
-    async def _introduce(self, envelope: Envelope, conversation: ChatConversation) -> None:
-        """Tell a group at its first message whose history a conversation there knows; its threads are told once too."""
-        if envelope.kind == "dm" or not gateway_settings(self._ctx).tell_groups:
-            return
-        if await rows_of(self._ctx).chats.is_known(envelope):
-            return
-        text = _SHARED if is_shared(conversation.owner, envelope) else _OWN
-        where = f"{envelope.platform}:{envelope.account}:{envelope.chat}:{'threads' if envelope.thread else 'chat'}"
-        message = answer_to(envelope, conversation.owner, said(text), key=f"{where}:whose", trace=trace.current())
-        await rows_of(self._ctx).outbox.send_later(message)
-        self._wake(envelope)
 
     async def _answer(self, envelope: Envelope, conversation: ChatConversation, access: Access, row: int) -> None:
         """Let a message answer the question that waits for words of who wrote it."""

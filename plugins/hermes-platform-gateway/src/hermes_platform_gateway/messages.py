@@ -134,17 +134,21 @@ class Messages(Mailbox):
         asked = session is not None and await turns.owner(session.id) is not None
         envelope = await self._ctx.sessions.asked_from(session.id, owner) if session and asked else None
         origin = await chats.at(owner, envelope) if envelope else None
-        also = [to.name for _, _, to in self._outlets(owner)]
-        return resolve(target, await chats.list_chats(owner), origin, also), origin
+        known = await chats.list_chats(owner)
+        try:
+            return resolve(target, known, origin), origin
+        except UnknownName:  # what else there is costs looking for it
+            return resolve(target, known, origin, [to.name for _, _, to in self._outlets(owner)]), origin
 
     async def _outlet(self, owner: Principal, target: str) -> tuple[Outlets, Target] | None:
         """The place that is no chat which a target means: the owner named it, so no chat that is called so is meant."""
         words = " ".join(target.split())
-        if is_chats(words) or not (outlets := self._outlets(owner)):
+        if is_chats(words) or owner != self._ctx.owner:
             return None
-        if words.casefold() in {chat.platform for chat in await rows_of(self._ctx).chats.list_chats(owner)}:
-            return None
-        for name, service, one in outlets:
+        platform = words.partition(":")[0].casefold()
+        if any(chat.platform.casefold() == platform for chat in await rows_of(self._ctx).chats.list_chats(owner)):
+            return None  # before plugins are loaded that have services
+        for name, service, one in self._outlets(owner):
             if words in (one.name, one.address):
                 return service, evolve(one, served=await self._serves(name))
         return None

@@ -27,7 +27,8 @@ def resolve(
     """The chats that a target means, of those a person has (last used first); none for ``local``.
 
     ``origin`` is the chat that asks; without one it is here. ``also`` are other names that there are. Raises
-    UnknownName for what is no chat of theirs, and UserError when a name is not clear, or nothing can be delivered there.
+    UnknownName for what is no chat of theirs, and UserError when a name is not clear, or nothing can be delivered
+    there.
     """
     words = " ".join(target.split())
     plain = words.casefold()

@@ -29,7 +29,8 @@ class GaveUp(UserError):
 async def send(ctx: PluginContext, target: TargetSettings, mail: MailSettings, one: Told) -> None:
     """Tell a target. Raises HermesError with what is wrong, GaveUp where it would be wrong again."""
     if target.kind == "desktop":
-        return await _desktop(one)
+        await _desktop(one)
+        return
     if not target.to:
         raise GaveUp("It is not said where it goes.", hint=f"tools.events.targets.{one.target}.to")
     if target.kind == "email":

@@ -1,8 +1,8 @@
 """What services of plugins tell one another: what happened, and messages for places that are no chats.
 
 A service is one of ``register_services``. One that is also ``Announces`` says what happened in its own rows, and one
-that is also ``Outlets`` takes messages. Whoever wants them has ``host.serve``, and asks for all there are: nobody knows who
-that is.
+that is also ``Outlets`` takes messages. Whoever wants them has ``host.serve``, and asks for all there are: nobody knows
+who that is.
 """
 
 from abc import ABC, abstractmethod

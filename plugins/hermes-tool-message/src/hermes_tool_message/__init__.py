@@ -1,7 +1,6 @@
 """Sends messages to the chats of the person it works for."""
 
 from collections.abc import Sequence
-from functools import partial
 
 from hermes_core.context import PluginContext
 from hermes_core.hooks import hookimpl
@@ -22,7 +21,7 @@ def register_cli_commands(ctx: PluginContext) -> Sequence[Command]:
     """``hermes send``."""
     from hermes_tool_message.command import send
 
-    return [Command(name="send", build=partial(send, ctx))]
+    return [Command(name="send", build=lambda: send(ctx))]
 
 
 @hookimpl

@@ -56,7 +56,7 @@ async def ask(
     config, here = config_of(ctx), me(ctx)
     there = [one for one in profiles(ctx) if one != here]
     if name not in there:
-        raise UnknownName("agent", name, there, hint=f"{ctx.program} profile create {name}")
+        raise UnknownName("agent", name, there, hint=f"Make it with: {ctx.program} profile create {name}")
     if not text.strip() or len(text) > _LONGEST:
         raise UserError("There is nothing to say." if not text.strip() else f"{_LONGEST:,} characters are the most.")
     chain = [*chain, here]
@@ -78,7 +78,7 @@ async def ask(
             process.kill()
             await process.wait()
     if process.returncode:
-        raise UserError(f"{name} says: {_last(wrong, name)}", hint=_hint(ctx, wrong, name))
+        raise _refusal(ctx, wrong.decode("utf-8", "replace"), name)
     try:
         found = json.loads(said[:_MOST])
     except ValueError:
@@ -86,13 +86,12 @@ async def ask(
     return found if isinstance(found, Mapping) else {}
 
 
-def _last(wrong: bytes, name: str) -> str:
-    text = wrong.decode("utf-8", "replace")
-    if _ABSENT in text:
-        return "it takes nothing, as its plugin peers is not enabled"
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return " ".join(lines)[-500:] or f"nothing ({name} ended with an error)"
-
-
-def _hint(ctx: PluginContext, wrong: bytes, name: str) -> str:
-    return f"{ctx.program} -p {name} plugins enable peers" if _ABSENT.encode() in wrong else ""
+def _refusal(ctx: PluginContext, wrong: str, name: str) -> UserError:
+    """Return what a process said was wrong, as an error of ours."""
+    if _ABSENT in wrong:
+        text = f"{name} takes nothing: its plugin peers is not enabled."
+        return UserError(text, hint=f"{ctx.program} -p {name} plugins enable peers")
+    lines = [line.strip()[:500] for line in wrong.splitlines() if line.strip()][-3:]
+    if not lines:
+        return UserError(f"{name} ended with an error, and said nothing.", hint=f"{ctx.program} -p {name} logs")
+    return UserError(f"{name} says: {lines[0]}", hint="\n".join(lines[1:]))
