@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import evolve
 from gateway_house import context_of, rows_of
 
 from hermes_core.kinds import tool
@@ -225,6 +226,30 @@ async def test_where_no_person_began_nobody_is_answered(tmp_path: Path) -> None:
         await group.until(1)
         assert group.said == [("bob", "Hello Anna.")]
         assert len(benches["bob"][1].requests) == 1
+
+
+async def test_what_waited_is_answered_for_who_began_whoever_spoke_since(tmp_path: Path) -> None:
+    home = tmp_path / "bob"
+    home.mkdir()
+    bench = Bench(home)
+    bench.tmp_plugin("hermes_tool_roles")
+    bench.configure({**ALL, "gateway.allowed_users": ["anna", "ben"]})
+    gateway = Gateway(context_of(bench), [])
+    known: dict[str, Any] = {"platform": "fake", "account": "bob", "chat": "g", "kind": "group"}
+    message = Message(role="user", parts=(Text(text="@bob hello"),))
+    peer = Envelope(**known, event_id="p", sender="ada", roles=(PEER,), message=message)
+    assert (await gateway._peers.began(peer))[1].outcome == "silent"
+    began = []
+    for number, person in enumerate(("anna", "ben")):
+        await gateway._peers.spoke(Envelope(**known, event_id=str(number), sender=person, message=message))
+        began.append(await gateway._peers.began(peer))
+    assert [sender for sender, _ in began] == ["anna", "ben"]
+    waited = evolve(peer, speaker=began[0][1].speaker)
+    assert (await gateway._peers.began(waited))[0] == "anna"
+    assert (await gateway._access(waited)).principal.person == "fake:anna"
+    gone = evolve(peer, speaker=evolve(began[0][1].speaker, person="fake:cleo"))
+    assert (await gateway._peers.began(gone))[1].outcome == "silent"
+    await bench.close()
 
 
 async def test_the_cool_down_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

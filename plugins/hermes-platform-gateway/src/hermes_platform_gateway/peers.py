@@ -44,14 +44,19 @@ class Peers:
         self._ctx, self._access, self._config = ctx, access, gateway_settings(ctx).peers
 
     async def began(self, envelope: Envelope) -> tuple[str, Access]:
-        """The account of the person who began, and what they may; silent where nobody did who may talk here."""
+        """The account of the person who began, and what they may; silent where nobody did who may talk here.
+
+        Of what waited it is the same person as when it came, whoever spoke since.
+        """
         place = _place(await self._places(), envelope)
         spoke = str(place.get("threads", {}).get(envelope.thread) or place.get("sender", ""))
         answered = envelope.quote_by if envelope.quote_by not in (envelope.account, envelope.sender) else ""
-        for sender in filter(None, (answered, spoke)):
+        known = envelope.speaker.person if envelope.speaker else ""
+        people = (answered, spoke, *(place.get("people", ()) if known else ()))
+        for sender in dict.fromkeys(filter(None, people)):
             person = evolve(envelope, sender=sender, sender_name="", roles=(), addressed=True)
             found = await self._access(person)
-            if found.outcome == "in":
+            if found.outcome == "in" and known in ("", found.principal.person):
                 return sender, evolve(found, role="user")  # what an agent says is never an admin's word
         profile = self._ctx.owner.profile
         nobody = Principal(profile=profile, person=f"{envelope.platform}:{envelope.sender}")
@@ -66,7 +71,9 @@ class Peers:
 
         def begin(place: dict[str, Any]) -> dict[str, Any]:
             threads = {**place.get("threads", {}), envelope.thread: envelope.sender}
+            people = [*(one for one in place.get("people", []) if one != envelope.sender), envelope.sender]
             known = {"sender": envelope.sender, "threads": dict(list(threads.items())[-_THREADS:])}
+            known["people"] = people[-_THREADS:]
             return {**known, "hops": 0, "events": place.get("events", [])}
 
         await self._change(envelope, begin)
