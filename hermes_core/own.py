@@ -76,6 +76,7 @@ COMMANDS = {  # their first words; of those below a heading of the kernel all
     "hermes-tool-message": ("send",),
     "hermes-tool-metrics": ("metrics",),
     "hermes-tool-migrate": ("migrate",),
+    "hermes-tool-peers": ("peer",),
     "hermes-tool-provenance": ("trust",),
     "hermes-tool-redaction": ("redact",),
     "hermes-tool-roles": ("roles",),

@@ -45,7 +45,7 @@ def _alone(store: Store) -> Any:
         state={},
         config=GatewaySettings(),
         store=PluginStore(installed, str, opened, lambda _: [kept.MIGRATION]),
-        host=SimpleNamespace(records=_Records(runtime), turns=_Turns(runtime)),
+        host=SimpleNamespace(records=_Records(runtime), turns=_Turns(runtime), section=lambda _: {}),
     )
 
 

@@ -53,7 +53,7 @@ class Village:
                 **settings,
             }
         )
-        stop, bot = asyncio.Event(), self.stage.bot()
+        stop, bot = asyncio.Event(), self.stage.bot(peers=settings.get("platforms.matrix.peers", []))
         task = asyncio.create_task(Gateway(context_of(self.hermes), [bot]).run(stop))
         try:
             yield self

@@ -119,3 +119,24 @@ async def test_whose_place_and_whose_turn(village, stage):
         seen = [m["content"]["body"] for m in ben.heard(stage.user, room)]
     assert not [text for text in seen if "secret is" in text]
     assert [text.rpartition("\n")[2] for text in village.told][-2:] == ["named", "A person now."]
+
+
+async def test_an_agent_of_ours_is_heard_when_its_words_name_us(village, stage):
+    """An answer to us mentions us by itself, which is not meant: only the words count."""
+    ada, agent = await stage.person("ada"), await stage.person("cleo")
+    settings = {"platforms.matrix.peers": [agent.user], "gateway.peers.seconds": 0, "gateway.peers.hops": 2}
+    async with village.at_home(ada, **settings):
+        room = await village.room(ada, agent)
+        await village.says(ada, room, f"{stage.user} Hello.")
+        await village.hears(ada, room, "I heard you.")
+        ours = ada.heard(stage.user, room)[-1]["event_id"]
+        said = {"msgtype": "m.text", "org.hermes.automated": True, "m.mentions": {"user_ids": [stage.user]}}
+        reply = {"m.relates_to": {"m.in_reply_to": {"event_id": ours}}}
+        await agent.send(room, {**said, **reply, "body": "no name"})
+        for count in (2, 3):
+            await agent.send(room, {**said, "m.mentions": {}, "body": f"hello {count}, {stage.user}"})
+            await village.hears(ada, room, "I heard you.", count)
+        await agent.send(room, {**said, "m.mentions": {}, "body": f"more, {stage.user}"})
+        await village.hears(ada, room, "A person has to speak")
+        told = [text.rpartition("\n")[2] for text in village.told]
+    assert told == ["Hello.", f"hello 2, {stage.user}", f"hello 3, {stage.user}"]

@@ -137,6 +137,34 @@ async def test_another_bot_is_answered_when_it_names_us_and_no_two_go_on_for_eve
         await family.hears(GROUP, "I heard you.", 3)
 
 
+async def test_an_agent_of_ours_is_answered_for_who_began_as_often_as_the_settings_say(family, service, made):
+    bot = {"id": 77, "is_bot": True, "first_name": "Parrot", "username": "parrot_bot"}
+    family.platform = made(peers=["@Parrot_Bot"])
+    settings = {"platforms.telegram.peers": ["@Parrot_Bot"], "gateway.peers.hops": 2, "gateway.peers.seconds": 0}
+    async with family.at_home(**settings):
+        family.says(ANNA, "Hello.", GROUP)
+        last = await family.hears(GROUP, "I heard you.")
+        for count in (2, 3):
+            ours = {**last, "from": service.me}
+            family.says("parrot", f"hello {count}", GROUP, reply_to_message=ours, **{"from": bot})
+            last = await family.hears(GROUP, "I heard you.", count)
+        family.says("parrot", "no name", GROUP, named=False, reply_to_message=ours, **{"from": bot})
+        family.says("parrot", "more", GROUP, **{"from": bot})
+        await family.hears(GROUP, "A person has to speak")
+        family.says("parrot", "more", GROUP, **{"from": bot})
+        family.says(ANNA, "Go on.", GROUP)
+        await family.hears(GROUP, "I heard you.", 4)
+        family.says("parrot", "thanks", GROUP, **{"from": bot})
+        await family.hears(GROUP, "I heard you.", 5)
+        family.says("parrot", "and more", GROUP, **{"from": bot})
+        await family.hears(GROUP, "I heard you.", 6)
+        family.says("other", "go on", GROUP, **{"from": {**bot, "username": "other_bot", "id": 78}})
+        await family.hears(GROUP, "I heard you.", 7)
+        family.says("parrot", "another bot is no person", GROUP, **{"from": bot})
+        await family.hears(GROUP, "A person has to speak", 2)
+        assert len(family.told) == 7
+
+
 async def test_help_and_refusals_offer_and_name_nothing_that_guests_have_not(family):
     async with family.at_home():
         family.says(ANNA, "/help")

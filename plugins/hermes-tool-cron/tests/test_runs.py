@@ -10,7 +10,7 @@ from hermes_core.brokers import Mailbox
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import Roles, tool
-from hermes_core.testing import Call, ScriptedProvider
+from hermes_core.testing import Call, Fail, ScriptedProvider
 from hermes_core.types import Effect, Principal, Rights, Target, Text, Verdict
 from hermes_tool_cron.actions import Door, create, edit, find, pause, remove, resume, run_now
 from hermes_tool_cron.playing import Player, jobs_of
@@ -202,6 +202,9 @@ async def test_a_script_needs_no_model(house, clock, box):
         ("echo", "silent"),
         ("""echo fine; echo '{"wakeAgent": false}'""", "silent"),
         ("echo broken; exit 3", "failed"),
+        ("exit 3", "failed"),
+        ("echo exit 0; exit 3", "failed"),
+        ("cat /etc/nothing-of-that-name /root/.ssh/id_none; exit 3", "failed"),
     ],
 )
 async def test_how_a_script_ends(house, clock, box, script, state):
@@ -211,6 +214,15 @@ async def test_how_a_script_ends(house, clock, box, script, state):
     assert run.state == state, run
     assert len(box.sent) == (state == "failed")
     assert state != "failed" or "exit 3" in run.why
+
+
+@pytest.mark.parametrize("last", ["exit 3", "exit 0", "exit 1 (no lines matched)"])
+async def test_a_script_that_prints_what_looks_like_a_status_ended_well(house, clock, box, last):
+    ctx, _ = house()
+    options = Options(script=f"echo fine; echo '{last}'", no_agent=True, deliver=BOX)
+    await create(door(ctx), "every 30m", "", options=options)
+    run = await due(ctx, clock)
+    assert (run.state, run.answer.splitlines()) == ("done", ["fine", last]), run
 
 
 async def test_a_script_without_a_yes_does_not_run(house, clock, tmp_path):
@@ -615,3 +627,26 @@ async def test_who_was_planned_while_the_clock_was_ahead_does_not_wait_for_that(
     await due(ctx, clock, 1800)
     await due(ctx, clock, 660)
     assert [one.name for one in await jobs_of(ctx).runs("owner")] == ["once", "often"]
+
+
+async def test_jobs_that_failed_are_said_to_who_asks_what_happened(house, clock):
+    ctx, _ = house("It is cold.", Fail("no"), "It is warm.")
+    ticker = Ticker(ctx)
+    assert await ticker.happened(0.0, 10) == []
+    await create(door(ctx), "every 30m", "How cold is it?", name="cold")
+    assert (await due(ctx, clock)).state == "done"
+    assert await ticker.happened(0.0, 10) == []
+    run = await due(ctx, clock)
+    (found,) = await ticker.happened(0.0, 10)
+    assert (found.name, found.about, found.title, found.person) == (
+        "job.failed",
+        run.id,
+        "The job cold failed",
+        "owner",
+    )
+    assert (found.data["job"], found.data["state"], found.when) == ("cold", "failed", run.ended)
+    assert "cold" not in found.text
+    assert run.why in found.text
+    assert (await due(ctx, clock)).state == "done"
+    assert await ticker.happened(0.0, 10) == [found]
+    assert await ticker.happened(run.ended + 0.001, 10) == []

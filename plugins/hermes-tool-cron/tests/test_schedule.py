@@ -162,3 +162,10 @@ def test_the_zone_of_the_machine_has_a_name(monkeypatch):
     assert local_zone() == "Asia/Tokyo"
     monkeypatch.setenv("TZ", "nonsense")
     parse("30m", local_zone(), NOW)
+
+
+@pytest.mark.parametrize("said", ["1h\n2h", "every 1h\nevery 2h", "0 8 * *\n1-5", "1h\r2h", "1h\u20282h"])
+def test_several_lines_are_no_schedule(said):
+    with pytest.raises(UserError, match="one line"):
+        parse(said, "UTC", NOW)
+    assert parse("1h\n", "UTC", NOW).at == NOW + 3600

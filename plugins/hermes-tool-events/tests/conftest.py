@@ -117,9 +117,11 @@ async def house(hermes: Bench, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator
     monkeypatch.setenv("EVENTS_SECRET_OPS", SECRET)
     monkeypatch.setenv("EVENTS_TOKEN", "tk_1234567890")
 
-    def make(provider: Any, targets: Any, *, serves: bool = True, **settings: Any) -> House:
+    def make(provider: Any, targets: Any, *, serves: bool = True, beside: Any = (), **settings: Any) -> House:
         hermes.tmp_plugin("hermes_tool_events")
         hermes.tmp_plugin(provider)
+        for one in beside:
+            hermes.tmp_plugin(one)
         given = {f"tools.events.{name}": value for name, value in settings.items()}
         hermes.configure({"tools.events.targets": targets, **given})
         made = House(hermes)

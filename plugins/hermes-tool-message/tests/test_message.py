@@ -197,6 +197,19 @@ async def test_it_is_offered_once_its_person_wrote_in_a_chat(person: Person) -> 
     assert "message" in await person.offered(origin="cli")
 
 
+async def test_it_is_offered_to_the_owner_once_a_gateway_started_with_targets(person: Person) -> None:
+    import hermes_tool_message
+
+    person.hermes.tmp_plugin("hermes_tool_roles")
+    ctx = person.hermes.context("hermes_tool_message")
+    await hermes_tool_message.on_gateway_start(ctx)
+    assert "message" not in await person.offered(origin="cli")
+    await person.knows("42")
+    await hermes_tool_message.on_gateway_start(ctx)
+    assert "message" in await person.offered(origin="cli")
+    assert "message" not in await person.offered(origin="cli", owner=BEN)
+
+
 def test_it_is_offered_before_anybody_hears_that_a_conversation_began(tmp_path: Path) -> None:
     """Who was answered in a chat may ask elsewhere before observers heard of the chat's conversation."""
     paths = PluginPaths(home=tmp_path, data=tmp_path / "data", cache=tmp_path / "cache")

@@ -217,6 +217,26 @@ async def test_it_is_seen_at_once_and_after_an_end_everything_stops(house: Any, 
     assert not [one for one in await before.left() if "watch" in one]
 
 
+async def test_of_output_that_is_cut_what_is_kept_is_compared(house: Any) -> None:
+    folder = Path(house.bench.workspace.cwd)
+    (folder / "middle").write_text("1")
+    (folder / "end").write_text("1")
+    what = "seq 1 100000; cat middle; seq 1 100000 | head -c -1; cat end"
+    one = await house.watch(kind="command", what=what, folder=str(folder))
+    if not one.seen:
+        assert "wall" in one.note
+        return
+    assert len(one.seen) < 210_000
+    for length in (1, 2, 300):
+        (folder / "middle").write_text("7" * length)
+        assert await house.changes() == [], "what is left out differs, and how much it is"
+    (folder / "end").write_text("2")
+    (change,) = await house.changes()
+    told = await house.said(change)
+    assert "+1000002" in told
+    assert "left out" not in told
+
+
 async def test_the_commands_add_list_and_remove(house: Any, tmp_path: Path) -> None:
     file = tmp_path / "a"
     file.write_text("x")
@@ -303,6 +323,40 @@ async def test_a_slow_look_keeps_nothing_else_from_being_seen(house: Any, tmp_pa
     go.set()
     await house.service.round()
     assert (await house.rows.watch("slow")).seen == "slow"
+
+
+async def test_many_slow_looks_hold_up_no_other(house: Any, tmp_path: Path, monkeypatch: Any) -> None:
+    go, stopped = asyncio.Event(), list[str]()
+
+    async def slow(one: Watch, _place: Any) -> str:
+        if one.what == "quick":
+            return "quick"
+        try:
+            await go.wait()
+        except asyncio.CancelledError:
+            stopped.append(one.name)
+            raise
+        return "slow"
+
+    monkeypatch.setattr("hermes_tool_watch.watching.run", slow)
+    monkeypatch.setattr("hermes_tool_watch.watching._SLOW", 0.01)
+    for number in range(20):
+        name = f"a{number}"
+        await house.rows.put(Watch(name=name, kind="command", what="slow", prompt="Say what is new.", every=0.0))
+    await house.rows.put(Watch(name="z", kind="command", what="quick", prompt="Say what is new.", every=3600.0))
+    async with asyncio.timeout(20):
+        while not (await house.rows.watch("z")).seen:
+            await house.service.round(waits=False)
+            await asyncio.sleep(0.01)
+    assert not (await house.rows.watch("a0")).seen
+    looks = [look for name, look in house.service._looks.items() if name != "z"]
+    assert len(looks) == 20
+    for look in looks[:10]:
+        look.cancel()
+    await asyncio.wait(looks[:10])
+    assert len(stopped) == 10, "who is stopped leaves nothing behind"
+    go.set()
+    await asyncio.wait(looks[10:])
 
 
 async def test_what_is_large_or_leads_far_away_is_found_by_looking_only(house: Any, tmp_path: Path) -> None:

@@ -10,7 +10,8 @@ from hermes_core.patterns import pattern
 from hermes_core.platforms import ChannelSettings, PlatformSettings
 
 __all__ = [
-    "PERSON", "GatewaySettings", "HealthSettings", "LimitSettings", "ResetSettings", "channel_of", "gateway_settings",
+    "PERSON", "GatewaySettings", "HealthSettings", "LimitSettings", "PeerSettings",
+    "ResetSettings", "channel_of", "gateway_settings",
     "mask_of", "platform_settings",
 ]  # fmt: skip
 
@@ -89,6 +90,20 @@ class LimitSettings:
     )
 
 
+@settings
+class PeerSettings:
+    """Other agents of yours in groups, as ``platforms.NAME.peers`` names them."""
+
+    hops: int = option(
+        "How often other agents are answered in a chat before a person has to speak; 0: never.",
+        default=4,
+        validator=ge(0),
+    )
+    seconds: float = option(
+        "Seconds at least between two answers to other agents in a chat.", default=3.0, validator=ge(0)
+    )
+
+
 def _moved(_instance: Any, attribute: Any, value: object) -> None:
     if value is not None:
         raise ValueError(f"it is roles.{attribute.name} now")
@@ -121,6 +136,7 @@ class GatewaySettings:
         default="",
     )
     limits: LimitSettings = option("What one person may have at a time.", factory=LimitSettings)
+    peers: PeerSettings = option("Several agents in one group.", factory=PeerSettings)
     health: HealthSettings = option("Probes over HTTP.", factory=HealthSettings)
     reset: ResetSettings = option("When a chat begins a new conversation by itself.", factory=ResetSettings)
     resets: dict[str, ResetSettings] = option(

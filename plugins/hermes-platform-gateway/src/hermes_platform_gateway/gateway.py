@@ -17,6 +17,7 @@ from hermes_platform_gateway.inbound import Inbound
 from hermes_platform_gateway.limits import most_of
 from hermes_platform_gateway.outward.outgoing import said
 from hermes_platform_gateway.outward.senders import Senders
+from hermes_platform_gateway.peers import Peers
 from hermes_platform_gateway.people.access import Access, admit, rules_of
 from hermes_platform_gateway.people.door import tell_kept, welcomed
 from hermes_platform_gateway.people.ending import end_jobs
@@ -30,6 +31,7 @@ from hermes_platform_gateway.supervision.services import Services
 from hermes_platform_gateway.turn_worker import TurnWorker
 from hermes_platform_gateway.turns import Turns
 from hermes_platform_gateway.whose import speaker
+from hermes_platform_kit.peers import is_peer
 
 __all__ = ["Gateway"]
 
@@ -56,7 +58,9 @@ class Gateway:
         self._senders = Senders(ctx)
         self._asks = asks = Asks(ctx, turns, self._senders)
         self.commands = ChatCommands(ctx, self._queue, turns, asks, self.told, self._try_again)
-        self._inbound = Inbound(ctx, self._queue, turns, asks, self.commands, self._admit, self._senders.wake)
+        self._peers = Peers(ctx, self._person)
+        told = self._admit, self._senders.wake
+        self._inbound = Inbound(ctx, self._queue, turns, asks, self.commands, self._peers, *told)
         self._worker = TurnWorker(ctx, turns, asks, self._senders.wake, self._senders.show, self._again, self._access)
         self._services = Services(ctx)
         self.platforms = [
@@ -120,9 +124,12 @@ class Gateway:
         if not rights.role:
             key = f"mend:{time.strftime('%Y-%m-%d')}:{rights.refused[:60]}"
             await tell_admins(self._ctx, f"{rights.refused} See: {self._ctx.program} doctor", key=key)
+        if is_peer(envelope):
+            return None if rights.silent or not rights.role or access.outcome != "in" else access
         if rights.silent or await welcomed(self._ctx, envelope, access):
             return None
         if access.outcome == "in":
+            await self._peers.spoke(envelope)
             return access
         rows = rows_of(self._ctx)
         log.info("not let in: %s %s: %s", envelope.platform, envelope.sender, access.by)
@@ -136,6 +143,10 @@ class Gateway:
         return None
 
     async def _access(self, envelope: Envelope) -> Access:
+        """What is known of a sender now; of another agent, of the person for whom it is answered."""
+        return (await self._peers.began(envelope))[1] if is_peer(envelope) else await self._person(envelope)
+
+    async def _person(self, envelope: Envelope) -> Access:
         """What the settings and the rows say of a sender, as they are now."""
         rules = rules_of(self._ctx, envelope.platform)
         speaker = await rows_of(self._ctx).people.speaker(envelope.platform, envelope.sender, *rules.names(envelope))

@@ -20,12 +20,13 @@ from hermes_core.context import PluginContext
 from hermes_core.errors import Duplicate, HermesError, StoreError
 from hermes_core.kinds import Platform, TurnQueue
 from hermes_core.slash import QUEUED, STEERED
-from hermes_core.types import Blob, Chat, Envelope, Feature, Message, Principal, Text, TurnOrder, Waiting
+from hermes_core.types import Blob, Chat, Envelope, Feature, Message, Principal, Text, TurnBounds, TurnOrder, Waiting
 from hermes_platform_gateway.asks import Asks
 from hermes_platform_gateway.commands.chats import ChatCommands
 from hermes_platform_gateway.commands.private import for_all
 from hermes_platform_gateway.config import gateway_settings, mask_of
 from hermes_platform_gateway.conversations import ChatConversation, Conversations, dressed
+from hermes_platform_gateway.introducing import introduce
 from hermes_platform_gateway.keyed_queue import KeyedQueue
 from hermes_platform_gateway.limits import Over, limits_of
 from hermes_platform_gateway.media_in import keep_files
@@ -33,6 +34,7 @@ from hermes_platform_gateway.names import called, plain_name, undressed
 from hermes_platform_gateway.outside import marked, quotes
 from hermes_platform_gateway.outward.outgoing import answer_to, envelope_of, said
 from hermes_platform_gateway.pace import Pace
+from hermes_platform_gateway.peers import ANSWERS, Peers
 from hermes_platform_gateway.people.access import Access
 from hermes_platform_gateway.people.leaving import put_out
 from hermes_platform_gateway.refusals import refusal
@@ -40,6 +42,7 @@ from hermes_platform_gateway.rows.kept import rows_of
 from hermes_platform_gateway.rows.values import KnownChat
 from hermes_platform_gateway.turns import Turns
 from hermes_platform_gateway.whose import is_shared
+from hermes_platform_kit.peers import is_peer
 
 __all__ = ["Inbound"]
 
@@ -50,14 +53,6 @@ _COMING = 500  # messages of one sender on their way in, at most
 _AT_ONCE = 2  # of their commands that wait for nothing
 _BURST, _A_SECOND = 20, 10  # messages of theirs that are taken in at once, and then in a second at most
 _FLOOD = "That was too much at once. What came since was not taken; write again when what you wrote before is answered."
-_OWN = (
-    "In this group everybody has a conversation of their own with me. Yours knows what you told me elsewhere to "
-    "remember, and all who are here read my answers. Past conversations are looked up among those of this group only."
-)
-_SHARED = (
-    "All who write here share one conversation with me. It knows what is said here, and nothing that anybody told me "
-    "elsewhere."
-)
 
 
 class Inbound:
@@ -73,11 +68,12 @@ class Inbound:
         turns: Turns,
         asks: Asks,
         commands: ChatCommands,
+        peers: Peers,
         admit: Callable[[Platform, Envelope], Awaitable[Access | None]],
         wake: Callable[[Envelope], None],
     ) -> None:
         self._ctx, self._queue, self._commands, self._admit = ctx, queue, commands, admit
-        self._turns, self._asks = turns, asks
+        self._turns, self._asks, self._peers = turns, asks, peers
         self._wake = wake
         self._conversations, self._limits = Conversations(ctx), limits_of(ctx)
         self._in_order = KeyedQueue()
@@ -183,10 +179,13 @@ class Inbound:
 
     async def _take(self, platform: Platform, envelope: Envelope, access: Access) -> bool:
         """See to a message; whether its service was told that it was received."""
+        if is_peer(envelope):
+            await self._peer(platform, envelope, access)
+            return True
         records = self._ctx.host.records
         conversation = await self._conversations.find(envelope, access)
         conversation.platform, owner = platform, conversation.owner
-        await self._introduce(envelope, conversation)
+        await introduce(self._ctx, envelope, owner, self._wake)
         await rows_of(self._ctx).chats.remember_chat(owner, envelope, access.principal)
         if self._commands.is_command(envelope):
             row = await records.hear(owner, envelope)
@@ -201,8 +200,31 @@ class Inbound:
             await self._tell(envelope, f"A new conversation begins: {conversation.begins}.", owner=owner, mark="begins")
         return True
 
+    async def _peer(self, platform: Platform, envelope: Envelope, access: Access) -> None:
+        """Let another agent be answered, for the person who began. Its words are no commands, and answer no question.
+
+        They are said in the conversation of that person, after what runs there.
+        """
+        began, _ = await self._peers.began(envelope)
+        try:
+            await self._peers.take(envelope, began)
+        except Over as over:
+            if over.text:  # to the chat, and not to the agent, which might answer
+                await self._tell(evolve(envelope, message_id=""), over.text, access.principal, mark="over")
+            await _ack(platform, envelope)
+            return
+        conversation = await self._conversations.find(evolve(envelope, sender=began), access)
+        conversation.platform = platform
+        outside = evolve(envelope, message=evolve(envelope.message, untrusted=True))
+        await self._say(platform, conversation, outside, "queue", ANSWERS)
+
     async def _say(
-        self, platform: Platform, conversation: ChatConversation, envelope: Envelope, mode: str = ""
+        self,
+        platform: Platform,
+        conversation: ChatConversation,
+        envelope: Envelope,
+        mode: str = "",
+        bounds: TurnBounds | None = None,
     ) -> None:
         """Let a message have its turn, or reach the one that runs, as is set up or is the ``mode``."""
         await self._limits.check(envelope, conversation.access)
@@ -213,9 +235,10 @@ class Inbound:
             mode = "queue"  # what one says is not done with what another may do
         kept = await keep_files(envelope, host.outputs(session.id), partial(host.turns.seen, session))
         whole = dressed(await marked(self._ctx, kept, session), shared=_shared(envelope))
+        order = TurnOrder(session=session.id, bounds=bounds)
         if mode == "steer":
             await self._ctx.turns.steer(session.id, whole, owner=session.owner)
-        elif not await self._ctx.turns.queue(whole, owner=session.owner, order=TurnOrder(session=session.id)):
+        elif not await self._ctx.turns.queue(whole, owner=session.owner, order=order):
             raise Duplicate("This message was received before.")
         await _ack(platform, envelope)
         if busy and mode == "interrupt":
@@ -280,18 +303,6 @@ class Inbound:
         if not gateway_settings(self._ctx).private_answers or for_all(self._commands.first_name(envelope)):
             return None
         return await self._asks.private_chat(access.principal, envelope)
-
-    async def _introduce(self, envelope: Envelope, conversation: ChatConversation) -> None:
-        """Tell a group at its first message whose history a conversation there knows; its threads are told once too."""
-        if envelope.kind == "dm" or not gateway_settings(self._ctx).tell_groups:
-            return
-        if await rows_of(self._ctx).chats.is_known(envelope):
-            return
-        text = _SHARED if is_shared(conversation.owner, envelope) else _OWN
-        where = f"{envelope.platform}:{envelope.account}:{envelope.chat}:{'threads' if envelope.thread else 'chat'}"
-        message = answer_to(envelope, conversation.owner, said(text), key=f"{where}:whose", trace=trace.current())
-        await rows_of(self._ctx).outbox.send_later(message)
-        self._wake(envelope)
 
     async def _answer(self, envelope: Envelope, conversation: ChatConversation, access: Access, row: int) -> None:
         """Let a message answer the question that waits for words of who wrote it."""

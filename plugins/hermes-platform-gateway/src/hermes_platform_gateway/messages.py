@@ -21,7 +21,8 @@ from hermes_platform_gateway.people.blocks import blocks
 from hermes_platform_gateway.questions import Asked, put
 from hermes_platform_gateway.rows.kept import is_order_of, rows_of, sent
 from hermes_platform_gateway.rows.values import KnownChat, Outgoing
-from hermes_platform_gateway.targets import resolve
+from hermes_platform_gateway.targets import is_chats, resolve
+from hermes_tool_kit.telling import Outlets, sending
 
 __all__ = ["Messages"]
 
@@ -36,20 +37,27 @@ class Messages(Mailbox):
 
     async def targets(self, owner: Principal) -> Sequence[Target]:
         """The chats of an owner, last used first."""
-        return await self._shown(await rows_of(self._ctx).chats.list_chats(owner))
+        chats = await self._shown(await rows_of(self._ctx).chats.list_chats(owner))
+        return [*chats, *[evolve(to, served=await self._serves(name)) for name, _, to in self._outlets(owner)]]
 
     async def find(self, owner: Principal, target: str, session: Session | None = None) -> Sequence[Target]:
         """The chats that a target means. Raises UnknownName, UserError."""
+        if outlet := await self._outlet(owner, target):
+            return [outlet[1]]
         return await self._shown((await self._found(owner, target, session))[0])
 
     async def send(
         self, owner: Principal, target: str, message: Message, session: Session | None = None, key: str = ""
     ) -> Sequence[Target]:
         """Write a message down to be sent; to which chats. Raises UnknownName, UserError."""
-        chats, origin = await self._found(owner, target, session)
+        outlet = await self._outlet(owner, target)
+        chats, origin = ([], None) if outlet else await self._found(owner, target, session)
         message = evolve(message, untrusted=message.untrusted or bool(session and session.untrusted))
         message = evolve(message, parts=tuple(self._masked(part) for part in message.parts))
         key = f"message:{owner.profile}:{owner.person}:{key or os.urandom(16).hex()}"
+        if outlet:
+            await outlet[0].post(outlet[1].name, message, key)
+            return [outlet[1]]
         rows, ordered = rows_of(self._ctx), await self._ordered(owner, session)
         for chat in chats:
             same = origin is not None and (chat.address, chat.account) == (origin.address, origin.account)
@@ -76,8 +84,11 @@ class Messages(Mailbox):
 
     async def ending(self, owner: Principal, target: str, message: Message, turn_id: str) -> Prepared[object]:
         """What tells a target of a turn's end, for the commit that ends it. Raises UnknownName, UserError."""
-        chats, _ = await self._found(owner, target, None)
+        outlet = await self._outlet(owner, target)
+        chats, _ = ([], None) if outlet else await self._found(owner, target, None)
         message = evolve(message, parts=tuple(self._masked(part) for part in message.parts))
+        if outlet:
+            return await outlet[0].posting(outlet[1].name, message, f"turn:{turn_id}")
         known: dict[str, Any] = {"kind": "answer", "trace": trace.current(), "turn_id": turn_id, "unasked": True}
         end = [
             answer_to(envelope_of(chat), owner, message, key=f"turn:{turn_id}:{chat.account}:{chat.address}", **known)
@@ -87,6 +98,12 @@ class Messages(Mailbox):
 
     async def ask(self, owner: Principal, target: str, question: Question) -> None:
         """Put a question to the chats of a target, once for its id. Raises UnknownName, UserError."""
+        if outlet := await self._outlet(owner, target):
+            text = mask_of(self._ctx)("\n".join(filter(None, (question.subject, question.risk))))
+            words = f"**A question waits**\n\n{text}\n\nAnswer it with: {self._ctx.program} approvals"
+            told = Message(role="assistant", parts=(Text(text=words),))
+            await outlet[0].post(outlet[1].name, told, f"question:{question.id}")
+            return
         known: dict[str, Any] = {"owner": owner, "session_id": "", "trace": trace.current(), "unasked": True}
         with suppress(UnknownName):
             known["session_id"] = (await self._ctx.approvals.find(owner, question.id, admin=True)).session_id
@@ -117,7 +134,36 @@ class Messages(Mailbox):
         asked = session is not None and await turns.owner(session.id) is not None
         envelope = await self._ctx.sessions.asked_from(session.id, owner) if session and asked else None
         origin = await chats.at(owner, envelope) if envelope else None
-        return resolve(target, await chats.list_chats(owner), origin), origin
+        known = await chats.list_chats(owner)
+        try:
+            return resolve(target, known, origin), origin
+        except UnknownName:  # what else there is costs looking for it
+            return resolve(target, known, origin, [to.name for _, _, to in self._outlets(owner)]), origin
+
+    async def _outlet(self, owner: Principal, target: str) -> tuple[Outlets, Target] | None:
+        """The place that is no chat which a target means: the owner named it, so no chat that is called so is meant."""
+        words = " ".join(target.split())
+        if is_chats(words) or owner != self._ctx.owner:
+            return None
+        platform = words.partition(":")[0].casefold()
+        if any(chat.platform.casefold() == platform for chat in await rows_of(self._ctx).chats.list_chats(owner)):
+            return None  # before plugins are loaded that have services
+        for name, service, one in self._outlets(owner):
+            if words in (one.name, one.address):
+                return service, evolve(one, served=await self._serves(name))
+        return None
+
+    def _outlets(self, owner: Principal) -> Sequence[tuple[str, Outlets, Target]]:
+        """Places that are no chats, each with the service that sends there. They are the owner's of this Hermes."""
+        if owner != self._ctx.owner:
+            return ()
+        there = sending(self._ctx)
+        return [(name, service, one) for name, service in there.items() for one in service.outlets()]
+
+    async def _serves(self, service: str) -> bool:
+        """Whether a service runs now, in whatever process."""
+        accounts = await rows_of(self._ctx).accounts.list()
+        return any(one.served for one in accounts if (one.platform, one.account) == ("service", service))
 
     async def _ordered(self, owner: Principal, session: Session | None) -> bool:
         """Whether nobody asked for what is sent: it is of no turn, or of one that a plugin ordered."""

@@ -10,17 +10,25 @@ from collections.abc import Iterable, Sequence
 from hermes_core.errors import UnknownName, UserError
 from hermes_platform_gateway.rows.values import KnownChat
 
-__all__ = ["ALL", "LOCAL", "ORIGIN", "home_of", "resolve"]
+__all__ = ["ALL", "LOCAL", "ORIGIN", "home_of", "is_chats", "resolve"]
 
 ORIGIN, LOCAL, ALL = "origin", "local", "all"
 _HOME = "Say /sethome in a chat there, or name one."
 
 
-def resolve(target: str, known: Sequence[KnownChat], origin: KnownChat | None = None) -> list[KnownChat]:
+def is_chats(target: str) -> bool:
+    """Whether a word means chats, whatever else is called so."""
+    return target.casefold() in (ORIGIN, LOCAL, ALL)
+
+
+def resolve(
+    target: str, known: Sequence[KnownChat], origin: KnownChat | None = None, also: Sequence[str] = ()
+) -> list[KnownChat]:
     """The chats that a target means, of those a person has (last used first); none for ``local``.
 
-    ``origin`` is the chat that asks; without one it is here. Raises UnknownName for what is no chat of theirs, and
-    UserError when a name is not clear, or nothing can be delivered there.
+    ``origin`` is the chat that asks; without one it is here. ``also`` are other names that there are. Raises
+    UnknownName for what is no chat of theirs, and UserError when a name is not clear, or nothing can be delivered
+    there.
     """
     words = " ".join(target.split())
     plain = words.casefold()
@@ -34,7 +42,7 @@ def resolve(target: str, known: Sequence[KnownChat], origin: KnownChat | None = 
         return [_living(home_of(words, there))]
     if named := _named(words, plain, known):
         return [_living(_one(words, named))]
-    raise UnknownName("target", words, _names(known), hint="A chat is known once you have written there.")
+    raise UnknownName("target", words, [*_names(known), *also], hint="A chat is known once you have written there.")
 
 
 def home_of(platform: str, there: Sequence[KnownChat]) -> KnownChat:

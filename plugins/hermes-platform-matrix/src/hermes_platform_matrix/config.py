@@ -3,6 +3,7 @@
 from typing import Literal
 
 from hermes_core.options import Secret, ge, gt, matches_re, option, settings
+from hermes_platform_kit.peers import peers_option
 
 _SERVER = matches_re(r"|https?://[^\s/?#@]+(/[^\s?#]*)?|[^\s/:@?#]+(:\d+)?")
 _USER = matches_re(r"|@[^\s:]+:[^\s]+|[^\s@:]+")
@@ -57,6 +58,7 @@ class Config:
         factory=lambda: ["*"],
         example=["@ada:example.org", "@*:example.org"],
     )
+    peers: list[str] = peers_option("@ada:example.org")
     auto_thread: bool = option(
         "In rooms, answer in a thread that starts at the message, so that each matter has a conversation of its own.",
         default=True,

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from hermes_core.types import Blob, Envelope, Message
 from hermes_core.values import frozen
+from hermes_platform_kit.peers import BOT, PEER, named_in
 from hermes_platform_matrix.config import Config
 from hermes_platform_matrix.connection import Connection
 from hermes_platform_matrix.e2ee.machine import NoKey, Plain, Unreadable
@@ -91,13 +92,14 @@ class Reader:
         author, quote = await self._quoted(room.id, answered) if answered else ("", "")
         chat_kind: Literal["dm", "group"] = "dm" if room.is_dm else "group"
         names = (*self._names, room.people.get(self._me, ""))
-        if not self._may_be_heard(room.id, content, named=addresses(content, said.text, self._me, names), to=author):
+        peer = sender in self._config.peers and not room.is_dm
+        if peer and not named_in(said.text, (self._me, *(f"@{name}" for name in names if name))):
+            return None  # an answer to us names us by itself; that alone is not meant
+        named = addresses(content, said.text, self._me, names)
+        if not peer and not self._may_be_heard(room.id, content, named=named, to=author):
             return None
         addressed = (
-            room.is_dm
-            or author == self._me
-            or addresses(content, said.text, self._me, names)
-            or bool(thread and self._store.get("threads", thread))
+            room.is_dm or author == self._me or peer or named or bool(thread and self._store.get("threads", thread))
         )
         threads = self._config.dm_auto_thread if room.is_dm else self._config.auto_thread
         if not thread and addressed and threads:
@@ -111,7 +113,8 @@ class Reader:
             event_id=event_id,
             chat=room.id,
             sender=sender,
-            message=Message(role="user", parts=parts(said, blob, note), untrusted=quotes(content)),
+            message=Message(role="user", parts=parts(said, blob, note), untrusted=quotes(content) or peer),
+            roles=(PEER,) if peer else (BOT,) if by_bot(content) else (),
             thread=thread,
             kind=chat_kind,
             addressed=addressed,

@@ -1,6 +1,7 @@
 """The settings of the platform."""
 
 from hermes_core.options import ge, gt, le, matches_re, option, settings
+from hermes_platform_kit.peers import peers_option
 
 __all__ = ["Config"]
 
@@ -56,6 +57,7 @@ class Config:
         default=False,
     )
     silent: bool = option("Send messages without a sound.", default=False)
+    peers: list[str] = peers_option("@ada_bot")
     menu: int = option(
         "How many slash commands the bot's menu shows; 0 leaves the menu alone.", default=60, validator=[ge(0), le(100)]
     )

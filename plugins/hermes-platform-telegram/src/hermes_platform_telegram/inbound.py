@@ -9,6 +9,7 @@ from attrs import evolve, field
 
 from hermes_core.types import JSON, Blob, Envelope, Message, Text
 from hermes_core.values import frozen
+from hermes_platform_kit.peers import BOT, PEER
 from hermes_platform_telegram.albums import Albums
 from hermes_platform_telegram.media import Media
 from hermes_platform_telegram.pending import Pending
@@ -79,6 +80,8 @@ class Inbound:
 
     def _turn_of(self, incoming: Incoming) -> bool:
         """Whether somebody may be heard: of bots one, until a person speaks. So no two talk to each other for ever."""
+        if incoming.peer:  # how often they are answered is decided elsewhere
+            return True
         spoke = incoming.chat in self._bots
         (self._bots.add if incoming.bot else self._bots.discard)(incoming.chat)
         return not (incoming.bot and spoke)
@@ -199,5 +202,6 @@ def _envelope(incoming: Incoming, me: Me, files: list[Blob | Text]) -> Envelope:
         addressed=incoming.addressed,
         quote=incoming.quote,
         quote_by=incoming.quote_by,
-        message=Message(role="user", parts=[*text, *files], untrusted=incoming.forwarded),
+        roles=(PEER,) if incoming.peer else (BOT,) if incoming.bot else (),
+        message=Message(role="user", parts=[*text, *files], untrusted=incoming.forwarded or incoming.peer),
     )

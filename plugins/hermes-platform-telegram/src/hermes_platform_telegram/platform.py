@@ -88,7 +88,7 @@ class Telegram(Platform):
         try:
             found = await api.call("getMe")
             self.account = str(found["username"])
-            me = Me(str(int(found["id"])), self.account)
+            me = Me(str(int(found["id"])), self.account, frozenset(map(str.lower, self._config.peers)))
             self._take_up(api, me)
             await self._show_menu(api, console)
             await self._listen(api)

@@ -35,10 +35,11 @@ _MEDIA = {
 
 
 class Me(NamedTuple):
-    """The bot: its number and its name without the @."""
+    """The bot: its number and its name without the @; other agents of ours, with theirs, in small letters."""
 
     id: str
     username: str
+    peers: frozenset[str] = frozenset()
 
 
 @frozen(kw_only=True)
@@ -57,7 +58,7 @@ class Incoming:
     """What a person said or pressed. ``press`` is the id of a pressed button's query, ``album`` that of an album.
 
     ``forwarded``: somebody else wrote it, wherever it was brought from. ``bot``: another bot says it, and names us.
-    ``removed``: it says that the sender put the bot out of the chat.
+    ``peer``: an agent of ours does. ``removed``: it says that the sender put the bot out of the chat.
     """
 
     event_id: str
@@ -77,6 +78,7 @@ class Incoming:
     album: str = ""
     forwarded: bool = False
     bot: bool = False
+    peer: bool = False
     removed: bool = False
 
 
@@ -95,7 +97,8 @@ def read_message(number: int, message: Mapping[str, JSON], me: Me) -> Incoming |
     """What a person says with a message, or None. Raises ValueError, KeyError and TypeError."""
     chat, sender, name = _who(message)
     bot = _is_bot(message)
-    if sender == me.id or (bot and not _named_by_a_bot(message, me)):
+    peer = bot and _KINDS[chat["type"]] == "group" and f"@{message['from'].get('username')}".lower() in me.peers
+    if sender == me.id or (bot and not (_named(message, me) if peer else _named_by_a_bot(message, me))):
         return None
     files = list(_files(message))
     text = "\n".join(t for t in (_words(message, me), *_described(message)) if t)
@@ -118,7 +121,8 @@ def read_message(number: int, message: Mapping[str, JSON], me: Me) -> Incoming |
         quote_by=_quote_by(message, me),
         album=str(message.get("media_group_id") or ""),
         forwarded=_forwarded(message),
-        bot=bot,
+        bot=bot and not peer,
+        peer=peer,
     )
 
 

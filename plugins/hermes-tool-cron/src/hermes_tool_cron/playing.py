@@ -15,7 +15,7 @@ from hermes_core.types import Message, PastTurn, Principal, Text, TurnOrder, Tur
 from hermes_tool_cron.config import Config
 from hermes_tool_cron.orders import agent_order, event_of, prompt_of, script_order
 from hermes_tool_cron.rows import Jobs
-from hermes_tool_cron.script import NOTHING, failed_with, woken
+from hermes_tool_cron.script import ending_of, woken
 from hermes_tool_cron.telling import is_quiet, message_of
 from hermes_tool_cron.values import Job, Run
 
@@ -106,7 +106,7 @@ class Player:
         outside = await self._outside(owner, past)
         if past.state != "done":
             return await self._over(job, run, past.state, why=_why(past), session=past.session_id, outside=outside)
-        output, status = past.answer if past.answer != NOTHING else "", failed_with(past.answer)
+        output, status = ending_of(past.answer)
         if status:
             why = f"its script ended with {status}"
             return await self._over(

@@ -265,6 +265,14 @@ class Jobs:
         return _runs(tx, sa.select(runs).where(whose).order_by(runs.c.due.desc()).limit(limit))
 
     @unit(READ)
+    def failures(self, tx: TablesTransaction, since: float, most: int) -> Sequence[Run]:
+        """Return the runs that failed or were stopped since an instant, oldest first, and what was missed for good."""
+        bad = sa.or_(
+            runs.c.state.in_(("failed", "interrupted")), sa.and_(runs.c.state == "missed", runs.c.delivery != "")
+        )
+        return _runs(tx, sa.select(runs).where(bad, runs.c.ended >= since).order_by(runs.c.ended).limit(most))
+
+    @unit(READ)
     def last_done(self, tx: TablesTransaction, person: str, name: str) -> Run | None:
         """Return the last run of a job of somebody's that said something."""
         whose = sa.and_(runs.c.person == clean(person), runs.c.name == clean(name), runs.c.state == "done")

@@ -127,6 +127,8 @@ def parse(text: str, zone: str, now: float) -> Schedule:
     said = " ".join(text.split())
     low = said.lower()
     zone_of(zone)
+    if len(text.strip().splitlines()) > 1:
+        raise UserError("A schedule is one line, and that has several.", hint=_HINT)
     if not said or len(said) > 200:
         raise UserError("There is no schedule in that." if not said else "That schedule is too long.", hint=_HINT)
     if clock := _CLOCK.fullmatch(low):

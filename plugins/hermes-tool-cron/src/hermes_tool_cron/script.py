@@ -11,12 +11,12 @@ from hermes_core.errors import Refused
 from hermes_core.kinds import Provider
 from hermes_core.types import CallDelta, Delta, Done, Endpoint, Message, Model, Request, Text, TextDelta, ToolResult
 
-__all__ = ["MODEL", "NOTHING", "Script", "failed_with", "order_of", "woken"]
+__all__ = ["MODEL", "NOTHING", "Script", "ending_of", "order_of", "woken"]
 
 MODEL = "cron:script"
 NOTHING = "[SILENT]"  # what it says for a script that printed nothing: an empty answer is none
 _FENCE = re.compile(r"\A<untrusted from=[^\n>]*>\n(.*)\n</untrusted>(?:\n[^\n]*)?\Z", re.DOTALL)
-_STATUS = re.compile(r"^exit (\d+)(?: \(.*\))?$", re.MULTILINE)
+_STATUS = re.compile(r"exit (\d+)(?: \(.*\))?")  # the last line of what the tool says, unless all went well
 _ORDER = "Run this command:\n"
 _LONGEST = 600  # seconds of a command in the foreground
 
@@ -26,10 +26,18 @@ def order_of(command: str) -> str:
     return f"{_ORDER}{command}"
 
 
-def failed_with(answer: str) -> str:
-    """Return the status with which a script ended, in words; empty where it ended well."""
-    last = answer.rstrip().rpartition("\n")[2]
-    return last if _STATUS.fullmatch(last) else ""
+def ending_of(answer: str) -> tuple[str, str]:
+    """Return what a script printed, and the status with which it ended, in words; that is empty where it ended well.
+
+    Where the last thing that it printed looks like a status, the tool says below that it ended well.
+    """
+    if answer == NOTHING:
+        return "", ""
+    printed, _, last = answer.rstrip().rpartition("\n")
+    found = _STATUS.fullmatch(last)
+    if found is None:
+        return answer, ""
+    return (printed, "") if found[1] == "0" else (answer, last)
 
 
 def woken(output: str) -> tuple[bool, str]:

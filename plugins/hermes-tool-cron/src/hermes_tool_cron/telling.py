@@ -4,8 +4,9 @@ import re
 
 from hermes_tool_cron.schedule import shown
 from hermes_tool_cron.values import Job, Run
+from hermes_tool_kit.telling import Happened
 
-__all__ = ["cut", "is_quiet", "message_of"]
+__all__ = ["cut", "failure_of", "is_quiet", "message_of"]
 
 _QUIET = re.compile(r"[\[(*`_\s]*(?:SILENT|NO_REPLY)[\])*`_.\s]*")
 _LOUD = {
@@ -31,6 +32,16 @@ def message_of(job: Job, run: Run, *, wrap: bool, program: str) -> str:
         return f"{head} ({when}): {run.why or 'nobody knows why'}.{more}\n\n`{program} cron runs {job.name}` has more."
     text = cut((run.shown or run.answer).strip(), _LONGEST)
     return f"**{job.name}** ({when})\n\n{text}" if wrap else text
+
+
+def failure_of(run: Run) -> Happened:
+    """Return what other plugins may be told of a run that failed, was stopped, or was missed for good."""
+    data = {"job": run.name, "run": run.id, "state": run.state, "due": run.due, "session": run.session}
+    text = "\n".join(filter(None, (run.why, run.answer.strip())))
+    title = _LOUD[run.state].format(name=run.name)
+    return Happened(
+        name="job.failed", about=run.id, when=run.ended, title=title, person=run.person, data=data, text=text
+    )
 
 
 def cut(text: str, most: int) -> str:

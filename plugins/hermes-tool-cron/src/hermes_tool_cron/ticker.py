@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from hermes_core.context import PluginContext
@@ -13,7 +13,9 @@ from hermes_core.types import Principal
 from hermes_tool_cron.playing import Player, config_of, is_used, jobs_of
 from hermes_tool_cron.rows import CHANGED, Looked
 from hermes_tool_cron.schedule import shown
+from hermes_tool_cron.telling import failure_of
 from hermes_tool_cron.values import Run
+from hermes_tool_kit.telling import Announces, Happened
 
 __all__ = ["Ticker"]
 
@@ -23,7 +25,7 @@ _SHORTEST = 0.02
 _BACK = 60.0  # seconds by which a clock may be set back without more ado
 
 
-class Ticker(Service):
+class Ticker(Service, Announces):
     """Runs jobs while a gateway, a worker or ``hermes cron daemon`` runs: on each machine of several, which share them.
 
     It is no reason to begin a gateway where there are no chats: that is what the daemon is for. What plays does not end
@@ -119,6 +121,12 @@ class Ticker(Service):
 
     def health(self) -> str:
         return self._wrong
+
+    async def happened(self, since: float, most: int) -> Sequence[Happened]:
+        """Return which jobs failed, of everybody."""
+        if not is_used(self.ctx):
+            return ()
+        return [failure_of(one) for one in await jobs_of(self.ctx).failures(since, most)]
 
     async def status(self) -> str:
         """Say what is next."""

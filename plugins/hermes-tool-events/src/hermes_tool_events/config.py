@@ -11,17 +11,23 @@ __all__ = ["Config", "MailSettings", "TargetSettings"]
 class TargetSettings:
     """Somebody who is told."""
 
-    kind: Literal["webhook", "ntfy", "email"] = option(
-        "How: a webhook that is signed after Standard Webhooks, a topic of ntfy, or a mail.", default="webhook"
+    kind: Literal["webhook", "ntfy", "email", "desktop"] = option(
+        "How: a webhook that is signed after Standard Webhooks, a topic of ntfy, a mail, or a notice on this desktop.",
+        default="webhook",
     )
-    to: str = option("Where: an address (URL), or whose mailbox.", default="", example="https://ntfy.sh/my-topic")
+    to: str = option(
+        "Where: an address (URL), or whose mailbox; a desktop needs none.",
+        default="",
+        example="https://ntfy.sh/my-topic",
+    )
     secret: str = option(
         "What it is signed with (webhook), or the access token (ntfy): env:EVENTS_….",
         default="",
         example="env:EVENTS_SECRET_OPS",
     )
     events: list[str] = option(
-        "What is told: turn.done, turn.failed, turn.interrupted, question.asked; turn.* for several, none means all.",
+        "What is told: turn.done, turn.failed, turn.interrupted, question.asked, job.failed, and what other plugins "
+        "tell; turn.* for several, none means all.",
         factory=list,
         example=["turn.failed", "question.asked"],
     )
@@ -30,6 +36,9 @@ class TargetSettings:
     )
     text: bool = option("Whether what was answered is told too, without secrets; else only that it was.", default=False)
     private: bool = option("Whether it may be in a private network, or on this machine.", default=False)
+    mine: bool = option(
+        "Whether nobody but you reads it; else each message that a model sends there needs your yes.", default=False
+    )
 
 
 @settings

@@ -1,6 +1,6 @@
 """The rows of what is to be told. Each method is one transaction."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -49,19 +49,32 @@ class Rows:
         wanted = sa.or_(wanted, begun.c.since <= tx.clock() - older) if older else wanted
         return [made(Begun, row) for row in tx.execute(sa.select(begun).where(wanted).limit(200))]
 
-    @unit()
-    def settle(self, tx: TablesTransaction, turn: str, wanted: Sequence[Told], person: str = "") -> None:
-        """Write down what is to be told of a turn, or of a question, in the place of its row.
+    async def settle(self, turn: str, wanted: Sequence[Told], person: str = "") -> None:
+        """Write down what is to be told of a turn, or of something else, in the place of its row.
 
         What is there already stays as it is: each target is told of each event once.
         """
-        for one in wanted:
-            known = sa.select(told.c.id).where(told.c.event == one.event, told.c.target == one.target)
-            if not tx.execute(known):
-                values: dict[str, Any] = {"event": one.event, "target": one.target, "name": one.name}
-                values |= {"body": clean(one.body), "state": "waiting", "person": clean(person)}
-                tx.execute(sa.insert(told).values(**values, due=tx.clock(), created=tx.clock()))
-        tx.execute(sa.delete(begun).where(begun.c.turn == turn))
+        await self.store.transact(self.settling(turn, wanted, person))
+
+    def settling(self, turn: str, wanted: Sequence[Told], person: str) -> Callable[[TablesTransaction], None]:
+        """Return the unit of work that does so."""
+
+        def settle(tx: TablesTransaction) -> None:
+            for one in wanted:
+                known = sa.select(told.c.id).where(told.c.event == one.event, told.c.target == one.target)
+                if not tx.execute(known):
+                    values: dict[str, Any] = {"event": one.event, "target": one.target, "name": one.name}
+                    values |= {"body": clean(one.body), "state": "waiting", "person": clean(person)}
+                    tx.execute(sa.insert(told).values(**values, due=tx.clock(), created=tx.clock()))
+                    tx.tell(NEWS)
+            tx.execute(sa.delete(begun).where(begun.c.turn == turn))
+
+        return settle
+
+    @unit(READ)
+    def now(self, tx: TablesTransaction) -> float:
+        """Return the time on the store's clock."""
+        return tx.clock()
 
     @unit(READ)
     def known(self, tx: TablesTransaction, events: Sequence[str]) -> set[str]:

@@ -1,4 +1,4 @@
-"""The ways out: a signed webhook, a topic of ntfy, a mail. Each raises where it was not taken."""
+"""The ways out: a signed webhook, a topic of ntfy, a mail, the desktop. Each raises where it was not taken."""
 
 import asyncio
 import base64
@@ -13,7 +13,7 @@ from typing import Any
 from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError, OutOfReach, ToolError, UserError
 from hermes_tool_events.config import MailSettings, TargetSettings
-from hermes_tool_events.values import Told
+from hermes_tool_events.values import MESSAGE, Told
 
 __all__ = ["GaveUp", "in_words", "send", "signed"]
 
@@ -28,12 +28,28 @@ class GaveUp(UserError):
 
 async def send(ctx: PluginContext, target: TargetSettings, mail: MailSettings, one: Told) -> None:
     """Tell a target. Raises HermesError with what is wrong, GaveUp where it would be wrong again."""
+    if target.kind == "desktop":
+        await _desktop(one)
+        return
     if not target.to:
         raise GaveUp("It is not said where it goes.", hint=f"tools.events.targets.{one.target}.to")
     if target.kind == "email":
         await asyncio.to_thread(_mail, ctx, target, mail, one)
     else:
         await _post(ctx, target, one)
+
+
+async def _desktop(one: Told) -> None:
+    from hermes_tool_events.desktop import absent, show
+
+    if why := absent():
+        raise GaveUp(f"There is no desktop: {why}.")
+    title, words = in_words(one)
+    try:
+        await show(title, words, urgent=one.name == "question.asked")
+    except FileNotFoundError as error:
+        hint = "apt install libnotify-bin" if error.args[0] == "notify-send" else ""
+        raise GaveUp(f"There is no {error.args[0]} here, which shows notices.", hint=hint) from error
 
 
 async def _post(ctx: PluginContext, target: TargetSettings, one: Told) -> None:
@@ -46,7 +62,8 @@ async def _post(ctx: PluginContext, target: TargetSettings, one: Told) -> None:
     else:
         title, words = in_words(one)
         body = words.encode()
-        headers = {"Title": title, "Content-Type": "text/plain; charset=utf-8"}
+        headers = {"Title": _in_header(title), "Content-Type": "text/plain; charset=utf-8"}
+        headers |= {"Markdown": "yes"} if one.name == MESSAGE else {}
         headers |= {"Authorization": f"Bearer {secret}"} if secret else {}
     rules = ctx.urls._replace(allow_private=target.private, is_secret=None)
     try:
@@ -80,10 +97,17 @@ def signed(secret: str, event: str, body: bytes, now: float) -> Mapping[str, str
     return {"webhook-id": event, "webhook-timestamp": stamp, "webhook-signature": signature}
 
 
+def _in_header(title: str) -> str:
+    """Return a title as a header may hold it: what is not ASCII after RFC 2047."""
+    return title if title.isascii() else f"=?UTF-8?B?{base64.b64encode(title.encode()).decode()}?="
+
+
 def in_words(one: Told) -> tuple[str, str]:
-    """Return what happened as a person reads it: a title in ASCII, and more."""
+    """Return what happened as a person reads it: a title on one line, and more."""
     happened = json.loads(one.body)
     data: Mapping[str, Any] = happened["data"]
+    if title := " ".join("".join(c if c.isprintable() else " " for c in str(data.get("title", ""))).split())[:100]:
+        return title, str(data.get("text", "") or _about(data))
     titles = {
         "turn.done": "Hermes is done",
         "turn.failed": "Hermes failed",
@@ -92,13 +116,18 @@ def in_words(one: Told) -> tuple[str, str]:
         "test": "Hermes: a test",
     }
     lines = [str(data.get(name, "")) for name in ("subject", "risk", "error", "answer")]
-    about = f"Session {data.get('session', '')}" + (f", {data['origin']}" if data.get("origin") else "")
-    return titles.get(one.name, one.name), "\n".join([*filter(None, lines), about])
+    return titles.get(one.name, one.name), "\n".join([*filter(None, lines), _about(data)])
+
+
+def _about(data: Mapping[str, Any]) -> str:
+    words = [f"Session {data['session']}" if data.get("session") else "", str(data.get("origin") or "")]
+    return ", ".join(filter(None, words))
 
 
 def _mail(ctx: PluginContext, target: TargetSettings, mail: MailSettings, one: Told) -> None:
     import smtplib
     import ssl
+    from email.utils import formatdate
 
     if not mail.host:
         raise GaveUp("No server is set that takes mails.", hint="tools.events.mail.host")
@@ -111,6 +140,7 @@ def _mail(ctx: PluginContext, target: TargetSettings, mail: MailSettings, one: T
         message["From"], message["To"], message["Subject"] = sender, target.to, title
         message["Message-ID"] = f"<{_short(one.event)}@hermes.invalid>"
         message["Auto-Submitted"] = "auto-generated"
+        message["Date"] = formatdate()
         message.set_content(words)
         secure = ssl.create_default_context()
         made: smtplib.SMTP = (

@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import json
+import re
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -14,12 +15,15 @@ from attrs import evolve
 
 from hermes_core.codec import plain_text
 from hermes_core.context import PluginContext
-from hermes_core.errors import HermesError, UnknownName
+from hermes_core.database import Prepared
+from hermes_core.errors import HermesError, UnknownName, UserError
 from hermes_core.kinds import Service
-from hermes_core.types import Principal
+from hermes_core.types import Blob, Message, Principal, Target
 from hermes_tool_events.config import Config, TargetSettings
+from hermes_tool_events.desktop import absent
 from hermes_tool_events.hearing import rows_of
-from hermes_tool_events.values import Begun, Told
+from hermes_tool_events.values import MESSAGE, Begun, Told
+from hermes_tool_kit.telling import Happened, Outlets, announcing
 
 __all__ = ["PAUSES", "Telling", "event_of"]
 
@@ -29,10 +33,15 @@ _LOST, _STRAYS = 30.0, 60.0  # after which a turn that did not say that it is ov
 _TEXT = 2_000  # characters of an answer
 _AT_ONCE = 8  # that are told at the same time
 _TIDY = 3_600.0
+_ASK = 5.0  # seconds between two questions to other services what happened
+_AGAIN = 120.0  # seconds before what is known for which they are asked again: what was begun before may be stored later
+_OLDEST = 86_400.0  # of what happened while nobody was told: the rest is no news any more
+_MOST = 200  # of what happened that is asked for at once
+_SUBJECT = re.compile(r"\A\*\*([^*\n]{1,200})\*\*\n\n")  # how `hermes send --subject` begins a message
 
 
-class Telling(Service):
-    """Finds out what happened, and tells it."""
+class Telling(Service, Outlets):
+    """Finds out what happened, and tells it. What somebody sends to a target is told in the same way."""
 
     name = "events"
     alone = True
@@ -40,7 +49,7 @@ class Telling(Service):
     def __init__(self, ctx: PluginContext) -> None:
         self.ctx = ctx
         self._config: Config = ctx.config or Config()
-        self._strays = self._tidied = -_TIDY
+        self._strays = self._tidied = self._asked = -_TIDY
 
     async def run(self) -> None:
         """Look, and wait for more."""
@@ -78,6 +87,7 @@ class Telling(Service):
         for one in await rows.unsettled(lost if strays else 0.0):
             await self._turn(one)
         await self._questions()
+        await self.ask(now)
         due = await rows.due()
         for at in range(0, len(due), _AT_ONCE):
             await asyncio.gather(*(self._tell(one) for one in due[at : at + _AT_ONCE]))
@@ -122,11 +132,68 @@ class Telling(Service):
                 told = _told(wanted, "question.asked", one.id, one.asked, data, subject, field="subject")
                 await rows_of(self.ctx).settle("", told, self.ctx.owner.person)
 
+    async def ask(self, now: float) -> None:
+        """Write down what other services say that happened, each once, and until when they were asked."""
+        if now - self._asked < _ASK:
+            return
+        self._asked = now
+        for name, service in announcing(self.ctx).items():
+            clock = await rows_of(self.ctx).now()
+            known = await self.ctx.documents.get(f"since {name}")
+            since = max(float(str(known.value)), clock - _OLDEST) if known else clock
+            found = await service.happened(since - _AGAIN, _MOST)
+            for one in found if known else ():  # what was before anybody wanted to be told, is not told
+                await self._happened(name, one)
+            whole = len(found) < _MOST
+            if not known or not whole or clock - since > _STRAYS:
+                await self.ctx.documents.put(f"since {name}", str(clock if whole else found[-1].when + _AGAIN))
+
+    async def _happened(self, origin: str, one: Happened) -> None:
+        masks = self.ctx.masks
+        data = {**one.data, "title": masks.text(one.title), "person": one.person, "origin": origin}
+        told = _told(
+            self._wanted(one.name, origin), one.name, one.about, one.when, data, masks.text(one.text[:_TEXT]), "text"
+        )
+        if told:
+            await rows_of(self.ctx).settle("", told, one.person)
+
+    # --- messages -----------------------------------------------------------------------------------------------------
+
+    def outlets(self) -> Sequence[Target]:
+        """Return the targets of the settings, as targets of messages."""
+        return [
+            Target(address=f"{one.kind}:{name}", name=name, kind="dm" if one.mine else "address")
+            for name, one in self._config.targets.items()
+        ]
+
+    async def post(self, name: str, message: Message, key: str) -> None:
+        """Write a message down to be sent. Raises UserError for files."""
+        if any(isinstance(part, Blob) for part in message.parts):
+            raise UserError(f"{name} takes no files.", hint="Send them to a chat.")
+        await rows_of(self.ctx).settle("", [self._message(name, message, key)], self.ctx.owner.person)
+
+    async def posting(self, name: str, message: Message, key: str) -> Prepared[object]:
+        """Return what writes the end of a turn down to be sent."""
+        told = [self._message(name, message, key)]
+        return await self.ctx.store.prepare(rows_of(self.ctx).settling("", told, self.ctx.owner.person))
+
+    def _message(self, name: str, message: Message, key: str) -> Told:
+        text = plain_text(message.parts)
+        title = found[1] if (found := _SUBJECT.match(text)) else self.ctx.program.capitalize()
+        files = [f"[file: {part.name or part.media_type}]" for part in message.parts if isinstance(part, Blob)]
+        words = "\n".join([text[found.end() :] if found else text, *files]).strip()
+        data = {"title": title, "text": words, "outside": message.untrusted}
+        event, body = event_of(MESSAGE, f"{name} {key}", time.time(), data)
+        return Told(event=event, target=name, name=MESSAGE, body=body)
+
+    # --- to whom ------------------------------------------------------------------------------------------------------
+
     def _wanted(self, name: str, origin: str) -> Mapping[str, TargetSettings]:
         return {
             called: one
             for called, one in self._config.targets.items()
-            if (not one.events or any(fnmatchcase(name, glob) for glob in one.events))
+            if not (one.kind == "desktop" and absent())  # where there is none it is no failure
+            and (not one.events or any(fnmatchcase(name, glob) for glob in one.events))
             and (not one.origins or not origin or origin in one.origins)
         }
 

@@ -4,9 +4,9 @@ from typing import Literal
 
 from hermes_core.values import frozen
 
-__all__ = ["NAMES", "Begun", "Told"]
+__all__ = ["MESSAGE", "Begun", "Told"]
 
-NAMES = ("turn.done", "turn.failed", "turn.interrupted", "question.asked")
+MESSAGE = "message"  # the name of what somebody sent here, which is no event
 
 
 @frozen(kw_only=True)

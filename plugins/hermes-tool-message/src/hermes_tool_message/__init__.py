@@ -1,7 +1,6 @@
 """Sends messages to the chats of the person it works for."""
 
 from collections.abc import Sequence
-from functools import partial
 
 from hermes_core.context import PluginContext
 from hermes_core.hooks import hookimpl
@@ -22,7 +21,7 @@ def register_cli_commands(ctx: PluginContext) -> Sequence[Command]:
     """``hermes send``."""
     from hermes_tool_message.command import send
 
-    return [Command(name="send", build=partial(send, ctx))]
+    return [Command(name="send", build=lambda: send(ctx))]
 
 
 @hookimpl
@@ -31,6 +30,15 @@ async def on_session_start(ctx: PluginContext, session: Session) -> None:
     from hermes_tool_message.tool import note_chat
 
     note_chat(ctx.paths.data, session)
+
+
+@hookimpl
+async def on_gateway_start(ctx: PluginContext) -> None:
+    """Whoever has targets that are no chats has the tool, though they never wrote in a chat."""
+    from hermes_tool_message.tool import note_person
+
+    if await ctx.messages.targets(ctx.owner):
+        note_person(ctx.paths.data, ctx.owner)
 
 
 @hookimpl

@@ -13,7 +13,7 @@ from hermes_core.brokers import MessagesBroker
 from hermes_core.context import PluginPaths
 from hermes_core.errors import ToolError, UserError
 from hermes_core.kinds import Tool, ToolContext, tool
-from hermes_core.types import Blob, Effect, Feature, Message, Part, Session, Target, Text
+from hermes_core.types import Blob, Effect, Feature, Message, Part, Principal, Session, Target, Text
 from hermes_core.values import frozen
 from hermes_paths.places import PathRules, check_path, spell
 
@@ -60,7 +60,7 @@ def message_tool(messages: MessagesBroker, paths: PluginPaths) -> Tool:
             with suppress(OSError):
                 note_chat(paths.data, session)
             return None
-        return None if _mark(paths.data, session).exists() else "nobody has written from a chat yet"
+        return None if _mark(paths.data, session.owner).exists() else "nobody has written from a chat yet"
 
     # Running it again sends nothing twice: the call is the key.
     @tool(
@@ -86,25 +86,31 @@ def message_tool(messages: MessagesBroker, paths: PluginPaths) -> Tool:
 
 def note_chat(folder: Path, session: Session) -> None:
     """Remember that its person has chats, when a session comes from one."""
-    if session.origin not in _HERE and not (mark := _mark(folder, session)).exists():
+    if session.origin not in _HERE:
+        note_person(folder, session.owner)
+
+
+def note_person(folder: Path, owner: Principal) -> None:
+    """Remember that somebody has something to send to."""
+    if not (mark := _mark(folder, owner)).exists():
         mark.parent.mkdir(parents=True, exist_ok=True)
         mark.touch()
 
 
 def forget_chat(folder: Path, session: Session) -> None:
     """Forget that its person has chats: nothing of them is to stay. Their next message from one says it again."""
-    _mark(folder, session).unlink(missing_ok=True)
+    _mark(folder, session.owner).unlink(missing_ok=True)
 
 
-def _mark(folder: Path, session: Session) -> Path:
+def _mark(folder: Path, owner: Principal) -> Path:
     """The file that says of a person that they have chats: what is offered to one does not tell of another."""
-    return folder / "with-chats" / hashlib.sha256(session.owner.person.encode()).hexdigest()[:32]
+    return folder / "with-chats" / hashlib.sha256(owner.person.encode()).hexdigest()[:32]
 
 
 async def _chats(messages: MessagesBroker, context: ToolContext) -> Sequence[Target]:
-    """The chats of who asks. What a group is called, somebody else chose."""
+    """The chats of who asks. What a group is called, somebody else chose; what is no chat they named themselves."""
     chats = await messages.targets(context.session.owner)
-    if any(chat.kind != "dm" and chat.name for chat in chats):
+    if any(chat.kind not in ("dm", "address") and chat.name for chat in chats):
         context.from_outside()
     return chats
 
@@ -165,4 +171,4 @@ def _line(chat: Target) -> str:
     return f"{chat.address}  {chat.name}  [{', '.join(notes)}]"
 
 
-__all__ = ["Sending", "message_tool", "note_chat"]
+__all__ = ["Sending", "message_tool", "note_chat", "note_person"]

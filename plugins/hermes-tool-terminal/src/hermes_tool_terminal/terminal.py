@@ -1,5 +1,6 @@
 """The tool ``terminal``: one command in the foreground, its output as text a model can read."""
 
+import re
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 KEPT = 5_000_000  # bytes of output kept for the spill file
 LONGEST = 600
 TIMED_OUT = 124
+_ENDING = re.compile(r"exit \d+( \(.*\))?")
 _ONCE = "It was not run again. Its exit status is not known: look at what it did before you repeat it."
 _BESIDE = "Hermes died as this was done, and it was not done again. The tool process lists what runs in the background."
 _FATES = {
@@ -128,7 +130,10 @@ async def _told(context: ToolContext, arguments: Arguments, result: ExecResult) 
     if short != text:
         path = await context.spill("terminal.txt", text.encode())
         short = cut(text, f"; whole output: {path}")
-    return "\n".join(filter(None, (short.rstrip("\n"), ending, stopped))) or "(no output)"
+    said = "\n".join(filter(None, (short.rstrip("\n"), stopped)))
+    if not ending and _ENDING.fullmatch(said.rpartition("\n")[2]):
+        ending = "exit 0"  # else what the command printed would be taken for how it ended
+    return "\n".join(filter(None, (said, ending))) or "(no output)"
 
 
 def _stopped(context: ToolContext, arguments: Arguments, result: ExecResult, text: str) -> str:

@@ -4,6 +4,7 @@ import difflib
 import fnmatch
 import json
 import os
+import re
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -21,6 +22,7 @@ _KEPT = 200_000  # characters of a page, or of what a command said, that are com
 _ENTRIES = 500  # of a feed that are known
 _FOLDERS = 1_000  # below a path that are listened to: all else stands still until the system has heard of each
 _SECONDS = 120.0  # of a command
+_CUT = re.compile(r"^\[\.\.\. \d+ bytes left out \.\.\.\]$", re.MULTILINE)
 
 
 def scan(one: Watch, most: int) -> str:
@@ -109,6 +111,8 @@ async def run(one: Watch, place: Workspace) -> str:
     wanted = ExecRequest(argv=("sh", "-c", one.what), cwd=folder, seconds=_SECONDS, limit=_KEPT)
     result = await place.run(wanted)
     said = result.output.decode("utf-8", "replace")
+    if result.truncated:  # how much was left out changes with what was: what is kept is compared
+        said = _CUT.sub("[... left out ...]", said)
     return f"{said}\n(exit status {result.status})" if result.status else said
 
 

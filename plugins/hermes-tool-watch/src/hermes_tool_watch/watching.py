@@ -25,7 +25,7 @@ __all__ = ["Watching", "message_of", "rows_of"]
 _LOOK = 2.0  # seconds between two looks at what is due
 _TRIES, _FIRST, _LONGEST = 8, 10.0, 3_600.0  # of a turn that cannot be ordered, and the seconds between
 _TIDY = 3_600.0
-_AT_ONCE = 8  # that are looked at at the same time
+_AT_ONCE, _SLOW = 8, 5.0  # that are looked at at the same time, and the seconds after which one counts no more
 _BYTES = 2_000_000  # of a page
 _FENCE = re.compile("[<＜﹤‹〈]([\\W_]{0,20}untrusted)", re.IGNORECASE)
 
@@ -121,8 +121,7 @@ class Watching(Service):
             await rows.looked(one, one.seen, "", note="It started as many turns today as it may.")
             return
         try:
-            async with self._few:
-                seen = await self._seen(one)
+            seen = await self._in_turn(one)
         except (HermesError, OSError) as error:
             await rows.looked(one, one.seen, "", note=self.ctx.masks.text(str(error)))
             return
@@ -133,6 +132,21 @@ class Watching(Service):
         if not seen:
             seen = " "  # it was looked at, and there is nothing
         await rows.looked(one, _kept(one, seen), differs(one, seen))
+
+    async def _in_turn(self, one: Watch) -> str:
+        """See it, a few at a time. One that is slow gives its place to another, so that no number of them holds up
+        the rest. Raises as ``_seen``."""
+        async with self._few:
+            seeing = asyncio.create_task(self._seen(one), name=f"see {one.name}")
+            try:
+                await asyncio.wait({seeing}, timeout=_SLOW)
+            except asyncio.CancelledError:
+                await _stopped(seeing)
+                raise
+        try:
+            return await seeing
+        finally:
+            await _stopped(seeing)
 
     async def _seen(self, one: Watch) -> str:
         """Return what is seen of it now. Raises HermesError, OSError."""
@@ -220,6 +234,13 @@ class Watching(Service):
                 self._wake.set()
         except (OSError, RuntimeError) as error:
             self.ctx.log.warning("changes of files are found by looking only: %s", error)
+
+
+async def _stopped(task: "asyncio.Task[str]") -> None:
+    """Stop what was begun for one who is stopped, and wait until it is."""
+    if not task.done():
+        task.cancel()
+        await asyncio.wait({task})
 
 
 def _kept(one: Watch, seen: str) -> str:

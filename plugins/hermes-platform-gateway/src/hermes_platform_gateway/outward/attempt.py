@@ -43,9 +43,9 @@ class Attempt:
     hopeless: str = ""
 
 
-def attempt(row: OutboxRow, piece: Message, platform: Platform, now: float) -> Attempt:
-    """Decide how the next piece of a row is sent."""
-    number, chat, how = len(row.receipts), row.outgoing.chat, _how(row, piece, platform)
+def attempt(row: OutboxRow, piece: Message, platform: Platform, now: float, *, fresh: bool = False) -> Attempt:
+    """Decide how the next piece of a row is sent; ``fresh``: somebody hears it who does not hear of edits."""
+    number, chat, how = len(row.receipts), row.outgoing.chat, _how(row, piece, platform, fresh=fresh)
     keyed = Feature.IDEMPOTENT in platform.features and now - (row.sent or now) <= KEY_LIFE
     repeated = how == "send" and row.tries > 0 and not keyed
     lost = (repeated and row.repeated == number + 1) or (how == "place" and row.tries >= _PLACEHOLDERS)
@@ -60,12 +60,12 @@ def attempt(row: OutboxRow, piece: Message, platform: Platform, now: float) -> A
     )
 
 
-def _how(row: OutboxRow, piece: Message, platform: Platform) -> Literal["send", "place", "edit"]:
+def _how(row: OutboxRow, piece: Message, platform: Platform, *, fresh: bool) -> Literal["send", "place", "edit"]:
     if Feature.EDIT not in platform.features or not is_text(piece):
         return "send"
     if row.placeholders:
         return "edit" if row.placeholders[0] else "send"  # an empty one: what was there cannot be edited
-    return "send" if Feature.IDEMPOTENT in platform.features else "place"
+    return "send" if fresh or Feature.IDEMPOTENT in platform.features else "place"
 
 
 def _hopeless(row: OutboxRow, now: float, *, lost: bool) -> str:

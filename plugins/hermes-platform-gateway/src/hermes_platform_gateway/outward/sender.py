@@ -15,6 +15,7 @@ from uuid import uuid4
 
 from attrs import evolve
 
+from hermes_core.codec import plain_text
 from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError, NotSent, StoreError, Undeliverable
 from hermes_core.kinds import Platform
@@ -22,9 +23,11 @@ from hermes_core.types import Blob, Feature, Message, Sent
 from hermes_platform_gateway.outward.attempt import GIVEN_UP, Attempt, attempt
 from hermes_platform_gateway.outward.pieces import is_text, pieces_of, said
 from hermes_platform_gateway.outward.rate_limiter import RateLimiter
+from hermes_platform_gateway.peers import peers_of
 from hermes_platform_gateway.people.leaving import put_out
 from hermes_platform_gateway.rows.kept import end_drafts, rows_of
 from hermes_platform_gateway.rows.values import KEPT, OutboxRow
+from hermes_platform_kit.peers import named_in
 
 __all__ = ["PLACEHOLDER", "Sender", "Shown"]
 
@@ -165,7 +168,8 @@ class Sender:
     async def _piece(self, before: OutboxRow, pieces: Sequence[Message]) -> OutboxRow | None:
         """Send the next piece; the row as it is for the one after it, or None when there is nothing to do now."""
         now, number = self._clock(), len(before.receipts)
-        todo = attempt(before, pieces[number], self.platform, now)
+        fresh = named_in(plain_text(pieces[number].parts), peers_of(self._ctx, self.platform.name))
+        todo = attempt(before, pieces[number], self.platform, now, fresh=fresh)
         if todo.hopeless:
             await self._give_up(before, pieces, todo.hopeless)
             return None

@@ -6,6 +6,8 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from attrs import evolve
+
 from hermes_core.codec import plain_text
 from hermes_core.context import PluginContext
 from hermes_core.kinds import Platform
@@ -14,6 +16,7 @@ from hermes_platform_gateway.config import gateway_settings, mask_of
 from hermes_platform_gateway.outward.live_message import LiveMessage
 from hermes_platform_gateway.outward.outgoing import answer_to, said
 from hermes_platform_gateway.outward.sender import Sender
+from hermes_platform_gateway.peers import peers_of
 from hermes_platform_gateway.questions import Asked
 from hermes_platform_gateway.rows.kept import rows_of
 from hermes_platform_gateway.rows.values import KnownChat, OutboxRow
@@ -55,7 +58,10 @@ class Senders:
             "session_id": of.session_id,
         }
         outgoing = answer_to(of.address, of.owner, said(""), turn_id=turn_id, **known)
-        return LiveMessage(sender, outgoing, gateway_settings(self._ctx), mask=mask_of(self._ctx))
+        config: Any = gateway_settings(self._ctx)
+        if of.address.kind != "dm" and peers_of(self._ctx, of.address.platform):
+            config = evolve(config, streaming=False, tool_progress="off")  # other agents do not hear of edits
+        return LiveMessage(sender, outgoing, config, mask=mask_of(self._ctx))
 
     def wake(self, address: Envelope) -> None:
         """Something was put into the outbox."""
