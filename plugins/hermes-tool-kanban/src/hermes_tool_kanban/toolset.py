@@ -249,6 +249,16 @@ class _Desk:
                             "tool for that.")  # fmt: skip
         return found
 
+    async def planner(self, context: ToolContext) -> tuple[Run, Task] | None:
+        """Return the claim of who makes or frees tasks, None in a conversation. Raises ToolError in a bounded turn.
+
+        What is made there would be done without the bounds that somebody put around it.
+        """
+        found = await self.rows.claims.of_session(context.session.id)
+        if found is None and context.session.bounds is not None:
+            raise ToolError("This turn has bounds, so it hands out no tasks.", retry=False)
+        return found
+
     async def at(self, context: ToolContext, task: str) -> tuple[Door, Task]:
         """Return the door of this session, and a task: the one named, on the own board, else its own."""
         found = await self.rows.claims.of_session(context.session.id)
@@ -340,7 +350,7 @@ class _Desk:
         return f"{task.id} is {task.status} now. Stop here."
 
     async def create(self, context: ToolContext, wanted: New) -> str:
-        found = await self.rows.claims.of_session(context.session.id)
+        found = await self.planner(context)
         options = Options(reviewer=wanted.reviewer, skills=tuple(wanted.skills), seconds=wanted.seconds)
         try:
             door = Door.of(self._ctx, context.session, author=_author(found))
@@ -361,7 +371,7 @@ class _Desk:
         return f"{words.line(task)}{'' if new else ' (it was there)'}\n{hint}".strip()
 
     async def link(self, context: ToolContext, wanted: Linking) -> str:
-        found = await self.rows.claims.of_session(context.session.id)
+        found = await self.planner(context)
         _, child = await self.at(context, wanted.child)
         door, parent = await self.at(context, wanted.parent)
         if found and child.id != found[1].id and child.maker != _author(found):
@@ -373,7 +383,7 @@ class _Desk:
         return f"{linked.id} waits for {parent.id}."
 
     async def unblock(self, context: ToolContext, wanted: Answer) -> str:
-        if await self.rows.claims.of_session(context.session.id):
+        if await self.planner(context):
             raise ToolError("Who works on a task lets no other go on.")
         door, task = await self.at(context, wanted.task)
         if task.kind in ("person", "review", "failures"):
