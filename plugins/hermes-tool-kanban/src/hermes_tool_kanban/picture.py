@@ -9,8 +9,8 @@ from hermes_tool_kanban.values import STATUSES, Task
 __all__ = ["COLOURS", "Cell", "columns_of", "picture"]
 
 COLOURS = {
-    "triage": "magenta", "todo": "white", "scheduled": "white", "ready": "cyan", "running": "yellow",
-    "blocked": "red", "review": "blue", "done": "green", "archived": "bright_black",
+    "triage": "magenta", "ready": "cyan", "running": "yellow", "blocked": "red", "review": "blue", "done": "green",
+    "archived": "bright_black",
 }  # fmt: skip
 _USUAL = ("todo", "ready", "running", "blocked", "review", "done")  # shown although they are empty
 _NARROWEST = 14

@@ -212,7 +212,7 @@ async def _drawn(door: "Door", board: str, *, everything: bool, whole: bool = Fa
     size = shutil.get_terminal_size((120, 40))
     head = click.style(f"{where.name or where.slug}: {len(there)} tasks", bold=True)
     lines = picture(columns_of(there, archived=everything), size.columns, size.lines - 2 if whole else 10_000)
-    return [head, *(" ".join(_styled(line)) for line in lines)]
+    return [head, *(" ".join(_styled(line)).rstrip() for line in lines)]
 
 
 def _styled(line: "Sequence[Cell]") -> "Iterator[str]":
@@ -222,7 +222,7 @@ def _styled(line: "Sequence[Cell]") -> "Iterator[str]":
     from hermes_tool_kanban.picture import COLOURS
 
     for cell in line:
-        yield click.style(visible(cell.text), fg=COLOURS[cell.status], bold=cell.bold)
+        yield click.style(visible(cell.text), fg=COLOURS.get(cell.status), bold=cell.bold)
 
 
 def make_stats(ctx: PluginContext) -> "click.Command":

@@ -30,7 +30,7 @@ def make_dispatch(ctx: PluginContext) -> "click.Command":
             await dispatcher.once()  # what the last one owes is told
         finally:
             await dispatcher.leave()
-        click.echo(f"{done} tasks were worked on." if done else "Nothing was ready.", err=True)
+        click.echo(f"Attempts at tasks: {done}." if done else "Nothing was ready.", err=True)
         return 0
 
     return command
