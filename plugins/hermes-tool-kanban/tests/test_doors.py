@@ -175,11 +175,9 @@ async def test_a_turn_with_bounds_makes_no_tasks(house, hermes):
     """What it makes would be done without them."""
     hermes.tmp_plugin("hermes_tool_cron")
     ctx, _ = house(Call("kanban_create", {"title": "One"}), "Well.", **{"kanban.tools": True})
-    bounds, failed = TurnBounds(tools=["pages", "kanban"]), []
-    async for event in hermes.context("hermes_tool_cron").turns.run("Go on.", order=TurnOrder(bounds=bounds)):
-        if type(event).__name__ == "Returned":
-            failed.append(event.result.failed)
-    assert failed == [True]
+    order = TurnOrder(bounds=TurnBounds(tools=["pages", "kanban"]))
+    events = [event async for event in hermes.context("hermes_tool_cron").turns.run("Go on.", order=order)]
+    assert [event.result.failed for event in events if type(event).__name__ == "Returned"] == [True]
     assert not await tasks(ctx)
 
 
@@ -277,8 +275,8 @@ async def test_options_that_cannot_be_kept_are_refused(house):
     ctx, _ = house()
     for options, words in (
         (Options(workspace="cellar"), "no workspace"), (Options(workspace="worktree"), "needs the folder"),
-        (Options(effort="lots"), "no effort"), (Options(seconds=-1), "between 0"), (Options(reviewer="coder"), "cannot"),
-        (Options(deliver=("nowhere:1",)), "No chat"),
+        (Options(effort="lots"), "no effort"), (Options(seconds=-1), "between 0"),
+        (Options(reviewer="coder"), "cannot"), (Options(deliver=("nowhere:1",)), "No chat"),
     ):  # fmt: skip
         with pytest.raises(UserError, match=words):
             await actions.create(door(ctx), "x", assignee="coder", options=options)

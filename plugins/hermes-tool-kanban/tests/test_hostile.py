@@ -1,4 +1,4 @@
-"""A model that obeys whatever it reads, and a board on which everything but the person's words is hostile: 0 effects."""
+"""A model that obeys whatever it reads, and a board on which all but the person's words is hostile: 0 effects."""
 
 import json
 import re

@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from hermes_core.brokers import Mailbox
-from hermes_core.errors import UnknownName, UserError
+from hermes_core.errors import ProviderError, UnknownName, UserError
 from hermes_core.kinds import Provider, tool
 from hermes_core.testing import Call, Fail, ScriptedProvider
-from hermes_core.errors import ProviderError
 from hermes_core.types import CallDelta, Done, Effect, Model, Target, Text, TextDelta, ToolResult
 from hermes_tool_kanban import actions
 from hermes_tool_kanban.actions import Door
@@ -477,7 +476,7 @@ class Crew(Provider):
         await asyncio.sleep(0.01)
         self.at_once -= 1
         self.acted.append(task)
-        yield CallDelta(index=0, id="end", name="kanban_complete", arguments=json.dumps({"summary": f"{task} is done."}))
+        yield CallDelta(index=0, id="end", name="kanban_complete", arguments=json.dumps({"summary": f"{task} done."}))
         yield Done(reason="tools")
 
 

@@ -236,12 +236,6 @@ class Tasks:
         return bytes(found[0]["data"])
 
     @unit()
-    def detach(self, tx: TablesTransaction, file: str) -> None:
-        """Take a file away."""
-        tx.execute(sa.delete(contents).where(contents.c.id == file))
-        tx.execute(sa.delete(files).where(files.c.id == file))
-
-    @unit()
     def happened(self, tx: TablesTransaction, task: Task, kind: str, text: str) -> None:
         """Write down that something happened to a task, which stays where it is."""
         moving.happen(tx, task, kind, text)
