@@ -223,6 +223,20 @@ async def test_claims_of_the_dead_are_taken_over(rows):
     assert (await now(rows, task)).claims == 1
 
 
+async def test_what_nobody_here_can_go_on_with_goes_back(rows):
+    task = await add(rows, assignee="stranger")
+    elsewhere = Hands(holder="far", workers={"stranger": 1}, parallel=1, place="far")
+    run = (await claimed(rows, elsewhere))[task.id]
+    await rows.claims.leave("far")
+    assert not await rows.claims.tend(HANDS)
+    assert (await now(rows, task)).status == "running"
+    rows.now += 901
+    await rows.claims.tend(HANDS)
+    assert (await now(rows, task)).status == "ready"
+    [known] = await rows.claims.tend(HANDS)
+    assert (known.id, known.outcome) == (run.id, "reclaimed")
+
+
 async def test_what_was_scheduled_begins_at_its_time(rows):
     task = await rows.moves.schedule(await add(rows), rows.now + 100)
     await rows.claims.tend(HANDS)

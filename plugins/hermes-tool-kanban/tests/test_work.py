@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from hermes_core.brokers import Mailbox
-from hermes_core.errors import ProviderError, UnknownName, UserError
-from hermes_core.kinds import Provider, tool
+from hermes_core.errors import ProviderError, RateLimited, UnknownName, UserError
+from hermes_core.kinds import Provider, Roles, tool
 from hermes_core.testing import Call, Fail, ScriptedProvider
-from hermes_core.types import CallDelta, Done, Effect, Model, Target, Text, TextDelta, ToolResult
+from hermes_core.types import CallDelta, Done, Effect, Model, Principal, Rights, Target, Text, TextDelta, ToolResult
 from hermes_tool_kanban import actions
 from hermes_tool_kanban.actions import Door
 from hermes_tool_kanban.dispatcher import Dispatcher
@@ -325,6 +325,60 @@ async def test_a_person_takes_a_task_away_while_it_is_worked_on(house, hermes):
     assert not release.is_set()
 
 
+async def test_who_dies_again_and_again_is_given_up(house):
+    ctx, model = house(**{"kanban.deaths": 2, "kanban.failures": 1})
+    task, claims = await add(ctx), store_of(ctx).claims
+    hands = Dispatcher(ctx).hands()
+    [run] = await claims.claim(hands)
+    for _ in range(3):
+        await claims.leave(hands.holder)
+        hands = Dispatcher(ctx).hands()
+        await claims.tend(hands)
+    dispatcher = Dispatcher(ctx, hands.holder)
+    await dispatcher.once()
+    await dispatcher.rest()
+    assert (await claims.get(run.id)).outcome == "crashed"
+    assert (await now(ctx, task)).status == "blocked"
+    assert not model.requests
+
+
+async def test_too_many_requests_are_no_failure(house):
+    limited = [Fail(RateLimited("Slowly.", retry_after=0.0)) for _ in range(40)]
+    ctx, _ = house(*limited)
+    task = await add(ctx)
+    await worked(ctx)
+    rests = await now(ctx, task)
+    assert [one.outcome for one in await runs_of(ctx, task)] == ["limited"]
+    assert (rests.status, rests.failures) == ("ready", 0)
+    assert rests.due > rests.created + 250
+
+
+async def test_a_member_works_in_their_own_folder(house, hermes):
+    class People(Roles):
+        name = "people"
+
+        def rights(self, owner, speaker):
+            return rights[0]
+
+    rights = [Rights(role="member")]
+    hermes.tmp_plugin(People(), name="people")
+    ctx, model = house(DONE, "Bye.")
+    anna = Door(ctx, Principal(person="anna"), written=True)
+    task, _ = await actions.create(anna, "Do it.")
+    await worked(ctx)
+    assert (await store_of(ctx).tasks.get(task.id, "anna")).status == "done"
+    with pytest.raises(UnknownName):
+        await now(ctx, task)
+    rights[0] = Rights(role="blocked", refused="You may do nothing.")
+    with pytest.raises(UserError, match="nothing"):
+        await actions.create(anna, "More.")
+    await store_of(ctx).moves.reopen(task)
+    await worked(ctx)
+    blocked = await store_of(ctx).tasks.get(task.id, "anna")
+    assert (blocked.status, blocked.error) == ("blocked", "anna may not have tasks worked on by now")
+    assert len(model.requests) == 2
+
+
 async def test_who_gives_no_sign_is_given_up(house, hermes):
     @tool(name="slow", toolset="slows")
     async def slow() -> str:
@@ -402,6 +456,17 @@ async def test_a_worktree_is_made_and_goes_when_nothing_is_lost(house, repositor
     assert "worktrees" not in git(repository, "status", "--porcelain")
     [event] = [one for one in await store_of(ctx).tasks.events(task=task.id) if one.kind == "workspace"]
     assert f"kanban/{task.id}" in event.text
+
+
+async def test_a_worktree_that_was_cut_off_is_made_again(house, repository):
+    ctx, _ = house(DONE, "Bye.")
+    task = await add(ctx, options=Options(workspace="worktree", folder=str(repository)))
+    place = repository / ".worktrees" / task.id
+    git(repository, "worktree", "add", "-q", "-b", f"kanban/{task.id}", str(place))
+    (place / "notes").unlink()  # a death came before all was there
+    await worked(ctx)
+    assert (await now(ctx, task)).status == "done"
+    assert not place.exists()
 
 
 async def test_what_is_not_committed_keeps_its_worktree(house, repository):

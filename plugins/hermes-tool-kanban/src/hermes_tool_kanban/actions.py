@@ -2,7 +2,7 @@
 
 import contextlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from attrs import evolve
@@ -14,7 +14,7 @@ from hermes_tool_kanban.playing import config_of, mark_used, store_of
 from hermes_tool_kanban.values import PERSON, Attachment, Board, Comment, Options, Task
 from hermes_tool_kanban.workspaces import here, leave
 
-__all__ = ["Door", "archive", "attach", "comment", "create", "make_board", "running", "sound", "workers"]
+__all__ = ["Door", "archive", "attach", "comment", "create", "make_board", "running", "sound", "standing", "workers"]
 
 _SLUG = re.compile(r"[a-z0-9][a-z0-9._-]{0,47}")
 _WORKER = re.compile(r"[\w][\w.@-]{0,63}")
@@ -228,13 +228,24 @@ async def archive(door: Door, task: Task) -> tuple[Task, str]:
 
 async def running(door: Door, task: Task) -> str:
     """Say why nobody takes up a task that is ready, where that is so."""
-    if task.status not in ("ready", "review"):
-        return ""
-    there = await door.rows.claims.dispatchers()
-    program = door.ctx.program
-    if not there:
-        return f"Nobody works on tasks now: start `{program} gateway run`, or `{program} kanban daemon`."
-    known = {name for one in there for name in one.workers.split(", ")}
-    if task.assignee and task.assignee not in known:
-        return f"Nobody here is {task.assignee}: there is {', '.join(sorted(known - {''}))}."
-    return ""
+    return "".join(await standing(door, [task]))
+
+
+async def standing(door: Door, tasks: Sequence[Task]) -> Mapping[str, str]:
+    """Return why nobody takes up tasks that are ready, each reason with one of them."""
+    free = [one for one in tasks if one.status in ("ready", "review") and not one.run]
+    there = await door.rows.claims.dispatchers() if free else ()
+    program, known = door.ctx.program, {name for one in there for name in one.workers.split(", ")}
+    found: dict[str, str] = {}
+    for task in free:
+        who = task.assignee if task.status == "ready" else task.options.reviewer
+        if who == PERSON:
+            continue
+        if not there:
+            why = f"Nobody works on tasks now: start `{program} gateway run`, or `{program} kanban daemon`."
+        elif who and who not in known:
+            why = f"Nobody here is {who}: there is {', '.join(sorted(known - {''}))}."
+        else:
+            continue
+        found.setdefault(why, task.id)
+    return found

@@ -19,6 +19,8 @@ from hermes_tool_kit.units import unit
 __all__ = ["Claims", "Dispatching", "Ending", "Hands", "Notice"]
 
 _CANDIDATES = 200  # tasks that are looked at for one claim
+_LOST = 900.0  # seconds after which the claim of a dead one goes back, where nobody here can go on with it
+_LIMITED = 300.0  # seconds that a task rests when its model has too many requests, which is no failure
 _COOL = 60.0  # seconds that a task rests after a failure, for each of them in a row
 
 
@@ -88,12 +90,16 @@ class Claims:
         tx.alone("tasks")
         now, mark = tx.clock(), dict(tx.mark())
         mine = sa.and_(runs.c.holder == hands.holder, runs.c.state.in_(ALIVE))
-        tx.execute(sa.update(runs).where(mine).values(**mark))
+        tx.execute(sa.update(runs).where(mine).values(heard=now, **mark))
         _look(tx, hands, now, mark)
         for row in tx.execute(sa.select(runs).where(runs.c.state.in_(ALIVE), runs.c.holder != hands.holder)):
-            if not tx.lives(row) and _reaches(row["worker"], hands, _placed(tx, row["task"])):
+            if tx.lives(row):
+                continue
+            if row["state"] == "closing" or _reaches(row["worker"], hands, _placed(tx, row["task"])):
                 taken = {"holder": hands.holder, "taken": row["taken"] + 1, **mark}
                 tx.execute(sa.update(runs).where(runs.c.id == row["id"]).values(**taken))
+            elif now - row["heard"] > _LOST:
+                _give_back(tx, Run.of(row))
         due = sa.and_(tasks.c.status == "scheduled", tasks.c.due <= now)
         for task in moving.tasks_where(tx, due, limit=_CANDIDATES):
             moving.release(tx, task, "promoted", due=0.0)
@@ -242,6 +248,16 @@ def _placed(tx: TablesTransaction, task: str) -> str:
     return found[0].options.place if found else ""
 
 
+def _give_back(tx: TablesTransaction, run: Run) -> None:
+    """Let a task be claimed again whose worker is dead, and which nobody here can go on with where it was."""
+    task = moving.task_of(tx, run.task)
+    if task.run != run.id:
+        return
+    task = moving.close_run(tx, task, "reclaimed", "nobody who could go on with it was there for too long")
+    if task.status == "running":
+        moving.release(tx, task, "reclaimed", "its worker is gone")
+
+
 def _taken(tx: TablesTransaction, task: Task, run: Run) -> Task:
     values: dict[str, Any] = {"run": run.id, "claims": task.claims + 1}
     if run.role == "work":
@@ -282,6 +298,13 @@ def _led(tx: TablesTransaction, task: Task, run: Run, ending: Ending) -> Task:
         return moving.release(tx, task, "handed_off", f"to {ending.worker}", assignee=ending.worker)
     if outcome == "blocked":
         return _blocked(tx, task, ending)
+    if outcome == "limited":
+        rests = {"error": ending.error, "due": now + _LIMITED}
+        return (
+            moving.release(tx, task, outcome, ending.error, **rests)
+            if run.role == "work"
+            else moving.change(tx, task, **rests)
+        )
     if outcome == "stopped":
         return moving.move(tx, task, "blocked", "blocked", ending.error, error=ending.error, kind="person")
     failures = task.failures + 1

@@ -1,5 +1,6 @@
 """A model splits up a task; a person says yes before anything is made, unless the settings allow it."""
 
+import contextlib
 import json
 import re
 from collections.abc import Sequence
@@ -97,7 +98,7 @@ async def make(door: Door, task: Task, parts: Sequence[Part], *, approved: bool)
         )
         for one in parts
     ]  # fmt: skip
-    return await door.rows.tasks.add_all(made, [one.after for one in parts], task.id, config.tasks)
+    return await door.rows.tasks.add_all(made, [one.after for one in parts], task, config.tasks)
 
 
 async def decompose_waiting(ctx: PluginContext) -> None:
@@ -106,7 +107,10 @@ async def decompose_waiting(ctx: PluginContext) -> None:
     for task in await rows.tasks.in_triage(_AT_ONCE):
         door = Door(ctx, Principal(profile=ctx.owner.profile, person=task.person))
         try:
-            await make(door, task, await propose(ctx, task), approved=False)
+            parts = await propose(ctx, task)
         except HermesError as error:
             ctx.log.warning("the task %s could not be split up: %s", task.id, error.text)
             await rows.moves.block(task, f"it could not be split up: {error.text}")
+            continue
+        with contextlib.suppress(UserError):  # somebody was faster
+            await make(door, task, parts, approved=False)

@@ -7,8 +7,9 @@ from hermes_tool_kanban.briefing import system_of
 from hermes_tool_kanban.config import Config, WorkerSettings
 from hermes_tool_kanban.values import Run, Task
 
-__all__ = ["event_of", "order_of", "worker_of"]
+__all__ = ["OWN_FOLDER", "event_of", "order_of", "worker_of"]
 
+OWN_FOLDER = "~"  # that which its person has here
 _NEVER = (Effect.SCHEDULE, Effect.CONFIGURE)  # nothing that runs by itself changes what runs by itself
 _WITHOUT = ("cron", "clarify", "message")  # what it has to say goes to its task; words are asked of nobody
 _WORKERS, _REVIEWERS = (
@@ -50,4 +51,5 @@ def order_of(task: Task, run: Run, config: Config, ask: str) -> TurnOrder:
     )
     if run.session:
         return evolve(order, session=run.session)
-    return evolve(order, system=system_of(task, run, worker.instructions, tuple(skills)), folder=run.folder)
+    return evolve(order, system=system_of(task, run, worker.instructions, tuple(skills)),
+                  folder="" if run.folder == OWN_FOLDER else run.folder)  # fmt: skip

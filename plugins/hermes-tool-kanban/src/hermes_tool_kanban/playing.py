@@ -10,12 +10,12 @@ import time
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError, StoreError, UnknownName, UserError
-from hermes_core.types import Message, PastTurn, Principal
+from hermes_core.types import Failed, Message, PastTurn, Principal
 from hermes_tool_kanban.briefing import Known, brief, nudge
 from hermes_tool_kanban.claims import Claims, Ending
 from hermes_tool_kanban.config import Config
 from hermes_tool_kanban.moves import Moves
-from hermes_tool_kanban.orders import event_of, order_of
+from hermes_tool_kanban.orders import OWN_FOLDER, event_of, order_of
 from hermes_tool_kanban.tasks import Boards, Tasks
 from hermes_tool_kanban.values import Run, Task
 from hermes_tool_kanban.workspaces import leave, prepare
@@ -68,6 +68,7 @@ class Player:
     def __init__(self, ctx: PluginContext) -> None:
         self._ctx, self._config, self._rows = ctx, config_of(ctx), store_of(ctx)
         self._stale: set[str] = set()
+        self._limited: set[str] = set()  # claims whose model had too many requests
 
     async def play(self, run: Run) -> None:
         """Play a claim to its end, from where it stands."""
@@ -75,6 +76,8 @@ class Player:
         now: Run | None = run
         while now and now.state == "open":
             now = await self._step(now)
+        self._limited.discard(run.id)
+        self._stale.discard(run.id)
         if now and now.state == "closing":
             await self._close(now)
             await claims.over(now.id)
@@ -105,8 +108,11 @@ class Player:
     async def _work(self, task: Task, run: Run) -> Run | None:
         claims = self._rows.claims
         if not run.folder:
+            if task.person != self._ctx.owner.person:  # others work in the folder that they have here
+                return await claims.note(run.id, folder=OWN_FOLDER)
+            began = any(one.folder for one in await self._rows.tasks.runs(task.id))
             try:
-                folder = await prepare(self._ctx, task)
+                folder = await prepare(self._ctx, task, began=began)
             except UserError as error:  # a person mends it
                 return await self._end(task, run, "blocked", error.text)
             return await claims.note(run.id, folder=folder)
@@ -123,6 +129,8 @@ class Player:
                 why = f"there was no sign of it for {self._config.stale} seconds"
                 return await self._end(task, now, "stale", why, past)
             return await self._end(task, now, "stopped", "its turn was stopped", past)
+        if run.id in self._limited:
+            return await self._end(task, now, "limited", past.error or "its model has too many requests", past)
         most = task.options.seconds or self._config.seconds
         late = past.ended and past.started and past.ended - past.started >= most
         return await self._end(task, now, "timed_out" if late else "failed", past.error or "it failed", past)
@@ -189,8 +197,10 @@ class Player:
         watch = asyncio.create_task(self._watch(run, session, owner, heard))
         try:
             async with contextlib.aclosing(self._ctx.turns.resume(session, owner=owner)) as events:
-                async for _ in events:
+                async for event in events:
                     played, now = True, time.monotonic()
+                    if isinstance(event, Failed) and event.kind == "rate_limited":
+                        self._limited.add(run.id)
                     if now - heard[0] > _BEAT:
                         await self._rows.claims.note(run.id)
                     heard[0] = now

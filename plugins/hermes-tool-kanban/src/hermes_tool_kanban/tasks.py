@@ -104,16 +104,19 @@ class Tasks:
 
     @unit()
     def add_all(
-        self, tx: TablesTransaction, made: Sequence[Task], below: Sequence[Sequence[int]], root: str, most: int = 5000
-    ) -> Sequence[Task]:
+        self, tx: TablesTransaction, made: Sequence[Task], below: Sequence[Sequence[int]], root: Task | None = None,
+        most: int = 5000,
+    ) -> Sequence[Task]:  # fmt: skip
         """Keep several tasks, each below others of them by their numbers; ``root`` waits for all of them then.
 
         Raises UserError where the root is not as it was: then none is made.
         """
         tx.alone("tasks")
-        there = moving.task_of(tx, root) if root else None
+        there = moving.task_of(tx, root.id) if root else None
+        if root and there and there.number != root.number:
+            raise UserError(f"The task {root.id} was changed a moment ago.", hint="Look at it, and say it again.")
         if there and there.status not in ("triage", "todo", "ready", "blocked"):
-            raise UserError(f"The task {root} is {there.status} by now.")
+            raise UserError(f"The task {there.id} is {there.status}.")
         kept: list[Task] = []
         for task, parents in zip(made, below, strict=True):
             _refuse_too_many(tx, task.board, most)

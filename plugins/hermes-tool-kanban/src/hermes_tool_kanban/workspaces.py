@@ -36,8 +36,11 @@ def branch_of(task: Task) -> str:
     return f"kanban/{task.id}"
 
 
-async def prepare(ctx: PluginContext, task: Task) -> str:
-    """Make the place that a task is worked on in, or find it as an earlier attempt left it. Raises UserError."""
+async def prepare(ctx: PluginContext, task: Task, *, began: bool = False) -> str:
+    """Make the place that a task is worked on in, or find it as an earlier attempt left it. Raises UserError.
+
+    ``began``: somebody worked there before. What else is there of a worktree was cut off while it was made.
+    """
     if task.options.workspace == "scratch":
         folder = scratch_of(ctx, task)
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -49,6 +52,8 @@ async def prepare(ctx: PluginContext, task: Task) -> str:
         return str(named)
     top = Path(await _git(named, "rev-parse", "--show-toplevel"))
     place = top / _WORKTREES / task.id
+    if not began and place.exists():
+        await asyncio.to_thread(shutil.rmtree, place)
     if not (place / ".git").exists():
         await _add(top, place, branch_of(task))
     inner = place / named.resolve().relative_to(top.resolve())

@@ -249,7 +249,7 @@ def make_stats(ctx: PluginContext) -> "click.Command":
         there = await door.rows.tasks.list(where.id, archived=True)
         counts = {status: sum(one.status == status for one in there) for status in STATUSES}
         hosts = await door.rows.claims.dispatchers()
-        stands = {hint: one.id for one in reversed(there) if (hint := await actions.running(door, one))}
+        stands = await actions.standing(door, there)
         if as_json:
             said = {"board": where.slug, "counts": counts, "dispatchers": len(hosts), "stands": list(stands)}
             click.echo(json.dumps(said, ensure_ascii=False))

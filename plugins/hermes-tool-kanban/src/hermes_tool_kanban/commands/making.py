@@ -294,4 +294,4 @@ async def swarm(
     made.append(evolve(base, title=f"Result: {short}", body=unite + goal, assignee=synthesizer))
     tries = list(range(len(names)))
     below: list[list[int]] = [[] for _ in names]
-    return await door.rows.tasks.add_all(made, [*below, tries, [*tries, len(names)]], "", config_of(door.ctx).tasks)
+    return await door.rows.tasks.add_all(made, [*below, tries, [*tries, len(names)]], None, config_of(door.ctx).tasks)
