@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from hermes_core.testing import ToolContract, ToolSourceContract
+from hermes_core.testing import RoutesContract, ToolContract, ToolSourceContract
 from hermes_core.types import Session
 
 
@@ -21,6 +21,14 @@ class TestSource(ToolSourceContract):
     @pytest.fixture
     def session(self):
         return Session(id="test", origin="kanban")
+
+
+class TestTasks(RoutesContract):
+    module = "hermes_tool_kanban"
+
+    @pytest.fixture
+    def route(self, contributed):
+        return contributed["routes"][0]
 
 
 class TestList(ToolContract):

@@ -7,7 +7,7 @@ import pytest
 
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.kinds import tool
-from hermes_core.testing import Call, ScriptedProvider
+from hermes_core.testing import Call, ScriptedProvider, serve
 from hermes_core.types import Principal, Session, Text, ToolResult, TurnBounds, TurnOrder
 from hermes_tool_kanban import actions
 from hermes_tool_kanban.actions import Door
@@ -15,6 +15,7 @@ from hermes_tool_kanban.decompose import make, propose, read
 from hermes_tool_kanban.dispatcher import Dispatcher
 from hermes_tool_kanban.picture import columns_of, picture
 from hermes_tool_kanban.playing import store_of
+from hermes_tool_kanban.route import tasks_route
 from hermes_tool_kanban.values import Options, Task
 
 
@@ -133,6 +134,35 @@ async def test_a_person_sees_to_a_board_from_a_conversation(house, hermes):
     assert "done" in await hermes.slash(f"/kanban done {task.id}")
     assert "archived" in await hermes.slash(f"/kanban archive {task.id} --once")
     assert "default" in await hermes.slash("/kanban boards")
+
+
+async def test_tasks_over_http(house, hermes):
+    ctx, _ = house()
+    route, owner = tasks_route(ctx), Principal()
+
+    async def ask(method, path="/", person=owner, **body):
+        got = await serve(route, method, path, body=json.dumps(body).encode(), owner=person)
+        return got.status, json.loads(got.body)
+
+    status, made = await ask("POST", title="Look", body="At it.", mark="one")
+    assert (status, made["status"]) == (201, "ready")
+    assert (await ask("POST", title="Look", mark="one"))[0] == 200
+    second = (await ask("POST", title="Then", parents=[made["id"]]))[1]
+    assert "Look" in await hermes.slash("/kanban")  # one store for all doors
+    path = f"/{made['id']}"
+    assert (await ask("POST", f"{path}/block", text="Wait."))[1]["status"] == "blocked"
+    assert (await ask("POST", f"{path}/unblock", text="Go."))[1]["status"] == "ready"
+    assert (await ask("POST", f"{path}/complete", text="Done."))[1]["result"] == "Done."
+    assert [one["id"] for one in (await ask("GET"))[1]["tasks"]] == [made["id"], second["id"]]
+    whole = (await ask("GET", path))[1]
+    assert (whole["children"], whole["comments"][0]["text"]) == ([second["id"]], "Go.")
+    assert (await ask("GET", path, Principal(person="ben")))[0] in (400, 404)
+    wrong = [("POST", "/", {"title": 7}), ("POST", "/", {"folder": "/"}), ("POST", f"{path}/block", {}),
+             ("POST", "/", {"title": ""}), ("POST", f"{path}/complete", {})]  # fmt: skip
+    for method, where, body in wrong:
+        assert (await ask(method, where, **body))[0] == 400, where
+    assert (await ask("POST", f"{path}/burn"))[0] == 404
+    assert (await ask("DELETE", path))[0] == 405
 
 
 async def test_nobody_sees_the_boards_of_others(house, hermes):

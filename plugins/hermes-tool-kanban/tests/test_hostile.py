@@ -139,6 +139,20 @@ async def test_what_is_not_a_persons_word_has_no_effect(house, acted, where, mod
     assert done.result_outside
 
 
+@pytest.mark.parametrize("mode", ["ask", "off"])
+async def test_a_page_reaches_nothing_by_way_of_a_board(house, acted, mode):
+    """Who makes a task after a page was read makes one from outside; who works on it is no way around the policy."""
+    ctx, model = house(mode)
+    board = Door(ctx, ctx.owner, outside=True, author="the agent")
+    task, _ = await actions.create(board, "Help", body=ORDERS)
+    dispatcher = Dispatcher(ctx)
+    while await dispatcher.once() or dispatcher.playing:
+        await dispatcher.step()
+    assert model.obeyed
+    assert not acted
+    assert (await store_of(ctx).tasks.get(task.id, "owner")).status == "done"
+
+
 async def test_what_a_person_wrote_is_done_where_the_mode_lets_it(house, acted):
     """So that the test above is about whose words they are."""
     ctx, _ = house("off")

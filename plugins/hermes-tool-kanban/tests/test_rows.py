@@ -212,6 +212,14 @@ async def test_the_most_urgent_comes_first(rows):
     assert order == [high.id, usual.id, low.id]
 
 
+async def test_many_that_nobody_here_can_take_hide_none(rows, monkeypatch):
+    monkeypatch.setattr("hermes_tool_kanban.claims._CANDIDATES", 3)
+    for _ in range(7):
+        await add(rows, assignee="stranger", priority=9)
+    mine = [(await add(rows)).id for _ in range(7)]
+    assert sorted(await claimed(rows)) == sorted(mine)
+
+
 async def test_claims_of_the_dead_are_taken_over(rows):
     task = await add(rows)
     run = (await claimed(rows))[task.id]
@@ -353,3 +361,5 @@ async def _judge(rows, before):
         if task.status == "todo":
             assert any(not there[parent].completed for parent in waits.get(task.id, ()))
         assert bool(task.completed) or task.status != "done"
+        if task.status == "done" and was != "done":
+            assert all(there[parent].completed for parent in waits.get(task.id, ()))

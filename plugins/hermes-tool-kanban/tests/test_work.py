@@ -247,6 +247,21 @@ async def test_a_worker_splits_its_task_and_goes_on_afterwards(house):
     assert [(one.title, one.status, one.maker) for one in parents] == [("Part", "done", f"worker of {task.id}")]
 
 
+async def test_a_worker_makes_no_tasks_without_end(house):
+    def again(_request):
+        return [Call("kanban_create", {"title": f"Part {number}"}) for number in range(3)]
+
+    steps = []
+    for _ in range(7):  # one, its two, and their four
+        steps += [again, DONE, "Bye."]
+    ctx, _ = house(*steps, **{"kanban.children": 2, "kanban.levels": 2, "kanban.parallel": 1})
+    await add(ctx)
+    await worked(ctx)
+    there = await store_of(ctx).tasks.list((await door(ctx).board()).id)
+    assert [one.status for one in there] == ["done"] * 7
+    assert sorted(one.options.level for one in there) == [0, 1, 1, 2, 2, 2, 2]
+
+
 async def test_a_worker_touches_no_task_of_others(house):
     ctx, model = house()
     mine, other = await add(ctx, "Mine"), await add(ctx, "Other", status="triage")

@@ -5,9 +5,14 @@ from collections.abc import Iterable
 from hermes_core.context import PluginContext
 from hermes_core.hooks import hookimpl
 from hermes_core.types import Command, SlashCommand
-from hermes_tool_kanban.registering import register_migrations, register_services, register_tool_sources
+from hermes_tool_kanban.registering import (
+    register_migrations,
+    register_routes,
+    register_services,
+    register_tool_sources,
+)
 
-__all__ = ["register_migrations", "register_services", "register_tool_sources"]
+__all__ = ["register_migrations", "register_routes", "register_services", "register_tool_sources"]
 
 
 @hookimpl

@@ -102,11 +102,12 @@ async def create(
     if door.is_owner and where.folder and given.workspace != "scratch" and not given.folder:
         given = evolve(given, folder=where.folder)
     if like:
+        await _check_fan(door, like)
         given = evolve(given, deliver=("local",))
     kept = await sound(door, given, assignee)
     if like:
         place = like.options
-        kept = evolve(kept, workspace=place.workspace, folder=place.folder, place=place.place)
+        kept = evolve(kept, workspace=place.workspace, folder=place.folder, place=place.place, level=place.level + 1)
     task = Task(
         id="", board=where.id, person=door.owner.person, title=door.ctx.masks.text(" ".join(title.split())),
         body=door.ctx.masks.text(body.strip()), assignee=_worker(assignee), status=status, priority=priority,
@@ -115,6 +116,15 @@ async def create(
     _check(door, task)
     there = [(await door.task(one)).id for one in parents]
     return await door.rows.tasks.add(task, there, config_of(door.ctx).tasks)
+
+
+async def _check_fan(door: Door, task: Task) -> None:
+    """Refuse more tasks than one may lead to: a model that goes on splitting up would never end. Raises UserError."""
+    config = config_of(door.ctx)
+    if task.options.level >= config.levels:
+        raise UserError(f"{task.id} is {task.options.level} levels deep: do it, or block it (kanban.levels).")
+    if await door.rows.tasks.made_for(task.id) >= config.children:
+        raise UserError(f"{config.children} tasks were made for {task.id}: more there may not be (kanban.children).")
 
 
 def _check(door: Door, task: Task) -> None:

@@ -1,7 +1,7 @@
 """Claims of tasks: made, kept alive, taken over from the dead, ended one way or another. Each is one transaction."""
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -122,7 +122,7 @@ class Claims:
             return []
         free = sa.and_(tasks.c.run == "", tasks.c.due <= now)
         free = sa.and_(free, sa.or_(tasks.c.status == "ready", tasks.c.status == "review"))
-        for task in moving.tasks_where(tx, free):
+        for task in _pages(tx, free):
             role = "work" if task.status == "ready" else "review"
             worker = task.assignee if role == "work" else task.options.reviewer
             if (role == "review" and worker in ("", PERSON)) or not _reaches(worker, hands, task.options.place):
@@ -177,9 +177,6 @@ class Claims:
         values: dict[str, Any] = {name: clean(text)[: moving.LONGEST] for name, text in said.items()}
         values |= {"meta": json.dumps(ending.meta, ensure_ascii=False) if ending.meta else ""}
         values |= {"state": "closing", "outside": int(ending.outside)}
-        if task.run != run:  # a person took it away a moment ago
-            tx.execute(sa.update(runs).where(runs.c.id == run).values(**{**values, "outcome": "withdrawn"}))
-            return None
         task = _led(tx, task, found, ending)
         tx.execute(sa.update(runs).where(runs.c.id == run).values(**values))
         moving.change(tx, task, run="")
@@ -256,6 +253,17 @@ def _give_back(tx: TablesTransaction, run: Run) -> None:
     task = moving.close_run(tx, task, "reclaimed", "nobody who could go on with it was there for too long")
     if task.status == "running":
         moving.release(tx, task, "reclaimed", "its worker is gone")
+
+
+def _pages(tx: TablesTransaction, where: sa.ColumnElement[bool]) -> Iterator[Task]:
+    """Yield tasks some at a time, so that few are read where few can be claimed, and none is hidden by others.
+
+    Those that were yielded may be claimed meanwhile, and do not come again.
+    """
+    seen: list[str] = []
+    while page := moving.tasks_where(tx, where, tasks.c.id.not_in(seen), limit=_CANDIDATES):
+        yield from page
+        seen += [task.id for task in page]
 
 
 def _taken(tx: TablesTransaction, task: Task, run: Run) -> Task:

@@ -40,6 +40,8 @@ class Config:
     stale: int = option("Seconds without a sign of an attempt after which it is given up.", default=14400,
                         validator=ge(1))  # fmt: skip
     mode: Literal["ask", "smart", "off"] = option("The widest mode that work on tasks has.", default="ask")
+    levels: int = option("Levels of tasks that workers make while they work on one.", default=2, validator=ge(0))
+    children: int = option("Tasks that are made while one is worked on.", default=20, validator=ge(0))
     deliver: str = option("Where the end of tasks from a terminal is told, as `telegram`; local: nowhere.",
                           default="local")  # fmt: skip
     auto_decompose: bool = option("Split up what is in triage without a person's yes.", default=False)

@@ -6,9 +6,9 @@ from pathlib import Path
 from hermes_core.context import PluginContext
 from hermes_core.hooks import hookimpl
 from hermes_core.kinds import Service, Tool, ToolSource
-from hermes_core.types import Migration, Session
+from hermes_core.types import Migration, Routes, Session
 
-__all__ = ["register_migrations", "register_services", "register_tool_sources"]
+__all__ = ["register_migrations", "register_routes", "register_services", "register_tool_sources"]
 
 
 @hookimpl
@@ -23,6 +23,14 @@ def register_services(ctx: PluginContext) -> Iterable[Service]:
     from hermes_tool_kanban.dispatcher import Dispatcher
 
     return [Dispatcher(ctx)]
+
+
+@hookimpl
+def register_routes(ctx: PluginContext) -> Iterable[Routes]:
+    """Boards over HTTP."""
+    from hermes_tool_kanban.route import tasks_route
+
+    return [tasks_route(ctx)]
 
 
 @hookimpl

@@ -148,6 +148,12 @@ class Tasks:
         return moving.tasks_where(tx, *where)
 
     @unit(READ)
+    def made_for(self, tx: TablesTransaction, task: str) -> int:
+        """Return how many tasks were made by who worked on one."""
+        mine = tasks.c.maker.endswith(f" of {task}", autoescape=True)
+        return int(tx.execute(sa.select(sa.func.count().label("many")).where(mine))[0]["many"])
+
+    @unit(READ)
     def in_triage(self, tx: TablesTransaction, limit: int) -> Sequence[Task]:
         """Return the most urgent tasks of everybody that somebody is to split up."""
         return moving.tasks_where(tx, tasks.c.status == "triage", limit=limit)

@@ -66,7 +66,8 @@ class Options:
     ``workspace`` is scratch, a new empty folder; folder, the one named in ``folder``; or worktree, a branch of its own
     of the repository there. ``seconds`` and ``calls`` bound one attempt, 0 as the settings have it. ``retries`` is how
     many attempts may fail in a row before a person is told. ``reviewer`` says yes to it before it is done: a worker, or
-    ``person``. ``grants`` are rules as in ``policy.allow``; only whose Hermes it is gives any.
+    ``person``. ``level`` is how many workers stand above it, of whom one made it while working for the next.
+    ``grants`` are rules as in ``policy.allow``; only whose Hermes it is gives any.
     """
 
     workspace: str = "scratch"
@@ -81,6 +82,7 @@ class Options:
     reviewer: str = ""
     grants: Sequence[str] = ()
     deliver: Sequence[str] = ()
+    level: int = 0
 
     @classmethod
     def read(cls, text: str) -> "Options":
