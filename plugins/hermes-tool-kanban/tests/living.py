@@ -10,7 +10,7 @@ import re
 import sys
 from pathlib import Path
 
-from hermes_core.kinds import Provider, tool
+from hermes_core.kinds import Provider, ToolContext, tool
 from hermes_core.testing import Bench
 from hermes_core.testing.forks import serve
 from hermes_core.types import CallDelta, Done, Model, Text, TextDelta, ToolResult
@@ -59,10 +59,10 @@ def bench(home: Path, url: str) -> Bench:
     truth = home.with_name("truth")
 
     @tool(name="act", toolset="acts")
-    async def act(wanted: Act) -> str:
+    async def act(context: ToolContext, wanted: Act) -> str:
         """Do something that must not happen twice."""
         file = os.open(truth, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        os.write(file, f"{wanted.task}\n".encode())
+        os.write(file, f"{wanted.task} {context.session.id}\n".encode())
         os.close(file)
         await asyncio.sleep(0.01)
         return "acted"
@@ -74,7 +74,7 @@ def bench(home: Path, url: str) -> Bench:
         hermes.tmp_plugin("hermes_backend_postgresql")
         hermes.configure({"store.url": url})
     hermes.tmp_plugin("hermes_tool_kanban")
-    hermes.configure({"kanban.parallel": 3, "kanban.deaths": 100_000})
+    hermes.configure({"kanban.parallel": 3, "kanban.deaths": 100_000, "kanban.failures": 100_000})
     hermes.runtime.loader.load_contributing("services")
     return hermes
 
@@ -95,9 +95,12 @@ async def live(home: str, url: str, what: str, many: int) -> None:
             await dispatcher.once()
             await asyncio.sleep(0.02)
             if what == "finish" and not dispatcher.playing:
-                there = await store_of(ctx).tasks.list(board.id)
-                if all(one.status == "done" for one in there):
+                left = [one for one in await store_of(ctx).tasks.list(board.id) if one.status != "done"]
+                if not left:
                     return
+                for one in left:
+                    if one.status == "ready" and one.due:  # it rests since an attempt was given up
+                        await store_of(ctx).moves.promote(one)
     finally:
         await hermes.close()
 

@@ -4,7 +4,6 @@ import asyncio
 import json
 import re
 import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -443,13 +442,6 @@ def repository(tmp_path):
     return folder
 
 
-async def _commit(request, folder, text):
-    place = Path(folder) / ".worktrees"
-    (place,) = place.iterdir()
-    (place / "notes").write_text(text)
-    return place
-
-
 async def test_a_worktree_is_made_and_goes_when_nothing_is_lost(house, repository):
     place = []
 
@@ -477,11 +469,71 @@ async def test_a_worktree_that_was_cut_off_is_made_again(house, repository):
     ctx, _ = house(DONE, "Bye.")
     task = await add(ctx, options=Options(workspace="worktree", folder=str(repository)))
     place = repository / ".worktrees" / task.id
-    git(repository, "worktree", "add", "-q", "-b", f"kanban/{task.id}", str(place))
-    (place / "notes").unlink()  # a death came before all was there
+    git(repository, "clone", "-q", "--no-checkout", str(repository), str(place))  # a death came before all was there
     await worked(ctx)
     assert (await now(ctx, task)).status == "done"
     assert not place.exists()
+
+
+async def test_what_a_worker_wrote_into_its_tree_runs_nothing_here(house, repository, tmp_path):
+    """Its settings, hooks and attributes are its own; git is asked there with those that it was made with."""
+    boo = tmp_path / "boo"
+
+    def writes(_request):
+        (there,) = (repository / ".worktrees").iterdir()
+        (there / ".gitattributes").write_text("* filter=evil diff=evil\n")
+        with (there / ".git" / "config").open("a") as file:
+            file.write(f'[filter "evil"]\n\tclean = touch {boo}; cat\n[core]\n\tfsmonitor = touch {boo}\n')
+            file.write(f'[uploadpack]\n\tpackObjectsHook = touch {boo};\n[remote "origin"]\n\turl = ext::touch {boo}\n')
+        (there / ".git" / "hooks").mkdir(exist_ok=True)
+        for name in ("post-checkout", "reference-transaction", "pre-commit"):
+            (there / ".git" / "hooks" / name).write_text(f"#!/bin/sh\ntouch {boo}\n")
+            (there / ".git" / "hooks" / name).chmod(0o755)
+        (there / "notes").write_text("longer than before\n")
+        return DONE
+
+    ctx, _ = house(writes, "Bye.")
+    task = await add(ctx, options=Options(workspace="worktree", folder=str(repository)))
+    await worked(ctx)
+    await actions.archive(door(ctx), await now(ctx, task))
+    assert not boo.exists()
+    assert (repository / ".worktrees" / task.id / "notes").exists()  # it is not committed
+
+
+async def test_a_tree_that_is_another_one_by_now_is_left_alone(house, repository, tmp_path):
+    def swaps(_request):
+        (there,) = (repository / ".worktrees").iterdir()
+        (there / ".git").rename(tmp_path / "elsewhere")
+        (there / ".git").write_text(f"gitdir: {tmp_path / 'elsewhere'}\n")
+        return DONE
+
+    ctx, _ = house(swaps, "Bye.")
+    task = await add(ctx, options=Options(workspace="worktree", folder=str(repository)))
+    await worked(ctx)
+    [event] = [one for one in await store_of(ctx).tasks.events(task=task.id) if one.kind == "workspace"]
+    assert "is not what it was made as" in event.text
+    assert not git(repository, "branch", "--list", "kanban/*")
+
+
+async def test_history_that_was_rewritten_moves_no_branch(house, repository):
+    def commits(text):
+        def play(_request):
+            (there,) = (repository / ".worktrees").iterdir()
+            (there / "notes").write_text(text)
+            git(there, "commit", "-q", "-a", *(("--amend",) if text == "other" else ()), "-m", text)
+            return DONE if text == "other" else Call("kanban_block", {"reason": "Well?"})
+
+        return play
+
+    ctx, _ = house(commits("one"), "Bye.", commits("other"), "Bye.")
+    task = await add(ctx, options=Options(workspace="worktree", folder=str(repository)))
+    await worked(ctx)
+    branch = git(repository, "rev-parse", f"kanban/{task.id}")
+    assert git(repository, "show", f"kanban/{task.id}:notes") == "one"
+    await store_of(ctx).moves.unblock(await now(ctx, task))
+    await worked(ctx)
+    assert git(repository, "rev-parse", f"kanban/{task.id}") == branch
+    assert (repository / ".worktrees" / task.id).exists()
 
 
 async def test_what_is_not_committed_keeps_its_worktree(house, repository):

@@ -13,6 +13,7 @@ from hermes_core.errors import HermesError, StoreError, UnknownName, UserError
 from hermes_core.types import Failed, Message, PastTurn, Principal
 from hermes_tool_kanban.briefing import Known, brief, nudge
 from hermes_tool_kanban.claims import Claims, Ending
+from hermes_tool_kanban.clones import bring
 from hermes_tool_kanban.config import Config
 from hermes_tool_kanban.moves import Moves
 from hermes_tool_kanban.orders import OWN_FOLDER, event_of, order_of
@@ -241,14 +242,16 @@ class Player:
                 await self._drop(run)
 
     async def _tidy(self, run: Run) -> None:
-        """Take the worktree of a task that is done away where nothing is lost by that, and say what stays."""
+        """Bring the commits of a task to its repository; take its tree away once it is done and nothing is lost."""
         with contextlib.suppress(UnknownName):
             task = await self._rows.tasks.get(run.task, run.person)
-            if (
-                task.status == "done"
-                and task.options.workspace == "worktree"
-                and (said := await leave(self._ctx, task))
-            ):
+            if task.options.workspace != "worktree" or not run.folder:
+                return
+            try:
+                said = await (leave if task.status == "done" else bring)(self._ctx, task)
+            except UserError as error:
+                said = error.text
+            if said:
                 await self._rows.tasks.happened(task, "workspace", said)
 
     async def _past(self, event: str, owner: Principal) -> PastTurn | None:
