@@ -56,7 +56,7 @@ def _options(function: F) -> F:
             click.option("--reviewer", help="Who says yes before it is done: a worker, or person."),
             click.option("-p", "--priority", type=int, help="The higher the sooner, from -100 to 100."),
             click.option("--folder", metavar="FOLDER", help="Work in this folder."),
-            click.option("--worktree", metavar="FOLDER", help="Work in a worktree of the repository there."),
+            click.option("--worktree", metavar="FOLDER", help="Work in a tree of its own of the repository there."),
             click.option("--skill", "skills", multiple=True, help="A skill that the worker loads first."),
             click.option("--model", help="[PROVIDER:]MODEL that answers."),
             click.option("--effort", help="How much it thinks: none, low, medium, high."),
@@ -158,8 +158,8 @@ def make_create(ctx: PluginContext) -> "click.Command":
     ) -> None:
         """Put a task on a board: an agent does it by itself, as soon as all its parents are done.
 
-        It works in an empty folder of its own, unless --folder or --worktree says where. A worktree is a branch
-        kanban/ID of the repository, which stays until you merged or deleted it. Nobody answers while it works: what it
+        It works in an empty folder of its own, unless --folder or --worktree says where. What it commits to a worktree
+        comes to the repository as the branch kanban/ID, for you to merge or delete. Nobody answers while it works: what it
         needs a yes for is put to the chat of --deliver, and is refused without one.
         """
         from hermes_tool_kanban import actions

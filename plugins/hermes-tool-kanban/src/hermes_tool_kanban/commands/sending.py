@@ -117,7 +117,7 @@ def make_archive(ctx: PluginContext) -> "click.Command":
     async def command(tasks: tuple[str, ...]) -> None:
         """Take tasks off their board. Who works on one is stopped; what waits for one that was not done is blocked.
 
-        Its folder goes, unless it is yours; a worktree stays while anything in it is not committed.
+        Its folder goes, unless it is yours; a tree of a repository stays while anything in it is not committed.
         """
         from hermes_tool_kanban import actions
         from hermes_tool_kanban.words import line
