@@ -101,6 +101,36 @@ async def test_a_person_sees_to_a_board_at_a_terminal(house, hermes, tmp_path):
     assert [one.id for one in await tasks(ctx)] == [second["id"]]
 
 
+async def test_a_person_changes_reviews_and_links_tasks_at_a_terminal(house, hermes, tmp_path):
+    ctx, model = house(Call("kanban_complete", {"summary": "Done."}), "Bye.", json.dumps(PARTS))
+    run = hermes.command
+    made = json.loads(await run("kanban create", "First", "--reviewer", "person", "--skill", "plan", "--json"))
+    name = made["id"]
+    await run("kanban edit", name, "-t", "Better", "-b", "All of it.", "--seconds", "60", "--clear", "skills")
+    changed = json.loads(await run("kanban show", name, "--json"))
+    assert (changed["title"], changed["body"], changed["options"]["seconds"]) == ("Better", "All of it.", 60)
+    assert changed["options"]["skills"] == []
+    for words in ((), ("--clear", "colour"), ("--effort", "lots")):
+        with pytest.raises(UserError):
+            await run("kanban edit", name, *words)
+    await run("kanban edit", name, "-a", "coder")
+    await run("kanban dispatch")
+    assert "review" in await run("kanban list")
+    assert "completed" in await run("kanban runs", name)
+    assert "ready" in await run("kanban reject", name, "Again.")
+    await run("kanban complete", name)
+    other = json.loads(await run("kanban create", "Other", "--triage", "--json"))["id"]
+    assert "ready" in await run("kanban promote", other)
+    third = json.loads(await run("kanban create", "Third", "--json"))["id"]
+    assert "todo" in await run("kanban link", other, third)
+    assert "ready" in await run("kanban unlink", other, third)
+    with pytest.raises(UserError, match="Nobody works on"):
+        await run("kanban reclaim", third)
+    assert "Read" in await run("kanban decompose", third, "--yes")
+    assert len(await tasks(ctx)) == 6
+    model.check()
+
+
 async def test_boards_are_made_and_switched(house, hermes, tmp_path):
     ctx, _ = house()
     run = hermes.command
@@ -131,6 +161,10 @@ async def test_a_person_sees_to_a_board_from_a_conversation(house, hermes):
     assert "blocked" in await hermes.slash(f"/kanban block {task.id} Wait for me.")
     assert "ready" in await hermes.slash(f"/kanban unblock {task.id} Go.")
     assert await hermes.slash(f"/kanban comment {task.id} Soon.") == "Kept."
+    with pytest.raises(UserError, match="what is wrong"):
+        await hermes.slash(f"/kanban reject {task.id}")
+    with pytest.raises(UserError, match="not in review"):
+        await hermes.slash(f"/kanban approve {task.id}")
     assert "done" in await hermes.slash(f"/kanban done {task.id}")
     assert "archived" in await hermes.slash(f"/kanban archive {task.id} --once")
     assert "default" in await hermes.slash("/kanban boards")

@@ -11,7 +11,19 @@ from hermes_core.brokers import Mailbox
 from hermes_core.errors import ProviderError, RateLimited, UnknownName, UserError
 from hermes_core.kinds import Provider, Roles, tool
 from hermes_core.testing import Call, Fail, ScriptedProvider
-from hermes_core.types import CallDelta, Done, Effect, Model, Principal, Rights, Target, Text, TextDelta, ToolResult
+from hermes_core.types import (
+    CallDelta,
+    Done,
+    Effect,
+    Model,
+    Principal,
+    Rights,
+    Target,
+    Text,
+    TextDelta,
+    ToolResult,
+    Verdict,
+)
 from hermes_tool_kanban import actions
 from hermes_tool_kanban.actions import Door
 from hermes_tool_kanban.dispatcher import Dispatcher
@@ -422,6 +434,110 @@ async def test_who_takes_too_long_is_stopped(house, hermes):
     await worked(ctx)
     [run] = await runs_of(ctx, task)
     assert run.outcome == "timed_out", run.error
+
+
+async def test_what_needs_a_yes_waits_in_a_chat_and_takes_up_no_hands(house, box):
+    ctx, _ = house(Call("act"), DONE, "Bye.", DONE, "Bye.", **{"kanban.parallel": 1})
+    first = await add(ctx, options=Options(deliver=("box:anna",)), priority=9)
+    dispatcher = Dispatcher(ctx)
+    await dispatcher.once()
+    async with asyncio.timeout(20):
+        while not box.asked:
+            await asyncio.sleep(0.01)
+    second = await add(ctx, "Meanwhile")
+    [open_question] = await ctx.approvals.list(ctx.owner)
+    assert await dispatcher.once() == 1  # who waits keeps nobody from working
+    await ctx.approvals.settle(ctx.owner, open_question.id, Verdict(outcome="deny", choice="deny", by="anna"))
+    async with asyncio.timeout(20):
+        await dispatcher.rest()
+    assert {(await now(ctx, one)).status for one in (first, second)} == {"done"}
+
+
+async def test_the_service_works_as_long_as_it_runs(house):
+    ctx, _ = house(DONE, "Bye.", DONE, "Bye.")
+    dispatcher = Dispatcher(ctx)
+    task = asyncio.create_task(dispatcher.run())
+    try:
+        async with asyncio.timeout(30):
+            for title in ("One", "Two"):
+                made = await add(ctx, title)
+                while (await now(ctx, made)).status != "done":
+                    await asyncio.sleep(0.01)
+        assert [one.holder for one in await store_of(ctx).claims.dispatchers()] == [dispatcher.holder]
+        await dispatcher.rest()
+        assert dispatcher.playing == 0
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
+    assert not await store_of(ctx).claims.dispatchers()
+
+
+async def test_a_home_that_has_no_board_is_left_alone(house):
+    ctx, _ = house()
+    dispatcher = Dispatcher(ctx)
+    assert await dispatcher.status() == ""
+    task = asyncio.create_task(dispatcher.run())
+    await asyncio.sleep(0.05)
+    task.cancel()
+    await asyncio.wait([task])
+    assert "store" not in ctx.state
+
+
+async def test_who_is_told_not_to_work_does_not(house):
+    ctx, _ = house(**{"kanban.dispatch": False})
+    await add(ctx)
+    async with asyncio.timeout(5):
+        await Dispatcher(ctx).run()
+
+
+async def test_a_worker_keeps_and_reads_files_and_says_how_far_it_is(house):
+    def read(request):
+        return Call("kanban_attachments", {"file": re.findall(r"a_\w+", results(request)[-1])[0]})
+
+    ctx, model = house(
+        Call("kanban_attachments", {}), read,
+        Call("kanban_attach", {"name": "../out.txt", "content": "c2V2ZW4=", "base64": True}),
+        Call("kanban_attach", {"name": "x", "content": "no", "base64": True}),
+        Call("kanban_attachments", {"file": "nothing"}), Call("kanban_heartbeat", {"note": "half"}),
+        Call("kanban_comment", {"text": "Seven, I think."}), Call("kanban_show", {}), Call("kanban_list", {}),
+        DONE, "Bye.",
+    )  # fmt: skip
+    task = await add(ctx)
+    await actions.attach(door(ctx), task, "in.txt", b"the number is seven")
+    await worked(ctx)
+    said = results(model.requests[-2])
+    assert "in.txt" in said[0]
+    assert said[1] == "the number is seven"
+    assert [("not base64" in said[3]), ("has no file" in said[4])] == [True, True]
+    assert "half" in said[7]
+    assert "Seven, I think." in said[7]
+    files = await store_of(ctx).tasks.files(task.id)
+    assert [one.name for one in files] == ["in.txt", "out.txt"]
+    assert await store_of(ctx).tasks.data(files[1].id) == b"seven"
+    [remark] = await store_of(ctx).tasks.comments(task.id)
+    assert (remark.author, remark.written) == (f"worker of {task.id}", False)
+
+
+async def test_what_passes_is_tried_again_and_then_a_person_is_asked(house):
+    passes = Call("kanban_block", {"reason": "The server is down.", "kind": "transient"})
+    ctx, _ = house(*[passes, "Bye."] * 3)
+    task = await add(ctx)
+    for _ in range(3):
+        await worked(ctx)
+        if (await now(ctx, task)).status == "ready":
+            await store_of(ctx).moves.promote(await now(ctx, task))
+    assert ((await now(ctx, task)).status, len(await runs_of(ctx, task))) == ("blocked", 3)
+
+
+async def test_a_claim_that_ended_says_so_to_who_asks_again(house):
+    again, more = Call("kanban_complete", {"summary": "Once more."}), Call("kanban_create", {"title": "More"})
+    ctx, model = house(DONE, again, more, "Bye.")
+    task = await add(ctx)
+    await worked(ctx)
+    assert (await now(ctx, task)).result == "It is done."
+    said = results(model.requests[3])
+    assert "has ended: completed" in said[1]
+    assert "hands out no more" in said[2]
 
 
 def git(folder, *words):

@@ -149,8 +149,8 @@ class Claims:
 
     @unit(READ)
     def of_session(self, tx: TablesTransaction, session: str) -> tuple[Run, Task] | None:
-        """Return the claim that is worked on in a session, with its task; None where it is over, or there is none."""
-        found = _run(tx, sa.and_(runs.c.session == session, runs.c.state == "open")) if session else None
+        """Return the claim of a session whose turn is not over, with its task; None where there is none."""
+        found = _run(tx, sa.and_(runs.c.session == session, runs.c.state.in_(ALIVE))) if session else None
         return (found, moving.task_of(tx, found.task)) if found else None
 
     @unit()

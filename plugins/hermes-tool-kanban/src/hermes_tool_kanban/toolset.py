@@ -13,7 +13,7 @@ from hermes_tool_kanban import actions, words
 from hermes_tool_kanban.actions import Door
 from hermes_tool_kanban.briefing import Known, brief
 from hermes_tool_kanban.claims import Ending
-from hermes_tool_kanban.playing import config_of
+from hermes_tool_kanban.playing import TAKEN_AWAY, config_of
 from hermes_tool_kanban.values import PERSON, Options, Run, Task
 from hermes_tool_kanban.wanted import (
     Answer,
@@ -135,7 +135,7 @@ class _Desk:
     async def claim(self, context: ToolContext, role: str = "") -> tuple[Run, Task]:
         """Return the claim that this session works on. Raises ToolError where there is none, or not such a one."""
         found = await self.rows.claims.of_session(context.session.id)
-        if found is None:
+        if found is None or found[0].outcome in TAKEN_AWAY:
             raise ToolError("No task is yours in this session, or it was taken from you.", hint="Stop here.")
         if role and found[0].role != role:
             raise ToolError(f"You {'review' if found[0].role == 'review' else 'work on'} {found[1].id}: use the other "
@@ -150,6 +150,8 @@ class _Desk:
         found = await self.rows.claims.of_session(context.session.id)
         if found is None and context.session.bounds is not None:
             raise ToolError("This turn has bounds, so it hands out no tasks.", retry=False)
+        if found and found[0].state != "open":
+            raise ToolError("Your claim has ended: it hands out no more tasks.", hint="Stop here.", retry=False)
         return found
 
     async def at(self, context: ToolContext, task: str) -> tuple[Door, Task]:

@@ -63,10 +63,10 @@ class Board:
 class Options:
     """How a task is worked on.
 
-    ``workspace`` is scratch, a new empty folder; folder, the one named in ``folder``; or worktree, a tree and a branch of
-    its own of the repository there. ``seconds`` and ``calls`` bound one attempt, 0 as the settings have it. ``retries`` is how
-    many attempts may fail in a row before a person is told. ``reviewer`` says yes to it before it is done: a worker, or
-    ``person``. ``level`` is how many workers stand above it, of whom one made it while working for the next.
+    ``workspace`` is scratch, a new empty folder; folder, the one named in ``folder``; or worktree, a tree and a branch
+    of its own of the repository there. ``seconds`` and ``calls`` bound one attempt, 0 as the settings have it.
+    ``retries`` is how many attempts may fail in a row before a person is told. ``reviewer`` says yes to it before it is
+    done: a worker, or ``person``. ``level`` is how many tasks stand above it, each made while the one above was done.
     ``grants`` are rules as in ``policy.allow``; only whose Hermes it is gives any.
     """
 

@@ -159,8 +159,8 @@ def make_create(ctx: PluginContext) -> "click.Command":
         """Put a task on a board: an agent does it by itself, as soon as all its parents are done.
 
         It works in an empty folder of its own, unless --folder or --worktree says where. What it commits to a worktree
-        comes to the repository as the branch kanban/ID, for you to merge or delete. Nobody answers while it works: what it
-        needs a yes for is put to the chat of --deliver, and is refused without one.
+        comes to the repository as the branch kanban/ID, for you to merge or delete. Nobody answers while it works: what
+        it needs a yes for is put to the chat of --deliver, and is refused without one.
         """
         from hermes_tool_kanban import actions
 
