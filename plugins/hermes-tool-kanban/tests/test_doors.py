@@ -282,8 +282,10 @@ async def test_triage_is_split_only_where_the_settings_allow_it(house):
     root, _ = await actions.create(door(ctx), "The whole", status="triage")
     dispatcher = Dispatcher(ctx)
     await dispatcher.once()
+    await dispatcher.step()
     assert (await store_of(ctx).tasks.get(root.id, "owner")).status == "todo"
     assert len(await tasks(ctx)) == 4
+    await dispatcher.leave()
     assert len(model.requests) == 1
 
 
@@ -304,6 +306,16 @@ async def test_secrets_are_kept_out_of_tasks(house, hermes, monkeypatch):
     ctx, _ = house()
     task, _ = await actions.create(door(ctx), "Use it", body=f"The key is {'sk-' + 'a1B2' * 12}")
     assert task.body == ctx.masks.text(task.body)
+
+
+async def test_what_a_task_says_moves_no_cursor(house, hermes):
+    ctx, _ = house()
+    await actions.create(door(ctx), "Look \x1b[2J\x07 here", body="\x1b[31m")
+    [task] = await tasks(ctx)
+    for words in (("list",), ("board",), ("show", task.id), ("tail",), ("block", task.id, "\x1b[H"), ("list",)):
+        assert "\x1b[2J" not in (said := await hermes.command(f"kanban {words[0]}", *words[1:]))
+        assert "\x1b[H" not in said
+        assert "\x07" not in said
 
 
 def test_a_board_fits_where_it_is_drawn():

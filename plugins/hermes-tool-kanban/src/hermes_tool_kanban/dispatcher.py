@@ -39,6 +39,7 @@ class Dispatcher(Service):
         self.holder = holder or uuid.uuid4().hex
         self._plays: dict[str, asyncio.Task[None]] = {}
         self._player: Player | None = None
+        self._splits: asyncio.Task[None] | None = None
         self._woken = asyncio.Event()
 
     async def run(self) -> None:
@@ -66,6 +67,8 @@ class Dispatcher(Service):
 
     async def leave(self) -> None:
         """Dispatch no longer: what is not over can be taken over at once."""
+        if self._splits:
+            self._splits.cancel()
         await store_of(self.ctx).claims.leave(self.holder)
 
     def hands(self) -> Hands:
@@ -102,26 +105,40 @@ class Dispatcher(Service):
         for run in claimed:
             self._begin(run)
         await self._tell()
-        if config_of(self.ctx).auto_decompose:
-            from hermes_tool_kanban.decompose import decompose_waiting
-
-            await decompose_waiting(self.ctx)
+        self._split()
         return len(claimed)
 
     async def rest(self) -> None:
         """Wait until nothing is played."""
-        while self._plays:
-            await asyncio.wait(tuple(self._plays.values()), return_when=asyncio.FIRST_COMPLETED)
+        while self.playing:
+            await self.step()
 
     async def step(self) -> None:
         """Wait until something that is played here is over, or a second has passed."""
-        if self._plays:
-            await asyncio.wait(tuple(self._plays.values()), timeout=_PEEK, return_when=asyncio.FIRST_COMPLETED)
+        if work := self._work():
+            await asyncio.wait(work, timeout=_PEEK, return_when=asyncio.FIRST_COMPLETED)
 
     @property
     def playing(self) -> int:
-        """How many claims are played here."""
-        return len(self._plays)
+        """How many claims are played here; one more while tasks are split up."""
+        return len(self._work())
+
+    def _work(self) -> "Sequence[asyncio.Task[None]]":
+        splits = () if self._splits is None or self._splits.done() else (self._splits,)
+        return (*self._plays.values(), *splits)
+
+    def _split(self) -> None:
+        """Begin to split up what is in triage, where the settings allow it. It takes long, and is not waited for."""
+        if not config_of(self.ctx).auto_decompose or (self._splits and not self._splits.done()):
+            return
+        from hermes_tool_kanban.decompose import decompose_waiting
+
+        self._splits = asyncio.create_task(decompose_waiting(self.ctx), name="kanban decompose")
+        self._splits.add_done_callback(self._told)
+
+    def _told(self, task: "asyncio.Task[None]") -> None:
+        if not task.cancelled() and (error := task.exception()):
+            self.ctx.log.error("tasks could not be split up: %s", error)
 
     def _begin(self, run: Run) -> None:
         task = asyncio.create_task(self._play(run), name=f"kanban {run.id}")
@@ -142,6 +159,9 @@ class Dispatcher(Service):
         except HermesError as error:
             self.ctx.log.warning("the claim %s broke off: %s", run.id, error.text)
             await asyncio.sleep(1.0)
+        except Exception:  # it is begun again, and would be the same at once
+            self.ctx.log.exception("the claim %s broke off", run.id)
+            await asyncio.sleep(_LONGEST)
 
     async def _stop(self, run: Run) -> None:
         """Stop the turn of a claim that a person took away."""

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from hermes_tables.tables import fitted
 from hermes_tool_kanban.values import STATUSES, Task
+from hermes_tool_kanban.words import flat
 
 __all__ = ["COLOURS", "Cell", "columns_of", "picture"]
 
@@ -60,7 +61,7 @@ def _cards(tasks: Sequence[Task], width: int, room: int) -> list[str]:
     """Return the lines of a column: of each task its id and who has it, then its title."""
     lines: list[str] = []
     for number, task in enumerate(tasks):
-        card = [" ".join(filter(None, (task.id, task.assignee))), f"  {' '.join(task.title.split())}"]
+        card = [" ".join(filter(None, (task.id, task.assignee))), f"  {flat(task.title)}"]
         if len(lines) + len(card) > room - 1 and number < len(tasks):
             lines.append(f"… {len(tasks) - number} more")
             break

@@ -9,7 +9,7 @@ from attrs import asdict
 from hermes_tool_kanban.briefing import cut
 from hermes_tool_kanban.values import Attachment, Comment, Happening, Run, Task
 
-__all__ = ["about", "event_line", "line", "notice_of", "plain", "run_line", "stamp"]
+__all__ = ["about", "event_line", "flat", "line", "notice_of", "plain", "run_line", "stamp"]
 
 _LOUD = {
     "completed": "The task {id} is done",
@@ -24,24 +24,29 @@ def stamp(instant: float) -> str:
     return time.strftime("%a %d %b %H:%M", time.localtime(instant)) if instant else ""
 
 
+def flat(text: str, most: int = 160) -> str:
+    """Return the beginning of a text as one line in which nothing moves a cursor, or hides."""
+    return "".join(one if one.isprintable() else "�" for one in " ".join(text.split())[:most])
+
+
 def line(task: Task) -> str:
     """A task in a line."""
     who = f" · {task.assignee}" if task.assignee else ""
-    more = f" · {' '.join(task.error.split())[:100]}" if task.error and task.status != "done" else ""
-    return f"{task.id} · {task.status}{who} · {' '.join(task.title.split())[:100]}{more}"
+    more = f" · {flat(task.error, 100)}" if task.error and task.status != "done" else ""
+    return f"{task.id} · {task.status}{who} · {flat(task.title, 100)}{more}"
 
 
 def run_line(run: Run) -> str:
     """A claim in a line."""
-    said = " ".join((run.error or run.summary or run.note).split())
+    said = flat(run.error or run.summary or run.note)
     state = run.outcome or ("works" if run.role == "work" else "reviews")
-    return f"{stamp(run.created)} · {run.id} · {run.worker or 'anyone'} · {state} · {said[:160]}"
+    return f"{stamp(run.created)} · {run.id} · {run.worker or 'anyone'} · {state} · {said}"
 
 
 def event_line(event: Happening) -> str:
     """Something that happened in a line."""
-    said = " ".join(event.text.split())
-    return f"{stamp(event.at)} · {event.task} · {event.kind}{f' · {said[:160]}' if said else ''}"
+    said = flat(event.text)
+    return f"{stamp(event.at)} · {event.task} · {event.kind}{f' · {said}' if said else ''}"
 
 
 def plain(task: Task) -> Mapping[str, Any]:

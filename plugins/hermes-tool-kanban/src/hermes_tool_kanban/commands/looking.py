@@ -35,7 +35,7 @@ def make_list(ctx: PluginContext) -> "click.Command":
     @json_option
     async def command(board: str, status: str | None, assignee: str, everything: bool, as_json: bool) -> None:
         """Print the tasks of a board, the most urgent first."""
-        from hermes_tool_kanban.words import plain
+        from hermes_tool_kanban.words import flat, plain
 
         door = door_of(ctx)
         where = await door.board(board)
@@ -44,7 +44,7 @@ def make_list(ctx: PluginContext) -> "click.Command":
             emit([plain(one) for one in there], (), as_json=True, empty="")
             return
         rows = [
-            {"id": one.id, "status": one.status, "worker": one.assignee, "title": one.title}
+            {"id": one.id, "status": one.status, "worker": one.assignee, "title": flat(one.title, 500)}
             for one in there
         ]  # fmt: skip
         empty = f"The board {where.slug} is empty. {ctx.program} kanban create --help shows how."
@@ -110,7 +110,7 @@ def make_runs(ctx: PluginContext) -> "click.Command":
         """
         from attrs import asdict
 
-        from hermes_tool_kanban.words import stamp
+        from hermes_tool_kanban.words import flat, stamp
 
         door = door_of(ctx)
         task = await door.task(task_id) if task_id else None
@@ -121,7 +121,7 @@ def make_runs(ctx: PluginContext) -> "click.Command":
             return
         rows = [
             {"when": stamp(one.created), "claim": one.id, "worker": one.worker, "outcome": one.outcome or one.role,
-             "session": one.session, "what": one.error or one.summary or one.note}
+             "session": one.session, "what": flat(one.error or one.summary or one.note, 500)}
             for one in found
         ]  # fmt: skip
         emit(rows, ("when", "claim", "worker", "outcome", "session", "what"), as_json=False,
@@ -243,6 +243,7 @@ def make_stats(ctx: PluginContext) -> "click.Command":
 
         from hermes_tables.tables import ago
         from hermes_tool_kanban import actions
+        from hermes_tool_kanban.words import flat
 
         door = door_of(ctx)
         where = await door.board(board)
@@ -262,7 +263,7 @@ def make_stats(ctx: PluginContext) -> "click.Command":
         for run in await door.rows.tasks.runs("", where.id, 500):
             if run.state == "open":
                 minutes = int((time.time() - run.created) // 60)
-                click.echo(f"{run.worker or 'Somebody'} has {run.task} for {minutes} min. {run.note}".rstrip())
+                click.echo(f"{run.worker or 'Somebody'} has {run.task} for {minutes} min. {flat(run.note)}".rstrip())
         for hint, task in stands.items():
             click.echo(f"{task} stands still: {hint}", err=True)
         return 1 if stands else 0
