@@ -18,11 +18,12 @@ _NARROWEST = 14
 
 
 class Cell(NamedTuple):
-    """A piece of a line, in a colour."""
+    """A piece of a line, in a colour. ``task`` is whose card it is of."""
 
     text: str
     status: str
     bold: bool = False
+    task: str = ""
 
 
 def columns_of(tasks: Sequence[Task], *, archived: bool = False) -> dict[str, list[Task]]:
@@ -39,8 +40,8 @@ def columns_of(tasks: Sequence[Task], *, archived: bool = False) -> dict[str, li
     return found
 
 
-def picture(columns: dict[str, list[Task]], width: int, height: int) -> list[list[Cell]]:
-    """Return the lines of a board that fits; columns that do not go below the others."""
+def picture(columns: dict[str, list[Task]], width: int, height: int, chosen: str = "") -> list[list[Cell]]:
+    """Return the lines of a board that fits; columns that do not go below the others. The ``chosen`` is in sight."""
     side = max(1, min(len(columns), width // _NARROWEST))
     names, lines = list(columns), list[list[Cell]]()
     rows = [names[first : first + side] for first in range(0, len(names), side)]
@@ -48,22 +49,26 @@ def picture(columns: dict[str, list[Task]], width: int, height: int) -> list[lis
     for row in rows:
         each = max(_NARROWEST, width // len(row)) - 1
         lines.append([Cell(fitted(f"{name} {len(columns[name])}", each), name, bold=True) for name in row])
-        cards = {name: _cards(columns[name], each, room) for name in row}
+        cards = {name: _cards(columns[name], room, chosen) for name in row}
         for number in range(max(map(len, cards.values()))):
-            lines.append([
-                Cell(fitted(cards[name][number] if number < len(cards[name]) else "", each), name) for name in row
-            ])  # fmt: skip
+            pieces = [(name, cards[name][number] if number < len(cards[name]) else ("", "")) for name in row]
+            lines.append([Cell(fitted(text, each), name, task=task) for name, (text, task) in pieces])
         lines.append([])
     return lines[:-1]
 
 
-def _cards(tasks: Sequence[Task], width: int, room: int) -> list[str]:
-    """Return the lines of a column: of each task its id and who has it, then its title."""
-    lines: list[str] = []
-    for number, task in enumerate(tasks):
-        card = [" ".join(filter(None, (task.id, task.assignee))), f"  {flat(task.title)}"]
-        if len(lines) + len(card) > room - 1 and number < len(tasks):
-            lines.append(f"… {len(tasks) - number} more")
-            break
-        lines += card
+def _cards(tasks: Sequence[Task], room: int, chosen: str) -> list[tuple[str, str]]:
+    """Return the lines of a column, each with its task: the id and who has it, then the title."""
+    lines: list[tuple[str, str]] = []
+    fit = max(1, (room - 2) // 2)  # cards, with a line above and one below for those out of sight
+    at = next((number for number, one in enumerate(tasks) if one.id == chosen), 0)
+    first = 0 if len(tasks) * 2 <= room else min(max(0, at - fit // 2), max(0, len(tasks) - fit))
+    shown = tasks if len(tasks) * 2 <= room else tasks[first : first + fit]
+    if first:
+        lines.append((f"… {first} more", ""))
+    for task in shown:
+        lines.append((" ".join(filter(None, (task.id, task.assignee))), task.id))
+        lines.append((f"  {flat(task.title)}", task.id))
+    if left := len(tasks) - first - len(shown):
+        lines.append((f"… {left} more", ""))
     return lines

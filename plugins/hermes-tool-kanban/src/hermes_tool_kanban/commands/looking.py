@@ -9,12 +9,7 @@ from hermes_tool_kanban.commands.making import door_of
 from hermes_tool_kanban.values import STATUSES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     import click
-
-    from hermes_tool_kanban.actions import Door
-    from hermes_tool_kanban.picture import Cell
 
 __all__ = ["make_assignees", "make_board", "make_list", "make_runs", "make_show", "make_stats", "make_tail"]
 
@@ -171,58 +166,26 @@ def make_board(ctx: PluginContext) -> "click.Command":
 
     @click.command()
     @click.argument("board", default="")
-    @click.option("-w", "--watch", is_flag=True, help="Show it as it changes, until Ctrl-C.")
+    @click.option("-w", "--watch", is_flag=True, help="Show it as it changes, and move tasks by keys.")
     @click.option("--all", "everything", is_flag=True, help="Also what is archived.")
     async def command(board: str, watch: bool, everything: bool) -> None:
         """Print a board in columns, the most urgent on top; as wide as the terminal is.
 
-        Move a task with promote, block, unblock, approve, complete, archive.
+        With --watch it stays, and shows what happens. Arrows choose a task, Enter shows it; p promotes, b blocks, u
+        unblocks, a approves, r rejects, c completes, t takes it from its worker, o reopens, x archives it, q ends.
         """
         import sys
 
+        from hermes_tool_kanban.commands.watching import drawn, watched
+
         door = door_of(ctx)
-        if not watch or not sys.stdout.isatty():
-            for text in await _drawn(door, board, everything=everything):
-                click.echo(text)
+        if watch and sys.stdout.isatty() and sys.stdin.isatty():
+            await watched(door, board, everything=everything)
             return
-        click.echo("\x1b[?1049h\x1b[?25l", nl=False)  # a screen of its own, without the cursor
-        try:
-            shown: Sequence[str] = ()
-            while True:
-                if (lines := await _drawn(door, board, everything=everything, whole=True)) != shown:
-                    click.echo("\x1b[H" + "\x1b[K\n".join(lines) + "\x1b[J", nl=False)
-                    shown = lines
-                await asyncio.sleep(_LOOK)
-        finally:
-            click.echo("\x1b[?25h\x1b[?1049l", nl=False)
+        for text in await drawn(door, board, everything=everything):
+            click.echo(text)
 
     return command
-
-
-async def _drawn(door: "Door", board: str, *, everything: bool, whole: bool = False) -> "Sequence[str]":
-    """Return the lines of a board; those of a ``whole`` screen fit on it."""
-    import shutil
-
-    import click
-
-    from hermes_tool_kanban.picture import columns_of, picture
-
-    where = await door.board(board)
-    there = await door.rows.tasks.list(where.id, archived=everything)
-    size = shutil.get_terminal_size((120, 40))
-    head = click.style(f"{where.name or where.slug}: {len(there)} tasks", bold=True)
-    lines = picture(columns_of(there, archived=everything), size.columns, size.lines - 2 if whole else 10_000)
-    return [head, *(" ".join(_styled(line)).rstrip() for line in lines)]
-
-
-def _styled(line: "Sequence[Cell]") -> "Iterator[str]":
-    import click
-
-    from hermes_tables.tables import visible
-    from hermes_tool_kanban.picture import COLOURS
-
-    for cell in line:
-        yield click.style(visible(cell.text), fg=COLOURS.get(cell.status), bold=cell.bold)
 
 
 def make_stats(ctx: PluginContext) -> "click.Command":
