@@ -216,6 +216,21 @@ async def test_a_question_goes_to_a_person_and_the_answer_to_the_next(house, box
     assert "owner remarked:\nBlue." in told(model.requests[2])
 
 
+async def test_who_reviews_changes_nothing_by_a_tool(house, hermes):
+    @tool(name="edit", toolset="edits", effects=[Effect.WRITE_FILES])
+    async def edit() -> str:
+        """Change a file."""
+        return "changed"
+
+    hermes.tmp_plugin(edit, name="edits")
+    ctx, model = house(DONE, "Bye.", Call("edit"), Call("kanban_review", {"verdict": "approve"}), "Bye.")
+    await add(ctx, assignee="coder", options=Options(reviewer="critic"))
+    await worked(ctx)
+    assert "edit" in {one.name for one in model.requests[0].tools}
+    assert "edit" not in {one.name for one in model.requests[2].tools}
+    assert "changed" not in results(model.requests[3])[0]
+
+
 async def test_another_agent_reviews(house):
     ctx, model = house(
         DONE, "Bye.", Call("kanban_review", {"verdict": "reject", "reason": "No test."}), "Bye.",

@@ -251,7 +251,9 @@ async def standing(door: Door, tasks: Sequence[Task]) -> Mapping[str, str]:
         who = task.assignee if task.status == "ready" else task.options.reviewer
         if who == PERSON:
             continue
-        if not there:
+        if task.options.place not in ("", here()):
+            why = f"Its folder is on the machine {task.options.place}: only what runs there works on it."
+        elif not there:
             why = f"Nobody works on tasks now: start `{program} gateway run`, or `{program} kanban daemon`."
         elif who and who not in known:
             why = f"Nobody here is {who}: there is {', '.join(sorted(known - {''}))}."

@@ -11,6 +11,7 @@ __all__ = ["OWN_FOLDER", "event_of", "order_of", "worker_of"]
 
 OWN_FOLDER = "~"  # that which its person has here
 _NEVER = (Effect.SCHEDULE, Effect.CONFIGURE)  # nothing that runs by itself changes what runs by itself
+_LOOKS = (*_NEVER, Effect.WRITE_FILES, Effect.REMEMBER, Effect.SEND)  # who reviews changes nothing by a tool
 _WITHOUT = ("cron", "clarify", "message")  # what it has to say goes to its task; words are asked of nobody
 _WORKERS, _REVIEWERS = (
     ("kanban_review",),
@@ -42,7 +43,7 @@ def order_of(task: Task, run: Run, config: Config, ask: str) -> TurnOrder:
         bounds=TurnBounds(
             tools=tools,
             without=(*_WITHOUT, *(_REVIEWERS if reviews else _WORKERS)),
-            never=_NEVER,
+            never=_LOOKS if reviews else _NEVER,
             mode=config.mode,
             grants=() if reviews else tuple(options.grants),
             calls=options.calls or config.calls,

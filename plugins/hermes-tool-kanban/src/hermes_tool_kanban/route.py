@@ -35,7 +35,7 @@ def tasks_route(ctx: PluginContext) -> Routes:
     ) -> None:
         from hermes_tool_kanban.actions import Door
 
-        door = Door(ctx, scope["hermes.owner"], written=True)
+        door = Door(ctx, scope["hermes.owner"])  # who asks may be a program that was told what to say
         path = str(scope["path"]).removeprefix(str(scope.get("root_path") or ""))
         words = [one for one in path.split("/") if one]
         asked = {

@@ -68,7 +68,7 @@ def about(
         ("worker", task.assignee or "whoever is free"),
         ("reviewer", options.reviewer),
         ("priority", str(task.priority) if task.priority else ""),
-        ("place", " ".join(filter(None, (options.workspace, options.folder)))),
+        ("place", " ".join(filter(None, (options.workspace, options.folder, options.place and f"on {options.place}")))),
         ("model", " ".join(filter(None, (options.model, options.effort)))),
         ("skills", ", ".join(options.skills)),
         ("grants", ", ".join(options.grants)),
