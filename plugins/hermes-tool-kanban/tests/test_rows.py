@@ -245,6 +245,20 @@ async def test_what_nobody_here_can_go_on_with_goes_back(rows):
     assert (known.id, known.outcome) == (run.id, "reclaimed")
 
 
+async def test_claims_of_another_profile_are_not_gone_on_with(rows):
+    """Its sessions are not those of this one."""
+    task = await add(rows)
+    other = evolve(HANDS, holder="far", profile="other")
+    run = (await claimed(rows, other))[task.id]
+    await rows.claims.leave("far")
+    assert not await rows.claims.tend(HANDS)
+    rows.now += 901
+    for _ in range(2):
+        assert not await rows.claims.tend(HANDS)
+    assert (await rows.claims.get(run.id)).state == "over"
+    assert set(await claimed(rows)) == {task.id}
+
+
 async def test_what_was_scheduled_begins_at_its_time(rows):
     task = await rows.moves.schedule(await add(rows), rows.now + 100)
     await rows.claims.tend(HANDS)

@@ -28,13 +28,15 @@ _COOL = 60.0  # seconds that a task rests after a failure, for each of them in a
 class Hands:
     """What a dispatcher has to offer: ``workers`` with how many tasks each may have at once, and for how many in all.
 
-    An empty name is whoever is free: tasks without an assignee. ``place`` is this machine.
+    An empty name is whoever is free: tasks without an assignee. ``place`` is this machine, ``profile`` whose sessions
+    it has.
     """
 
     holder: str
     workers: Mapping[str, int]
     parallel: int
     place: str = ""
+    profile: str = ""
 
 
 @frozen(kw_only=True)
@@ -95,11 +97,12 @@ class Claims:
         for row in tx.execute(sa.select(runs).where(runs.c.state.in_(ALIVE), runs.c.holder != hands.holder)):
             if tx.lives(row):
                 continue
-            if row["state"] == "closing" or _reaches(row["worker"], hands, _placed(tx, row["task"])):
+            here = row["state"] == "closing" or _reaches(row["worker"], hands, _placed(tx, row["task"]))
+            if row["profile"] == hands.profile and here:
                 taken = {"holder": hands.holder, "taken": row["taken"] + 1, **mark}
                 tx.execute(sa.update(runs).where(runs.c.id == row["id"]).values(**taken))
             elif now - row["heard"] > _LOST:
-                _give_back(tx, Run.of(row))
+                _give_back(tx, Run.of(row), now)
         due = sa.and_(tasks.c.status == "scheduled", tasks.c.due <= now)
         for task in moving.tasks_where(tx, due, limit=_CANDIDATES):
             moving.release(tx, task, "promoted", due=0.0)
@@ -131,7 +134,7 @@ class Claims:
                 continue
             run = Run(
                 id=f"{task.id}/{task.claims + 1}", task=task.id, board=task.board, person=task.person, role=role,
-                worker=worker, holder=hands.holder, created=now, heard=now, **mark,
+                worker=worker, profile=hands.profile, holder=hands.holder, created=now, heard=now, **mark,
             )  # fmt: skip
             values = {name: getattr(run, name) for name in runs.c.keys()}  # noqa: SIM118 - columns
             tx.execute(sa.insert(runs).values(**{**values, "outside": 0}))
@@ -245,8 +248,11 @@ def _placed(tx: TablesTransaction, task: str) -> str:
     return found[0].options.place if found else ""
 
 
-def _give_back(tx: TablesTransaction, run: Run) -> None:
+def _give_back(tx: TablesTransaction, run: Run, now: float) -> None:
     """Let a task be claimed again whose worker is dead, and which nobody here can go on with where it was."""
+    if run.state == "closing":  # of another profile: only its turn was left to be ended
+        tx.execute(sa.update(runs).where(runs.c.id == run.id).values(state="over", ended=now))
+        return
     task = moving.task_of(tx, run.task)
     if task.run != run.id:
         return

@@ -76,7 +76,8 @@ class Dispatcher(Service):
         config = config_of(self.ctx)
         workers = {"": config.parallel, self.ctx.owner.profile: config.parallel}
         workers |= {name: one.parallel or config.parallel for name, one in config.workers.items()}
-        return Hands(holder=self.holder, workers=workers, parallel=config.parallel, place=here())
+        return Hands(holder=self.holder, workers=workers, parallel=config.parallel, place=here(),
+                     profile=self.ctx.owner.profile)  # fmt: skip
 
     async def _sleep(self) -> None:
         """Sleep until something is to be done: in this process, where it is told, or in another, looked for."""

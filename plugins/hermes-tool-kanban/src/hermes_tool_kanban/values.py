@@ -149,7 +149,8 @@ class Run:
     """One claim of a task, and what became of it. ``id`` is the task and the number of its claim: there is one of each.
 
     ``role`` is work or review. ``state`` is open, closing (how it ended is known, its turn is not over) or over.
-    ``holder`` is the dispatcher that plays it, ``taken`` how often another took it over; ``beat`` proves that it lives.
+    ``profile`` is whose sessions it is worked on in, ``holder`` the dispatcher that plays it, ``taken`` how often another
+    took it over; ``beat`` proves that it lives.
     """
 
     id: str
@@ -169,6 +170,7 @@ class Run:
     outside: bool = False
     nudges: int = 0
     taken: int = 0
+    profile: str = ""
     holder: str = ""
     place: str = ""
     pid: int = 0

@@ -54,7 +54,7 @@ def upgrade() -> None:
     _table(
         "runs",
         _text("id", "task", "board", "person", "role", "worker", "session", "folder", "state", "outcome", "summary"),
-        _text("meta", "error", "note", "holder", "place"),
+        _text("meta", "error", "note", "profile", "holder", "place"),
         _number("outside", "nudges", "taken", "pid"),
         _time("beat", "created", "heard", "ended"),
     )
