@@ -149,8 +149,8 @@ class Run:
     """One claim of a task, and what became of it. ``id`` is the task and the number of its claim: there is one of each.
 
     ``role`` is work or review. ``state`` is open, closing (how it ended is known, its turn is not over) or over.
-    ``profile`` is whose sessions it is worked on in, ``holder`` the dispatcher that plays it, ``taken`` how often another
-    took it over; ``beat`` proves that it lives.
+    ``profile`` is whose sessions it is worked on in, ``holder`` the dispatcher that plays it, ``taken`` how often
+    another took it over; ``beat`` proves that it lives.
     """
 
     id: str
