@@ -27,6 +27,7 @@ COMMANDS = {
     "branch": ["", "TAG"], "commands": ["", "2"], "compress": ["", "preview"],
     "cron": ["", "add every day at 08:00 | TAG: work", "runs", "pause TAG", "remove tag-work"], "deny": ["", "no, TAG"],
     "handoff": ["telegram", "TAG"], "help": ["", "model"], "history": ["", "3"], "insights": ["", "7"], "jobs": [""],
+    "kanban": ["", "add TAG | TAG: work", "boards", "list"],
     "model": ["", "custom:word", "default"], "new": ["--once"], "permission": ["", "grants", "off"],
     "personality": ["", "pirate", "off"], "pin": ["", "TAG is pinned", "drop 1"], "queue": ["", "TAG. queued"],
     "reasoning": ["", "low", "hide"], "resume": ["latest", "TAG"], "retry": [""], "rewind": ["", "1"],

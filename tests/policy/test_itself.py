@@ -420,7 +420,10 @@ PERSONS = """
 approvals allow, approvals deny, backup, backup create, backup list, backup restore, backup verify, checkpoints prune,
 config edit, cron, cron accept, cron add, cron create, cron daemon, cron dismiss, cron edit, cron pause, cron remove,
 cron resume, cron rm, cron run, cron tick, gateway dead send, gateway install, gateway pair approve, gateway pair
-revoke, gateway uninstall, grants forget, memory erase, memory export, migrate, migrate claude-code, migrate codex,
+revoke, gateway uninstall, grants forget, kanban, kanban approve, kanban archive, kanban assign, kanban attach, kanban
+block, kanban boards, kanban comment, kanban complete, kanban create, kanban daemon, kanban decompose, kanban dispatch,
+kanban edit, kanban gc, kanban link, kanban promote, kanban reclaim, kanban reject, kanban reopen, kanban schedule,
+kanban swarm, kanban unblock, kanban unlink, memory erase, memory export, migrate, migrate claude-code, migrate codex,
 migrate hermes-agent, migrate openclaw, model, model choose, people, people block, people erase, people export, people
 invite, people list, people mute, people quiet, people show, people unblock, plugins install, plugins remove, plugins
 sync, profile alias, profile clone, profile create, profile delete, profile export, profile import, profile rename,

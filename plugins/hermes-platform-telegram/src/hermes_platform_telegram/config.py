@@ -59,5 +59,5 @@ class Config:
     silent: bool = option("Send messages without a sound.", default=False)
     peers: list[str] = peers_option("@ada_bot")
     menu: int = option(
-        "How many slash commands the bot's menu shows; 0 leaves the menu alone.", default=60, validator=[ge(0), le(100)]
+        "How many slash commands the bot's menu shows; 0 leaves the menu alone.", default=80, validator=[ge(0), le(100)]
     )

@@ -10,7 +10,7 @@ from typing import IO, Any
 
 import click
 
-__all__ = ["Unasked", "ago", "confirm", "emit", "json_option", "visible"]
+__all__ = ["Unasked", "ago", "confirm", "emit", "fitted", "json_option", "visible"]
 
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 
@@ -37,11 +37,11 @@ def _table(rows: Sequence[Sequence[str]], heads: Sequence[str]) -> None:
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    return "  ".join(_fitted(cell, width) for cell, width in zip(cells, widths, strict=True)).rstrip()
+    return "  ".join(fitted(cell, width) for cell, width in zip(cells, widths, strict=True)).rstrip()
 
 
-def _fitted(text: str, width: int) -> str:
-    """Return the text in exactly that many columns."""
+def fitted(text: str, width: int) -> str:
+    """Return the text in exactly that many columns of a terminal."""
     if _width(text) > width:
         while _width(text) >= width:
             text = text[:-1]
