@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import threading
 import time
 
 from hermes_core import trace
@@ -33,17 +34,22 @@ class _LogFile(logging.Handler):
         super().__init__()
         self._home, self._config = home, settings.config.logging
         self._masks, self._pii = settings.masks, settings.config.privacy.redact_pii
-        self._path = home.logs / "hermes.log"
+        self._path, self._alone = home.logs / "hermes.log", threading.Lock()
 
-    def emit(self, record: logging.LogRecord) -> None:
+    def handle(self, record: logging.LogRecord) -> bool:
         try:
-            line = f"{self.format(record)}\n".encode("utf-8", "backslashreplace")
-            if self._size() > self._config.max_size_mb << 20:
-                self._put_aside()
-            with open(self._path, "ab", buffering=0) as file:  # noqa: PTH123 - pathlib costs more than the rest
-                file.write(line)
+            line = f"{self.format(record)}\n".encode("utf-8", "backslashreplace")  # loads maskers, which may log
+            with self._alone:
+                self._append(line)
         except (OSError, HermesError):
             pass  # a log that cannot be written must not stop the work
+        return True
+
+    def _append(self, line: bytes) -> None:
+        if self._size() > self._config.max_size_mb << 20:
+            self._put_aside()
+        with open(self._path, "ab", buffering=0) as file:  # noqa: PTH123 - pathlib costs more than the rest
+            file.write(line)
 
     def _size(self) -> int:
         """Return the bytes of the file; where there is none, make its folder."""

@@ -2,6 +2,8 @@
 
 import json
 import logging
+import threading
+from functools import partial
 
 from hermes_core.cli.log import start_logging
 
@@ -38,3 +40,32 @@ def test_a_log_whose_folder_goes_is_begun_again_and_one_that_cannot_be_written_s
     runtime.home.logs.write_text("a file in its place")
     log.warning("nobody hears this")
     assert runtime.home.logs.read_text() == "a file in its place"
+
+
+def test_who_loads_maskers_may_log_while_others_do(hermes):
+    runtime = hermes.runtime
+    start_logging(runtime.home, runtime.settings)
+    loading, heard = threading.Event(), threading.Event()
+
+    def source():
+        loading.set()
+        heard.wait(1)  # by now the other one is on its way to the file, and waits for these maskers
+        log.warning("of the maskers")
+        return ()
+
+    def other():
+        loading.wait(5)
+        log.warning("of another")
+        heard.set()
+
+    runtime.settings.masks.use(source)
+    both = other, partial(runtime.settings.masks.always, "x" * 99)
+    threads = [threading.Thread(target=one, daemon=True) for one in both]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join(10)
+    assert not any(one.is_alive() for one in threads)
+    lines = (runtime.home.logs / "hermes.log").read_text().splitlines()
+    # What is said while nobody can judge it is hidden whole.
+    assert sorted(json.loads(line)["event"] for line in lines) == ["***", "of another"]
