@@ -106,7 +106,7 @@ async def test_what_was_said_is_what_the_person_typed(tmp_path):
     with heard_by(told.append):
         for _ in range(2):
             envelope = Envelope(platform="cli", account="", event_id="1", chat="c", sender="me", message=message)
-            assert await hermes_tool_speech.transform_incoming(ctx, envelope) is None
+            assert await hermes_tool_speech.transform_incoming(ctx, envelope, "s") is None
     assert told == ["You said: What is the time?"], "once"
     with pytest.raises(UserError, match="No words were understood"):
         await talk.run(session, "")
