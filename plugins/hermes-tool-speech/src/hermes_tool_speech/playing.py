@@ -16,7 +16,7 @@ import wave
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from hermes_core.context import PluginContext
 from hermes_core.environment import for_commands
@@ -122,29 +122,40 @@ async def _by_program(words: Sequence[str], sound: Sound) -> None:
         path = folder / "said.wav"
         await asyncio.to_thread(path.write_bytes, sound.wav())
         argv = [word.replace("{input}", str(path)) for word in words]
-        process = await asyncio.create_subprocess_exec(
-            *argv,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.DEVNULL,
-            stderr=asyncio.subprocess.PIPE,
-            env=for_commands(),
-            start_new_session=True,
-        )
-        try:
-            async with asyncio.timeout(sound.seconds + 20):
-                _, errors = await process.communicate()
-        except TimeoutError:
-            raise ToolError(f"{words[0]} did not end.", retry=False) from None
-        finally:
-            if process.returncode is None:
-                with suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-                await process.wait()
-        if process.returncode:
-            last = errors.decode("utf-8", "replace").strip().splitlines()[-1:] or [f"exit {process.returncode}"]
-            raise ToolError(f"{words[0]} failed: {last[0][:200]}", retry=False)
+        with (folder / "errors").open("w+b") as errors:
+            code = await _run(argv, errors, sound.seconds + 20)
+            errors.seek(0)
+            said = errors.read(10_000).decode("utf-8", "replace").strip().splitlines()[-1:]
+        if code:
+            raise ToolError(f"{words[0]} failed: {said[0][:200] if said else f'exit {code}'}", retry=False)
     finally:
         await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+
+
+async def _run(argv: Sequence[str], errors: IO[bytes], seconds: float) -> int:
+    """Run a program to its end; what is cancelled takes all that it started along. Raises ToolError."""
+    null = asyncio.subprocess.DEVNULL
+    starting = asyncio.ensure_future(
+        asyncio.create_subprocess_exec(
+            *argv, stdin=null, stdout=null, stderr=errors, env=for_commands(), start_new_session=True
+        )
+    )
+    process: asyncio.subprocess.Process | None = None
+    try:
+        async with asyncio.timeout(seconds):
+            process = await asyncio.shield(starting)
+            return await process.wait()
+    except TimeoutError:
+        raise ToolError(f"{argv[0]} did not end.", retry=False) from None
+    except OSError as error:
+        raise ToolError(f"{argv[0]} cannot be started: {error.strerror}.", retry=False) from None
+    finally:
+        with suppress(OSError):
+            process = process or await starting  # cancelled as it began
+        if process and process.returncode is None:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            await process.wait()
 
 
 async def _by_device(sound: Sound) -> None:

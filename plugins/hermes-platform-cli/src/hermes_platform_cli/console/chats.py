@@ -84,8 +84,8 @@ class Chats(Console):
 
     async def interrupt(self, chat: str) -> bool:
         if working := self._typed.working.get(chat):
-            stopped = [work.cancel() for work in working]
-            return any(stopped)
+            cancelled = [work.cancel() for work in working]
+            return any(cancelled)
         conversation = self._conversation(chat)
         session = conversation.session.id if conversation.session else conversation.wanted
         try:
@@ -99,7 +99,8 @@ class Chats(Console):
         if conversation.session is None:
             return False
         jobs = self._typed.slash.conversation(conversation, conversation.session).jobs
-        return any([await jobs.stop(one.id) for one in await jobs.list() if one.state in _ALOUD])
+        silenced = [await jobs.stop(one.id) for one in await jobs.list() if one.state in _ALOUD]
+        return any(silenced)
 
     async def _at_hand(self, chat: str) -> AtHand:
         """A chat as slash commands have it."""
