@@ -109,10 +109,10 @@ class Talk:
         """What the model is told with the next message."""
         notes = []
         if self._cut:
-            notes.append(Text(text=f"\n\n({self._cut})", quotes="the voice of this conversation"))
+            notes.append(Text(text=f"({self._cut})", quotes="the voice of this conversation"))
             self._cut = ""
         if not self._told:
-            notes.append(Text(text=f"\n\n{_BRIEF}", quotes="the voice of this conversation"))
+            notes.append(Text(text=_BRIEF, quotes="the voice of this conversation"))
             self._told = True
         return notes
 
@@ -232,7 +232,8 @@ class Talk:
         if self._begun and self._length:
             share = min(1.0, (time.monotonic() - self._begun) / self._length)
         part = piece[: int(len(piece) * share)]
-        part = part if share >= 1 else part[: part.rfind(" ") + 1]  # whole words
+        if share < 1 and " " in piece:
+            part = part[: part.rfind(" ") + 1]  # whole words
         heard = " ".join([*self._pieces[: self._at], part]).strip()
         tail = heard if len(heard) <= _TAIL else f"…{heard[-_TAIL:]}"
         where = f"behind “{tail}”; the person did not hear the rest" if heard else "before a word of it was heard"
