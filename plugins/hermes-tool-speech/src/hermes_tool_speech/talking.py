@@ -27,6 +27,7 @@ RATE = 16_000  # samples a second
 _BLOCK = 480  # samples of one look
 BLOCK = _BLOCK / RATE  # seconds of it: 30 ms
 _LONGEST = 120.0  # seconds of speech
+_DEAD = 5.0  # seconds after which a microphone that gives nothing, not even silence, is closed
 _BEGIN = 10.0  # seconds in which it has to begin
 _BEFORE = 10  # blocks before the first loud one, so that no word loses its begin
 _AT_ONCE = 3  # loud blocks in a row: a click of a key is no speech
@@ -159,7 +160,7 @@ async def _from_device(name: str, *, sign: bool) -> AsyncGenerator[bytes, None]:
             come.get_nowait()
         while True:
             try:
-                async with asyncio.timeout(5.0):
+                async with asyncio.timeout(_DEAD):
                     block = await come.get()
             except TimeoutError:
                 raise UserError("The microphone is closed: nothing comes from it.") from None
