@@ -6,6 +6,9 @@ import os
 import random
 import shutil
 import struct
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -161,6 +164,27 @@ def alive(pid):
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
+
+
+@pytest.mark.skipif(not shutil.which("setpriv"), reason="a system without setpriv does not claim it")
+def test_a_player_is_silent_when_hermes_is_killed(tmp_path):
+    config = player(tmp_path, f"echo $$ > {tmp_path}/pid.new; mv {tmp_path}/pid.new {tmp_path}/pid; exec sleep 300")
+    code = (
+        "import asyncio; from hermes_tool_speech.config import Config\n"
+        "from hermes_tool_speech.playing import Sound, play\n"
+        f"asyncio.run(play(Config(player={config.player!r}), Sound(rate=8_000, channels=1, samples=bytes(4_800_000))))"
+    )
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}  # what a killed one leaves goes with it
+    with subprocess.Popen([sys.executable, "-c", code], env=environment) as process:
+        while not (tmp_path / "pid").is_file():
+            time.sleep(0.02)
+        pid = int((tmp_path / "pid").read_text())
+        assert alive(pid)
+        process.kill()
+    until = time.monotonic() + 20
+    while alive(pid) and time.monotonic() < until:
+        time.sleep(0.02)
+    assert not alive(pid)
 
 
 async def test_a_player_gets_no_secret(tmp_path, monkeypatch):

@@ -36,6 +36,9 @@ _STEP = 0.05  # seconds that a loudspeaker is given at once
 _INSTALL = "pip install 'hermes-tool-speech[talk]', or name a program: tools.speech.player."
 
 
+_WITH_US = ("setpriv", "--pdeathsig", "KILL", "--")  # by which a player is silent at once when Hermes is killed
+
+
 @frozen(kw_only=True)
 class Sound:
     """Samples of 16 bits, one channel or more."""
@@ -134,10 +137,10 @@ async def _by_program(words: Sequence[str], sound: Sound) -> None:
 
 async def _run(argv: Sequence[str], errors: IO[bytes], seconds: float) -> int:
     """Run a program to its end; what is cancelled takes all that it started along. Raises ToolError."""
-    null = asyncio.subprocess.DEVNULL
+    null, first = asyncio.subprocess.DEVNULL, _WITH_US if shutil.which("setpriv") else ()
     starting = asyncio.ensure_future(
         asyncio.create_subprocess_exec(
-            *argv, stdin=null, stdout=null, stderr=errors, env=for_commands(), start_new_session=True
+            *first, *argv, stdin=null, stdout=null, stderr=errors, env=for_commands(), start_new_session=True
         )
     )
     process: asyncio.subprocess.Process | None = None
