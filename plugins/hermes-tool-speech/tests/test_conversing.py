@@ -9,6 +9,7 @@ import struct
 import subprocess
 import sys
 import time
+import types
 from pathlib import Path
 
 import pytest
@@ -185,6 +186,67 @@ def test_a_player_is_silent_when_hermes_is_killed(tmp_path):
     while alive(pid) and time.monotonic() < until:
         time.sleep(0.02)
     assert not alive(pid)
+
+
+class Loudspeaker:
+    """Takes as long for what it is given as that sounds, as a real one does."""
+
+    def __init__(self, error=None):
+        self.error, self.heard, self.aborted, self.form = error, bytearray(), False, {}
+
+    def __call__(self, **form):
+        if self.error:
+            raise self.error
+        self.form = form
+        return self
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def write(self, data):
+        time.sleep(len(data) / 2 / self.form["samplerate"])
+        self.heard += data
+
+    def abort(self):
+        self.aborted = True
+
+
+@pytest.fixture
+def loudspeaker(monkeypatch):
+    def made(error=None):
+        one = Loudspeaker(error)
+        module = types.SimpleNamespace(RawOutputStream=one, PortAudioError=OSError)
+        monkeypatch.setitem(sys.modules, "sounddevice", module)
+        return one
+
+    return made
+
+
+async def test_without_a_player_the_loudspeaker_is_used_and_is_silent_at_once(loudspeaker):
+    one, sound = loudspeaker(), tone(440, 880)
+    await play(Config(), sound)
+    assert (bytes(one.heard), one.form["samplerate"], one.aborted) == (sound.samples, sound.rate, False)
+    one = loudspeaker()
+    task = asyncio.ensure_future(play(Config(), Sound(rate=8_000, channels=1, samples=bytes(16_000 * 60))))
+    while not one.heard:
+        await asyncio.sleep(0.01)
+    task.cancel()
+    await asyncio.wait({task})
+    assert task.cancelled()
+    assert one.aborted
+    assert len(one.heard) < 16_000 * 30, "a minute was not waited for"
+
+
+async def test_a_machine_without_a_loudspeaker_says_so(loudspeaker, monkeypatch):
+    loudspeaker(OSError("Error querying device -1"))
+    with pytest.raises(HermesError, match=r"The loudspeaker cannot be used: Error querying device -1\.(?s:.*)player"):
+        await play(Config(), tone(440))
+    monkeypatch.setitem(sys.modules, "sounddevice", None)
+    with pytest.raises(HermesError, match=r"The loudspeaker cannot be used: (?s:.*)\[talk\]"):
+        await play(Config(), tone(440))
 
 
 async def test_a_player_gets_no_secret(tmp_path, monkeypatch):
