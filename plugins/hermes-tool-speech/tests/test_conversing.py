@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from hermes_core.errors import HermesError
 from hermes_core.types import Blob
+from hermes_tool_speech.checks import checks
 from hermes_tool_speech.config import Config
 from hermes_tool_speech.conversing import sentences
 from hermes_tool_speech.ears import Ears, noticed
@@ -267,6 +268,14 @@ async def test_a_player_that_fails_is_told_in_a_line(tmp_path, body, why):
 async def test_a_player_that_is_not_there_is_told():
     with pytest.raises(HermesError, match="no program no-such-player"):
         await play(Config(player=["no-such-player", "{input}"]), tone(440))
+
+
+@pytest.mark.parametrize(("words", "there"), [(["true", "{input}"], True), (["no-such-player"], False), ([], True)])
+async def test_doctor_says_where_the_player_is_missing(tmp_path, words, there):
+    (check,) = checks(plugin_context(MANIFEST, tmp_path, config=Config(player=words)))
+    missing = [one for one in await check.run() if "no program no-such-player" in one.text]
+    assert bool(missing) != there
+    assert all(one.level == "fault" for one in missing)
 
 
 @pytest.mark.real
