@@ -55,6 +55,7 @@ class Talk:
         self.session_id, self.state, self.since = "", "", 0.0
         self.why = self.said = ""  # why it ended; what was said last, for the person to see
         self._heard: tuple[str, str] = ("", "")  # a turn, and what the model said last in it
+        self._outside = False  # what it said may repeat what is from outside
         self._round: asyncio.Task[None] | None = None
         self._hush = asyncio.Event()
         self._told = False  # the model knows that it is heard and not read
@@ -94,9 +95,9 @@ class Talk:
 
     # --- what turns do ----------------------------------------------------------------------------------------------
 
-    def words(self, session: Session, text: str) -> None:
-        """Keep what the model said last."""
-        self._heard = (session.turn or "", text)
+    def words(self, session: Session, text: str, *, outside: bool) -> None:
+        """Keep what the model said last, and whether it had read what is from ``outside``."""
+        self._heard, self._outside = (session.turn or "", text), outside
 
     async def rest(self) -> None:
         """Be silent and deaf while something else goes on, and keep where an answer was cut."""
@@ -130,7 +131,8 @@ class Talk:
     async def _go_on(self, session: Session, text: str) -> None:
         from hermes_tool_speech.spoken import spoken
 
-        ears, why = self._ears() if self._config.barge_in else None, ""
+        # A loudspeaker may say orders from outside into an open microphone, where they would be the person's.
+        ears, why = self._ears() if self._config.barge_in and not self._outside else None, ""
         try:
             first: Sequence[bytes] = ()
             if pieces := sentences(spoken(text)):

@@ -6,7 +6,7 @@ from attrs import evolve
 
 from hermes_core import hookimpl
 from hermes_core.context import PluginContext
-from hermes_core.types import Envelope, Response, Session, Text, ToolCall, TurnEnd
+from hermes_core.types import Envelope, Request, Response, Session, Text, ToolCall, TurnEnd
 
 if TYPE_CHECKING:
     from hermes_tool_speech.conversing import Talk
@@ -30,7 +30,7 @@ async def on_turn_start(ctx: PluginContext, session: Session) -> None:
 
 
 @hookimpl
-async def post_llm_call(ctx: PluginContext, session: Session, response: Response) -> None:
+async def post_llm_call(ctx: PluginContext, session: Session, request: Request, response: Response) -> None:
     """Hear what may be the answer."""
     from hermes_tool_speech.answering import heard
 
@@ -38,7 +38,8 @@ async def post_llm_call(ctx: PluginContext, session: Session, response: Response
     if (talk := _talk(ctx)) and talk.of(session.id):
         parts = response.message.parts
         calls = any(isinstance(part, ToolCall) for part in parts)
-        talk.words(session, "" if calls else "\n".join(part.text for part in parts if isinstance(part, Text)))
+        text = "" if calls else "\n".join(part.text for part in parts if isinstance(part, Text))
+        talk.words(session, text, outside=session.untrusted or any(one.untrusted for one in request.messages))
 
 
 @hookimpl
