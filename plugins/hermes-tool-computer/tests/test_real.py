@@ -185,6 +185,7 @@ async def test_windows_are_brought_to_the_front(person, place, tmp_path):
         await first.until("click 50 60")
 
 
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("walled", [True, False])
 def test_no_screen_outlives_a_kill(walled, tmp_path, pytestconfig):
     """kill -9 while it is opened, when it stands, and at any moment between."""
