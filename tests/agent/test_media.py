@@ -141,6 +141,28 @@ async def test_what_is_no_answer_is_an_error_of_the_provider(hermes, llm, gives,
     assert await booked(hermes) == []
 
 
+class Confused(ScriptedProvider):
+    """Gives words where a picture or a sound is wanted, and sounds for words."""
+
+    features = frozenset({Feature.SEE, Feature.DRAW, Feature.SPEAK})
+
+    async def see(self, request):
+        return MediaResponse(model="m", blobs=[SOUND])
+
+    async def draw(self, request):
+        return MediaResponse(model="m", texts=["I cannot draw, but here is a poem."])
+
+    async def speak(self, request):
+        return MediaResponse(model="m", texts=["Hello."])
+
+
+@pytest.mark.parametrize("verb", ["see", "draw", "speak"])
+async def test_an_answer_of_the_wrong_kind_is_an_error_of_the_provider(hermes, llm, verb):
+    hermes.tmp_plugin(Confused())
+    with pytest.raises(ProviderError, match=f"gave nothing when it was asked to {verb}"):
+        await llm().media(verb, MediaRequest(texts=("a cat",), blobs=(SOUND,)))
+
+
 async def test_it_needs_the_permission(hermes, llm, scripted):
     hermes.tmp_plugin(scripted())
     with pytest.raises(NotPermitted):

@@ -40,10 +40,10 @@ class MediaCall(StreamedCall):
     def _wrong(self, found: Any) -> str:
         if not isinstance(found, MediaResponse):
             return f"a {type(found).__name__}"
-        given, due = len(found.vectors), len(self._media.texts)
-        if self._verb == "embed" and given != due:
-            return f"{given} vectors for {due} texts"
-        return unsound(found)
+        if self._verb == "embed" and len(found.vectors) != len(self._media.texts):
+            return f"{len(found.vectors)} vectors for {len(self._media.texts)} texts"
+        nothing = not (found.texts if self._verb == "see" else found.blobs or self._verb not in ("draw", "speak"))
+        return unsound(found) or ("nothing" if nothing else "")
 
     def _answered(self, by: Attempt) -> None:
         self.request = evolve(self.request, model=self.result.model)  # it is known now, and so is its price

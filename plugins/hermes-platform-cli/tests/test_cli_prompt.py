@@ -37,7 +37,9 @@ async def keys() -> AsyncIterator[PipeInput]:
         yield pipe
 
 
-def prompt(keys: PipeInput, history: Path | None = None, **settings: object) -> Prompt:
+def prompt(
+    keys: PipeInput, history: Path | None = None, stop: Callable[[], Awaitable[bool]] | None = None, **settings: object
+) -> Prompt:
     config = Config(**settings)  # type: ignore[arg-type]
     return Prompt(
         config,
@@ -45,6 +47,7 @@ def prompt(keys: PipeInput, history: Path | None = None, **settings: object) -> 
         commands=lambda: COMMANDS,
         status=lambda columns: "",
         trouble=_trouble,
+        stop=stop,
         source=keys,
         sink=DummyOutput(),
     )
@@ -79,6 +82,25 @@ async def test_ctrl_c_clears_the_line(keys: PipeInput) -> None:
 async def test_ctrl_c_on_an_empty_line_leaves_the_second_time(keys: PipeInput) -> None:
     with pytest.raises(EOFError):
         await typed(keys, "\x03\x03")
+
+
+@pytest.mark.parametrize("speaks", [True, False])
+async def test_ctrl_c_that_silenced_something_is_no_first_step_to_leaving(keys: PipeInput, speaks: bool) -> None:
+    asked = asyncio.Event()
+
+    async def stop() -> bool:
+        asked.set()
+        return speaks
+
+    asking = asyncio.ensure_future(typed(keys, "\x03", prompt(keys, stop=stop)))
+    await asyncio.wait_for(asked.wait(), 10)
+    await asyncio.sleep(0)
+    keys.send_text("\x03on\r")
+    if speaks:
+        assert await asking == "on"
+    else:
+        with pytest.raises(EOFError):
+            await asking
 
 
 async def test_ctrl_d_leaves(keys: PipeInput) -> None:

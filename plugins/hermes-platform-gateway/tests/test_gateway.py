@@ -351,6 +351,34 @@ async def test_words_answer_a_question_of_a_tool(hermes, scripted):
     assert heard == ["blue"]
 
 
+async def test_a_question_for_words_waits_longer_than_one_for_a_yes_and_than_an_idle_turn(hermes, scripted):
+    hermes.configure(OPEN | {"policy.ask_seconds": 0.05, "gateway.idle_seconds": 1.5})
+    room = Room()
+    hermes.tmp_plugin(scripted([Call("clarify", {"question": "Which?"})], "Good."))
+    hermes.tmp_plugin("hermes_tool_clarify")
+    async with serving(hermes, room):
+        room.write("Paint it.")
+        await room.until("Which?")
+        await asyncio.sleep(3.5)  # there is nothing to wait for: nothing happens
+        room.write("blue")
+        await room.until("Which?", "Good.")
+
+
+async def test_the_model_is_told_that_nobody_answered_in_time_and_the_chat_too(hermes, scripted, monkeypatch):
+    monkeypatch.setattr("hermes_platform_gateway.asks._WORDS", 0.2)
+    hermes.configure(OPEN)
+    room, provider = Room(), scripted([Call("clarify", {"question": "Which?"})], "I took the first.")
+    hermes.tmp_plugin(provider)
+    hermes.tmp_plugin("hermes_tool_clarify")
+    async with serving(hermes, room):
+        room.write("Paint it.")
+        async with asyncio.timeout(20):
+            while "I took the first." not in await room.service.seen():
+                await asyncio.sleep(0.01)
+    read = [p.text for m in provider.requests[1].messages if m.role == "tool" for p in m.parts[0].parts]
+    assert read[0].startswith("There is no answer: nobody answered within 0 minutes. Decide yourself")
+
+
 async def test_what_is_cut_off_goes_on_at_the_next_start(hermes, work, scripted, tmp_path):
     hermes.configure(OPEN | {"gateway.drain_seconds": 0.1})
     room, provider = Room(), scripted([Call("work")], "Done at last.")

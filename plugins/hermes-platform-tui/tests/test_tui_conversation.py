@@ -1,6 +1,7 @@
 """The whole screen over a real kernel: said, answered, asked, stopped, left."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -8,9 +9,9 @@ from textual.screen import ModalScreen
 
 from hermes_core.agent.route.routes import ModelRoutes
 from hermes_core.errors import HermesError
-from hermes_core.kinds import ToolContext, tool
+from hermes_core.kinds import Jobs, ToolContext, tool
 from hermes_core.testing import Bench, Call
-from hermes_core.types import Effect, Message, Session, Text
+from hermes_core.types import Effect, Job, Message, Session, Text
 from hermes_platform_tui.config import Config
 from hermes_platform_tui.tabs import TabRow
 from hermes_platform_tui.terminal.clipboard import Clipboard, Copied
@@ -226,6 +227,32 @@ async def test_ctrl_c_stops_a_turn_and_twice_leaves(hermes: Bench, scripted: Any
         await screen.press("ctrl+c", "ctrl+c")
         await asyncio.wait({screen.carrying}, timeout=10)
         assert screen.carrying.done()
+
+
+async def test_ctrl_c_silences_what_is_said_aloud_where_no_turn_runs(hermes: Bench, scripted: Any) -> None:
+    class Radio(Jobs):
+        """It speaks until it is stopped."""
+
+        name = "radio"
+        plays = True
+
+        async def running(self, session: Session) -> Sequence[Job]:
+            return [Job(id="1", kind="other", title="radio", since=0.0, state="speaking")] if self.plays else []
+
+        async def stop(self, session: Session, job: str) -> bool:
+            self.plays = False
+            return True
+
+    radio = Radio()
+    hermes.tmp_plugin(scripted("Hello."))
+    hermes.tmp_plugin(radio)
+    async with stage(hermes) as screen:
+        await screen.type("Hi.", "enter")
+        await screen.until(lambda: screen.says("model: Hello."))
+        await screen.until(lambda: not screen.view.facts.busy)
+        await screen.press("ctrl+c")
+        await screen.until(lambda: not radio.plays)
+        assert not screen.carrying.done()
 
 
 async def test_commands_of_the_screen_are_in_the_registry_and_work(hermes: Bench, scripted: Any) -> None:

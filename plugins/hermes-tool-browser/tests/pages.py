@@ -50,6 +50,7 @@ PAGES: dict[str, str] = {
     "otherframe": _page("<h1>Outer</h1><iframe src=http://localhost:{port}/inner></iframe>"),
     "srcdoc": _page("<iframe srcdoc=\"<p>Text of srcdoc</p>\"></iframe>"),
     "manyframes": _page("<iframe src=/plain></iframe>" * 150),
+    "tenthousand": _page("<iframe src=/plain></iframe>" * 10_000),
     "shadow": _page(
         "<div id=o></div><div id=c></div><script>"
         "o.attachShadow({mode:'open'}).innerHTML='<button onclick=\"this.textContent=`open pressed`\">Open root</button>';"

@@ -2,6 +2,9 @@
 
 import asyncio
 import contextlib
+import os
+import signal
+from pathlib import Path
 
 import pytest
 
@@ -132,6 +135,35 @@ async def test_ten_thousand_elements_come_in_pieces(go, bench):
     text = await go("longline")
     assert len(text) < 9_000, text[:500]
     assert "Words of it." in await go("manyframes")
+
+
+async def test_ten_thousand_frames_are_cut_and_the_next_page_opens(make, site):
+    bench = make(seconds=5)
+    try:
+        text = await bench.call("navigate", url=f"{site.url}/tenthousand")
+    except ToolError as error:  # on a machine at work it has nothing to show yet
+        text = f"{error.text} {error.hint}"
+    assert len(text) < 9_000
+    assert "Words of it." in await bench.call("navigate", url=f"{site.url}/plain")
+
+
+async def test_a_browser_that_died_between_two_calls_is_told_and_the_next_one_starts(make, site):
+    bench = make()
+    await bench.call("navigate", url=f"{site.url}/plain")
+    named = str(bench.browsing.backend._place.folder).encode()
+    killed = 0
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            if named in path.read_bytes():
+                os.kill(int(path.parent.name), signal.SIGKILL)
+                killed += 1
+    assert killed
+    while bench.browsing and bench.browsing.alive:
+        await asyncio.sleep(0.05)
+    said = await bench.fails("snapshot")
+    assert "browser_navigate" in said, "it says how to go on"
+    assert len(said) < 400
+    assert "Words of it." in await bench.call("navigate", url=f"{site.url}/plain")
 
 
 # --- act ----------------------------------------------------------------------------------------------------------

@@ -106,6 +106,17 @@ async def test_who_does_not_want_to_answer_is_left_alone(answers: list[str], tmp
     assert said.startswith("The person did not want to answer. Do not ask this again. Decide yourself")
 
 
+async def test_what_the_person_wants_instead_is_told(tmp_path: Path) -> None:
+    said = await clarify(Person(tmp_path, Verdict.refused("ann", "ask me tomorrow")), question="Which?")
+    assert said.startswith("The person did not want to answer, who wants this instead: ask me tomorrow. Do not")
+
+
+async def test_nobody_who_answered_in_time_is_no_person_who_did_not_want_to(tmp_path: Path) -> None:
+    late = Verdict(outcome="deny", reason="nobody answered within 60 minutes", by="gateway")
+    said = await clarify(Person(tmp_path, late), question="Which?", choices=["a", "b"])
+    assert said.startswith("There is no answer: nobody answered within 60 minutes. Decide yourself")
+
+
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [

@@ -1,5 +1,7 @@
 """Diagnostics in a turn: below what the file tools say, before the turn ends, and among what runs beside it."""
 
+import asyncio
+import contextlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -8,6 +10,8 @@ import pytest
 
 from hermes_core.testing import Call, ScriptedProvider
 from hermes_core.types import Event, Noticed, Returned
+
+from .conftest import speaking
 
 BROKEN = Call("write_file", {"path": "a.py", "content": "def f(:\n"})
 WHOLE = Call("edit_file", {"path": "a.py", "old": "f(:", "new": "f():\n    return 1"})
@@ -61,3 +65,44 @@ async def test_a_turn_is_sent_on_to_check_once(play: Callable) -> None:
     assert len(said) == 1
     assert "a.py changed, and nothing was run since" in said[0]
     assert "1:7 error: invalid syntax" in said[0]
+
+
+def speakers(work: Path) -> set[int]:
+    """The language servers that run for a folder."""
+    found = set[int]()
+    for path in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if b"speaking.py" in (path / "cmdline").read_bytes() and (path / "cwd").readlink() == work:
+                found.add(int(path.name))
+    return found
+
+
+async def test_one_server_of_a_folder_lives_from_turn_to_turn_and_ends_with_its_session(
+    hermes: Any, scripted: Any, tmp_path: Path
+) -> None:
+    work = tmp_path / "place"
+    work.mkdir()
+    (work / "say.toml").touch()
+    row = speaking("push")["speaking"]
+    steps = list[Any]()
+    for word in ("one", "two"):  # below the second result stands what a machine at work has come late
+        steps += [Call("write_file", {"path": f"{word}.say", "content": f"bad {word}\n"})]
+        steps += [Call("write_file", {"path": f"{word}.txt", "content": "x"}), "Done."]
+    hermes.tmp_plugin(scripted(*steps))
+    for plugin in ("hermes_tool_files", "hermes_tool_diagnostics", "hermes_backend_local"):
+        hermes.tmp_plugin(plugin)
+    more = {"speaking": {"command": list(row.command), "files": dict(row.files), "roots": list(row.roots)}}
+    hermes.configure({"policy.mode": "off", "terminal.backend": "local", "terminal.cwd": str(work)})
+    hermes.configure({"tools.diagnostics": {"servers": "always", "seconds": 4.0, "more": more}})
+    hermes.configure({"backends.local.wall": "none"})
+    seen = []
+    for word in ("one", "two"):
+        told = results([event async for event in hermes.turn("go", session="s")])
+        assert f"no bad {word} here" in "".join(told)
+        seen.append(speakers(work))
+    assert len(seen[0]) == 1
+    assert seen[0] == seen[1], "the second turn asked the server of the first"
+    await hermes.close()
+    async with asyncio.timeout(20):
+        while speakers(work):
+            await asyncio.sleep(0.05)

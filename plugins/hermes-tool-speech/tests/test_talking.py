@@ -3,6 +3,8 @@
 import io
 import math
 import struct
+import sys
+import types
 import wave
 from contextlib import suppress
 
@@ -91,6 +93,35 @@ async def test_a_machine_without_a_microphone_says_so():
             pass
 
 
+class Device:
+    """A microphone that gives some blocks and is unplugged then: its driver says nothing more, and raises nothing."""
+
+    def __init__(self, blocks):
+        self.blocks, self.closed = blocks, False
+
+    def __call__(self, *, callback, **_):
+        self.callback = callback
+        return self
+
+    def __enter__(self):
+        for block in self.blocks:
+            self.callback(block, len(block), None, None)
+
+    def __exit__(self, *_):
+        self.closed = True
+
+
+async def test_a_microphone_that_is_unplugged_is_said_and_let_go(monkeypatch):
+    device = Device([samples((0.03, 20))] * 3)
+    module = types.SimpleNamespace(RawInputStream=device, PortAudioError=OSError)
+    monkeypatch.setitem(sys.modules, "sounddevice", module)
+    monkeypatch.setattr("hermes_tool_speech.talking._DEAD", 0.1)
+    with pytest.raises(UserError, match="The microphone is closed: nothing comes from it"):
+        async for _ in microphone(Config(), sign=False):
+            pass
+    assert device.closed
+
+
 async def test_what_was_said_is_what_the_person_typed(tmp_path):
     path = write(tmp_path / "m.wav", samples((0.5, 20), (1.0, 5_000), (1.0, 20)))
     ctx = plugin_context(
@@ -106,7 +137,7 @@ async def test_what_was_said_is_what_the_person_typed(tmp_path):
     with heard_by(told.append):
         for _ in range(2):
             envelope = Envelope(platform="cli", account="", event_id="1", chat="c", sender="me", message=message)
-            assert await hermes_tool_speech.transform_incoming(ctx, envelope) is None
+            assert await hermes_tool_speech.transform_incoming(ctx, envelope, "s") is None
     assert told == ["You said: What is the time?"], "once"
     with pytest.raises(UserError, match="No words were understood"):
         await talk.run(session, "")

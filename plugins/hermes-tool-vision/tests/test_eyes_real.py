@@ -2,6 +2,7 @@
 
 import io
 import os
+import subprocess
 
 import pytest
 
@@ -10,7 +11,7 @@ from hermes_core.testing import FakeToolContext, FakeWorkspace, plugin_context
 from hermes_core.types import Blob, MediaResponse, Model
 from hermes_tool_vision import eyes
 from hermes_tool_vision.config import Config
-from hermes_tool_vision.eyes import pages_of, read_text, small
+from hermes_tool_vision.eyes import frames_of, pages_of, read_text, small
 from hermes_tool_vision.tool import Look, look_tool
 
 from .test_contract import TestLook as _Kit
@@ -87,6 +88,56 @@ async def test_pages_of_a_pdf_are_pictures(make, context, tmp_path):
     assert "First page" not in said
     with pytest.raises(ToolError, match="has 3 pages"):
         await look_tool(make()).run(context, Look(path="a.pdf", page=9))
+
+
+def film(path, *colours):
+    """A video whose colour changes each second."""
+    given = [word for colour in colours for word in ("-f", "lavfi", "-i", f"color={colour}:size=320x240:rate=10:d=1")]
+    joined = "".join(f"[{number}:v]" for number in range(len(colours))) + f"concat=n={len(colours)}:v=1:a=0"
+    words = ["ffmpeg", "-v", "error", "-y", *given, "-filter_complex", joined, "-pix_fmt", "yuv420p", str(path)]
+    subprocess.run(words, check=True)
+
+
+def colour(blob):
+    """Which of the three is the strongest in the middle of a picture."""
+    return "rgb"[
+        max(range(3), key=lambda at: Image.open(io.BytesIO(blob.data)).convert("RGB").getpixel((160, 120))[at])
+    ]
+
+
+@pytest.mark.parametrize("ending", ["mp4", "webm", "mkv"])
+async def test_a_video_is_seen_by_moments_that_are_spread_over_it(make, tmp_path, ending):
+    path = tmp_path / f"clip.{ending}"
+    film(path, "red", "lime", "blue")
+    video = Blob(media_type=f"video/{ending}", data=path.read_bytes(), name=path.name)
+    found, length = await frames_of(make(), video, 0.0, 3)
+    assert length == pytest.approx(3.0, abs=0.2)
+    assert [colour(one) for one in found] == ["r", "g", "b"]
+    assert found[0].name == f"{path.name}, second 0.5"
+    (one,), _ = await frames_of(make(), video, 1.5, 1)
+    assert colour(one) == "g"
+
+
+async def test_a_look_at_a_video_asks_about_its_frames_and_says_that_it_is_deaf(make, context, tmp_path):
+    film(tmp_path / "clip.mp4", "red", "blue")
+    replies = [MediaResponse(model="eyes", texts=[f"Colour {number}."]) for number in range(4)]
+    said = await look_tool(make(*replies)).run(context, Look(path="clip.mp4"))
+    assert said.startswith("clip.mp4 is 2 seconds long; its sound was not heard.")
+    assert all(f"Colour {number}." in said for number in range(4))
+    with pytest.raises(ToolError, match=r"it has 2\.0 seconds"):
+        await look_tool(make()).run(context, Look(path="clip.mp4", second=9))
+    for data in (b"no video", (tmp_path / "clip.mp4").read_bytes()[:700]):
+        (tmp_path / "broken.mp4").write_bytes(data)
+        with pytest.raises(ToolError, match="could not be looked at") as failed:
+            await look_tool(make()).run(context, Look(path="broken.mp4"))
+        assert len(str(failed.value)) < 400
+
+
+async def test_without_ffmpeg_it_says_what_to_install(make, context, tmp_path, monkeypatch):
+    (tmp_path / "clip.mp4").write_bytes(b"x")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ToolError, match=r"there is no ffmpeg(?s:.*)apt install ffmpeg"):
+        await look_tool(make()).run(context, Look(path="clip.mp4"))
 
 
 async def test_a_large_picture_is_made_smaller_and_a_small_one_stays(make):

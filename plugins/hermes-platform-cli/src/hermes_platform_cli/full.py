@@ -235,6 +235,7 @@ class Full:
             complete=lambda line: self._console.complete(self._chat, line),
             status=self._status_line,
             trouble=self._trouble,
+            stop=lambda: self._console.interrupt(self._chat),
             source=self._source,
             sink=self._sink,
         )

@@ -1,5 +1,6 @@
 """The input line. Imports prompt_toolkit: only when the first prompt is due."""
 
+import asyncio
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
@@ -92,6 +93,7 @@ class Prompt:
         status: Callable[[int], str],
         trouble: Callable[[str], None],
         complete: Complete | None = None,
+        stop: Callable[[], Awaitable[bool]] | None = None,
         source: Input | None = None,
         sink: Output | None = None,
         clock: Callable[[], float] = time.monotonic,
@@ -101,6 +103,7 @@ class Prompt:
         self._clock = clock
         self._pastes = Pastes(config.paste_lines, config.paste_characters)
         self._hinted = float("-inf")
+        self._stop, self._stopping = stop, set[asyncio.Future[None]]()
         self._session: PromptSession[str] = PromptSession(
             message=[("class:prompt", f"{config.prompt} ")],
             multiline=True,
@@ -162,7 +165,14 @@ class Prompt:
             return
         else:
             self._hinted = self._clock()
+            self._stopping = {asyncio.ensure_future(self._stopped())}
         app.invalidate()
+
+    async def _stopped(self) -> None:
+        """What goes on beside the prompt is stopped, and then nobody wanted to leave."""
+        if self._stop is not None and await self._stop():
+            self._hinted = float("-inf")
+            self._session.app.invalidate()
 
     async def above(self, show: Callable[[], None]) -> None:
         """Print something above the open prompt."""

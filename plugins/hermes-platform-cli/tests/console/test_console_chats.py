@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 from hermes_core.errors import NotPermitted, UnknownName
 from hermes_core.hooks import hookimpl
@@ -102,6 +103,24 @@ async def test_work_is_listed_shown_and_stopped_and_who_fails_costs_nobody(open_
     assert not await chats.stop_job("c", "kitchen:tea")
     assert not await chats.stop_job("c", "nobody:1")
     assert [job.id for job in await chats.jobs("c")] == ["kitchen:soup"]
+
+
+class Radio(Kitchen):
+    """It speaks, and something boils that nobody hears."""
+
+    async def running(self, session: Session) -> Sequence[Job]:
+        return [
+            evolve(job, state="speaking" if job.id == "tea" else "running") for job in await super().running(session)
+        ]
+
+
+async def test_the_key_that_stops_a_turn_silences_what_is_said_aloud(open_chats: Any, scripted: Any) -> None:
+    chats = await open_chats(scripted(), Radio())
+    assert not await chats.interrupt("c"), "nothing was said here yet"
+    assert len(await chats.jobs("c")) == 2
+    assert await chats.interrupt("c")
+    assert [job.id for job in await chats.jobs("c")] == ["kitchen:soup"]
+    assert not await chats.interrupt("c")
 
 
 async def test_nothing_is_looked_at_or_stopped_without_the_permission(open_chats: Any, scripted: Any) -> None:

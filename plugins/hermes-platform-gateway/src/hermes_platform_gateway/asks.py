@@ -31,6 +31,7 @@ __all__ = ["Asks"]
 _MOST = 50  # open questions of one person that are looked through
 _ALL = 1000
 _HOUR = 3600.0
+_WORDS = _HOUR  # that a question for words waits: nothing is allowed by not answering it
 _LOOK = 0.5  # seconds between two looks at whether it was answered
 _OVER = {"expired": "Nobody answered in time.", "withdrawn": "This is not asked any more."}
 
@@ -40,13 +41,12 @@ class Asks:
 
     def __init__(self, ctx: PluginContext, turns: Turns, senders: Senders) -> None:
         self._ctx, self._turns, self.senders = ctx, turns, senders
-        self._seconds = ctx.host.section("policy").ask_seconds
         self._limits = limits_of(ctx)
         self.bundles = Bundles(ctx, senders)
         self._tidying: set[asyncio.Task[None]] = set()
 
     async def ask(self, of: Asked, question: Question) -> Verdict | None:
-        """Ask, and wait for the answer; None when none came in time. A cancelled question stays in the chat."""
+        """Ask, and wait for the answer. A cancelled question stays in the chat."""
         person = (await speaker(self._ctx, of.address, of.owner)).person
         if not self._limits.asks(person, of.session_id, question.id):
             return await self._too_many(of)
@@ -77,7 +77,7 @@ class Asks:
         await self._ctx.approvals.ask(session, evolve(wanted, kind=question.kind, choices=tuple(question.choices)))
         await self._put(of, question)
         try:
-            async with asyncio.timeout(self._seconds):
+            async with asyncio.timeout(_WORDS):
                 while True:
                     row = await self._ctx.approvals.find(of.owner, number)
                     if row.state != "open":
@@ -86,20 +86,23 @@ class Asks:
         except TimeoutError:
             with contextlib.suppress(UserError):  # somebody answered at the last moment
                 await self._ctx.approvals.settle(of.owner, number, Verdict(outcome="deny"), expired=True)
-            return None
+            return Verdict(outcome="deny", reason=f"nobody answered within {_WORDS / 60:.0f} minutes", by="gateway")
 
     async def private_chat(self, person: Principal, envelope: Envelope) -> KnownChat | None:
         """The chat of a person with the same bot where nobody else reads, now; None where they have none."""
         chat = await private_chat(self._ctx, person, envelope)
         return chat if chat and await self.senders.alone(chat) else None
 
-    async def is_open(self, owner: Principal, session_id: str) -> bool:
-        """Whether a question for a yes of a session waits for its answer; so it is taken while nobody can tell."""
+    async def is_open(self, owner: Principal, session_id: str, *, lasting: bool) -> bool:
+        """Whether a question of a session waits for its answer, of those for a yes only a ``lasting`` one.
+
+        So it is taken while nobody can tell.
+        """
         try:
             rows = await self._ctx.approvals.list(owner, limit=_ALL, admin=True)
         except StoreError:
             return True
-        return any(row.kind == "approval" and row.session_id == session_id for row in rows)
+        return any(row.session_id == session_id and (lasting or row.kind != "approval") for row in rows)
 
     async def waits(self, owner: Principal, session_id: str, person: Principal) -> Approval | None:
         """The question that waits for the words of somebody in a session: of a turn that runs, or is to go on."""

@@ -156,16 +156,17 @@ class TurnWorker:
     ) -> AsyncGenerator[Event, None]:
         """The events of a turn. One that gives no sign of life is stopped, and its chat told so.
 
-        Not while a question of it is open that is ``lasting``.
+        Not while a question of it is open that is ``lasting``, or asks for words: that one ends by itself.
         """
         seconds = gateway_settings(self._ctx).idle_seconds or None
         while True:
             coming = asyncio.ensure_future(anext(events, None))
             try:
-                asks = lasting
-                while asks and not (await asyncio.wait({coming}, timeout=seconds))[0]:
-                    asks = await self._asks.is_open(owner, session_id)
-                await asyncio.wait({coming}, timeout=seconds)  # once it is answered, there is as long again
+                asks = False
+                while not (await asyncio.wait({coming}, timeout=seconds))[0]:
+                    before, asks = asks, await self._asks.is_open(owner, session_id, lasting=lasting)
+                    if not before and not asks:  # once it is answered, there is as long again
+                        break
                 if not coming.done():
                     await self._ctx.turns.interrupt(session_id, owner=owner)
                     if asked:

@@ -256,7 +256,7 @@ class HermesApp(SafeApp[int]):
             self.leave()
             return
         self._stopped_at = now
-        if self.view.facts.busy and await self.view.interrupt():
+        if await self.view.interrupt():  # a turn, or what is said aloud beside it
             self.notify("Stopping. Ctrl+C again leaves.", timeout=_AGAIN)
         elif self.view.composer.text or self.view.composer.attachments:
             self.view.composer.clear()

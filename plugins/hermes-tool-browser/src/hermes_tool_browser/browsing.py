@@ -33,6 +33,7 @@ _T = TypeVar("_T")
 _TABS = 12  # open at one time; what a page opens beyond is closed
 _DOWNLOADS = 10  # waiting to be saved
 _PATIENCE = 300.0  # seconds that a dialog waits for an answer
+_FRAMES = 1_000  # of a page that another one is opened in the place of
 _SETTLE = 1.5  # seconds that what an act began may take to change the page
 _LOOK = 20.0  # seconds that a snapshot may take
 _WORDS = "() => String(document.body ? document.body.innerText : '').slice(0, 200000)"
@@ -152,6 +153,13 @@ class Browsing:
         self._news.clear()
         self._current = tab.number
         return tab
+
+    async def relieve(self) -> bool:
+        """Close a tab whose page has too many frames to be left in time; False where that cannot be done either."""
+        async with self.lock:
+            if self.alive and self.tabs and len(self.tab.page.frames) > _FRAMES:
+                await self.unstick()
+            return self.alive
 
     def select(self, number: int) -> Tab:
         """Work in another one. Raises ToolError."""

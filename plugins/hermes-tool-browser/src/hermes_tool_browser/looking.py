@@ -85,11 +85,15 @@ def _pages(ctx: PluginContext) -> Sequence[Tool]:
         """Open a web page in the browser. Gives its accessibility tree; act on elements by their ref."""
         check_url(given.url, ctx.urls)
         browsing: Browsing = await context.resource("browser")
+        notes = list[str]()
+        if not await browsing.relieve():
+            browsing = await context.resource("browser")
+            notes.append("The page before did not let go, so the browser was started anew, without its logins.")
         async with browsing.lock:
             if _may_fill(context.offer()):
                 await browsing.watch()
             tab = browsing.tab if browsing.tabs else await browsing.new_tab()
-            notes = await _opened(browsing, tab, given.url)
+            notes += await _opened(browsing, tab, given.url)
             return "\n".join([*notes, await shown(browsing, tab, _whole(browsing, tab))])
 
     @tool(toolset="browser", idempotent=True, untrusted=True, touches=alone)

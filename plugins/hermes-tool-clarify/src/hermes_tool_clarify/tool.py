@@ -12,11 +12,12 @@ from hermes_core.types import Effect, Question, Session, Verdict
 from hermes_core.values import frozen
 
 OTHER = "something else"  # the choice that leads to an answer in the person's own words
-WAIT = 3600.0  # seconds a person may take to answer
+WAIT = 3630.0  # seconds a person may take to answer; a chat says after an hour that nobody did
 _MOST_CHOICES = 4
 _QUESTION = 4_000  # characters
 _CHOICE = 200
 
+_REFUSED = Verdict.refused("").reason
 _GO_ON = "Decide yourself what is most sensible, and say in your answer what you assumed."
 
 
@@ -92,6 +93,9 @@ def _told(verdict: Verdict, said: str, offered: Sequence[str]) -> str:
     """What the model reads: the answer, or that there is none."""
     if verdict.outcome == "allow" and said:
         return f"The person chose: {said}" if said in offered else f"The person answered: {said}"
-    if verdict.outcome != "allow" and verdict.by:
-        return f"The person did not want to answer. Do not ask this again. {_GO_ON}"
-    return f"Nobody is here to answer. {_GO_ON}"
+    if verdict.outcome == "allow" or not verdict.by:
+        return f"Nobody is here to answer. {_GO_ON}"
+    if verdict.reason and not verdict.reason.startswith(_REFUSED):  # nobody came, or was asked
+        return f"There is no answer: {verdict.reason}. {_GO_ON}"
+    instead = verdict.reason.removeprefix(_REFUSED)
+    return f"The person did not want to answer{instead}. Do not ask this again. {_GO_ON}"

@@ -137,7 +137,7 @@ def _likeness(hit: Hit, query: str) -> int:
     found = {word.casefold() for word in _MARKED.findall(hit.snippet)}
     plain = _plain(hit).casefold()
     asks = hit.role == "user" and plain.rstrip().endswith(("?", "\uff1f"))
-    return 2 * len(found) + 2 * (query.casefold() in plain) - (hit.role == "tool") - 2 * asks
+    return 2 * len(found) + 2 * (query.replace('"', "").casefold() in plain) - (hit.role == "tool") - 2 * asks
 
 
 def _plain(hit: Hit) -> str:

@@ -2,25 +2,30 @@
 
 from hermes_core import hookimpl
 from hermes_core.context import PluginContext
-from hermes_core.types import Blob, Envelope, Message, Response, Session, TurnEnd, Verdict
+from hermes_core.types import Blob, Envelope, Message, Session, Verdict
 from hermes_tool_speech.registering import (
     register_checks,
+    register_jobs,
     register_services,
     register_slash_commands,
     register_tools,
 )
+from hermes_tool_speech.turning import on_session_end, on_turn_end, on_turn_start, post_llm_call, with_notes
 
-__all__ = ["register_checks", "register_services", "register_slash_commands", "register_tools"]
+__all__ = [
+    "on_session_end", "on_turn_end", "on_turn_start", "post_llm_call",
+    "register_checks", "register_jobs", "register_services", "register_slash_commands", "register_tools",
+]  # fmt: skip
 
 
 @hookimpl
-async def transform_incoming(ctx: PluginContext, envelope: Envelope) -> Envelope | None:
+async def transform_incoming(ctx: PluginContext, envelope: Envelope, session_id: str) -> Envelope | None:
     """Put what was said in place of each voice note."""
     if talked := ctx.state.pop("talked", ""):  # a terminal shows `/talk`, and not what was understood
         ctx.tell(f"You said: {talked}")
     sounds = [p for p in envelope.message.parts if isinstance(p, Blob) and p.media_type.startswith("audio/")]
     if not sounds or not ctx.config.write_down:
-        return None
+        return await with_notes(ctx, envelope, session_id)
     from hermes_tool_speech.notes import written_down
 
     return await written_down(ctx, envelope, sounds)
@@ -42,19 +47,3 @@ async def transform_outgoing(ctx: PluginContext, session: Session, message: Mess
     from hermes_tool_speech.answering import instead
 
     return await instead(ctx, session, message)
-
-
-@hookimpl
-async def post_llm_call(ctx: PluginContext, session: Session, response: Response) -> None:
-    """Hear what may be the answer."""
-    from hermes_tool_speech.answering import heard
-
-    heard(ctx, session, response)
-
-
-@hookimpl
-async def on_turn_end(ctx: PluginContext, session: Session, end: TurnEnd) -> None:
-    """Have the answer spoken, where its chat wishes that."""
-    from hermes_tool_speech.answering import over
-
-    await over(ctx, session, end)

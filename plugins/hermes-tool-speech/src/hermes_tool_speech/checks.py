@@ -29,6 +29,10 @@ def checks(ctx: PluginContext) -> Sequence[Check]:
                 found.append(Finding(level="fault", text=why, fix="Set another one, or install it."))
             else:
                 found.append(Finding(level="ok", text=f"{way.name} {verb}"))
+        player = getattr(ctx.config, "player", ())
+        if player and not shutil.which(player[0]):
+            text = f"there is no program {player[0]}, so nothing is said aloud in `/talk on`"
+            found.append(Finding(level="fault", text=text, fix="Install it, or set tools.speech.player."))
         if not shutil.which("ffmpeg"):
             text = "there is no ffmpeg, so answers go out as files and not as voice notes"
             found.append(Finding(level="warning", text=text, fix="apt install ffmpeg"))

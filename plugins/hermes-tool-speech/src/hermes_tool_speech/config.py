@@ -55,4 +55,12 @@ class Config:
     threshold: int = option(
         "How loud speech is, of 32,767; what is quieter is silence.", default=200, validator=[ge(1), le(30_000)]
     )
+    player: list[str] = option(
+        "The program that plays what is said in `/talk on`, with {input}; empty: the usual loudspeaker.",
+        factory=list,
+        example=["paplay", "{input}"],
+    )
+    barge_in: bool = option(
+        "Let speech cut off what is being said in `/talk on`; else only a key does. Headphones help.", default=True
+    )
     seconds: int = option("The longest that speaking or hearing may take.", default=120, validator=[ge(1), le(280)])

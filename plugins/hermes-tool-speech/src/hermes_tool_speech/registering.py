@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from hermes_core import Tool, hookimpl
 from hermes_core.context import PluginContext
-from hermes_core.kinds import Service
+from hermes_core.kinds import Jobs, Service
 from hermes_core.types import Check, SlashCommand
 
-__all__ = ["register_checks", "register_services", "register_slash_commands", "register_tools"]
+__all__ = ["register_checks", "register_jobs", "register_services", "register_slash_commands", "register_tools"]
 
 
 @hookimpl
@@ -25,6 +25,14 @@ def register_slash_commands(ctx: PluginContext) -> Sequence[SlashCommand]:
     from hermes_tool_speech.talking import talk_command
 
     return [voice_command(ctx), talk_command(ctx)]
+
+
+@hookimpl
+def register_jobs(ctx: PluginContext) -> Sequence[Jobs]:
+    """The conversation that is spoken, as work that a person sees and ends."""
+    from hermes_tool_speech.conversing import Talks, talk_of
+
+    return [Talks(talk_of(ctx))]
 
 
 @hookimpl

@@ -1,6 +1,7 @@
-"""Pictures made small, pages of PDFs as pictures, and text read in pictures: done behind a wall, without the network.
+"""Pictures made small, pages of PDFs and moments of videos as pictures, and text read in pictures.
 
-A picture and a PDF come from anybody, and what decodes them is large.
+All of it is done behind a wall, without the network.
+A picture, a PDF and a video come from anybody, and what decodes them is large.
 """
 
 import asyncio
@@ -16,7 +17,7 @@ from hermes_core.context import PluginContext
 from hermes_core.errors import ToolError, UserError
 from hermes_core.types import Blob, ExecRequest
 
-__all__ = ["can_read", "pages_of", "read_text", "small"]
+__all__ = ["can_read", "frames_of", "pages_of", "read_text", "small"]
 
 _SIDE = 2_000  # pixels of the longer side; more is no help to a model
 _AS_IT_IS = 3_500_000  # bytes of a picture that nobody needs to make smaller
@@ -52,6 +53,18 @@ async def pages_of(ctx: PluginContext, pdf: Blob, first: int, many: int) -> tupl
     found = [(number, made[name]) for number in range(first, first + many) if (name := f"page-{number}.jpg") in made]
     name = pdf.name or "the PDF"
     return [Blob(media_type="image/jpeg", data=data, name=f"{name}, page {number}") for number, data in found], count
+
+
+async def frames_of(ctx: PluginContext, video: Blob, first: float, many: int) -> tuple[list[Blob], float]:
+    """Pictures of a video, spread over what comes after a second of it; how long it is. Raises UserError, ToolError."""
+    if gone := [name for name in ("ffmpeg", "ffprobe") if not shutil.which(name)]:
+        raise UserError(f"Videos cannot be seen here: there is no {gone[0]}.", hint="apt install ffmpeg")
+    data = await asyncio.to_thread(_bytes, video)
+    made = await _looked(ctx, "frames", data, "{out}", str(first), str(many), str(_SIDE))
+    length = float(made.pop("").decode().strip().splitlines()[-1])
+    moments = sorted((float(name[6:-4]), found) for name, found in made.items())
+    name = video.name or "the video"
+    return [Blob(media_type="image/jpeg", data=one, name=f"{name}, second {at:g}") for at, one in moments], length
 
 
 async def read_text(ctx: PluginContext, picture: Blob) -> str:

@@ -1,4 +1,4 @@
-"""The tool ``look``: a question about pictures, or pages of a PDF, that lie in the workspace."""
+"""The tool ``look``: a question about pictures, pages of a PDF, or moments of a video, that lie in the workspace."""
 
 import mimetypes
 from collections.abc import Sequence
@@ -13,17 +13,19 @@ from hermes_core.types import Blob, Effect, Text
 __all__ = ["look_tool"]
 
 _MOST = 8  # pictures of one call
+_FRAMES = 4  # of a video, where nobody says how many
 
 
 @settings
 class Look:
     """What the model gives."""
 
-    path: str = option("Path of the picture, or PDF.")
+    path: str = option("Path of the picture, PDF or video.")
     question: str = option("What you want to know.", default="")
     others: Sequence[str] = option("Paths of more.", factory=list)
     page: int = option("First page of a PDF.", default=1, validator=ge(1))
-    pages: int = option("How many, at most 8.", default=1, validator=[ge(1), le(_MOST)])
+    second: float = option("Where to begin in a video.", default=0.0, validator=ge(0))
+    pages: int = option("How many pages or frames, at most 8.", default=0, validator=[ge(0), le(_MOST)])
 
 
 def look_tool(ctx: PluginContext) -> Tool:
@@ -38,7 +40,7 @@ def look_tool(ctx: PluginContext) -> Tool:
         seconds=600.0,
     )
     async def look(context: ToolContext, wanted: Look) -> ToolOutput:
-        """Look at pictures in files, or pages of PDFs."""
+        """Look at pictures in files, pages of PDFs, or frames of videos."""
         from hermes_tool_vision.describing import sees, words_for
         from hermes_tool_vision.eyes import small
 
@@ -71,19 +73,23 @@ def look_tool(ctx: PluginContext) -> Tool:
 
 async def _pictures(ctx: PluginContext, context: ToolContext, path: str, wanted: Look) -> tuple[str, list[Blob]]:
     """The pictures that a file is, and what is to be told of it. Raises ToolError."""
-    from hermes_tool_vision.eyes import pages_of
+    from hermes_tool_vision.eyes import frames_of, pages_of
 
     kind = mimetypes.guess_type(path)[0] or ""
-    if not kind.startswith("image/") and kind != "application/pdf":
-        raise ToolError(f"{path} is no picture by its name.", hint="Give a PNG, JPEG, GIF or WebP file, or a PDF.")
+    if not kind.startswith(("image/", "video/")) and kind != "application/pdf":
+        hint = "Give a PNG, JPEG, GIF or WebP file, a PDF, or a video."
+        raise ToolError(f"{path} is no picture by its name.", hint=hint)
     data = await context.workspace.read(path)
     if not data:
         raise ToolError(f"{path} is empty.")
     blob = Blob(media_type=kind, data=data, name=path)
-    if kind != "application/pdf":
+    if kind.startswith("image/"):
         return "", [blob]
     try:
-        found, count = await pages_of(ctx, blob, wanted.page, wanted.pages)
+        if kind.startswith("video/"):
+            found, length = await frames_of(ctx, blob, wanted.second, wanted.pages or _FRAMES)
+            return f"{path} is {length:g} seconds long; its sound was not heard.", found
+        found, count = await pages_of(ctx, blob, wanted.page, wanted.pages or 1)
     except HermesError as error:
         raise ToolError(error.text, hint=error.hint, retry=False) from error
     if not found:

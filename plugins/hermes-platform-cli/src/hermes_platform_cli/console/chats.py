@@ -15,6 +15,8 @@ from hermes_platform_cli.console.typed import TypedCommands
 
 __all__ = ["Chats"]
 
+_ALOUD = ("speaking", "listening")  # states of a job that the key ends which stops a turn
+
 
 class Chats(Console):
     """A console over one kernel. ``require`` raises NotPermitted for what the platform's plugin may not ask for."""
@@ -82,14 +84,23 @@ class Chats(Console):
 
     async def interrupt(self, chat: str) -> bool:
         if working := self._typed.working.get(chat):
-            stopped = [work.cancel() for work in working]
-            return any(stopped)
+            cancelled = [work.cancel() for work in working]
+            return any(cancelled)
         conversation = self._conversation(chat)
         session = conversation.session.id if conversation.session else conversation.wanted
         try:
-            return bool(session) and await self._ctx.turns.interrupt(session)
+            stopped = bool(session) and await self._ctx.turns.interrupt(session)
         except UnknownName:  # nothing was said in it yet
             return False
+        return stopped or await self._silenced(conversation)
+
+    async def _silenced(self, conversation: Conversation) -> bool:
+        """End what is said aloud beside a chat, or listened to; whether there was any."""
+        if conversation.session is None:
+            return False
+        jobs = self._typed.slash.conversation(conversation, conversation.session).jobs
+        silenced = [await jobs.stop(one.id) for one in await jobs.list() if one.state in _ALOUD]
+        return any(silenced)
 
     async def _at_hand(self, chat: str) -> AtHand:
         """A chat as slash commands have it."""
