@@ -1,0 +1,80 @@
+"""How a server is reached: a program that is started, or an address; with the secrets that its settings name."""
+
+import re
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+from hermes_core.context import PluginContext
+from hermes_core.errors import UserError
+from hermes_tool_mcp.config import ServerSettings
+from hermes_tool_mcp.connection import Opens
+
+if TYPE_CHECKING:
+    import httpx2
+
+__all__ = ["filled", "opening"]
+
+_SECRET = re.compile(r"\$\{([A-Za-z_]\w*)\}")
+_CONNECT, _READ = 30.0, 300.0  # seconds
+
+
+def filled(ctx: PluginContext, name: str, values: Mapping[str, str]) -> dict[str, str]:
+    """Return values with their secrets in them. Raises UserError for one that is not set, or not of a server."""
+
+    def secret(match: re.Match[str]) -> str:
+        if not match[1].startswith("MCP_"):
+            raise UserError(
+                f"The MCP server {name} names the secret {match[1]}.", hint="Secrets of servers begin with MCP_."
+            )
+        if not (value := ctx.secrets.get(match[1])):
+            hint = f"Set it: {ctx.program} config set {match[1]} VALUE"
+            raise UserError(f"The MCP server {name} needs the secret {match[1]}, which is not set.", hint=hint)
+        return value
+
+    return {key: _SECRET.sub(secret, value) for key, value in values.items()}
+
+
+def opening(
+    ctx: PluginContext, name: str, server: ServerSettings, folder: str, auth: "httpx2.Auth | None" = None
+) -> Opens:
+    """Return what opens the streams of a server. ``auth`` is its login where there is another than what is kept."""
+
+    @asynccontextmanager
+    async def local(ended: Callable[[str], None]) -> AsyncIterator[tuple[Any, Callable[[], str]]]:
+        from hermes_tool_mcp.place import started
+
+        env = filled(ctx, name, server.env)
+        async with started(ctx, name, server, env, folder, ended) as (streams, said):
+            yield streams, said.tail
+
+    @asynccontextmanager
+    async def remote(_ended: Callable[[str], None]) -> AsyncIterator[tuple[Any, Callable[[], str]]]:
+        import httpx2
+
+        headers = filled(ctx, name, server.headers)
+        login = auth if auth is not None else _kept_login(ctx, name, server)
+        if server.transport == "sse":
+            from mcp.client.sse import sse_client
+
+            async with sse_client(server.url, headers=headers, timeout=_CONNECT, auth=login) as streams:
+                yield streams, str
+            return
+        from mcp.client.streamable_http import streamable_http_client
+
+        patience = httpx2.Timeout(_CONNECT, read=max(_READ, server.timeout))
+        async with (
+            httpx2.AsyncClient(headers=headers, auth=login, timeout=patience) as client,
+            streamable_http_client(server.url, http_client=client) as streams,
+        ):
+            yield streams, str
+
+    return local if server.command else remote
+
+
+def _kept_login(ctx: PluginContext, name: str, server: ServerSettings) -> "httpx2.Auth | None":
+    """Return the login that was made before; None where there was none."""
+    from hermes_tool_mcp.login import Tokens, kept_login
+
+    tokens = Tokens(ctx.paths.data, name, server.url)
+    return kept_login(ctx, name, server, tokens) if tokens.there else None
