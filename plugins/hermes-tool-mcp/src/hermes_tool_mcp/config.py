@@ -45,7 +45,9 @@ class ServerSettings:
         factory=dict,
         example={"Authorization": "Bearer ${MCP_TOKEN}"},
     )
-    client_id: str = option("Who Hermes is to its login, where that knows only whom it was told of.", default="")
+    client_id: str = option(
+        "Who Hermes is to its login, or the address that says so; left out: it registers itself.", default=""
+    )
     client_secret: str = option("The secret of that; ${MCP_NAME} stands for the secret of that name.", default="")
     include: list[str] = option(
         "Its tools that are offered, as globs; left out: all.", factory=list, example=["read_*"]

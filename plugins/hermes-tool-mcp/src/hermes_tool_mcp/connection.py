@@ -126,7 +126,10 @@ class Connection:
             raise
         except BaseException as error:
             self._failed += 1
-            self.why = plain(error)
+            first = _first(error)
+            self.why = plain(first)
+            if isinstance(first, HermesError) and not up.done():  # of us, with its mend
+                up.set_exception(ToolError(first.text, hint=first.hint, retry=False))
             if not isinstance(error, Exception | BaseExceptionGroup):
                 raise
         finally:
@@ -339,10 +342,15 @@ async def _prompts(client: "Client") -> Sequence[dict[str, Any]]:
     return found[:_PROMPTS]
 
 
-def plain(error: BaseException) -> str:
-    """Say in one line what an error is; of a group what its first says."""
+def _first(error: BaseException) -> BaseException:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
+    return error
+
+
+def plain(error: BaseException) -> str:
+    """Say in one line what an error is; of a group what its first says."""
+    error = _first(error)
     if isinstance(error, HermesError):
         return error.text
     text = " ".join(str(error).split())

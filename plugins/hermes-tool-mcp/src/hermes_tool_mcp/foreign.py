@@ -42,7 +42,13 @@ class Foreign:
         """What it is, in a line."""
         if url := self.settings.get("url"):
             return str(url)
-        return " ".join([str(self.settings.get("command", "")), *map(str, self.settings.get("args") or ())])
+        return " ".join([str(self.settings.get("command", "")), *self.args])
+
+    @property
+    def args(self) -> list[str]:
+        """What its program is given."""
+        given = self.settings.get("args")
+        return [str(one) for one in given] if isinstance(given, list) else []
 
 
 def found(home: Path, folder: Path) -> Iterator[Foreign]:
@@ -107,7 +113,7 @@ def taken(one: Foreign, environ: Mapping[str, str]) -> tuple[dict[str, JSON], di
             settings["headers"] = headers
         return settings, secrets, wanting
     settings["command"] = str(one.settings["command"])
-    if args := [str(arg) for arg in one.settings.get("args") or ()]:
+    if args := one.args:
         settings["args"] = args
     if env := mapped("env"):
         settings["env"] = env

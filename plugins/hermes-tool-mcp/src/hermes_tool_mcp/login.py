@@ -131,10 +131,13 @@ def _provider(
         async def _initialize(self) -> None:
             await super()._initialize()
             kept, context = tokens.read(), self.context
-            if context.client_info is None and server.client_id:
+            if context.client_info is None and server.client_id and not server.client_id.startswith("https://"):
                 given = filled(ctx, name, {"secret": server.client_secret})["secret"]
                 context.client_info = OAuthClientInformationFull(
-                    client_id=server.client_id, client_secret=given or None, redirect_uris=[AnyUrl(redirect)]
+                    client_id=server.client_id,
+                    client_secret=given or None,
+                    redirect_uris=[AnyUrl(redirect)],
+                    token_endpoint_auth_method="client_secret_basic" if given else "none",
                 )
             if kept.get("ends"):
                 context.token_expiry_time = kept["ends"] - _EARLY
@@ -153,7 +156,8 @@ def _provider(
 
     tokens.beside = beside
     metadata = OAuthClientMetadata(client_name="Hermes", redirect_uris=[AnyUrl(redirect)])
-    provider = Lasting(server.url, metadata, tokens, show, answer)
+    document = server.client_id if server.client_id.startswith("https://") else None
+    provider = Lasting(server.url, metadata, tokens, show, answer, client_metadata_url=document)
     return provider
 
 
@@ -199,6 +203,10 @@ class Callback:
                 return await asyncio.shield(self._answer)
         except TimeoutError:
             raise UserError("Nobody logged in within ten minutes.") from None
+
+    def again(self) -> None:
+        """Hear another answer."""
+        self._answer = asyncio.get_running_loop().create_future()
 
     def give(self, text: str) -> None:
         """Take an answer that came another way."""

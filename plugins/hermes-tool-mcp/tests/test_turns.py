@@ -1,0 +1,187 @@
+"""Servers in conversations: what is offered, what asks, and what of a sent request never changes."""
+
+import asyncio
+import json
+import time
+
+import pytest
+
+from hermes_core.testing import Call
+from hermes_core.types import Returned, Text
+from hermes_tool_mcp.config import ServerSettings
+from hermes_tool_mcp.lists import Listed, ListedTool, Lists, mark_of
+
+from .conftest import ODD, odd, until
+
+WORDS = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+
+
+def kit(hermes, scripted, rows, *steps, **settings):
+    provider = scripted(*steps)
+    hermes.tmp_plugin(provider)
+    hermes.tmp_plugin("hermes_tool_mcp")
+    hermes.configure({"mcp.servers": rows, **settings})
+    return provider
+
+
+async def turn(hermes, session="s"):
+    events = [event async for event in hermes.turn("go", session=session)]
+    return [event.result for event in events if isinstance(event, Returned)]
+
+
+def words(result):
+    return "".join(part.text for part in result.parts if isinstance(part, Text))
+
+
+def kept(hermes, name, row, count, prefix="tool_"):
+    """Let a server's list be known, as it is once somebody connected to it."""
+    server = ServerSettings(**row)
+    tools = tuple(
+        ListedTool(name=f"{prefix}{n}", description=f"Tool {n} of {name}.", schema=WORDS, looks=True)
+        for n in range(count)
+    )
+    data = hermes._home / "data" / "tool-mcp"
+    Lists(data).put(name, Listed(mark=mark_of(server), tools=tools, at=1.0))
+
+
+def names(request):
+    return [spec.name for spec in request.tools]
+
+
+async def test_a_servers_tools_are_there_in_the_first_turn_with_their_schemas_as_they_are(hermes, scripted):
+    provider = kit(hermes, scripted, {"odd": odd()}, Call("mcp__odd__echo", {"text": "hi"}), "done")
+    results = await turn(hermes)
+    assert [words(one) for one in results] == ["hi"]
+    assert results[0].untrusted
+    specs = {spec.name: spec for spec in provider.requests[0].tools}
+    import ast
+
+    source = ODD.read_text()
+    begin = source.index("ODD = ") + 6
+    assert specs["mcp__odd__odd"].schema == ast.literal_eval(source[begin : source.index("PIXEL")])
+    assert "mcp__odd__look_at_this_" in "".join(specs)
+
+
+async def test_include_and_exclude_choose_what_is_offered(hermes, scripted):
+    row = odd(include=["e*", "look*"], exclude=["everything"])
+    provider = kit(hermes, scripted, {"odd": row}, "done")
+    await turn(hermes)
+    offered = [name for name in names(provider.requests[0]) if name.startswith("mcp__")]
+    assert len(offered) == 2
+    assert "mcp__odd__echo" in offered
+
+
+async def test_what_changes_something_asks_and_a_listed_tool_does_not(hermes, scripted):
+    call = Call("mcp__odd__write", {"text": "/dev/null"})
+    kit(hermes, scripted, {"odd": odd()}, call, "done")
+    refused = (await turn(hermes))[0]
+    assert refused.failed
+    assert "calls write of the MCP server odd" in words(refused)
+
+
+async def test_a_tool_that_a_person_listed_asks_nobody(hermes, scripted):
+    call = Call("mcp__odd__write", {"text": "/dev/null"})
+    kit(hermes, scripted, {"odd": odd(allow=["write"])}, call, call, "done")
+    assert [words(one) for one in await turn(hermes)] == ["written", "written"]  # also once it is tainted
+
+
+async def test_an_error_of_a_server_is_from_outside_too(hermes, scripted):
+    row = odd(allow=["*"])
+    kit(hermes, scripted, {"odd": row}, Call("mcp__odd__write", {"text": "/no/such/folder"}), "done")
+    (result,) = await turn(hermes)
+    assert result.failed
+    assert result.untrusted
+    assert "No such file" in words(result)
+
+
+async def test_a_conversation_waits_for_a_slow_server_no_longer_than_a_moment(hermes, scripted):
+    row = odd("--when", "start", "--do", "hang", connect_timeout=60.0)
+    kit(hermes, scripted, {"odd": row}, "done")
+    began = time.monotonic()
+    await turn(hermes)
+    assert time.monotonic() - began < 10  # of 60; a moment is 1.5 s
+
+
+async def test_a_late_servers_tools_join_behind_what_was_sent(hermes, scripted):
+    row = odd("--when", "start", "--do", "slow")
+    provider = kit(hermes, scripted, {"odd": odd(), "late": row}, "one", "two", "three")
+    await turn(hermes)
+    known = Lists(hermes._home / "data" / "tool-mcp")
+    await until(lambda: known.get("late", ServerSettings(**row)) is not None)
+    await turn(hermes)
+    await turn(hermes)
+    first, second = names(provider.requests[0]), names(provider.requests[1])
+    assert second[: len(first)] == first
+    assert any(name.startswith("mcp__late__") for name in second)
+    assert names(provider.requests[2]) == second
+
+
+async def test_over_turns_in_which_tools_come_and_go_no_sent_byte_changes(hermes, scripted):
+    steps = []
+    for number in range(10):
+        steps += [Call("mcp__odd__more", {"text": f"made_{number}"}), "done", "done"]
+        steps += [Call("mcp__odd__less", {}), "done"] if number % 3 == 2 else []
+    row = odd(allow=["*"])
+    provider = kit(hermes, scripted, {"odd": row}, *steps)
+    before: tuple[list[str], list[str]] | None = None
+    known = Lists(hermes._home / "data" / "tool-mcp")
+    while len(provider.requests) < len(steps):
+        listed = known.get("odd", ServerSettings(**row))
+        await turn(hermes)
+        await until(lambda: known.get("odd", ServerSettings(**row)) is not None)
+        if listed is not None:
+            await asyncio.sleep(0.05)
+    changed = 0
+    for request in provider.requests:
+        tools = [json.dumps([spec.name, spec.description, spec.schema], sort_keys=True) for spec in request.tools]
+        said = [repr(message) for message in request.messages]
+        if before is not None:
+            gone = {one for one in before[0] if one not in tools}
+            changed += [one for one in before[0] if one not in gone] != tools[: len(before[0]) - len(gone)]
+            changed += said[: len(before[1])] != before[1]
+        before = (tools, said)
+    assert changed == 0
+
+
+async def test_a_hundred_servers_with_two_thousand_tools_are_found_by_search(hermes, scripted):
+    rows = {f"s{n}": odd("--count", 20, "--prefix", f"thing{n}_") for n in range(100)}
+    for number, (name, row) in enumerate(rows.items()):
+        kept(hermes, name, row, 20, f"thing{number}_")
+    call = Call("tool_call", {"name": "mcp__s42__thing42_7", "arguments": {"text": "found"}})
+    find = Call("tool_search", {"query": "thing 7 of s42"})
+    hermes.tmp_plugin("hermes_tool_search")
+    provider = kit(hermes, scripted, rows, find, call, "done")
+    results = await turn(hermes)
+    assert "mcp__s42__thing42_7" in words(results[0])
+    assert words(results[1]) == "found"
+    body = json.dumps([[spec.name, spec.description, spec.schema] for spec in provider.requests[0].tools])
+    assert len(body) < 20_000
+
+
+async def test_a_prompt_is_typed_and_its_words_are_the_servers(hermes, scripted):
+    kit(hermes, scripted, {"odd": odd()}, "done")
+    await turn(hermes)
+    message = await hermes.slash("/prompt odd:explain walls")
+    assert message.role == "user"
+    assert [(part.text, part.quotes) for part in message.parts][1] == ("Explain walls to me.", "mcp:odd")
+    from hermes_core.errors import UserError
+
+    with pytest.raises(UserError, match="odd:explain"):
+        await hermes.slash("/prompt nothing")
+
+
+async def test_resources_are_listed_and_read(hermes, scripted):
+    read = Call("mcp__odd__read_resource", {"uri": "demo://one"})
+    kit(hermes, scripted, {"odd": odd()}, Call("mcp__odd__list_resources", {}), read, "done")
+    assert [words(one) for one in await turn(hermes)] == ["demo://one  one  text/plain", "what one holds"]
+
+
+async def test_without_a_server_nothing_heavy_is_imported(hermes, scripted):
+    import subprocess
+    import sys
+
+    code = (
+        "import sys, hermes_tool_mcp, hermes_tool_mcp.tools, hermes_tool_mcp.gate;"
+        "print(sorted({n.partition('.')[0] for n in sys.modules} & {'mcp', 'mcp_types', 'httpx2', 'pydantic', 'anyio'}))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
