@@ -2,6 +2,8 @@
 
 import asyncio
 import os
+import socket
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -96,3 +98,32 @@ async def servers(tmp_path):
     yield make
     for one in made:
         await one.close()
+
+
+@pytest.fixture(scope="session")
+def far():
+    """The address of a server that runs elsewhere, by the way it is spoken to."""
+    running_now = {}
+
+    def at(way):
+        if way not in running_now:
+            with socket.socket() as probe:
+                probe.bind(("127.0.0.1", 0))
+                port = probe.getsockname()[1]
+            words = [sys.executable, str(Path(__file__).with_name("http_server.py")), str(port), way]
+            process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            running_now[way] = (process, port)
+            ends = time.monotonic() + 30
+            while True:
+                try:
+                    socket.create_connection(("127.0.0.1", port), 1).close()
+                    break
+                except OSError:
+                    assert time.monotonic() < ends, "it did not come up"
+                    time.sleep(0.05)
+        return f"http://127.0.0.1:{running_now[way][1]}/{'mcp' if way == 'http' else 'sse'}"
+
+    yield at
+    for process, _ in running_now.values():
+        process.kill()
+        process.wait()

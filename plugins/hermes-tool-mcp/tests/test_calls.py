@@ -180,14 +180,3 @@ async def test_the_model_is_asked_only_where_settings_let_it_and_within_bounds(s
 async def test_without_the_setting_a_server_hears_that_no_model_is_there(servers):
     there = servers(odd=odd())
     assert "not supported" in (await said(there.connection(), "think", there.context(), text="hm")).lower()
-
-
-async def test_a_secret_reaches_the_server_and_no_other_name_is_looked_up(servers):
-    from hermes_core.errors import HermesError
-
-    row = odd()
-    row["env"] = {"TOKEN": "${MCP_TOKEN}"}
-    there = servers(secrets={"MCP_TOKEN": "s3cret"}, odd=row, other={**odd(), "env": {"A": "${HOME_KEY}"}})
-    assert await said(there.connection(), "echo", there.context(), text="fine") == "fine"
-    with pytest.raises(HermesError, match="begin with MCP_"):
-        await there.connection("other").client()

@@ -1,7 +1,11 @@
 """Servers in conversations: what is offered, what asks, and what of a sent request never changes."""
 
+import ast
 import asyncio
 import json
+import re
+import subprocess
+import sys
 import time
 
 import pytest
@@ -30,16 +34,17 @@ async def turn(hermes, session="s"):
 
 
 def words(result):
-    return "".join(part.text for part in result.parts if isinstance(part, Text))
+    """What a server said, out of its fences."""
+    text = "".join(part.text for part in result.parts if isinstance(part, Text))
+    fenced = re.findall(r"<untrusted from='[^']*'>\n(.*?)\n</untrusted>", text, re.DOTALL)
+    return "\n".join(fenced) or text
 
 
 def kept(hermes, name, row, count, prefix="tool_"):
     """Let a server's list be known, as it is once somebody connected to it."""
     server = ServerSettings(**row)
-    tools = tuple(
-        ListedTool(name=f"{prefix}{n}", description=f"Tool {n} of {name}.", schema=WORDS, looks=True)
-        for n in range(count)
-    )
+    told = f"A tool of {name}."
+    tools = tuple(ListedTool(name=f"{prefix}{n}", description=told, schema=WORDS, looks=True) for n in range(count))
     data = hermes._home / "data" / "tool-mcp"
     Lists(data).put(name, Listed(mark=mark_of(server), tools=tools, at=1.0))
 
@@ -54,8 +59,6 @@ async def test_a_servers_tools_are_there_in_the_first_turn_with_their_schemas_as
     assert [words(one) for one in results] == ["hi"]
     assert results[0].untrusted
     specs = {spec.name: spec for spec in provider.requests[0].tools}
-    import ast
-
     source = ODD.read_text()
     begin = source.index("ODD = ") + 6
     assert specs["mcp__odd__odd"].schema == ast.literal_eval(source[begin : source.index("PIXEL")])
@@ -148,7 +151,7 @@ async def test_a_hundred_servers_with_two_thousand_tools_are_found_by_search(her
     for number, (name, row) in enumerate(rows.items()):
         kept(hermes, name, row, 20, f"thing{number}_")
     call = Call("tool_call", {"name": "mcp__s42__thing42_7", "arguments": {"text": "found"}})
-    find = Call("tool_search", {"query": "thing 7 of s42"})
+    find = Call("tool_search", {"query": "thing42_7"})
     hermes.tmp_plugin("hermes_tool_search")
     provider = kit(hermes, scripted, rows, find, call, "done")
     results = await turn(hermes)
@@ -176,12 +179,10 @@ async def test_resources_are_listed_and_read(hermes, scripted):
     assert [words(one) for one in await turn(hermes)] == ["demo://one  one  text/plain", "what one holds"]
 
 
-async def test_without_a_server_nothing_heavy_is_imported(hermes, scripted):
-    import subprocess
-    import sys
-
+def test_to_offer_tools_nothing_heavy_is_imported():
     code = (
         "import sys, hermes_tool_mcp, hermes_tool_mcp.tools, hermes_tool_mcp.gate;"
-        "print(sorted({n.partition('.')[0] for n in sys.modules} & {'mcp', 'mcp_types', 'httpx2', 'pydantic', 'anyio'}))"
+        "heavy = {'mcp', 'mcp_types', 'httpx2', 'pydantic', 'anyio'};"
+        "print(sorted({n.partition('.')[0] for n in sys.modules} & heavy))"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

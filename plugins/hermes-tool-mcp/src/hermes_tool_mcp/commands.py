@@ -71,7 +71,7 @@ def _list(ctx: PluginContext) -> "click.Command":
             return
         width = max(len(row["name"]) for row in rows)
         for row in rows:
-            click.echo(f"{row['name']:<{width}}  {row['state']:<14}  {row['reached']}")
+            click.echo(ctx.masks.text(f"{row['name']:<{width}}  {row['state']:<14}  {row['reached']}"))
 
     return command
 
@@ -135,7 +135,8 @@ def _add(ctx: PluginContext) -> "click.Command":
 
         It is connected to before it is written down. A program runs behind the wall of commands: it reaches the
         package registries, the hosts that you name, the folder it works in, and nothing else. Values may hold
-        ${MCP_NAME}: `hermes config set MCP_NAME VALUE` keeps that as a secret. Pin the version of what is fetched.
+        ${MCP_NAME}: `hermes config set MCP_NAME VALUE` keeps that as a secret first. Pin the version of what is
+        fetched.
         """
         if name in _known(ctx):
             raise UserError(f"There is an MCP server {name} already.", hint=f"{ctx.program} mcp remove {name}")
@@ -240,10 +241,14 @@ def _import(ctx: PluginContext) -> "click.Command":
                 continue
             row, secrets, wanting = taken(one, os.environ)
             _checked(one.name, row)
-            await ctx.settings.change({f"mcp.servers.{one.name}": row}, secrets)
+            if wanting:  # settings that name a secret which is not there are refused
+                said = "; ".join(f"{ctx.program} config set {secret} VALUE" for secret in wanting)
+                click.echo(f"{one.name} was not added, as it needs secrets first: {said}; then import it again.")
+                continue
+            for secret, value in secrets.items():
+                ctx.secrets.set(secret, value)
+            await ctx.settings.set(f"mcp.servers.{one.name}", json.dumps(row))
             click.echo(f"Added {one.name}. Try it: {ctx.program} mcp test {one.name}")
-            for secret in wanting:
-                click.echo(f"It needs a secret: {ctx.program} config set {secret} VALUE")
 
     return command
 

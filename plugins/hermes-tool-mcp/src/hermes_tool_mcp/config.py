@@ -30,7 +30,7 @@ class ServerSettings:
         "What it is given.", factory=list, example=["-y", "@modelcontextprotocol/server-memory@2026.8.31"]
     )
     env: dict[str, str] = option(
-        "Variables it gets; ${MCP_NAME} stands for the secret of that name.",
+        "Variables it gets; ${NAME} stands for the secret of that name.",
         factory=dict,
         example={"API_KEY": "${MCP_API_KEY}"},
     )
@@ -41,14 +41,14 @@ class ServerSettings:
         "How it is spoken to at that address; sse is the old way.", default="http"
     )
     headers: dict[str, str] = option(
-        "What each request to it carries; ${MCP_NAME} stands for the secret of that name.",
+        "What each request to it carries; ${NAME} stands for the secret of that name.",
         factory=dict,
         example={"Authorization": "Bearer ${MCP_TOKEN}"},
     )
     client_id: str = option(
         "Who Hermes is to its login, or the address that says so; left out: it registers itself.", default=""
     )
-    client_secret: str = option("The secret of that; ${MCP_NAME} stands for the secret of that name.", default="")
+    client_secret: str = option("Its secret; ${NAME} stands for the secret of that name.", default="")
     include: list[str] = option(
         "Its tools that are offered, as globs; left out: all.", factory=list, example=["read_*"]
     )

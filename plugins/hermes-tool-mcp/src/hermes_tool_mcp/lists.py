@@ -45,7 +45,7 @@ class Listed:
 
 def mark_of(server: ServerSettings) -> str:
     """Return a digest of what makes a server another one."""
-    parts = [server.command, server.args, sorted(server.env.items()), server.url, server.transport, server.folder]
+    parts = [server.command, server.args, sorted(server.env), server.url, server.transport, server.folder]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 

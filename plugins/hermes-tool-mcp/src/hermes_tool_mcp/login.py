@@ -123,8 +123,6 @@ def _provider(
     )
     from pydantic import AnyUrl
 
-    from hermes_tool_mcp.reach import filled
-
     class Lasting(OAuthClientProvider):
         """The SDK's, which goes on with what another process kept: when a token ends, and where it is renewed."""
 
@@ -132,7 +130,7 @@ def _provider(
             await super()._initialize()
             kept, context = tokens.read(), self.context
             if context.client_info is None and server.client_id and not server.client_id.startswith("https://"):
-                given = filled(ctx, name, {"secret": server.client_secret})["secret"]
+                given = server.client_secret
                 context.client_info = OAuthClientInformationFull(
                     client_id=server.client_id,
                     client_secret=given or None,

@@ -6,7 +6,7 @@ for it alone.
 
 import os
 import shutil
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -48,13 +48,12 @@ async def started(
     ctx: PluginContext,
     name: str,
     server: ServerSettings,
-    env: Mapping[str, str],
     folder: str,
     ended: Callable[[str], None],
 ) -> AsyncIterator[tuple[tuple[Any, Any], Said]]:
     """Start a server and open its streams; it and all it started is gone afterwards. Raises ToolError.
 
-    ``env`` are its variables with their secrets, ``folder`` is where it works, ``ended`` is told why it ended.
+    ``folder`` is where it works, ``ended`` is told why it ended.
     """
     kept = ctx.paths.cache / "kept" / name
     place = _place(ctx, name, server, folder)
@@ -63,7 +62,7 @@ async def started(
     heard = Heard(ended)
     open_one = _walled if server.wall else _free
     async with (
-        open_one(ctx, name, server, env, place, kept, heard) as (process, said),
+        open_one(ctx, name, server, place, kept, heard) as (process, said),
         spoken(process, heard) as streams,
     ):
         yield streams, said
@@ -112,7 +111,7 @@ def _caches(kept: Path) -> dict[str, str]:
 
 @asynccontextmanager
 async def _walled(
-    ctx: PluginContext, name: str, server: ServerSettings, env: Mapping[str, str], place: str, kept: Path, heard: Heard
+    ctx: PluginContext, name: str, server: ServerSettings, place: str, kept: Path, heard: Heard
 ) -> AsyncIterator[tuple[Any, Said]]:
     from hermes_backend_wall.background import started as begun
     from hermes_backend_wall.job import asked
@@ -140,7 +139,7 @@ async def _walled(
         sandbox = await walled.sandbox()
         assert sandbox is not None, "a wall without a sandbox is no choice here"
         said = Said(kept / "said.log")
-        given = {**walled.environment(for_commands()), **_caches(kept), **env, "HERMES_MCP_LOG": str(said.path)}
+        given = {**walled.environment(for_commands()), **_caches(kept), **server.env, "HERMES_MCP_LOG": str(said.path)}
         argv = ("sh", "-c", _SPEAK, "sh", server.command, *server.args)
         request = ExecRequest(argv=argv, cwd=place, env=given, seconds=_LONG, limit=1_000, on_output=heard.take)
 
@@ -177,7 +176,7 @@ def _way_out(name: str, server: ServerSettings, ctx: PluginContext) -> "Proxy":
 
 @asynccontextmanager
 async def _free(
-    ctx: PluginContext, name: str, server: ServerSettings, env: Mapping[str, str], place: str, kept: Path, heard: Heard
+    ctx: PluginContext, name: str, server: ServerSettings, place: str, kept: Path, heard: Heard
 ) -> AsyncIterator[tuple[Any, Said]]:
     """Start one that a person let out of the wall, in a process group of its own."""
     from hermes_tool_mcp.outside import Loose
@@ -185,7 +184,9 @@ async def _free(
     if shutil.which(server.command) is None:
         raise ToolError(f"The MCP server {name} cannot be started: there is no {server.command!r}.", retry=False)
     said = Said(kept / "said.log")
-    process = await Loose.start([server.command, *server.args], place, {**for_commands(), **env}, said.path, heard)
+    process = await Loose.start(
+        [server.command, *server.args], place, {**for_commands(), **server.env}, said.path, heard
+    )
     try:
         yield process, said
     finally:

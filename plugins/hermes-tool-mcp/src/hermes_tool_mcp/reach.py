@@ -1,38 +1,19 @@
-"""How a server is reached: a program that is started, or an address; with the secrets that its settings name."""
+"""How a server is reached: a program that is started, or an address; with the login that was made for it."""
 
-import re
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from hermes_core.context import PluginContext
-from hermes_core.errors import UserError
 from hermes_tool_mcp.config import ServerSettings
 from hermes_tool_mcp.connection import Opens
 
 if TYPE_CHECKING:
     import httpx2
 
-__all__ = ["filled", "opening"]
+__all__ = ["opening"]
 
-_SECRET = re.compile(r"\$\{([A-Za-z_]\w*)\}")
 _CONNECT, _READ = 30.0, 300.0  # seconds
-
-
-def filled(ctx: PluginContext, name: str, values: Mapping[str, str]) -> dict[str, str]:
-    """Return values with their secrets in them. Raises UserError for one that is not set, or not of a server."""
-
-    def secret(match: re.Match[str]) -> str:
-        if not match[1].startswith("MCP_"):
-            raise UserError(
-                f"The MCP server {name} names the secret {match[1]}.", hint="Secrets of servers begin with MCP_."
-            )
-        if not (value := ctx.secrets.get(match[1])):
-            hint = f"Set it: {ctx.program} config set {match[1]} VALUE"
-            raise UserError(f"The MCP server {name} needs the secret {match[1]}, which is not set.", hint=hint)
-        return value
-
-    return {key: _SECRET.sub(secret, value) for key, value in values.items()}
 
 
 def opening(
@@ -44,15 +25,14 @@ def opening(
     async def local(ended: Callable[[str], None]) -> AsyncIterator[tuple[Any, Callable[[], str]]]:
         from hermes_tool_mcp.place import started
 
-        env = filled(ctx, name, server.env)
-        async with started(ctx, name, server, env, folder, ended) as (streams, said):
+        async with started(ctx, name, server, folder, ended) as (streams, said):
             yield streams, said.tail
 
     @asynccontextmanager
     async def remote(_ended: Callable[[str], None]) -> AsyncIterator[tuple[Any, Callable[[], str]]]:
         import httpx2
 
-        headers = filled(ctx, name, server.headers)
+        headers = dict(server.headers)
         login = auth if auth is not None else _kept_login(ctx, name, server)
         if server.transport == "sse":
             from mcp.client.sse import sse_client
