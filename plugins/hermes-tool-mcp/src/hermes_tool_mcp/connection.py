@@ -58,6 +58,7 @@ class Connection:
         self._over = asyncio.Event()
         self._failed, self._tried = 0, 0.0
         self._suspect = False
+        self._ending: asyncio.Task[None] | None = None
         self._learning: set[asyncio.Task[None]] = set()
 
     @property
@@ -82,7 +83,7 @@ class Connection:
                 return await asyncio.shield(self._up)
         except TimeoutError:
             self._failed += 1
-            await self.close()
+            self._ending = asyncio.ensure_future(self._end())  # whoever waits has waited long enough
             raise ToolError(
                 f"The MCP server {self.name} did not answer within {self.server.connect_timeout:g} s."
             ) from None
@@ -175,10 +176,18 @@ class Connection:
 
     async def close(self) -> None:
         """End it, and what was started for it."""
+        if self._ending is not None:
+            await asyncio.wait([self._ending])
+            self._ending = None
+        await self._end()
+
+    async def _end(self) -> None:
         self._over.set()
         task, self._task = self._task, None
         if task is None or task is asyncio.current_task():
             return
+        if self._up is not None and not self._up.done():
+            task.cancel()  # it is not told that it is over while it waits for the first word
         done, _ = await asyncio.wait([task], timeout=_PATIENCE)
         if not done:
             task.cancel()

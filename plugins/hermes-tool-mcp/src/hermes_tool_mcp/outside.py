@@ -13,7 +13,7 @@ from hermes_tool_mcp.wire import Heard
 
 __all__ = ["Loose"]
 
-_POLITE = 2.0  # seconds to end by itself once nothing comes any more, and again when it is asked to
+_POLITE = 1.0  # seconds to end by itself once nothing comes any more, and again when it is asked to
 _PIECE = 65_536
 
 
