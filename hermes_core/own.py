@@ -73,6 +73,7 @@ COMMANDS = {  # their first words; of those below a heading of the kernel all
     "hermes-tool-cron": ("cron",),
     "hermes-tool-events": ("events",),
     "hermes-tool-guard": ("guard",),
+    "hermes-tool-mcp": ("mcp",),
     "hermes-tool-message": ("send",),
     "hermes-tool-metrics": ("metrics",),
     "hermes-tool-migrate": ("migrate",),
