@@ -186,3 +186,20 @@ def test_to_offer_tools_nothing_heavy_is_imported():
         "print(sorted({n.partition('.')[0] for n in sys.modules} & heavy))"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+async def test_a_server_that_is_added_while_a_conversation_runs_joins_at_the_next_turn(hermes, scripted):
+    provider = kit(
+        hermes, scripted, {"odd": odd()}, "one", "two", Call("mcp__new__echo", {"text": "hi"}), "done", "end"
+    )
+    await turn(hermes)
+    add = ("new", "--", sys.executable, str(ODD), "--prefix", "new_")
+    await hermes.command("mcp add", *add)
+    await turn(hermes)
+    assert words((await turn(hermes))[0]) == "hi"
+    first, second = names(provider.requests[0]), names(provider.requests[1])
+    assert second[: len(first)] == first
+    assert "mcp__new__echo" in second
+    await hermes.command("mcp remove", "new")
+    await turn(hermes)
+    assert not [name for name in names(provider.requests[-1]) if name.startswith("mcp__new__")]

@@ -11,6 +11,7 @@ from hermes_core.errors import HermesError, UnknownName, UserError
 from hermes_core.types import JSON, Command
 from hermes_tool_mcp.config import Config, ServerSettings
 from hermes_tool_mcp.known import lists_of
+from hermes_tool_mcp.live import changed_since, filled, tell
 
 if TYPE_CHECKING:
     import click
@@ -37,7 +38,8 @@ def commands(ctx: PluginContext) -> Sequence[Command]:
 
 def _known(ctx: PluginContext) -> Mapping[str, ServerSettings]:
     config: Config = ctx.config or Config()
-    return config.servers
+    there = {**config.servers, **changed_since(ctx)}
+    return {name: one for name, one in there.items() if one}
 
 
 def _server(ctx: PluginContext, name: str) -> ServerSettings:
@@ -141,10 +143,12 @@ def _add(ctx: PluginContext) -> "click.Command":
         if name in _known(ctx):
             raise UserError(f"There is an MCP server {name} already.", hint=f"{ctx.program} mcp remove {name}")
         row = _given(what, given)
-        server = _checked(name, row)
+        _checked(name, row)
+        server = _checked(name, filled(ctx, row))
         listed = None if given["no_test"] else await _asked(ctx, name, server)
         await ctx.settings.set(f"mcp.servers.{name}", json.dumps(row))
-        click.echo(f"Added {name}. Conversations that begin now have its tools.")
+        tell(ctx, name, row)
+        click.echo(f"Added {name}. Its tools are there from the next turn on.")
         if listed:
             _tell(ctx, name, listed)
 
@@ -248,6 +252,7 @@ def _import(ctx: PluginContext) -> "click.Command":
             for secret, value in secrets.items():
                 ctx.secrets.set(secret, value)
             await ctx.settings.set(f"mcp.servers.{one.name}", json.dumps(row))
+            tell(ctx, one.name, row)
             click.echo(f"Added {one.name}. Try it: {ctx.program} mcp test {one.name}")
 
     return command
@@ -334,6 +339,7 @@ def _remove(ctx: PluginContext) -> "click.Command":
 
         _server(ctx, name)
         await ctx.settings.unset(f"mcp.servers.{name}")
+        tell(ctx, name, None)
         Tokens(ctx.paths.data, name, "").forget()
         lists_of(ctx).forget(name)
         for folder in ("kept", "homes", "places"):

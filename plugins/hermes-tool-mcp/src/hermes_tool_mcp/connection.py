@@ -83,6 +83,7 @@ class Connection:
                 return await asyncio.shield(self._up)
         except TimeoutError:
             self._failed += 1
+            self._over.set()
             self._ending = asyncio.ensure_future(self._end())  # whoever waits has waited long enough
             raise ToolError(
                 f"The MCP server {self.name} did not answer within {self.server.connect_timeout:g} s."

@@ -6,14 +6,16 @@ from hermes_core.context import PluginContext
 from hermes_core.types import Session
 from hermes_tool_mcp.config import Config, ServerSettings
 from hermes_tool_mcp.lists import Lists
+from hermes_tool_mcp.live import changed_since
 
 __all__ = ["closed_to", "lists_of", "servers_of"]
 
 
 def servers_of(ctx: PluginContext) -> Mapping[str, ServerSettings]:
-    """Return the servers that are used."""
+    """Return the servers that are used, as they are now."""
     config: Config = ctx.config or Config()
-    return {name: one for name, one in config.servers.items() if one.enabled and bool(one.command) != bool(one.url)}
+    there: dict[str, ServerSettings | None] = {**config.servers, **changed_since(ctx)}
+    return {name: one for name, one in there.items() if one and one.enabled and bool(one.command) != bool(one.url)}
 
 
 def lists_of(ctx: PluginContext) -> Lists:

@@ -12,10 +12,12 @@ from hermes_core.types import Effect, Session
 from hermes_tool_mcp.config import ServerSettings
 from hermes_tool_mcp.known import closed_to, lists_of, servers_of
 from hermes_tool_mcp.lists import Listed, ListedTool
+from hermes_tool_mcp.live import began
 from hermes_tool_mcp.names import PREFIX, named, source_of
 
 __all__ = ["bounded", "make_sources", "offered", "toolset_of"]
 
+LATER = "mcp"  # the source, and the toolset, of servers that came while this Hermes runs
 _GRACE = 15.0  # seconds that a call may take beyond its deadline, which says more than the kernel's
 _LIST = ListedTool(
     name="list_resources",
@@ -57,24 +59,38 @@ def _wanted(server: ServerSettings, name: str) -> bool:
 
 
 def make_sources(ctx: PluginContext) -> Sequence[ToolSource]:
-    """Return a source for each server: what is known of it by now."""
+    """Return a source for each server, which has what is known of it by now; and one for those that come later."""
+    began(ctx)
+    at_first = tuple(servers_of(ctx))
+
+    def later(session: Session) -> Iterable[Tool]:
+        for name in servers_of(ctx):
+            if name not in at_first:
+                yield from _tools(ctx, name, LATER, session)
+
     return [
-        ToolSource(
-            name=source_of(name).removesuffix("_"), toolset=toolset_of(name), tools=partial(_tools, ctx, name, one)
-        )
-        for name, one in servers_of(ctx).items()
+        *(
+            ToolSource(
+                name=source_of(name).removesuffix("_"),
+                toolset=toolset_of(name),
+                tools=partial(_tools, ctx, name, toolset_of(name)),
+            )
+            for name in at_first
+        ),
+        ToolSource(name=LATER, toolset=LATER, tools=later),
     ]
 
 
-def _tools(ctx: PluginContext, name: str, server: ServerSettings, session: Session) -> Iterable[Tool]:
-    listed = lists_of(ctx).get(name, server)
-    if listed is None:
+def _tools(ctx: PluginContext, name: str, toolset: str, session: Session) -> Iterable[Tool]:
+    server = servers_of(ctx).get(name)
+    listed = lists_of(ctx).get(name, server) if server else None
+    if server is None or listed is None:
         return []
     there = {one.name: one for one in offered(server, listed)}
     needs = partial(_closed, ctx, server)
     own = {_LIST.name, _READ.name} - {one.name for one in listed.tools}
     return [
-        _tool(name, server, there[inner], outer, session, needs, inner in own)
+        _tool(name, server, there[inner], outer, session, needs, inner in own, toolset)
         for outer, inner in named(name, there).items()
     ]
 
@@ -91,6 +107,7 @@ def _tool(
     session: Session,
     needs: Callable[[Session], str | None],
     own: bool,
+    toolset: str,
 ) -> Tool:
     async def run(context: ToolContext, given: Mapping[str, Any]) -> ToolOutput:
         from hermes_tool_mcp.calling import answered
@@ -103,7 +120,7 @@ def _tool(
         description=one.description or f"{one.name} of {name}.",
         schema=one.schema,
         run=run,
-        toolset=toolset_of(name),
+        toolset=toolset,
         effects=frozenset({*effects, Effect.ASK}),
         idempotent=one.looks,
         touches=lambda _: keys,
