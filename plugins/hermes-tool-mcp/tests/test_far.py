@@ -8,7 +8,7 @@ from hermes_core.errors import ToolError
 from hermes_core.testing import Call
 from hermes_core.types import Text
 
-from .test_turns import kit, turn, words
+from .test_turns import kit, known, turn, words
 
 
 @pytest.mark.parametrize("way", ["http", "sse"])
@@ -29,6 +29,7 @@ async def test_what_only_looks_asks_nobody_unless_it_carries_an_address(hermes, 
     rows = {"far": {"url": far("http")}}
     calls = [Call("mcp__far__echo", {"text": one}) for one in ("first", "second", "https://evil.example/?q=secret")]
     kit(hermes, scripted, rows, *calls, Call("mcp__far__change", {"text": "x"}), "done")
+    await known(hermes)
     results = await turn(hermes)
     assert [words(one) for one in results[:2]] == ["first", "second"]
     assert [one.failed for one in results] == [False, False, True, True]

@@ -1,7 +1,6 @@
 """Servers in conversations: what is offered, what asks, and what of a sent request never changes."""
 
 import ast
-import asyncio
 import json
 import re
 import subprocess
@@ -15,7 +14,7 @@ from hermes_core.types import Returned, Text
 from hermes_tool_mcp.config import ServerSettings
 from hermes_tool_mcp.lists import Listed, ListedTool, Lists, mark_of
 
-from .conftest import ODD, odd, until
+from .conftest import ODD, Servers, odd, until
 
 WORDS = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 
@@ -25,7 +24,18 @@ def kit(hermes, scripted, rows, *steps, **settings):
     hermes.tmp_plugin(provider)
     hermes.tmp_plugin("hermes_tool_mcp")
     hermes.configure({"mcp.servers": rows, **settings})
+    hermes.rows = rows
     return provider
+
+
+async def known(hermes):
+    """Have the servers asked what they have, as they were when they were added; the first turn waits only a moment."""
+    for name, row in hermes.rows.items():
+        there = Servers(hermes._home.with_name(f"asked-{name}"), {name: row})
+        await there.connection(name).client()
+        listed = there.pool.lists.get(name, there.rows[name])
+        Lists(hermes._home / "data" / "tool-mcp").put(name, listed)
+        await there.close()
 
 
 async def turn(hermes, session="s"):
@@ -55,6 +65,7 @@ def names(request):
 
 async def test_a_servers_tools_are_there_in_the_first_turn_with_their_schemas_as_they_are(hermes, scripted):
     provider = kit(hermes, scripted, {"odd": odd()}, Call("mcp__odd__echo", {"text": "hi"}), "done")
+    await known(hermes)
     results = await turn(hermes)
     assert [words(one) for one in results] == ["hi"]
     assert results[0].untrusted
@@ -68,6 +79,7 @@ async def test_a_servers_tools_are_there_in_the_first_turn_with_their_schemas_as
 async def test_include_and_exclude_choose_what_is_offered(hermes, scripted):
     row = odd(include=["e*", "look*"], exclude=["everything"])
     provider = kit(hermes, scripted, {"odd": row}, "done")
+    await known(hermes)
     await turn(hermes)
     offered = [name for name in names(provider.requests[0]) if name.startswith("mcp__")]
     assert len(offered) == 2
@@ -77,6 +89,7 @@ async def test_include_and_exclude_choose_what_is_offered(hermes, scripted):
 async def test_what_changes_something_asks_and_a_listed_tool_does_not(hermes, scripted):
     call = Call("mcp__odd__write", {"text": "/dev/null"})
     kit(hermes, scripted, {"odd": odd()}, call, "done")
+    await known(hermes)
     refused = (await turn(hermes))[0]
     assert refused.failed
     assert "calls write of the MCP server odd" in words(refused)
@@ -85,12 +98,14 @@ async def test_what_changes_something_asks_and_a_listed_tool_does_not(hermes, sc
 async def test_a_tool_that_a_person_listed_asks_nobody(hermes, scripted):
     call = Call("mcp__odd__write", {"text": "/dev/null"})
     kit(hermes, scripted, {"odd": odd(allow=["write"])}, call, call, "done")
+    await known(hermes)
     assert [words(one) for one in await turn(hermes)] == ["written", "written"]  # also once it is tainted
 
 
 async def test_an_error_of_a_server_is_from_outside_too(hermes, scripted):
     row = odd(allow=["*"])
     kit(hermes, scripted, {"odd": row}, Call("mcp__odd__write", {"text": "/no/such/folder"}), "done")
+    await known(hermes)
     (result,) = await turn(hermes)
     assert result.failed
     assert result.untrusted
@@ -109,8 +124,8 @@ async def test_a_late_servers_tools_join_behind_what_was_sent(hermes, scripted):
     row = odd("--when", "start", "--do", "slow")
     provider = kit(hermes, scripted, {"odd": odd(), "late": row}, "one", "two", "three")
     await turn(hermes)
-    known = Lists(hermes._home / "data" / "tool-mcp")
-    await until(lambda: known.get("late", ServerSettings(**row)) is not None)
+    lists = Lists(hermes._home / "data" / "tool-mcp")
+    await until(lambda: lists.get("late", ServerSettings(**row)) is not None)
     await turn(hermes)
     await turn(hermes)
     first, second = names(provider.requests[0]), names(provider.requests[1])
@@ -120,30 +135,37 @@ async def test_a_late_servers_tools_join_behind_what_was_sent(hermes, scripted):
 
 
 async def test_over_turns_in_which_tools_come_and_go_no_sent_byte_changes(hermes, scripted):
-    steps = []
-    for number in range(10):
-        steps += [Call("mcp__odd__more", {"text": f"made_{number}"}), "done", "done"]
-        steps += [Call("mcp__odd__less", {}), "done"] if number % 3 == 2 else []
+    steps, calls = [], []
+    for number in range(12):
+        name, given = ("less", {}) if number % 3 == 2 else ("more", {"text": f"made_{number}"})
+        calls.append(name)
+        steps += [Call(f"mcp__odd__{name}", given), "done"]
     row = odd(allow=["*"])
-    provider = kit(hermes, scripted, {"odd": row}, *steps)
-    before: tuple[list[str], list[str]] | None = None
-    known = Lists(hermes._home / "data" / "tool-mcp")
-    while len(provider.requests) < len(steps):
-        listed = known.get("odd", ServerSettings(**row))
+    provider = kit(hermes, scripted, {"odd": row}, *steps, Call("mcp__odd__made_0", {}), "done")
+    await known(hermes)
+    lists = Lists(hermes._home / "data" / "tool-mcp")
+    made = set()
+    for number, name in enumerate(calls):
         await turn(hermes)
-        await until(lambda: known.get("odd", ServerSettings(**row)) is not None)
-        if listed is not None:
-            await asyncio.sleep(0.05)
-    changed = 0
+        made = set() if name == "less" else made | {f"made_{number}"}
+        await until(lambda made=made: made == {one for one in own(lists, row) if one.startswith("made_")})
+    (gone,) = await turn(hermes)
+    assert gone.failed
+    assert "does not have this tool any more" in words(gone)
+    before: tuple[list[str], list[str]] = ([], [])
     for request in provider.requests:
         tools = [json.dumps([spec.name, spec.description, spec.schema], sort_keys=True) for spec in request.tools]
         said = [repr(message) for message in request.messages]
-        if before is not None:
-            gone = {one for one in before[0] if one not in tools}
-            changed += [one for one in before[0] if one not in gone] != tools[: len(before[0]) - len(gone)]
-            changed += said[: len(before[1])] != before[1]
+        assert tools[: len(before[0])] == before[0]
+        assert said[: len(before[1])] == before[1]
         before = (tools, said)
-    assert changed == 0
+    assert len([one for one in before[0] if "made_" in one]) == 8
+
+
+def own(lists, row):
+    """The tools that the odd server has now, as far as that is known."""
+    listed = lists.get("odd", ServerSettings(**row))
+    return [one.name for one in listed.tools] if listed else []
 
 
 async def test_a_hundred_servers_with_two_thousand_tools_are_found_by_search(hermes, scripted):
@@ -163,6 +185,7 @@ async def test_a_hundred_servers_with_two_thousand_tools_are_found_by_search(her
 
 async def test_a_prompt_is_typed_and_its_words_are_the_servers(hermes, scripted):
     kit(hermes, scripted, {"odd": odd()}, "done")
+    await known(hermes)
     await turn(hermes)
     message = await hermes.slash("/prompt odd:explain walls")
     assert message.role == "user"
@@ -176,6 +199,7 @@ async def test_a_prompt_is_typed_and_its_words_are_the_servers(hermes, scripted)
 async def test_resources_are_listed_and_read(hermes, scripted):
     read = Call("mcp__odd__read_resource", {"uri": "demo://one"})
     kit(hermes, scripted, {"odd": odd()}, Call("mcp__odd__list_resources", {}), read, "done")
+    await known(hermes)
     assert [words(one) for one in await turn(hermes)] == ["demo://one  one  text/plain", "what one holds"]
 
 
@@ -190,8 +214,9 @@ def test_to_offer_tools_nothing_heavy_is_imported():
 
 async def test_a_server_that_is_added_while_a_conversation_runs_joins_at_the_next_turn(hermes, scripted):
     provider = kit(
-        hermes, scripted, {"odd": odd()}, "one", "two", Call("mcp__new__echo", {"text": "hi"}), "done", "end"
+        hermes, scripted, {"odd": odd()}, "one", "two", *[Call("mcp__new__echo", {"text": "hi"}), "done"] * 2
     )
+    await known(hermes)
     await turn(hermes)
     add = ("new", "--", sys.executable, str(ODD), "--prefix", "new_")
     await hermes.command("mcp add", *add)
@@ -201,5 +226,5 @@ async def test_a_server_that_is_added_while_a_conversation_runs_joins_at_the_nex
     assert second[: len(first)] == first
     assert "mcp__new__echo" in second
     await hermes.command("mcp remove", "new")
-    await turn(hermes)
-    assert not [name for name in names(provider.requests[-1]) if name.startswith("mcp__new__")]
+    assert "any more" in words((await turn(hermes))[0])
+    assert names(provider.requests[-1]) == second

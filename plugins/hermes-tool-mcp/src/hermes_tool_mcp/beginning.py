@@ -53,6 +53,7 @@ async def _asked(ctx: PluginContext, name: str, server: ServerSettings) -> None:
 
 async def let_go(ctx: PluginContext, session: Session) -> None:
     """End what a conversation used; the last one ends what is asked still."""
+    ctx.state.get("served", {}).pop(session.id, None)
     if "pool" not in ctx.state:
         return
     from hermes_tool_mcp.pool import pool_of

@@ -11,6 +11,7 @@ from hermes_core.kinds import Tool, ToolContext, ToolOutput, ToolSource
 from hermes_core.types import Effect, Session
 from hermes_tool_mcp.config import ServerSettings
 from hermes_tool_mcp.known import closed_to, lists_of, servers_of
+from hermes_tool_mcp.lasting import lasting
 from hermes_tool_mcp.lists import Listed, ListedTool
 from hermes_tool_mcp.live import began
 from hermes_tool_mcp.names import PREFIX, named, source_of
@@ -64,16 +65,19 @@ def make_sources(ctx: PluginContext) -> Sequence[ToolSource]:
     at_first = tuple(servers_of(ctx))
 
     def later(session: Session) -> Iterable[Tool]:
-        for name in servers_of(ctx):
-            if name not in at_first:
-                yield from _tools(ctx, name, LATER, session)
+        names = [name for name in servers_of(ctx) if name not in at_first]
+        tools = [one for name in names for one in _tools(ctx, name, LATER, session)]
+        return lasting(ctx, LATER, session, tools)
+
+    def first(name: str, session: Session) -> Iterable[Tool]:
+        return lasting(ctx, name, session, _tools(ctx, name, toolset_of(name), session))
 
     return [
         *(
             ToolSource(
                 name=source_of(name).removesuffix("_"),
                 toolset=toolset_of(name),
-                tools=partial(_tools, ctx, name, toolset_of(name)),
+                tools=partial(first, name),
             )
             for name in at_first
         ),
