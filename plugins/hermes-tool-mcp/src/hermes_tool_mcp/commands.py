@@ -59,11 +59,7 @@ def _list(ctx: PluginContext) -> "click.Command":
     @click.command("list")
     @click.option("--json", "as_json", is_flag=True, help="As JSON.")
     def command(as_json: bool) -> None:
-        """Show the servers, and what each said that it has. Nothing is started or connected to.
-
-        \b
-        A server at an address is asked by `hermes mcp test NAME`, one that is started too.
-        """
+        """Show the servers, and what each said that it has. Nothing is started or connected to."""
         rows = [_row(ctx, name, server) for name, server in _known(ctx).items()]
         if as_json:
             click.echo(json.dumps(rows, ensure_ascii=False))
@@ -130,10 +126,6 @@ def _add(ctx: PluginContext) -> "click.Command":
     @click.option("--no-test", is_flag=True, help="Write it down without connecting to it.")
     async def command(name: str, what: tuple[str, ...], **given: Any) -> None:
         """Add a server: an address, or a program and what it is given behind --.
-
-        \b
-        hermes mcp add memory -- npx -y @modelcontextprotocol/server-memory@2026.8.31
-        hermes mcp add docs https://example.org/mcp --header 'Authorization=Bearer ${MCP_DOCS}'
 
         It is connected to before it is written down. A program runs behind the wall of commands: it reaches the
         package registries, the hosts that you name, the folder it works in, and nothing else. Values may hold
@@ -210,7 +202,7 @@ def _tell(ctx: PluginContext, name: str, listed: "Listed") -> None:
     parts = [f"{len(listed.tools)} tools"]
     parts += [f"{len(listed.prompts)} prompts (/prompt {name}:NAME)"] if listed.prompts else []
     parts += ["resources"] if listed.resources else []
-    click.echo(f"{listed.title or name} speaks {listed.protocol} and has {', '.join(parts)}.")
+    click.echo(f"{name}: {listed.title or 'it'} speaks {listed.protocol} and has {', '.join(parts)}.")
     for one in listed.tools[:20]:
         click.echo(f"  {one.name}: {one.description.splitlines()[0][:90] if one.description else ''}")
     if len(listed.tools) > 20:
@@ -266,7 +258,6 @@ def _test(ctx: PluginContext) -> "click.Command":
     async def command(names: tuple[str, ...]) -> int:
         """Connect to servers, all of them where none is named, and show what each has.
 
-        \b
         The exit status is 1 where one does not answer.
         """
         import asyncio

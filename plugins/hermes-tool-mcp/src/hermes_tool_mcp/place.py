@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Said", "started"]
 
-_SPEAK = 'exec "$@" 2>"$HERMES_MCP_LOG"'  # what it says to people would come in between its messages
+_SPEAK = 'exec "$@" 2>"$0"'  # what it says to people would come in between its messages
 _TAIL = 2_000  # bytes of that, for whoever asks why it ended
 _PROCESSES = 512
 _LONG = 1e9
@@ -139,8 +139,8 @@ async def _walled(
         sandbox = await walled.sandbox()
         assert sandbox is not None, "a wall without a sandbox is no choice here"
         said = Said(kept / "said.log")
-        given = {**walled.environment(for_commands()), **_caches(kept), **server.env, "HERMES_MCP_LOG": str(said.path)}
-        argv = ("sh", "-c", _SPEAK, "sh", server.command, *server.args)
+        given = {**walled.environment(for_commands()), **_caches(kept), **server.env}
+        argv = ("sh", "-c", _SPEAK, str(said.path), server.command, *server.args)
         request = ExecRequest(argv=argv, cwd=place, env=given, seconds=_LONG, limit=1_000, on_output=heard.take)
 
         def over() -> str:

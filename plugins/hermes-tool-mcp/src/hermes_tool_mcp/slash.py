@@ -18,10 +18,10 @@ def slash_commands(ctx: PluginContext) -> Sequence[SlashCommand]:
     async def run(session: Session, rest: str) -> str | Message:
         there = _there(ctx, session)
         try:
-            name, *words = shlex.split(rest)
+            name, *words = shlex.split(rest) or [""]
         except ValueError as error:
             raise UserError(f"That cannot be read: {error}.") from None
-        if not rest.strip() or name not in there:
+        if name not in there:
             if not there:
                 raise UserError("No MCP server offers a prompt.")
             raise UserError(f"Say which one: /prompt {' | '.join(there)}")
