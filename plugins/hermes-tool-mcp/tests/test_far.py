@@ -1,5 +1,6 @@
 """Servers at an address: both ways of speaking, both revisions, and what of them asks."""
 
+import asyncio
 import re
 
 import pytest
@@ -23,6 +24,20 @@ async def test_where_nobody_listens_one_clear_error_says_so(servers):
     there = servers(far={"url": "http://127.0.0.1:9/mcp", "connect_timeout": 5.0})
     with pytest.raises(ToolError, match="The MCP server far is not there"):
         await there.connection("far").client()
+
+
+async def test_one_that_wants_a_login_says_which_command_makes_it(servers):
+    async def refuse(reader, writer):
+        await reader.readline()
+        writer.write(b"HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(refuse, "127.0.0.1", 0) as listener:
+        port = listener.sockets[0].getsockname()[1]
+        there = servers(far={"url": f"http://127.0.0.1:{port}/mcp", "connect_timeout": 5.0})
+        with pytest.raises(ToolError, match="hermes mcp login far"):
+            await there.connection("far").client()
 
 
 async def test_what_only_looks_asks_nobody_unless_it_carries_an_address(hermes, scripted, far):

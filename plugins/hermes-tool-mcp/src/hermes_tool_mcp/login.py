@@ -35,6 +35,14 @@ class Tokens:
         """Whether there is a login for this address."""
         return bool(self.read().get("tokens"))
 
+    @property
+    def mark(self) -> tuple[int, int]:
+        """What changes when something else is kept."""
+        with suppress(OSError):
+            status = self._path.stat()
+            return (status.st_ino, status.st_mtime_ns)
+        return (0, 0)
+
     def read(self) -> dict[str, Any]:
         """Return what is kept; nothing where it is of another address."""
         with suppress(OSError, ValueError):
@@ -125,6 +133,17 @@ def _provider(
 
     class Lasting(OAuthClientProvider):
         """The SDK's, which goes on with what another process kept: when a token ends, and where it is renewed."""
+
+        _seen: object = None
+
+        @property
+        def _initialized(self) -> bool:
+            """Whether what is kept is what it knows: another process may have renewed it."""
+            return self._seen is not None and self._seen == tokens.mark
+
+        @_initialized.setter
+        def _initialized(self, value: bool) -> None:
+            self._seen = tokens.mark if value else None
 
         async def _initialize(self) -> None:
             await super()._initialize()

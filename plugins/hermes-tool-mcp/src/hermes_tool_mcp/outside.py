@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shutil
 import signal
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -29,6 +30,8 @@ class Loose(Process):
     async def start(cls, argv: Sequence[str], cwd: str, env: Mapping[str, str], log: Path, heard: Heard) -> "Loose":
         """Start one. Raises ToolError."""
         pipe = asyncio.subprocess.PIPE
+        if tie := shutil.which("setpriv"):  # of util-linux: it ends with Hermes, even where it hangs
+            argv = [tie, "--pdeathsig", "KILL", "--", *argv]
         try:
             with log.open("wb") as errors:
                 process = await asyncio.create_subprocess_exec(

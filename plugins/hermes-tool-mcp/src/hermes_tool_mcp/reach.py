@@ -42,12 +42,25 @@ def opening(
             return
         from mcp.client.streamable_http import streamable_http_client
 
+        refused: list[int] = []
+
+        async def heard(response: httpx2.Response) -> None:
+            if response.status_code >= 400:
+                refused.append(response.status_code)
+
+        def said() -> str:
+            if 401 in refused and login is None:
+                return f"401, so it wants a login: {ctx.program} mcp login {name} (first: mcp add … --no-test)"
+            return f"HTTP {refused[-1]}" if refused else ""
+
         patience = httpx2.Timeout(_CONNECT, read=max(_READ, server.timeout))
         async with (
-            httpx2.AsyncClient(headers=headers, auth=login, timeout=patience) as client,
+            httpx2.AsyncClient(
+                headers=headers, auth=login, timeout=patience, event_hooks={"response": [heard]}
+            ) as client,
             streamable_http_client(server.url, http_client=client) as streams,
         ):
-            yield streams, str
+            yield streams, said
 
     return local if server.command else remote
 

@@ -125,9 +125,9 @@ def _tool(
         schema=one.schema,
         run=run,
         toolset=toolset,
-        effects=frozenset({*effects, Effect.ASK}),
+        effects=frozenset({*effects, *([Effect.ASK] if server.elicitation else [])}),
         idempotent=one.looks,
-        touches=lambda _: keys,
+        touches=None if keys is None else lambda _: keys,
         untrusted=True,
         needs=needs,
         seconds=server.timeout + server.connect_timeout + _GRACE,
@@ -136,12 +136,12 @@ def _tool(
 
 def _does(
     name: str, server: ServerSettings, one: ListedTool, session: Session
-) -> tuple[Iterable[Effect], tuple[str, ...]]:
-    """Return what a tool may do to the world, and what it touches."""
+) -> tuple[Iterable[Effect], tuple[str, ...] | None]:
+    """Return what a tool may do to the world, and what it touches; None where nobody can say."""
     if server.url:
         keys = (f"host:{(urlsplit(server.url).hostname or '').lower()}",)
         return ({Effect.NETWORK} if one.looks else {Effect.NETWORK, Effect.SEND}), keys
     if bounded(server):
         folder = server.folder or session.cwd
         return ((), ()) if one.looks else ({Effect.WRITE_FILES}, (f"file:{folder}" if folder else f"{PREFIX}{name}",))
-    return ({Effect.NETWORK} if one.looks else {Effect.NETWORK, Effect.SEND}), (f"{PREFIX}{name}",)
+    return ({Effect.NETWORK} if one.looks else {Effect.NETWORK, Effect.SEND}), None
