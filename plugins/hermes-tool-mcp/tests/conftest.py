@@ -24,8 +24,8 @@ MARK = "HERMES_TEST_SERVER"
 
 def odd(*words, mark="", wall=False, **more):
     """The settings of an odd server."""
-    row = {"command": sys.executable, "args": [str(ODD), *map(str, words)], "wall": wall, "timeout": 5.0}
-    return {**row, "connect_timeout": 5.0, "env": {MARK: mark} if mark else {}, **more}
+    row = {"command": sys.executable, "args": [str(ODD), *map(str, words)], "wall": wall, "timeout": 30.0}
+    return {**row, "connect_timeout": 30.0, "env": {MARK: mark} if mark else {}, **more}
 
 
 def running(mark):
