@@ -8,10 +8,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hermes_core.errors import UserError
+from hermes_core.plugins.manifest import read_manifest
+from hermes_core.testing import plugin_context
+from hermes_core.testing.project import manifest_path
+from hermes_core.types import Principal, Session, Speaker
+from hermes_tool_mcp.config import Config, ServerSettings
 from hermes_tool_mcp.foreign import found, taken
+from hermes_tool_mcp.known import closed_to
+from hermes_tool_mcp.lists import Listed, ListedTool, Lists, mark_of
 from hermes_tool_mcp.login import Tokens, read_answer
 from hermes_tool_mcp.names import LONGEST, named, server_of
 from hermes_tool_mcp.wire import Lines
+
+
+@pytest.fixture
+def context(tmp_path):
+    return plugin_context(read_manifest(manifest_path("hermes_tool_mcp")), tmp_path / "home")
 
 
 @given(st.lists(st.text(min_size=1, max_size=200), unique=True, max_size=50))
@@ -99,3 +111,41 @@ async def test_tokens_are_for_nobody_else_and_for_one_address(tmp_path):
     assert not Tokens(tmp_path, "one", "https://b.example").there
     assert tokens.forget()
     assert not tokens.there
+
+
+@pytest.mark.parametrize(
+    ("people", "owner", "speaker", "closed"),
+    [
+        ([], "owner", "", False),
+        ([], "anna", "", True),
+        ([], "owner", "anna", True),
+        (["anna"], "anna", "", False),
+        (["anna"], "anna", "ben", True),
+        (["*"], "ben", "carl", False),
+    ],
+)
+def test_a_server_is_its_owners_and_of_whom_settings_name(context, people, owner, speaker, closed):
+    who = Speaker(person=speaker) if speaker else None
+    session = Session(id="s", origin="cli", owner=Principal(person=owner), speaker=who)
+    assert closed_to(context, ServerSettings(url="https://a.example", people=people), session) is closed
+
+
+def test_a_name_or_an_address_that_cannot_be_is_no_setting():
+    for name in ("A", "a__b", "-a", "a" * 30, ""):
+        with pytest.raises(ValueError, match="no name for a server"):
+            Config(servers={name: ServerSettings(url="https://a.example")})
+    with pytest.raises(ValueError, match="no address"):
+        ServerSettings(url="ftp://a.example")
+
+
+def test_a_list_is_of_the_settings_it_was_made_with(tmp_path):
+    lists, one = Lists(tmp_path), ServerSettings(url="https://a.example")
+    tool = ListedTool(name="t", description="A tool.", schema={"type": "object"})
+    assert lists.put("a", Listed(mark=mark_of(one), tools=(tool,), at=1.0))
+    assert not lists.put("a", Listed(mark=mark_of(one), tools=(tool,), at=2.0))
+    assert Lists(tmp_path).get("a", one).tools == (tool,)
+    assert lists.get("a", ServerSettings(url="https://b.example")) is None
+    (tmp_path / "lists" / "a.json").write_text("{half")
+    assert lists.get("a", one) is None
+    lists.forget("a")
+    assert lists.get("a", one) is None
