@@ -62,9 +62,11 @@ async def test_the_servers_of_a_folder_are_only_shown_until_a_person_says_yes(mc
     (tmp_path / "project").mkdir()
     monkeypatch.chdir(tmp_path / "project")
     monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
-    row = {"command": "npx", "args": ["-y", "x"], "env": {"API_KEY": "abcdefgh"}}
+    row = {"command": "npx", "args": ["-y", "x", "\x1b[2Khidden"], "env": {"API_KEY": "abcdefgh"}}
     (tmp_path / "project" / ".mcp.json").write_text(json.dumps({"mcpServers": {"theirs": row}}))
-    assert "npx -y x" in await mcp.command("mcp import", "--list")
+    told = await mcp.command("mcp import", "--list")
+    assert "npx -y x" in told
+    assert "\x1b" not in told
     assert not (mcp._home / "config.yaml").exists()
     assert "Added theirs" in await mcp.command("mcp import", "--all")
     written = (mcp._home / "config.yaml").read_text()

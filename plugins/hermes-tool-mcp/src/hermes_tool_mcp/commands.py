@@ -16,7 +16,7 @@ from hermes_tool_mcp.live import changed_since, filled, tell
 if TYPE_CHECKING:
     import click
 
-    from hermes_tool_mcp.lists import Listed
+    from hermes_tool_mcp.lists import Listed, ListedTool
 
 __all__ = ["commands"]
 
@@ -104,7 +104,7 @@ def _tools(ctx: PluginContext) -> "click.Command":
         tools = {one.name: one for one in offered(server, listed)}
         for outer, inner in named(name, tools).items():
             free = bounded(server) or tools[inner].looks or any(fnmatchcase(inner, one) for one in server.allow)
-            click.echo(f"{'*' if free else ' '} {outer}  {tools[inner].description.splitlines()[0][:90]}")
+            click.echo(f"{'*' if free else ' '} {outer}  {_shown(_first_line(tools[inner]))}")
         left = len(listed.tools) - sum(one.name in tools for one in listed.tools)
         if left:
             click.echo(f"{left} more are left out by include and exclude.")
@@ -202,14 +202,25 @@ def _tell(ctx: PluginContext, name: str, listed: "Listed") -> None:
     parts = [f"{len(listed.tools)} tools"]
     parts += [f"{len(listed.prompts)} prompts (/prompt {name}:NAME)"] if listed.prompts else []
     parts += ["resources"] if listed.resources else []
-    click.echo(f"{name}: {listed.title or 'it'} speaks {listed.protocol} and has {', '.join(parts)}.")
+    click.echo(_shown(f"{name}: {listed.title or 'it'} speaks {listed.protocol} and has {', '.join(parts)}."))
     for one in listed.tools[:20]:
-        click.echo(f"  {one.name}: {one.description.splitlines()[0][:90] if one.description else ''}")
+        click.echo(f"  {_shown(f'{one.name}: {_first_line(one)}')}")
     if len(listed.tools) > 20:
         click.echo(f"  … {len(listed.tools) - 20} more: {ctx.program} mcp tools {name}")
     for one in listed.tools:
         if why := scan(one.description):
-            click.echo(f"Look at {one.name} before you use it: its description reads like orders ({why}).", err=True)
+            click.echo(
+                f"Look at {_shown(one.name)} before you use it: its description reads like orders ({why}).", err=True
+            )
+
+
+def _first_line(one: "ListedTool") -> str:
+    return next(iter(one.description.splitlines()), "")[:90]
+
+
+def _shown(text: str) -> str:
+    """Return what others wrote as a terminal may be given it: nothing in it moves the cursor or hides words."""
+    return "".join(one if one.isprintable() else "�" for one in text)
 
 
 def _import(ctx: PluginContext) -> "click.Command":
@@ -232,7 +243,8 @@ def _import(ctx: PluginContext) -> "click.Command":
         if not new:
             click.echo("There is no server that is not known here already.")
         for one in new:
-            click.echo(f"{one.name}, of {one.source} ({one.path}):\n  {one.words}")
+            click.echo(_shown(f"{one.name}, of {one.source} ({one.path}):"))
+            click.echo(f"  {_shown(one.words)}")
             if only_list or not (every or click.confirm("Take it over?", default=False)):
                 continue
             row, secrets, wanting = taken(one, os.environ)

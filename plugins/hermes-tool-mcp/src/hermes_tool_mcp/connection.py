@@ -157,7 +157,7 @@ class Connection:
         return await stack.enter_async_context(client)
 
     def _gone(self, said: str) -> ToolError:
-        told = f" It said: {said[-600:]}" if said else ""
+        told = f" It said: {_line(said[-600:])}" if said else ""
         return ToolError(f"The MCP server {self.name} is not there: {(self.why or 'it ended').rstrip('.')}.{told}")
 
     async def _look(self) -> None:
@@ -363,8 +363,12 @@ def plain(error: BaseException) -> str:
     error = _first(error)
     if isinstance(error, HermesError):
         return error.text
-    text = " ".join(str(error).split())
-    return f"{text[:500]}" if text else type(error).__name__
+    return _line(str(error))[:500] or type(error).__name__
+
+
+def _line(text: str) -> str:
+    """Return text of a server on one line, with nothing in it that a terminal obeys."""
+    return "".join(one for one in " ".join(text.split()) if one.isprintable())
 
 
 def _version() -> str:
