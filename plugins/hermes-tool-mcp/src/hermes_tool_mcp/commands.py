@@ -69,7 +69,7 @@ def _list(ctx: PluginContext) -> "click.Command":
             return
         width = max(len(row["name"]) for row in rows)
         for row in rows:
-            click.echo(ctx.masks.text(f"{row['name']:<{width}}  {row['state']:<14}  {row['reached']}"))
+            click.echo(f"{row['name']:<{width}}  {row['state']:<14}  {row['reached']}")
 
     return command
 
@@ -82,7 +82,12 @@ def _row(ctx: PluginContext, name: str, server: ServerSettings) -> dict[str, Any
         state = "needs one of command and url"
     else:
         state = f"{len(listed.tools)} tools" if listed else "not asked yet"
-    return {"name": name, "state": state, "reached": _words(server), "protocol": listed.protocol if listed else ""}
+    return {
+        "name": name,
+        "state": state,
+        "reached": ctx.masks.text(_words(server)),
+        "protocol": listed.protocol if listed else "",
+    }
 
 
 def _tools(ctx: PluginContext) -> "click.Command":
