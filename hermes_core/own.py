@@ -75,6 +75,7 @@ COMMANDS = {  # their first words; of those below a heading of the kernel all
     "hermes-tool-events": ("events",),
     "hermes-tool-guard": ("guard",),
     "hermes-tool-kanban": ("kanban",),
+    "hermes-tool-mcp": ("mcp",),
     "hermes-tool-message": ("send",),
     "hermes-tool-metrics": ("metrics",),
     "hermes-tool-migrate": ("migrate",),

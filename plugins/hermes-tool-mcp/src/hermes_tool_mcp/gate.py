@@ -1,0 +1,44 @@
+"""What the policy is told of a call: what a server's wall bounds, and what a person listed, asks nobody."""
+
+import re
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+
+from hermes_core.context import PluginContext
+from hermes_core.types import JSON, ToolCall, Verdict
+from hermes_tool_mcp.known import lists_of, servers_of
+from hermes_tool_mcp.names import named, server_of
+from hermes_tool_mcp.tools import bounded, offered
+
+__all__ = ["judged"]
+
+_ADDRESS = re.compile(r"https?://", re.IGNORECASE)
+_BOUNDED = Verdict(outcome="allow", effects=frozenset())
+
+
+def judged(ctx: PluginContext, call: ToolCall) -> Verdict | None:
+    """Return the verdict on a call; None leaves it to what the tool declares."""
+    name = server_of(call.name)
+    server = servers_of(ctx).get(name)
+    listed = lists_of(ctx).get(name, server) if server else None
+    if server is None or listed is None:
+        return None
+    tools = {one.name: one for one in offered(server, listed)}
+    inner = named(name, tools).get(call.name)
+    if inner is None:
+        return None
+    if bounded(server) or any(fnmatchcase(inner, one) for one in server.allow):
+        return _BOUNDED
+    if tools[inner].looks:  # an address in it may carry what was read to somebody else: then its effects are judged
+        return None if _names_an_address(call.arguments) else _BOUNDED
+    return Verdict(outcome="ask", reason=f"calls {inner} of the MCP server {name}")
+
+
+def _names_an_address(value: JSON) -> bool:
+    if isinstance(value, str):
+        return bool(_ADDRESS.search(value))
+    if isinstance(value, Mapping):
+        return any(_names_an_address(one) for one in value.values())
+    if isinstance(value, Sequence):
+        return any(_names_an_address(one) for one in value)
+    return False

@@ -1,0 +1,32 @@
+"""Which servers there are, and what is known of them; light, as each start of a conversation looks at it."""
+
+from collections.abc import Mapping
+
+from hermes_core.context import PluginContext
+from hermes_core.types import Session
+from hermes_tool_mcp.config import Config, ServerSettings
+from hermes_tool_mcp.lists import Lists
+from hermes_tool_mcp.live import changed_since
+
+__all__ = ["closed_to", "lists_of", "servers_of"]
+
+
+def servers_of(ctx: PluginContext) -> Mapping[str, ServerSettings]:
+    """Return the servers that are used, as they are now."""
+    config: Config = ctx.config or Config()
+    there: dict[str, ServerSettings | None] = {**config.servers, **changed_since(ctx)}
+    return {name: one for name, one in there.items() if one and one.enabled and bool(one.command) != bool(one.url)}
+
+
+def lists_of(ctx: PluginContext) -> Lists:
+    """Return the lists of a kernel."""
+    found = ctx.state.setdefault("lists", Lists(ctx.paths.data))
+    assert isinstance(found, Lists)
+    return found
+
+
+def closed_to(ctx: PluginContext, server: ServerSettings, session: Session) -> bool:
+    """Tell whether a conversation may not use a server: not its owner's, or somebody else speaks in it."""
+    if "*" in server.people:
+        return False
+    return not {session.owner.person, session.asker.person} <= {ctx.owner.person, *server.people}

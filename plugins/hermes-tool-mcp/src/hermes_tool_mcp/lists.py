@@ -1,0 +1,99 @@
+"""What servers said that they have, kept in files: so tools are offered before any server is reached.
+
+A list belongs to the settings it was made with. Who reads it connects to nothing.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from attrs import Factory, asdict, evolve
+
+from hermes_core.types import JSON
+from hermes_core.values import frozen
+from hermes_tool_mcp.config import ServerSettings
+
+__all__ = ["Listed", "ListedTool", "Lists", "mark_of"]
+
+_MOST = 16_000_000  # bytes of one file
+
+
+@frozen(kw_only=True)
+class ListedTool:
+    """A tool as its server describes it; ``schema`` stays as it is. ``looks``: it says that it changes nothing."""
+
+    name: str
+    description: str = ""
+    schema: Mapping[str, JSON]
+    looks: bool = False
+
+
+@frozen(kw_only=True)
+class Listed:
+    """All that a server has. ``mark`` is that of the settings; ``prompts`` are names with their arguments."""
+
+    mark: str
+    title: str = ""
+    protocol: str = ""
+    tools: Sequence[ListedTool] = ()
+    prompts: Sequence[Mapping[str, JSON]] = ()
+    resources: bool = False
+    at: float = Factory(float)
+
+
+def mark_of(server: ServerSettings) -> str:
+    """Return a digest of what makes a server another one."""
+    parts = [server.command, server.args, sorted(server.env), server.url, server.transport, server.folder]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
+
+
+class Lists:
+    """The lists of a home. A file is read again when it is another one."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder / "lists"
+        self._read: dict[str, tuple[tuple[int, int, int], Listed | None]] = {}
+
+    def _path(self, name: str) -> Path:
+        return self._folder / f"{name}.json"
+
+    def get(self, name: str, server: ServerSettings) -> Listed | None:
+        """Return what a server has; None where nobody knows, or what is known is of other settings."""
+        try:
+            status = self._path(name).stat()
+        except OSError:
+            return None
+        mark = (status.st_ino, status.st_mtime_ns, status.st_size)
+        if name not in self._read or self._read[name][0] != mark:
+            self._read[name] = (mark, _parsed(self._path(name)))
+        found = self._read[name][1]
+        return found if found and found.mark == mark_of(server) else None
+
+    def put(self, name: str, listed: Listed) -> bool:
+        """Keep what a server has; whether that is something else than before."""
+        from hermes_atomic.whole import replace
+
+        before = _parsed(self._path(name)) if self._path(name).exists() else None
+        if before is not None and evolve(before, at=listed.at) == listed:
+            return False
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        replace(self._path(name), json.dumps(asdict(listed)).encode(), mode=0o600)
+        return True
+
+    def forget(self, name: str) -> None:
+        """Forget what a server has."""
+        self._path(name).unlink(missing_ok=True)
+
+
+def _parsed(path: Path) -> Listed | None:
+    """Return what a file holds; None for what cannot be read: the server is asked again then."""
+    try:
+        if path.stat().st_size > _MOST:
+            return None
+        data: dict[str, Any] = json.loads(path.read_bytes())
+        tools = tuple(ListedTool(**one) for one in data.pop("tools"))
+        return Listed(**{**data, "tools": tools, "prompts": tuple(data.pop("prompts"))})
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return None

@@ -1,0 +1,193 @@
+"""Where a server is started: behind a wall of its own, with the hosts and folders that its settings name.
+
+The wall is that of commands, so what the server starts ends with it, and all of it with Hermes. What it fetches is kept
+for it alone.
+"""
+
+import os
+import shutil
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hermes_core.context import PluginContext
+from hermes_core.environment import for_commands
+from hermes_core.errors import ToolError
+from hermes_core.types import ExecRequest
+from hermes_tool_mcp.config import ServerSettings
+from hermes_tool_mcp.wire import Heard, spoken
+
+if TYPE_CHECKING:
+    from hermes_backend_wall.proxy.server import Proxy
+
+__all__ = ["Said", "started"]
+
+_SPEAK = 'exec "$@" 2>"$0"'  # what it says to people would come in between its messages
+_TAIL = 2_000  # bytes of that, for whoever asks why it ended
+_PROCESSES = 512
+_LONG = 1e9
+
+
+class Said:
+    """What a server wrote for people."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def tail(self) -> str:
+        """Return the end of it; empty where it wrote nothing."""
+        with suppress(OSError), self.path.open("rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - _TAIL))
+            return file.read(_TAIL).decode(errors="replace").strip()
+        return ""
+
+
+@asynccontextmanager
+async def started(
+    ctx: PluginContext,
+    name: str,
+    server: ServerSettings,
+    folder: str,
+    ended: Callable[[str], None],
+) -> AsyncIterator[tuple[tuple[Any, Any], Said]]:
+    """Start a server and open its streams; it and all it started is gone afterwards. Raises ToolError.
+
+    ``folder`` is where it works, ``ended`` is told why it ended.
+    """
+    kept = ctx.paths.cache / "kept" / name
+    place = _place(ctx, name, server, folder)
+    for path in (kept, Path(place)):
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    heard = Heard(ended)
+    open_one = _walled if server.wall else _free
+    async with (
+        open_one(ctx, name, server, place, kept, heard) as (process, said),
+        spoken(process, heard) as streams,
+    ):
+        yield streams, said
+
+
+def _place(ctx: PluginContext, name: str, server: ServerSettings, folder: str) -> str:
+    """Return the folder that a server works in: its own where the session's would show the whole home."""
+    from hermes_backend_wall.system import WHOLE
+
+    if server.folder:
+        return os.path.realpath(Path(server.folder).expanduser())
+    real = os.path.realpath(folder) if folder else ""
+    person = os.path.realpath(Path.home())
+    if not real or real in WHOLE or f"{person}/".startswith(f"{real}/") or not Path(real).is_dir():
+        return str(ctx.paths.cache / "places" / name)
+    return real
+
+
+def _named(server: ServerSettings) -> list[str]:
+    """Return where the program lies that a person named by its path, and its script, with what belongs to them."""
+    from hermes_backend_wall.system import WHOLE
+
+    person, found = Path.home().resolve(), list[str]()
+    for word in (server.command, *server.args):
+        path = Path(word)
+        if not path.is_absolute() or not path.is_file():
+            continue
+        folder = path.parent.parent if path.parent.name == "bin" else path.parent
+        packages = next((one for one in path.parents if one.name == "node_modules"), None)
+        folder = packages or folder
+        if str(folder) in WHOLE or person.is_relative_to(folder.resolve()):
+            folder = path  # alone: what lies beside it is the person's
+        found.append(str(folder))
+    return found
+
+
+def _caches(kept: Path) -> dict[str, str]:
+    """Return the variables by which package runners keep what they fetch."""
+    return {
+        "NPM_CONFIG_CACHE": str(kept / "npm"),
+        "UV_CACHE_DIR": str(kept / "uv"),
+        "UV_TOOL_DIR": str(kept / "uv-tools"),
+        "PIP_CACHE_DIR": str(kept / "pip"),
+    }
+
+
+@asynccontextmanager
+async def _walled(
+    ctx: PluginContext, name: str, server: ServerSettings, place: str, kept: Path, heard: Heard
+) -> AsyncIterator[tuple[Any, Said]]:
+    from hermes_backend_wall.background import started as begun
+    from hermes_backend_wall.job import asked
+    from hermes_backend_wall.limits import Limits
+    from hermes_backend_wall.plan import INSTALL, Plan, base_of, chosen, records_of
+    from hermes_backend_wall.walled import Walled
+
+    if chosen("auto") == "none":
+        hint = f"{INSTALL} Or let it do whatever you can do: {ctx.program} config set mcp.servers.{name}.wall false"
+        raise ToolError(f"The MCP server {name} is not started: nothing here makes a wall.", hint=hint, retry=False)
+    proxy = _way_out(name, server, ctx)
+    plan = Plan(
+        homes=ctx.paths.cache / "homes" / name,
+        records=records_of(ctx.paths.home),
+        hidden=(base_of(ctx.paths.home), ctx.paths.home),
+        readable=(*server.readable, *_named(server)),
+        writable=(*server.writable, str(kept)),
+        limits=Limits(processes=_PROCESSES),
+        on_connection=proxy.serve,
+    )
+    walled = Walled(place, plan)
+    walled.recover()
+    process = None
+    try:
+        sandbox = await walled.sandbox()
+        assert sandbox is not None, "a wall without a sandbox is no choice here"
+        said = Said(kept / "said.log")
+        given = {**walled.environment(for_commands()), **_caches(kept), **server.env}
+        argv = ("sh", "-c", _SPEAK, str(said.path), server.command, *server.args)
+        request = ExecRequest(argv=argv, cwd=place, env=given, seconds=_LONG, limit=1_000, on_output=heard.take)
+
+        def over() -> str:
+            heard.over("it ended")
+            return walled.protected.end(left=sandbox.left)
+
+        walled.protected.begin()
+        process = await begun(sandbox, asked(argv, place, request.env), request, ended=over)
+        yield process, said
+    finally:
+        if process is not None:
+            await process.kill()
+        await walled.close()
+        await proxy.close()
+
+
+def _way_out(name: str, server: ServerSettings, ctx: PluginContext) -> "Proxy":
+    """Return what lets it reach the package registries and its hosts, and nothing else."""
+    from hermes_backend_wall.hosts.mirrors import mirrors
+    from hermes_backend_wall.hosts.registries import registries
+    from hermes_backend_wall.proxy.rules import Rule, Rules
+    from hermes_backend_wall.proxy.server import Proxy
+    from hermes_backend_wall.proxy.upstream import Upstreams
+
+    own = [Rule.read(host, private=True, source=f"mcp.servers.{name}.hosts") for host in server.hosts]
+    rules = [*registries(), *mirrors(Path.home(), os.environ).rules, *own]
+    return Proxy(
+        Rules(rules),
+        upstream=Upstreams(os.environ),
+        mend=f"To open it: {ctx.program} config edit, mcp.servers.{name}.hosts",
+    )
+
+
+@asynccontextmanager
+async def _free(
+    ctx: PluginContext, name: str, server: ServerSettings, place: str, kept: Path, heard: Heard
+) -> AsyncIterator[tuple[Any, Said]]:
+    """Start one that a person let out of the wall, in a process group of its own."""
+    from hermes_tool_mcp.outside import Loose
+
+    if shutil.which(server.command) is None:
+        raise ToolError(f"The MCP server {name} cannot be started: there is no {server.command!r}.", retry=False)
+    said = Said(kept / "said.log")
+    process = await Loose.start(
+        [server.command, *server.args], place, {**for_commands(), **server.env}, said.path, heard
+    )
+    try:
+        yield process, said
+    finally:
+        await process.kill()

@@ -1,0 +1,191 @@
+"""Calls on servers that do what servers do: each ends, what ended comes back, and nothing stays."""
+
+import asyncio
+import json
+import time
+from uuid import uuid4
+
+import pytest
+
+from hermes_core.errors import ToolError
+from hermes_core.types import Blob, Message, Response, Text, Usage
+from hermes_tool_mcp.results import result_of
+
+from .conftest import odd, running, until
+
+
+async def said(connection, tool, context, **given):
+    answer = await connection.call(tool, given, context)
+    return "".join(part.text for part in await result_of(answer, context) if isinstance(part, Text))
+
+
+async def test_a_call_is_answered_and_its_server_ends_with_the_connection(servers):
+    mark = uuid4().hex
+    there = servers(odd=odd(mark=mark))
+    assert await said(there.connection(), "echo", there.context(), text="hello") == "hello"
+    assert len(running(mark)) == 1
+    await there.close()
+    assert not running(mark)
+
+
+async def test_what_a_server_started_ends_with_it(servers):
+    mark = uuid4().hex
+    there = servers(odd=odd(mark=mark))
+    await said(there.connection(), "do", there.context(), text="child")
+    await there.close()
+    left = running(mark)
+    for pid in left:  # it took itself out of the group: only the wall ends that, and it is tried there
+        import os
+
+        os.kill(pid, 9)
+    assert len(left) <= 1
+
+
+async def test_every_kind_of_content_comes_through(servers):
+    there = servers(odd=odd())
+    context = there.context()
+    parts = await result_of(await there.connection().call("everything", {}, context), context)
+    texts = [part.text for part in parts if isinstance(part, Text)]
+    pictures = [part for part in parts if isinstance(part, Blob)]
+    assert [one.media_type for one in pictures] == ["image/png"]
+    assert texts[0] == "a text"
+    assert "audio/wav" in texts[1]
+    assert "demo://x" in texts[2]
+    assert texts[3] == "inner text"
+    assert "kept in" in texts[4]
+    assert json.loads(texts[5]) == {"answer": 42}
+
+
+@pytest.mark.parametrize("what", ["die", "flood"])
+async def test_a_call_ends_with_its_server_and_the_next_one_has_another(servers, what):
+    there = servers(odd=odd())
+    connection, context = there.connection(), there.context()
+    with pytest.raises(ToolError, match="ended while it worked"):
+        await connection.call("do", {"text": what}, context)
+    began = time.monotonic()
+    assert await said(connection, "echo", context, text="again") == "again"
+    assert time.monotonic() - began < 5
+
+
+async def test_a_call_that_only_looks_is_made_again_when_its_server_died(servers, tmp_path):
+    there = servers(odd=odd("--when", "call", "--do", "die", "--once", tmp_path / "once"))
+    connection, context = there.connection(), there.context()
+    answer = await connection.call("echo", {"text": "twice"}, context, again=True)
+    assert answer.content[0].text == "twice"
+
+
+async def test_a_call_that_hangs_ends_at_its_deadline_and_its_server_is_replaced(servers):
+    mark = uuid4().hex
+    there = servers(odd=odd(mark=mark, timeout=0.5))
+    connection, context = there.connection(), there.context()
+    await connection.client()
+    with pytest.raises(ToolError, match=r"did not answer within 0\.5 s"):
+        await connection.call("do", {"text": "hang"}, context)
+    before = running(mark)
+    assert await again(connection, context) == "now"
+    await until(lambda: len(running(mark)) == 1)
+    assert running(mark) != before
+
+
+async def again(connection, context):
+    """Call until it is answered; on a machine that is at work a server may need more than one try to be in time."""
+    for _ in range(100):
+        try:
+            return await said(connection, "echo", context, text="now")
+        except ToolError:
+            await asyncio.sleep(0.2)
+    return "never"
+
+
+@pytest.mark.parametrize("when", ["start", "initialize", "list"])
+@pytest.mark.parametrize("what", ["die", "hang"])
+async def test_a_server_that_fails_at_first_is_there_at_the_next_try(servers, tmp_path, when, what):
+    mark = uuid4().hex
+    row = odd("--when", when, "--do", what, "--once", tmp_path / "once", mark=mark, connect_timeout=2.0)
+    there = servers(odd=row)
+    connection, context = there.connection(), there.context()
+    with pytest.raises(ToolError, match="odd"):
+        await connection.client()
+    assert await again(connection, context) == "now"
+    await there.close()
+    assert not running(mark)
+
+
+@pytest.mark.parametrize("when", ["start", "initialize", "list", "call"])
+async def test_garbage_between_messages_is_read_over(servers, when):
+    there = servers(odd=odd("--when", when, "--do", "garbage"))
+    assert await said(there.connection(), "echo", there.context(), text="clear") == "clear"
+
+
+async def test_a_server_that_is_never_there_is_not_tried_without_end(servers):
+    there = servers(odd=odd("--when", "start", "--do", "die"))
+    connection = there.connection()
+    for _ in range(2):
+        with pytest.raises(ToolError):
+            await connection.client()
+    began = time.monotonic()
+    with pytest.raises(ToolError, match="tried again in"):
+        await connection.client()
+    assert time.monotonic() - began < 0.2
+
+
+async def test_a_cancelled_call_leaves_the_connection_in_use(servers):
+    there = servers(odd=odd())
+    connection, context = there.connection(), there.context()
+    await connection.client()
+    task = asyncio.ensure_future(connection.call("do", {"text": "slow"}, context))
+    await asyncio.sleep(0.1)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert not connection.calls
+    assert await said(connection, "echo", context, text="still") == "still"
+
+
+async def test_a_list_that_changes_is_known_soon(servers):
+    there = servers(odd=odd())
+    connection, context = there.connection(), there.context()
+    await said(connection, "more", context, text="made_later")
+
+    def names():
+        listed = there.pool.lists.get("odd", there.rows["odd"])
+        return [one.name for one in listed.tools] if listed else []
+
+    await until(lambda: "made_later" in names())
+    await connection.call("less", {}, context)
+    await until(lambda: "made_later" not in names())
+
+
+async def test_a_person_is_asked_in_the_servers_name_field_by_field(servers):
+    there = servers(odd=odd(timeout=20.0))
+    context = there.context(["Ada", "x", "", "green", "blue"])
+    answer = json.loads(await said(there.connection(), "ask", context))
+    assert answer == {"action": "accept", "content": {"name": "Ada", "age": 7, "colour": "blue"}}
+    assert all(one.subject.startswith("The MCP server odd asks: Who are you?") for one in context.asked)
+
+
+async def test_with_nobody_there_a_question_is_cancelled(servers):
+    there = servers(odd=odd(timeout=20.0))
+    assert json.loads(await said(there.connection(), "ask", there.context())) == {"action": "cancel"}
+
+
+async def test_the_model_is_asked_only_where_settings_let_it_and_within_bounds(servers, monkeypatch):
+    reply = Response(message=Message(role="assistant", parts=(Text(text="thought"),)), reason="stop", usage=Usage())
+    there, requests = servers([reply, reply], odd=odd(sampling=1)), []
+    complete = there.ctx.llm.complete
+
+    async def seen(request, **more):
+        requests.append(request)
+        return await complete(request, **more)
+
+    monkeypatch.setattr(there.ctx.llm, "complete", seen)
+    connection, context = there.connection(), there.context()
+    assert json.loads(await said(connection, "think", context, text="hm"))["content"]["text"] == "thought"
+    assert [one.options["max_tokens"] for one in requests] == [4096]
+    assert requests[0].messages[-1].untrusted
+    assert "no more than 1" in await said(connection, "think", context, text="hm")
+
+
+async def test_without_the_setting_a_server_hears_that_no_model_is_there(servers):
+    there = servers(odd=odd())
+    assert "not supported" in (await said(there.connection(), "think", there.context(), text="hm")).lower()
