@@ -12,7 +12,8 @@ they they're them their theirs who whom whose which what what's where where's wh
 isn't are aren't was wasn't were weren't be been being do don't does doesn't did didn't done doing have haven't
 has hasn't had hadn't having will won't would wouldn't shall should can can't could couldn't may might must let
 let's get got please tell told say said says remember mention mentioned talk talked talking ask asked know ever
-yet still already many much kind sort anything something someone anyone
+yet still already many much kind sort anything something someone anyone now currently nowadays anymore lately
+actually use uses used using again well ok okay yes right really
 """
 FUNCTION_WORDS = frozenset(_SAY_LITTLE.split())
 

@@ -29,6 +29,7 @@ _NEAR = 40  # characters that may stand between two terms that belong together
 # session, for terms that stand near each other. Then what makes it worth less.
 _ANSWERS, _BESIDE, _SESSION, _TOGETHER = 0.7, 0.3, 0.12, 0.08
 _QUESTION, _MACHINE, _RESULT, _SCHEDULE, _IN_TIME, _OUT_OF_TIME = 0.85, 0.5, 0.9, 0.6, 1.6, 0.8
+_LIKELY, _NEWER = 0.6, 0.2  # of what is worth so much of the best, the newest is worth so much more than the oldest
 _REACH = 2  # how far what stands beside a message may be, in numbers of all messages
 _ASKED = ("?", "\uff1f")
 _CHILD = "child"
@@ -310,7 +311,12 @@ class _Past:
             self._beside(said)
         for one in read:
             one.score = self._score(one, by_session[one.said["session_id"]], time)
-        return sorted((one for one in read if one.score > 0), key=lambda one: (-one.score, -one.row))
+        read = [one for one in read if one.score > 0]
+        least = _LIKELY * max((one.score for one in read), default=0.0)
+        likely = sorted((one for one in read if one.near and one.score >= least), key=attrgetter("row"))
+        for age, one in enumerate(likely):
+            one.score *= 1.0 + _NEWER * age / len(likely)
+        return sorted(read, key=lambda one: (-one.score, -one.row))
 
     def _beside(self, said: Sequence[Found]) -> None:
         """Give each message what stands in those beside it: they are about the same."""
