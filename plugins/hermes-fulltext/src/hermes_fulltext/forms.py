@@ -4,6 +4,7 @@ They are made when somebody searches, so an index needs to know nothing of them:
 two forms are of one word is what the stemmer of Snowball says; what no ending makes stands in a list.
 """
 
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
@@ -13,10 +14,11 @@ from hermes_fulltext.english import IRREGULAR
 __all__ = ["forms_of"]
 
 _SHORTEST, _LONGEST = 3, 24  # letters of a word that has forms
-_MOST = 16
-_DERIVED = ("er", "ers", "ion", "ions", "ation", "ment", "or", "ly", "able")
+_MOST = 12
+_DERIVED = ("er", "ers", "ion", "ions", "ation", "ly")
 _HISSING = ("s", "x", "z", "ch", "sh", "o")
 _VOWELS = "aeiou"
+_DOUBLING = re.compile("[^aeiou]*[aeiou][^aeiouwxy]|.*(?:el|al|er|it|ur|im)")  # plan, travel, prefer, commit, occur
 
 
 @lru_cache(maxsize=4096)
@@ -52,7 +54,7 @@ def _bent(base: str) -> list[str]:
         return [base, *(f"{base[:-1]}{ending}" for ending in ("ies", "ied", "ier", "ily", "iness")), f"{base}ing"]
     many = f"{base}es" if base.endswith(_HISSING) else f"{base}s"
     made = [base, many, f"{base}ed", f"{base}ing"]
-    if len(base) > 2 and base[-1] not in "aeiouwxy" and base[-2] in _VOWELS and base[-3] not in _VOWELS:
+    if _DOUBLING.fullmatch(base):
         made += [f"{base}{base[-1]}{ending}" for ending in ("ed", "ing", "er", "ers")]
     return made
 

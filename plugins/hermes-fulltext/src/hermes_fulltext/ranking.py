@@ -8,7 +8,6 @@ import json
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from heapq import nlargest
 from itertools import combinations, pairwise
 from operator import attrgetter
 from typing import Any, NamedTuple, Protocol
@@ -19,10 +18,9 @@ from hermes_fulltext.words import OWNER, cut_words
 
 __all__ = ["Among", "Found", "Source", "search"]
 
-_LIST = 240  # messages looked up of one word
+_LIST = 480  # messages looked up of one word
 _ROUND, _ROUNDS = 48, 10  # messages that are read, and again where machines said most of them
 _READ, _LONG = 6_000, 200_000  # characters of a message that are looked into, and of one with no word in these
-_WALK = 3_000  # messages that an index walks through at first where common words may meet
 _ENOUGH = 12  # messages that hold all of the words: where two of them meet is not looked up any more
 _NEAR = 40  # characters that may stand between two terms that belong together
 # What a message is worth beside what its own terms say: for the question that it answers, what stands beside it, its
@@ -159,43 +157,28 @@ class _Look:
                 self.masks[row] |= 1 << number
         self.cut = self.cut or bool(common)
         if len(self.terms) > 1 and common:
-            self._meetings(whole, common, rows, many, first, last)
+            self._meetings(whole, common, sum(len(rows[number]) for number in whole), many, first, last)
 
     def _meetings(
-        self,
-        whole: Sequence[int],
-        common: Sequence[int],
-        rows: Sequence[Sequence[int]],
-        many: int,
-        first: int,
-        last: int,
+        self, rare: Sequence[int], common: Sequence[int], known: int, many: int, first: int, last: int
     ) -> None:
-        everything = [term.phrases for term in self.terms]
-        together = self._walked(everything, min(self._counts), many, first, last)
-        if not together and min(self._counts) > _WALK:
-            together = self.rows(everything, many, first, last)
-        for row in together:
-            self.masks[row] |= (1 << len(self.terms)) - 1
-        if whole and (near := list(dict.fromkeys(phrase for at in whole for phrase in self.terms[at].phrases))):
-            known = sum(len(rows[at]) for at in whole)
+        """Look up where words that are everywhere meet rare ones; where there are none of these, where they meet."""
+        if known:
+            near = list(dict.fromkeys(phrase for at in rare for phrase in self.terms[at].phrases))
             for number in common:
-                for row in self.rows([self.terms[number].phrases, near], known, first, last) if known else ():
-                    self.masks[row] |= 1 << number
-        elif len(self.terms) > 2 and len(together) < _ENOUGH:
+                self._mark(self.rows([self.terms[number].phrases, near], known, first, last), [number])
+            return
+        together = self.rows([self.terms[number].phrases for number in common], many // 4, first, last)
+        self._mark(together, common)
+        if len(common) > 2 and len(together) < _ENOUGH:
             telling = sorted(common, key=lambda number: -self.values[number])[:3]
             for pair in combinations(telling, 2):
-                count = min(self._counts[number] for number in pair)
-                for row in self._walked([self.terms[number].phrases for number in pair], count, many // 2, first, last):
-                    self.masks[row] |= sum(1 << number for number in pair)
+                self._mark(self.rows([self.terms[number].phrases for number in pair], many // 8, first, last), pair)
 
-    def _walked(self, groups: Sequence[Phrases], count: float, many: int, first: int, last: int) -> Sequence[int]:
-        """Look up where all of them stand, among so many messages that the walk soon has an end."""
-        if count <= _WALK:
-            return self.rows(groups, many, first, last)
-        reach = int((self.last - self.first + 1) * _WALK / count)
-        if self.oldest:
-            return self.rows(groups, many, first, self.first + reach)
-        return self.rows(groups, many, max(first, self.last - reach), last)
+    def _mark(self, rows: Iterable[int], terms: Iterable[int]) -> None:
+        mask = sum(1 << number for number in terms)
+        for row in rows:
+            self.masks[row] |= mask
 
     def within(self, since: float, until: float, many: int) -> None:
         """Look up what was said in a time; where nothing else is asked for, all of it."""
@@ -242,7 +225,7 @@ class _Past:
         """Return what is meant: read in rounds, until enough was said by somebody."""
         masks, worth = self._look.masks, self._look.worth
         known = {mask: worth(mask) for mask in set(masks.values())}
-        step, limit, sort = -1 if self._look.oldest else 1, self._among.limit, self._among.sort
+        limit, sort = self._among.limit, self._among.sort
         if sort != "best":
             most = max(known.values(), default=0.0)
             full = worth((1 << len(self._look.terms)) - 1)
@@ -250,7 +233,7 @@ class _Past:
             masks = {row: mask for row, mask in masks.items() if known[mask] >= least * 0.999}
         judged: list[Found] = []
         size = max(_ROUND, limit + limit // 2)
-        left = nlargest(size * _ROUNDS, masks, key=lambda row: (known[masks[row]], step * row))
+        left = _likeliest(masks, known, size * _ROUNDS, oldest=self._look.oldest)
         for at in range(0, len(left), size):
             self._read(left[at : at + size])
             judged = self._judged(time)
@@ -355,6 +338,19 @@ class _Past:
             spans = self._marks.spans(title) if title else ()
             self._titles[session] = sum(1 << number for number in {at for _, _, at in spans})
         return self._titles[session]
+
+
+def _likeliest(masks: Mapping[int, int], known: Mapping[int, float], many: int, *, oldest: bool) -> list[int]:
+    """Return the messages whose terms say most, of those that say as much the newest."""
+    rows: dict[float, list[int]] = defaultdict(list)
+    for row, mask in masks.items():
+        rows[known[mask]].append(row)
+    found: list[int] = []
+    for worth in sorted(rows, reverse=True):
+        found += sorted(rows[worth], reverse=not oldest)
+        if len(found) >= many:
+            break
+    return found[:many]
 
 
 def _near(spans: Sequence[tuple[int, int, int]]) -> bool:
