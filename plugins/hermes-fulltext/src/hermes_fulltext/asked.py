@@ -35,6 +35,7 @@ _KOREAN_ENDING = re.compile(
 )
 _HANGUL = re.compile("[\uac00-\ud7a3]+")
 _KANA = re.compile("[\u3040-\u309f]+")
+_ALONE = re.compile("(?<![^\u3040-\u309f])[^\u3040-\u309f](?![^\u3040-\u309f])")
 _PIECES = re.compile(f"[{CJK}]+|[^{CJK}]+")
 _EDGES = re.compile(r"^\W+|\W+$")
 _WORDS = re.compile(r"[^\W_]+")
@@ -146,8 +147,8 @@ def _unspaced(run: str) -> Iterator[tuple[Term, bool]]:
     if not said:
         yield Term((pairs(run),), (run,)), False
     for part in said:
-        if len(part) == 1:
-            yield Term((part,), (part,), 0.5), part not in _FAINT and not _KANA.match(part)
+        for alone in _ALONE.findall(part):  # a word of one sign between kana
+            yield Term((alone,), (alone,), 0.6), alone not in _FAINT
         for at in range(len(part) - 1):
             pair = part[at : at + 2]
             faint = sum(bool(_KANA.match(character)) or character in _FAINT for character in pair)
