@@ -35,6 +35,8 @@ _KOREAN_ENDING = re.compile(
 )
 _HANGUL = re.compile("[\uac00-\ud7a3]+")
 _KANA = re.compile("[\u3040-\u309f]+")
+_KATAKANA = re.compile("[\u30a0-\u30ff]+")
+_SCRIPTS = re.compile("[\u3040-\u309f]+|[\u30a0-\u30ff]+|[^\u3040-\u30ff]+")
 _ALONE = re.compile("(?<![^\u3040-\u309f])[^\u3040-\u309f](?![^\u3040-\u309f])")
 _PIECES = re.compile(f"[{CJK}]+|[^{CJK}]+")
 _EDGES = re.compile(r"^\W+|\W+$")
@@ -149,10 +151,25 @@ def _unspaced(run: str) -> Iterator[tuple[Term, bool]]:
     for part in said:
         for alone in _ALONE.findall(part):  # a word of one sign between kana
             yield Term((alone,), (alone,), 0.6), alone not in _FAINT
-        for at in range(len(part) - 1):
-            pair = part[at : at + 2]
-            faint = sum(bool(_KANA.match(character)) or character in _FAINT for character in pair)
-            yield Term((pair,), (pair,), (1.0, 0.25, 0.1)[faint]), True
+        for pair, weight in _weighed(part):
+            yield Term((pair,), (pair,), weight), True
+
+
+def _weighed(part: str) -> Iterator[tuple[str, float]]:
+    """Yield the pairs of signs, each with what it says: a word of many has many pairs, and says no more by that."""
+    at = 0
+    for word in _SCRIPTS.findall(part):
+        inside = len(word) - 1
+        if _KANA.match(word):
+            weight = 0.1
+        else:
+            weight = 1.0 if inside < 2 else 0.7 if inside > 3 and not _KATAKANA.match(word) else 1.4 / inside
+        for place in range(at, at + inside):
+            faint = sum(character in _FAINT for character in part[place : place + 2])
+            yield part[place : place + 2], weight * (1.0, 0.25, 0.1)[faint]
+        at += len(word)
+        if at < len(part):
+            yield part[at - 1 : at + 1], 0.2
 
 
 def _korean(word: str) -> Iterator[tuple[Term, bool]]:

@@ -27,7 +27,7 @@ _NEAR = 40  # characters that may stand between two terms that belong together
 # session, for terms that stand near each other. Then what makes it worth less.
 _ANSWERS, _BESIDE, _SESSION, _TOGETHER = 0.7, 0.3, 0.12, 0.08
 _QUESTION, _MACHINE, _RESULT, _SCHEDULE, _IN_TIME, _OUT_OF_TIME = 0.85, 0.5, 0.9, 0.6, 1.6, 0.8
-_LIKELY, _NEWER = 0.6, 0.2  # of what is worth so much of the best, the newest is worth so much more than the oldest
+_LIKELY, _NEWER = 0.7, 0.1  # of what is worth so much of the best, the newest is worth so much more than the oldest
 _REACH = 2  # how far what stands beside a message may be, in numbers of all messages
 _ASKED = ("?", "\uff1f")
 _CHILD = "child"
