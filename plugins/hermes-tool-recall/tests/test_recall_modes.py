@@ -176,12 +176,14 @@ async def test_the_likeliest_comes_first_and_every_page_can_be_reached(history: 
     for number in range(30):
         history.tell(Session(id=f"w{number}", origin="cli"), f"vault {far} combination {far} warehouse", "Yes.")
     first = await recall(history, tmp_path, query="vault combination warehouse")
-    assert first.startswith("31 conversations found for 'vault combination warehouse', best first, page 1 of 11.")
+    assert first.startswith("At least 30 conversations found for 'vault combination warehouse', best first, page 1.")
     assert first.index("[v0]") < first.index("[w29]")
     assert first.endswith("More conversations: page=2.")
     pages = [await recall(history, tmp_path, query="vault combination warehouse", page=n) for n in range(1, 13)]
     found = re.findall(r"^\[(\w+)\]", "\n".join(pages), re.MULTILINE)
     assert sorted(found) == sorted({"v0", *(f"w{n}" for n in range(30))})
+    assert pages[9].startswith("31 conversations found")
+    assert "page 10 of 11" in pages[9]
     assert pages[11] == "There is no page 12 of what was found for 'vault combination warehouse'."
     newest = await recall(history, tmp_path, query="vault combination warehouse", sort="newest")
     assert "[v0]" not in newest

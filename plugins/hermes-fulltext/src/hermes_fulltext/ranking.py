@@ -8,7 +8,7 @@ import json
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import combinations, pairwise
+from itertools import pairwise
 from operator import attrgetter
 from typing import Any, NamedTuple, Protocol
 
@@ -171,8 +171,8 @@ class _Look:
         together = self.rows([self.terms[number].phrases for number in common], many // 4, first, last)
         self._mark(together, common)
         if len(common) > 2 and len(together) < _ENOUGH:
-            telling = sorted(common, key=lambda number: -self.values[number])[:3]
-            for pair in combinations(telling, 2):
+            most, *others = sorted(common, key=lambda number: -self.values[number])[:3]
+            for pair in ((most, other) for other in others):
                 self._mark(self.rows([self.terms[number].phrases for number in pair], many // 8, first, last), pair)
 
     def _mark(self, rows: Iterable[int], terms: Iterable[int]) -> None:

@@ -14,7 +14,7 @@ from hermes_tool_recall.watched import Watched
 __all__ = ["Sort", "discover"]
 
 Sort = Literal["best", "newest", "oldest"]
-_HITS = 60  # of the first page; of the later ones, and where most is left out, so many times more
+_HITS = 30  # of the first page; of the later ones, and where most is left out, so many times more
 _MORE, _MOST = 8, 4_000
 _SHOWN = 3  # hits shown of one conversation
 _TURN = 60  # messages at the end among which the running turn begins
@@ -43,8 +43,9 @@ async def discover(
     shown = groups[(number - 1) * limit : number * limit]
     if not shown:
         return _nothing(query, number, len(groups))
-    count = f"{'' if whole else 'at least '}{len(groups)} conversation{'s' if len(groups) > 1 else ''}"
-    more = f", {sort} first, page {number} of {-(-len(groups) // limit)}" if len(groups) > limit else ""
+    count = f"{'' if whole else 'At least '}{len(groups)} conversation{'s' if len(groups) > 1 else ''}"
+    pages = f" of {-(-len(groups) // limit)}" if whole else ""
+    more = f", {sort} first, page {number}{pages}" if len(groups) > limit else ""
     lines = [f"{count} found for {clip(query, 80)!r}{more}."]
     for group in shown:
         lines.extend(await _shown(sessions, current, group, window))
