@@ -21,6 +21,7 @@ __all__ = ["Among", "Found", "Source", "search"]
 _LIST = 480  # messages looked up of one word
 _ROUND, _ROUNDS = 48, 10  # messages that are read, and again where machines said most of them
 _READ, _LONG = 6_000, 200_000  # characters of a message that are looked into, and of one with no word in these
+_TELLING = 0.4  # of what the rarest word says, a word must say to be looked up beside it
 _ENOUGH = 12  # messages that hold all of the words: where two of them meet is not looked up any more
 _NEAR = 40  # characters that may stand between two terms that belong together
 # What a message is worth beside what its own terms say: for the question that it answers, what stands beside it, its
@@ -165,10 +166,12 @@ class _Look:
         """Look up where words that are everywhere meet rare ones; where there are none of these, where they meet."""
         if known:
             near = list(dict.fromkeys(phrase for at in rare for phrase in self.terms[at].phrases))
-            for number in common:
-                self._mark(self.rows([self.terms[number].phrases, near], known, first, last), [number])
+            most = max(self.values[number] for number in rare)
+            for number in common:  # what says little is seen in those that are read
+                if self.values[number] >= _TELLING * most:
+                    self._mark(self.rows([self.terms[number].phrases, near], known, first, last), [number])
             return
-        together = self.rows([self.terms[number].phrases for number in common], many // 4, first, last)
+        together = self.rows([self.terms[number].phrases for number in common], many, first, last)
         self._mark(together, common)
         if len(common) > 2 and len(together) < _ENOUGH:
             most, *others = sorted(common, key=lambda number: -self.values[number])[:3]
@@ -276,6 +279,7 @@ class _Past:
             one.spans = self._marks.spans(text[:_READ])
             if not one.spans and len(text) > _READ:
                 one.spans = self._marks.spans(text[:_LONG])
+            one.mask |= _mask(one.spans)
             one.near = _near(one.spans)
             one.asks = one.text.rstrip()[-1:] in _ASKED
             self._rows[one.row] = one
@@ -336,7 +340,7 @@ class _Past:
         session, title = one.said["session_id"], one.said["title"]
         if session not in self._titles:
             spans = self._marks.spans(title) if title else ()
-            self._titles[session] = sum(1 << number for number in {at for _, _, at in spans})
+            self._titles[session] = _mask(spans)
         return self._titles[session]
 
 
@@ -351,6 +355,10 @@ def _likeliest(masks: Mapping[int, int], known: Mapping[int, float], many: int, 
         if len(found) >= many:
             break
     return found[:many]
+
+
+def _mask(spans: Sequence[tuple[int, int, int]]) -> int:
+    return sum(1 << number for number in {number for _, _, number in spans})
 
 
 def _near(spans: Sequence[tuple[int, int, int]]) -> bool:
