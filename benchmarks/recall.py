@@ -57,7 +57,7 @@ async def found(store: Store, words: str, limit: int) -> list[tuple[str, int]]:
     return [(hit.session_id, hit.message_id) for hit in await store.history.search(ME, words, limit=limit)]
 
 
-async def world(store: Store, language: str, seed: int = 1) -> dict[str, float]:
+async def world(store: Store, language: str, seed: int = 1, facts: int = FACTS) -> dict[str, float]:
     """Plant facts of a language among what else is said, and ask for each."""
     known, chance = WORLD[language], random.Random(f"{language}{seed}")
     names, places, foods = (known[kind].split() for kind in ("names", "places", "foods"))
@@ -71,13 +71,13 @@ async def world(store: Store, language: str, seed: int = 1) -> dict[str, float]:
         }
 
     planted: dict[str, tuple[Sequence[str], tuple[str, int]]] = {}
-    while len(planted) < FACTS:
+    while len(planted) < facts:
         (said, *asks), given = chance.choice(known["facts"]), filled()
         about = said.format(**{**given, "k": "?"})
         if about in planted:
             given = filled()
             about = said.format(**{**given, "k": "?"})
-        if about in planted and len(planted) > FACTS // 2:
+        if about in planted and len(planted) > facts // 2:
             break
         if about in planted:
             continue

@@ -16,6 +16,7 @@ _MOST = 20  # terms that are looked for, those that say most first
 _WHEN = """
 last this past previous week weeks weekend month months year years ago day days today yesterday night tonight morning
 afternoon evening earlier before about in on the of during over back couple few
+one two three four five six
 """
 _TIMES = frozenset(_WHEN.split())
 # What Korean, Japanese and Chinese ask with: it stands in questions and says nothing of what is looked for.
@@ -73,7 +74,7 @@ def asked(words: str, now: float) -> Asked:
     if time:
         before, after = rest.split(time.words, 1)
         rest = f"{before} {after}"
-        kept = " ".join(word for word in time.words.split() if word.casefold() not in _TIMES)
+        kept = " ".join(word for word in time.words.split() if word.casefold() not in _TIMES and not word.isdecimal())
         terms += [term._replace(weight=term.weight * 0.4) for term, _ in _terms(kept)]
     for term, says in _terms(rest):
         (terms if says else aside).append(term)
