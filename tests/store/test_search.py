@@ -120,6 +120,16 @@ async def test_an_answer_is_found_by_its_question(store: Store) -> None:
     assert row in (await found(store, "bathroom budget"))[:2]
 
 
+async def test_an_answer_is_found_past_the_tools_that_were_asked_for_it(store: Store) -> None:
+    await add(store, "Where is the blue teapot?")
+    await store.history.add(ID, Message(role="assistant", parts=(ToolCall(id="c", name="look", arguments={}),)))
+    result = ToolResult(call_id="c", name="look", parts=(Text(text="shelf"),))
+    await store.history.add(ID, Message(role="tool", parts=(result,)))
+    row = await add(store, "On the upper shelf.", role="assistant")
+    assert row in await found(store, "where was the blue teapot")
+    assert await found(store, "teapot") == [1], "who looks for one word wants what holds it"
+
+
 async def test_what_was_said_at_a_named_time_comes_first(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     now, day = time.time(), 86_400.0
     rows = []

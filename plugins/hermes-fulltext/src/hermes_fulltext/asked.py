@@ -74,7 +74,11 @@ def asked(words: str, now: float) -> Asked:
     if time:
         before, after = rest.split(time.words, 1)
         rest = f"{before} {after}"
-        kept = " ".join(word for word in time.words.split() if word.casefold() not in _TIMES and not word.isdecimal())
+        kept = " ".join(
+            word
+            for word in time.words.split()
+            if word.casefold() not in _TIMES and not (word.isdecimal() and len(word) < 3)
+        )
         terms += [term._replace(weight=term.weight * 0.4) for term, _ in _terms(kept)]
     for term, says in _terms(rest):
         (terms if says else aside).append(term)

@@ -22,6 +22,7 @@ _LIST = 480  # messages looked up of one word
 _ROUND, _ROUNDS = 48, 10  # messages that are read, and again where machines said most of them
 _READ, _LONG = 6_000, 200_000  # characters of a message that are looked into, and of one with no word in these
 _TELLING = 0.4  # of what the rarest word says, a word must say to be looked up beside it
+_ANSWERED = 8  # messages after a question among which its answer is
 _ENOUGH = 12  # messages that hold all of the words: where two of them meet is not looked up any more
 _NEAR = 40  # characters that may stand between two terms that belong together
 # What a message is worth beside what its own terms say: for the question that it answers, what stands beside it, its
@@ -254,16 +255,23 @@ class _Past:
         for row in list(wanted)[: _ROUND // 2]:
             wanted.update((row + off, None) for off in (-2, -1, 1, 2) if row + off in masks)
         self._fetch([row for row in wanted if row not in self._rows])
-        asks = [one for one in map(self._rows.get, list(wanted)[:30]) if one and one.asks and not one.tools]
-        answers: dict[int, Found] = {}
+        if len(self._look.terms) > 1:  # who looks for one word wants what holds it
+            self._read_answers([one for one in map(self._rows.get, list(wanted)[:30]) if one and one.asks])
+
+    def _read_answers(self, asks: Iterable[Found]) -> None:
+        """Read what was said after questions, past what tools were asked meanwhile: it may hold no word of them."""
+        answers: dict[int, int] = {}
         for one in asks:
-            after = self._source.rows("messages_from", session_id=one.said["session_id"], start=one.row + 1, limit=1)
-            for row in after:
-                answers[row["id"]] = one
+            after = {"session_id": one.said["session_id"], "start": one.row + 1, "limit": _ANSWERED}
+            for row in () if one.tools else self._source.rows("messages_from", **after):
+                text, tools, _ = self._reader(row["body"])
+                if text and not tools:
+                    answers[row["id"]] = answers.get(row["id"], 0) | one.mask
+                    break
         self._fetch([row for row in answers if row not in self._rows])
-        for row, one in answers.items():
-            if (answer := self._rows.get(row)) and not answer.tools:
-                answer.answers |= one.mask
+        for row, mask in answers.items():
+            if answer := self._rows.get(row):
+                answer.answers |= mask
 
     def _fetch(self, rows: Sequence[int]) -> None:
         if not rows:
@@ -298,7 +306,7 @@ class _Past:
             self._beside(said)
         for one in read:
             one.score = self._score(one, by_session[one.said["session_id"]], time)
-        read = [one for one in read if one.score > 0]
+        read = [one for one in read if one.score > 0 and (one.mask or one.answers or one.timely)]
         least = _LIKELY * max((one.score for one in read), default=0.0)
         likely = sorted((one for one in read if one.near and one.score >= least), key=attrgetter("row"))
         for age, one in enumerate(likely):
