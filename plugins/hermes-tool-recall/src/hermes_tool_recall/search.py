@@ -15,7 +15,7 @@ __all__ = ["Sort", "discover"]
 
 Sort = Literal["best", "newest", "oldest"]
 _HITS = 30  # of the first page; of the later ones, and where most is left out, so many times more
-_MORE, _MOST = 8, 4_000
+_MORE, _MOST = 8, 2_000
 _SHOWN = 3  # hits shown of one conversation
 _TURN = 60  # messages at the end among which the running turn begins
 _LAST = ("cron", "schedule")  # origins that come after what people said
@@ -77,7 +77,7 @@ class _Search:
             groups = _grouped([hit for hit in found if not _by_recall(hit) and not await self._is_now(hit)])
             if whole or len(groups) > wanted or limit >= _MOST:
                 return groups, whole
-            limit *= _MORE
+            limit = min(limit * _MORE, _MOST)
 
     async def _is_now(self, hit: Hit) -> bool:
         if hit.session_id != self._current.id:
