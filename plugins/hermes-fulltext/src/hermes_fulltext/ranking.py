@@ -18,8 +18,8 @@ from hermes_fulltext.words import OWNER, cut_words
 
 __all__ = ["Among", "Found", "Source", "search"]
 
-_LIST = 480  # messages looked up of one word
-_ROUND, _ROUNDS = 48, 10  # messages that are read, and again where machines said most of them
+_LIST = 320  # messages looked up of one word
+_ROUND, _ROUNDS = 36, 12  # messages that are read, and again where machines said most of them
 _READ, _LONG = 6_000, 200_000  # characters of a message that are looked into, and of one with no word in these
 _TELLING = 0.4  # of what the rarest word says, a word must say to be looked up beside it
 _ANSWERED = 8  # messages after a question among which its answer is
@@ -177,7 +177,7 @@ class _Look:
         if len(common) > 2 and len(together) < _ENOUGH:
             most, *others = sorted(common, key=lambda number: -self.values[number])[:3]
             for pair in ((most, other) for other in others):
-                self._mark(self.rows([self.terms[number].phrases for number in pair], many // 8, first, last), pair)
+                self._mark(self.rows([self.terms[number].phrases for number in pair], many // 6, first, last), pair)
 
     def _mark(self, rows: Iterable[int], terms: Iterable[int]) -> None:
         mask = sum(1 << number for number in terms)
