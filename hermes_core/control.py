@@ -66,10 +66,11 @@ class SessionsBroker:
         words: str,
         *,
         limit: int = 10,
-        sort: Literal["newest", "oldest"] = "newest",
+        sort: Literal["best", "newest", "oldest"] = "best",
         children: bool = False,
+        session_id: str = "",
     ) -> Sequence[Hit]:
-        """Return messages that hold all the words; also of child agents and of what plugins hide, if wanted."""
+        """Return messages that hold the words in any form, most of them first; also of hidden sessions, if wanted."""
         raise UserError(_NO_SESSIONS)
 
     async def recent(self, owner: Principal, *, limit: int = 20) -> Sequence[Session]:

@@ -101,11 +101,8 @@ class Transaction(ABC):
         """Insert into a table that numbers its rows by ``id``; the new one's number, 0 when it was there already."""
 
     @abstractmethod
-    def hits(self, phrases: Sequence[str], *, owner: int, oldest: bool, limit: int, children: bool) -> Sequence[Any]:
-        """Return messages of an owner in which all phrases stand, newest first: the columns of ``search_newest``.
-
-        Those in sessions that no list shows only with ``children``.
-        """
+    def found(self, groups: Sequence[Sequence[str]], first: int, last: int, limit: int, order: str) -> list[int]:
+        """Return the ``newest`` or ``oldest`` messages in which a phrase of each group stands, by number, in order."""
 
     @abstractmethod
     def objects(self) -> Mapping[str, str]:

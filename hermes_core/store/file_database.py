@@ -79,11 +79,9 @@ class FileTransaction(Transaction):
         done = self.change(name, **values)
         return int(done.lastrowid or 0) if done.rowcount else 0
 
-    def hits(
-        self, phrases: Sequence[str], *, owner: int, oldest: bool, limit: int, children: bool
-    ) -> list[sqlite3.Row]:
-        name = "search_oldest" if oldest else "search_newest"
-        return self.rows(name, query=quoted(phrases), owner=owner, limit=limit, children=children)
+    def found(self, groups: Sequence[Sequence[str]], first: int, last: int, limit: int, order: str) -> list[int]:
+        rows = self.rows(f"search_{order}", query=quoted(groups), first=first, last=last, limit=limit)
+        return [row for (row,) in rows]
 
     def objects(self) -> dict[str, str]:
         named = "SELECT name, coalesce(sql, '') FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'"

@@ -4,7 +4,6 @@ A model is told the messages, or what they were compacted to and those after.
 """
 
 import json
-import sqlite3
 import time
 from collections.abc import Sequence
 
@@ -16,8 +15,8 @@ from hermes_core.store.leases import Turn, check_free, hold
 from hermes_core.store.outside import by_person, carried
 from hermes_core.store.transactions import Stored, get_session, owner_number, session_facts, transaction
 from hermes_core.store.validity import misfit, said, valid
-from hermes_core.types import HistoryEntry, Hit, Message, Principal, ToolResult
-from hermes_fulltext.words import cut_words, index_words, phrases_of, snippet
+from hermes_core.types import HistoryEntry, Hit, Message, Principal, ToolCall, ToolResult
+from hermes_fulltext.words import cut_words, index_words
 
 __all__ = ["History", "append", "append_notes", "history_of", "stand_for"]
 
@@ -56,17 +55,19 @@ class History(Stored):
         words: str,
         *,
         limit: int = 10,
-        sort: str = "newest",
+        sort: str = "best",
         children: bool = False,
+        session_id: str = "",
     ) -> list[Hit]:
-        """Return messages of an owner that hold all the words, newest (or oldest) first; see ``Sessions.list``."""
-        number, words = owner_number(tx, owner), clean(words)
-        alone = tx.rows("owner_count")[0][0] == 1
-        phrases = phrases_of(words, None if alone else number, cut=tx.server)
-        older = sort == "oldest"
-        rows = tx.hits(phrases, owner=number, oldest=older, limit=limit, children=children) if phrases else ()
-        found = [(row, stored(row["body"])) for row in rows]
-        return [_hit(tx, row, m, words) for row, m in found]
+        """Return messages of an owner that are meant by some words; see ``SessionsBroker.search``."""
+        from hermes_fulltext.ranking import Among, search
+
+        number, alone = owner_number(tx, owner), tx.rows("owner_count")[0][0] == 1
+        among = Among(limit, sort, children, clean(session_id))
+        found = search(tx, clean(words), _read, number, among, time.time(), alone=alone)
+        return [
+            made(Hit, one.said, message_id=_number(tx, *one.place), snippet=one.snippet, **one.kept) for one in found
+        ]
 
     @transaction(READ, long=True)
     def tool_calls(
@@ -177,10 +178,10 @@ def stand_for(tx: Transaction, session_id: str, messages: Sequence[Message], by:
     die_at("compacting")
 
 
-def _hit(tx: Transaction, row: sqlite3.Row, message: Message, words: str) -> Hit:
-    number = _number(tx, row["session_id"], row["message_id"])
-    found = snippet(searchable(message.parts), words)
-    return made(Hit, row, message_id=number, snippet=found, untrusted=message.untrusted)
+def _read(body: str) -> tuple[str, bool, dict[str, object]]:
+    message = stored(body)
+    tools = [part.name for part in message.parts if isinstance(part, ToolCall | ToolResult)]
+    return searchable(message.parts), bool(tools), {"tools": tools, "untrusted": message.untrusted}
 
 
 def _number(tx: Transaction, session_id: str, row: int) -> int:

@@ -77,7 +77,7 @@ class StoreDriverContract:
     async def test_the_kernels_store_lives_in_it(self, store: "Store", reopen: "Callable[[], Store]") -> None:
         """Sessions and messages are written, found by their words, read again by others, and deleted.
 
-        If this fails: a statement was not understood, or ``add``, ``hits`` or ``rows`` do not answer as promised.
+        If this fails: a statement was not understood, or ``add``, ``found`` or ``rows`` do not answer as promised.
         """
         for name in ("one", "two"):
             await store.sessions.create(Session(id=name, origin="cli"))
@@ -88,7 +88,7 @@ class StoreDriverContract:
         assert [hit.session_id for hit in await store.history.search(ME, '"the needle"', limit=1, sort="oldest")] == [
             "one"
         ]
-        assert [hit.session_id for hit in await store.history.search(ME, "cafe one")] == ["one"]
+        assert [hit.session_id for hit in await store.history.search(ME, "cafe one")] == ["one", "two"]
         await store.sessions.delete("two", ME)
         other = await asyncio.to_thread(reopen)
         assert [row.session.id for row in await other.sessions.list(ME)] == ["one"]

@@ -49,8 +49,9 @@ class FakeSessions(SessionsBroker):
         words: str,
         *,
         limit: int = 10,
-        sort: Literal["newest", "oldest"] = "newest",
+        sort: Literal["best", "newest", "oldest"] = "best",
         children: bool = False,
+        session_id: str = "",
     ) -> Sequence[Hit]:
         """Messages that hold the words as they are."""
         self._require("sessions.read")
@@ -58,7 +59,7 @@ class FakeSessions(SessionsBroker):
         for session, messages in self._of(owner):
             for number, message in enumerate(messages, 1):
                 text = "".join(part.text for part in message.parts if isinstance(part, Text))
-                if words.casefold() in text.casefold():
+                if words.casefold() in text.casefold() and session_id in ("", session.id):
                     given: Any = {"session_id": session.id, "message_id": number, "title": session.title}
                     hits.append(Hit(**given, role=message.role, snippet=text, created=0.0))
         return hits[:limit]

@@ -279,7 +279,8 @@ class HistoryEntry:
 class Hit:
     """One message found by search. ``snippet`` marks the words as ``>>>word<<<``.
 
-    ``message_id`` is its number in its session, from 1. ``untrusted`` is as in Message.
+    ``message_id`` is its number in its session, from 1; it calls ``tools``, or says what they gave. ``untrusted`` is as
+    in Message.
     """
 
     session_id: str
@@ -289,4 +290,5 @@ class Hit:
     snippet: str
     created: float
     origin: str = ""
+    tools: Sequence[str] = ()
     untrusted: bool = False

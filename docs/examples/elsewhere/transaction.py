@@ -23,10 +23,11 @@ class FileTransaction(Transaction):
         done = self.change(name, **values)
         return done.lastrowid if done.rowcount else 0
 
-    def hits(self, phrases, *, owner, oldest, limit, children):
-        query = " ".join(f'"{phrase}"' for phrase in phrases)
-        name = "search_oldest" if oldest else "search_newest"
-        return self.rows(name, query=query, owner=owner, limit=limit, children=children)
+    def found(self, groups, first, last, limit, order):
+        either = (" OR ".join(f'"{phrase}"' for phrase in phrases) for phrases in groups)
+        query = " AND ".join(f"({phrases})" for phrases in either)
+        rows = self.rows(f"search_{order}", query=query, first=first, last=last, limit=limit)
+        return [row["rowid"] for row in rows]
 
     def objects(self):
         return dict(self.connection.execute("SELECT name, coalesce(sql, '') FROM sqlite_master"))

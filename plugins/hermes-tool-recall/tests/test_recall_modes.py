@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -10,15 +11,16 @@ import pytest
 
 from hermes_core.agent.arguments import parse_arguments, tool_spec
 from hermes_core.control import SessionsBroker
-from hermes_core.errors import ToolError, UnknownName
+from hermes_core.errors import ToolError, UserError
+from hermes_core.store.store import Store, open_store
 from hermes_core.testing import FakeToolContext, FakeWorkspace
 from hermes_core.types import (
     Effect,
-    HistoryEntry,
     Hit,
     Message,
     Principal,
     Session,
+    SessionRow,
     Text,
     ToolCall,
     ToolResult,
@@ -31,28 +33,28 @@ NOW = Session(id="now", origin="cli")
 DAY = 86_400.0
 
 
-def marked(text: str, words: str) -> str:
-    """The beginning of what holds the words, each marked as the store does it."""
-    any_of = re.compile("|".join(map(re.escape, words.split())), re.IGNORECASE)
-    return any_of.sub(lambda word: f">>>{word[0]}<<<", text)[:300]
+class Past(SessionsBroker):
+    """Conversations of several people in a store of their own, newest session last."""
 
-
-class FakeHistory(SessionsBroker):
-    """Conversations of several people, newest session last; message ids count through all of them."""
-
-    def __init__(self) -> None:
-        self.sessions: list[Session] = []
-        self.messages: dict[str, list[tuple[int, Message]]] = {}
-        self.count = 0
+    def __init__(self, folder: Path) -> None:
+        self.store = open_store(folder / "state.db")
+        self._told: list[tuple[Session, Sequence[Message | str]]] = []
 
     def tell(self, session: Session, *said: Message | str) -> None:
-        """Add a conversation; plain texts are said by user and assistant in turn."""
-        self.sessions.append(session)
-        rows = self.messages.setdefault(session.id, [])
-        for number, one in enumerate(said):
-            role: Literal["user", "assistant"] = "assistant" if number % 2 else "user"
-            self.count += 1
-            rows.append((self.count, one if isinstance(one, Message) else Message(role=role, parts=(Text(text=one),))))
+        """Add a conversation, or go on with it; plain texts are said by user and assistant in turn."""
+        self._told.append((session, said))
+
+    async def stored(self) -> Store:
+        """Return the store with all that was told."""
+        while self._told:
+            session, said = self._told.pop(0)
+            with suppress(UserError):  # it goes on
+                await self.store.sessions.create(session)
+            for number, one in enumerate(said):
+                role: Literal["user", "assistant"] = "assistant" if number % 2 else "user"
+                message = one if isinstance(one, Message) else Message(role=role, parts=(Text(text=one),))
+                await self.store.history.add(session.id, message)
+        return self.store
 
     async def search(
         self,
@@ -60,55 +62,34 @@ class FakeHistory(SessionsBroker):
         words: str,
         *,
         limit: int = 10,
-        sort: Literal["newest", "oldest"] = "newest",
+        sort: Literal["best", "newest", "oldest"] = "best",
         children: bool = False,
+        session_id: str = "",
     ) -> Sequence[Hit]:
-        found = []
-        for session in self.sessions:
-            if session.origin == "child" and not children:
-                continue
-            for number, message in self.messages[session.id]:
-                text = " ".join(p.text for p in message.parts if isinstance(p, Text))
-                if session.owner == owner and all(w.casefold() in text.casefold() for w in words.split()):
-                    found.append(
-                        Hit(
-                            session_id=session.id,
-                            message_id=number,
-                            title=session.title,
-                            role=message.role,
-                            snippet=marked(text, words),
-                            created=session.created,
-                            origin=session.origin,
-                        )
-                    )
-        return (found[::-1] if sort == "newest" else found)[:limit]
+        return await (await self.stored()).history.search(
+            owner, words, limit=limit, sort=sort, children=children, session_id=session_id
+        )
 
-    async def recent(self, owner: Principal, *, limit: int = 20) -> Sequence[Session]:
-        return [s for s in reversed(self.sessions) if s.owner == owner][:limit]
+    async def rows(
+        self, owner: Principal, *, limit: int = 20, origin: str = "", children: bool = False
+    ) -> Sequence[SessionRow]:
+        return await (await self.stored()).sessions.list(owner, limit=limit, origin=origin, children=children)
+
+    async def get(self, owner: Principal, session_id: str) -> Session:
+        return await (await self.stored()).sessions.get(session_id, owner)
 
     async def find(self, owner: Principal, words: str) -> Session:
-        for session in self.sessions:
-            if session.owner == owner and words.casefold() in (session.id, session.title.casefold()):
-                return session
-        raise UnknownName("session", words)
+        return await (await self.stored()).sessions.find(words, owner)
 
     async def read(
         self, owner: Principal, session_id: str, *, around: int = 0, window: int = 10
     ) -> Sequence[tuple[int, Message]]:
-        if not any(s.id == session_id and s.owner == owner for s in self.sessions):
-            raise UnknownName("session", session_id)
-        rows = self.messages[session_id]
-        if not around:
-            return rows[-window:]
-        return [row for row in rows if abs(row[0] - around) <= window]
-
-    async def tool_history(self, owner: Principal, session_id: str, *, limit: int = 50) -> Sequence[HistoryEntry]:
-        return ()
+        return await (await self.stored()).history.messages(owner, session_id, around=around, window=window)
 
 
 @pytest.fixture
-def history() -> FakeHistory:
-    history = FakeHistory()
+def history(tmp_path: Path) -> Iterator[Past]:
+    history = Past(tmp_path)
     history.tell(
         Session(id="a1-cats", origin="cli", title="Cat names", created=10 * DAY),
         "my cat is called Mia",
@@ -122,62 +103,58 @@ def history() -> FakeHistory:
     )
     history.tell(Session(id="d4-hers", origin="cli", owner=Principal(person="hana"), title="Hers"), "my cat is secret")
     history.tell(NOW, "what did we say about my cat?")
-    return history
+    yield history
+    history.store.close()
 
 
-async def recall(history: FakeHistory, folder: Path, **arguments: Any) -> str:
+async def recall(history: Past, folder: Path, **arguments: Any) -> str:
     tool = recall_tool(history)
     context = FakeToolContext(FakeWorkspace(folder=folder), session=NOW)
     return str(await tool.run(context, parse_arguments(tool, arguments)))
 
 
-async def test_a_search_gives_each_conversation_once_with_what_was_around(history: FakeHistory, tmp_path: Path):
+async def test_a_search_gives_each_conversation_once_with_what_was_around(history: Past, tmp_path: Path):
     said = await recall(history, tmp_path, query="cat")
     assert said.startswith("2 conversations found for 'cat'")
-    assert said.count("[a1-cats] Cat names · 1970-01-11") == 1
+    assert said.count("[a1-cats] Cat names · ") == 1
     assert "3 hits" in said
     assert "#3 user: the other cat is Leo" in said
     assert ">" in said
     assert "#2 assistant: A lovely name." in said
 
 
-async def test_what_the_running_turn_says_is_not_found(history: FakeHistory, tmp_path: Path):
+async def test_what_the_running_turn_says_is_not_found(history: Past, tmp_path: Path):
     asks = Message(role="assistant", parts=(ToolCall(id="1", name="recall", arguments={}), Text(text="my cat?")))
-    history.messages["now"].append((history.count + 1, asks))
+    history.tell(NOW, asks)
     assert "what did we say" not in await recall(history, tmp_path, query="cat")
     only = await recall(history, tmp_path, query="what did we say")
     assert only.startswith("Nothing was found for 'what did we say'")
 
 
 @pytest.mark.parametrize("where", [{}, {"session": "this"}, {"session": "now"}])
-async def test_what_this_conversation_said_before_is_found(history: FakeHistory, tmp_path: Path, where: dict[str, str]):
-    history.messages["now"] = [
-        (101, Message(role="user", parts=(Text(text="The staging port is 48213."),))),
-        (102, Message(role="assistant", parts=(Text(text="Noted."),))),
-        (103, Message(role="user", parts=(Text(text="Which staging port was it?"),))),
-    ]
+async def test_what_this_conversation_said_before_is_found(history: Past, tmp_path: Path, where: dict[str, str]):
+    history.tell(NOW, "The staging port is 48213.", "Noted.", "Which staging port was it?")
     history.tell(Session(id="z1", origin="cli"), "another staging port", "Yes.")
     said = await recall(history, tmp_path, query="staging port", **where)
-    assert "[now] untitled · unknown time · cli · this conversation" in said
+    assert " · cli · this conversation" in said
     assert "48213" in said
     assert "Which" not in said.partition("around")[0]
     assert ("[z1]" in said) == (not where)
 
 
-async def test_a_word_too_many_finds_what_holds_the_others(history: FakeHistory, tmp_path: Path):
+async def test_a_word_too_many_finds_what_holds_the_others(history: Past, tmp_path: Path):
     history.tell(Session(id="v1", origin="cli"), "the vault combination is 55-12-81", "Noted.")
     history.tell(Session(id="v2", origin="cli"), "the combination of colours", "Nice.")
     for query in ("vault combination warehouse", "what was the vault combination for the warehouse"):
         call = ToolCall(id="1", name="recall", arguments={"query": query})
         asks = Message(role="assistant", parts=(call, Text(text=query)))  # stored before it runs
-        history.messages["now"].append((history.count + 1, asks))
+        history.tell(NOW, asks)
         said = await recall(history, tmp_path, query=query, limit=1)
-        assert "No message holds all the words; these hold some." in said
         assert "55-12-81" in said
         assert "colours" not in said
 
 
-async def test_what_recall_itself_asked_and_answered_is_not_found(history: FakeHistory, tmp_path: Path):
+async def test_what_recall_itself_asked_and_answered_is_not_found(history: Past, tmp_path: Path):
     history.tell(Session(id="v1", origin="cli"), "the vault combination is 55-12-81", "Noted.")
     text = (Text(text="vault combination"),)
     result = ToolResult(call_id="1", name="recall", parts=text)
@@ -193,87 +170,88 @@ async def test_what_recall_itself_asked_and_answered_is_not_found(history: FakeH
     assert "hits" not in said
 
 
-async def test_the_likeliest_comes_first_and_every_page_can_be_reached(history: FakeHistory, tmp_path: Path):
+async def test_the_likeliest_comes_first_and_every_page_can_be_reached(history: Past, tmp_path: Path):
     far = " and so on" * 40
     history.tell(Session(id="v0", origin="cli"), "the vault combination of the warehouse is 55-12-81", "Noted.")
     for number in range(30):
         history.tell(Session(id=f"w{number}", origin="cli"), f"vault {far} combination {far} warehouse", "Yes.")
     first = await recall(history, tmp_path, query="vault combination warehouse")
-    assert first.startswith("31 conversations found for 'vault combination warehouse', best first, page 1 of 11.")
+    assert first.startswith("At least 30 conversations found for 'vault combination warehouse', best first, page 1.")
     assert first.index("[v0]") < first.index("[w29]")
     assert first.endswith("More conversations: page=2.")
     pages = [await recall(history, tmp_path, query="vault combination warehouse", page=n) for n in range(1, 13)]
     found = re.findall(r"^\[(\w+)\]", "\n".join(pages), re.MULTILINE)
     assert sorted(found) == sorted({"v0", *(f"w{n}" for n in range(30))})
+    assert pages[9].startswith("31 conversations found")
+    assert "page 10 of 11" in pages[9]
     assert pages[11] == "There is no page 12 of what was found for 'vault combination warehouse'."
     newest = await recall(history, tmp_path, query="vault combination warehouse", sort="newest")
     assert "[v0]" not in newest
 
 
-async def test_a_long_message_can_be_read_whole(history: FakeHistory, tmp_path: Path):
+async def test_a_long_message_can_be_read_whole(history: Past, tmp_path: Path):
     spec = "".join(f"Rule {n}: do it.\n" for n in range(1_000))
     history.tell(Session(id="s1", origin="cli"), "write it", spec, "thanks")
-    pages = [await recall(history, tmp_path, session="s1", around=history.count - 1, page=n) for n in (1, 2, 3)]
+    pages = [await recall(history, tmp_path, session="s1", around=2, page=n) for n in (1, 2, 3)]
     assert max(map(len, pages)) <= BUDGET + 200
     parts = [page.partition(f"page {n} of 3:\n")[2].rpartition("\nEarlier: ")[0] for n, page in enumerate(pages, 1)]
     assert "".join(parts) == spec
     assert [f"page={n}." in page for n, page in enumerate(pages, 2)] == [True, True, False]
 
 
-async def test_a_title_is_found_however_old_it_is(history: FakeHistory, tmp_path: Path):
+async def test_a_title_is_found_however_old_it_is(history: Past, tmp_path: Path):
     for number in range(250):
         history.tell(Session(id=f"n{number}", origin="cli", title=f"New {number}"), "hello")
     assert (await recall(history, tmp_path, session="Dog food")).startswith("[b2-dogs] Dog food")
 
 
-async def test_words_that_were_found_are_not_marked(history: FakeHistory, tmp_path: Path):
+async def test_words_that_were_found_are_not_marked(history: Past, tmp_path: Path):
     history.tell(Session(id="p1", origin="cli"), "the token limit is 4096", "Yes.")
     assert "#" in (said := await recall(history, tmp_path, query="token limit"))
     assert "user: the token limit is 4096" in said
     assert ">>>" not in said
 
 
-async def test_what_another_person_said_is_never_found(history: FakeHistory, tmp_path: Path):
+async def test_what_another_person_said_is_never_found(history: Past, tmp_path: Path):
     assert "secret" not in await recall(history, tmp_path, query="cat", limit=10)
     with pytest.raises(ToolError, match="no conversation"):
         await recall(history, tmp_path, session="d4-hers")
 
 
-async def test_what_a_schedule_said_comes_last(history: FakeHistory, tmp_path: Path):
+async def test_what_a_schedule_said_comes_last(history: Past, tmp_path: Path):
     said = await recall(history, tmp_path, query="cat")
     assert said.index("a1-cats") < said.index("c3-cron")
 
 
-async def test_words_that_never_stand_together_are_looked_for_one_by_one(history: FakeHistory, tmp_path: Path):
+async def test_words_that_never_stand_together_are_all_found(history: Past, tmp_path: Path):
     said = await recall(history, tmp_path, query="Mia feeder")
-    assert "hold some" in said
     assert "a1-cats" in said
     assert "c3-cron" in said
 
 
-async def test_nothing_found_says_what_to_try(history: FakeHistory, tmp_path: Path):
+async def test_nothing_found_says_what_to_try(history: Past, tmp_path: Path):
     assert "Try other or fewer words" in await recall(history, tmp_path, query="zebra")
 
 
-async def test_a_search_can_be_kept_to_one_conversation(history: FakeHistory, tmp_path: Path):
+async def test_a_search_can_be_kept_to_one_conversation(history: Past, tmp_path: Path):
     said = await recall(history, tmp_path, query="cat", session="Nightly")
     assert said.startswith("1 conversation found")
     assert "a1-cats" not in said
 
 
 @pytest.mark.parametrize("words", ["a1-cats", "a1", "cat names", "Cat"])
-async def test_a_conversation_is_named_by_id_beginning_or_title(history: FakeHistory, tmp_path: Path, words: str):
+async def test_a_conversation_is_named_by_id_beginning_or_title(history: Past, tmp_path: Path, words: str):
     said = await recall(history, tmp_path, session=words)
     assert said.splitlines()[0].startswith("[a1-cats] Cat names")
     assert "#1 user: my cat is called Mia" in said
     assert said.endswith("Earlier: session=a1-cats around=1. Later: around=4.")
 
 
-async def test_latest_is_the_one_before_this(history: FakeHistory, tmp_path: Path):
+async def test_latest_is_the_one_before_this(history: Past, tmp_path: Path):
     assert (await recall(history, tmp_path, session="latest")).startswith("[c3-cron]")
 
 
-async def test_an_unclear_name_lists_what_it_could_be(history: FakeHistory, tmp_path: Path):
+async def test_an_unclear_name_lists_what_it_could_be(history: Past, tmp_path: Path):
     history.tell(Session(id="e5", origin="cli", title="Cat toys"), "balls")
     with pytest.raises(ToolError, match="2 conversations") as unclear:
         await recall(history, tmp_path, session="cat")
@@ -281,18 +259,20 @@ async def test_an_unclear_name_lists_what_it_could_be(history: FakeHistory, tmp_
     assert "e5" in str(unclear.value)
 
 
-async def test_scrolling_shows_the_messages_around_one(history: FakeHistory, tmp_path: Path):
+async def test_scrolling_shows_the_messages_around_one(history: Past, tmp_path: Path):
     said = await recall(history, tmp_path, session="a1-cats", around=2, window=1)
     assert "> #2 assistant: A lovely name." in said
     assert "#3" in said
     assert "#4" not in said
 
 
-async def test_scrolling_past_the_end_says_so(history: FakeHistory, tmp_path: Path):
-    assert "no message #99" in await recall(history, tmp_path, session="a1-cats", around=99)
+async def test_scrolling_past_the_end_shows_the_end(history: Past, tmp_path: Path):
+    said = await recall(history, tmp_path, session="a1-cats", around=99, window=1)
+    assert "#4 assistant: Two cats, then." in said
+    assert "#3" not in said
 
 
-async def test_without_arguments_the_recent_conversations_are_listed(history: FakeHistory, tmp_path: Path):
+async def test_without_arguments_the_recent_conversations_are_listed(history: Past, tmp_path: Path):
     said = await recall(history, tmp_path)
     assert said.startswith("The last 3 conversations")
     assert said.index("c3-cron") < said.index("b2-dogs") < said.index("a1-cats")
@@ -301,10 +281,10 @@ async def test_without_arguments_the_recent_conversations_are_listed(history: Fa
 
 
 async def test_a_first_conversation_has_no_past(tmp_path: Path):
-    assert await recall(FakeHistory(), tmp_path) == "There are no earlier conversations."
+    assert await recall(Past(tmp_path), tmp_path) == "There are no earlier conversations."
 
 
-async def test_tool_calls_and_their_results_are_shown_short(history: FakeHistory, tmp_path: Path):
+async def test_tool_calls_and_their_results_are_shown_short(history: Past, tmp_path: Path):
     call = ToolCall(id="1", name="terminal", arguments={"command": "ls"})
     result = ToolResult(call_id="1", name="terminal", parts=(Text(text="x" * 5000),), failed=True)
     history.tell(
@@ -319,21 +299,48 @@ async def test_tool_calls_and_their_results_are_shown_short(history: FakeHistory
     assert len(said) < 1500
 
 
-async def test_an_answer_has_an_end(history: FakeHistory, tmp_path: Path):
+async def test_an_answer_has_an_end(history: Past, tmp_path: Path):
     history.tell(Session(id="long", origin="cli", title="Long"), *(f"word {n} " + "y" * 2000 for n in range(60)))
-    for arguments in ({"session": "long", "around": history.count, "window": 20}, {"query": "word", "limit": 10}):
+    for arguments in ({"session": "long", "around": 60, "window": 20}, {"query": "word", "limit": 10}):
         said = await recall(history, tmp_path, **arguments)
         assert len(said) <= BUDGET + 200
     assert "cut here" in await recall(history, tmp_path, session="long", window=20)
 
 
-async def test_korean_words_are_found(history: FakeHistory, tmp_path: Path):
+async def test_a_question_finds_its_answer_in_other_forms_of_its_words(history: Past, tmp_path: Path):
+    history.tell(Session(id="g1", origin="cli"), "I went to a support group on my way home", "How was it?")
+    history.tell(Session(id="g2", origin="cli"), "supporting the release takes a group of us", "Yes.")
+    said = await recall(history, tmp_path, query="When did I go to those support groups?", limit=1)
+    assert "[g1]" in said
+
+
+async def test_what_changed_is_told_as_it_is_now_and_as_it_was_on_request(history: Past, tmp_path: Path):
+    for number, colour in enumerate(("blue", "green", "red")):
+        history.tell(Session(id=f"k{number}", origin="cli"), f"my favourite colour is {colour}", "Noted.")
+    ask = {"query": "what is my favorite color?", "limit": 1}
+    assert "red" in await recall(history, tmp_path, **ask)
+    assert "blue" in await recall(history, tmp_path, **ask, sort="oldest")
+
+
+async def test_a_hundred_recalls_do_not_hide_what_was_said(history: Past, tmp_path: Path):
+    history.tell(Session(id="v1", origin="cli"), "the vault combination is 55-12-81", "Noted.")
+    for number in range(100):
+        call = ToolCall(id="1", name="recall", arguments={"query": "vault combination"})
+        answer = ToolResult(call_id="1", name="recall", parts=(Text(text="vault combination: nothing"),))
+        said = ("hello", Message(role="assistant", parts=(call,)), Message(role="tool", parts=(answer,)))
+        history.tell(Session(id=f"r{number}", origin="cli"), *said)
+    said = await recall(history, tmp_path, query="vault combination")
+    assert said.startswith("1 conversation found")
+    assert "55-12-81" in said
+
+
+async def test_korean_words_are_found(history: Past, tmp_path: Path):
     history.tell(Session(id="k1", origin="cli", title="고양이"), "우리 고양이는 미아야", "네.")
     assert "우리 고양이는 미아야" in await recall(history, tmp_path, query="고양이")
 
 
 def test_the_tool_costs_little():
-    tool = recall_tool(FakeHistory())
+    tool = recall_tool(SessionsBroker())
     spec = tool_spec(tool)
     text = json.dumps(
         {"name": spec.name, "description": spec.description, "parameters": spec.schema}, separators=(",", ":")

@@ -38,18 +38,11 @@ def _page(rows: sa.ColumnElement[bool], order: sa.ColumnElement[object]) -> sa.E
     return page.order_by(order).limit(_b("limit"))
 
 
-def _found(
-    hits: sa.Select[tuple[object]], order: sa.ColumnElement[object], rows: sa.ColumnElement[object]
-) -> sa.Executable:
-    """The messages that the newest, or oldest, hits lead to."""
-    found = hits.order_by(order).subquery("found")
-    return (
-        _get(messages, "session_id", "role", "created", "body")
-        .add_columns(messages.c.id.label("message_id"), sessions.c.title, sessions.c.origin)
-        .select_from(found.join(messages, messages.c.id == found.c.rowid).join(sessions))
-        .where(*_is(messages, "owner"))
-        .order_by(rows)
-    )
+def _bound(which: sa.Function[int]) -> sa.ColumnElement[int]:
+    """The first or last message, of a session where one is named."""
+    everywhere = sa.select(which).select_from(messages).scalar_subquery()
+    there = sa.select(which).where(*_is(messages, "session_id")).scalar_subquery()
+    return sa.case((_b("session_id", type_=sa.Text()) == sa.literal_column("''"), everywhere), else_=there)
 
 
 def _of_turn(role: str) -> sa.Select[tuple[object, ...]]:
@@ -112,10 +105,9 @@ _preview = sa.select(messages.c.body).where(messages.c.session_id == sessions.c.
 _trace = sa.select(inbox.c.trace).where(inbox.c.turn_id == turns.c.id).order_by(inbox.c.id).limit(1)
 _seconds = sa.func.sum(sa.case((turns.c.ended > 0, turns.c.ended), else_=_b("now")) - turns.c.started)
 _held = (*_is(leases, "session_id", "fence"), leases.c.holder != "")
-_unlisted = sa.select(messages.c.id).join(sessions).where(messages.c.id == search.c.rowid)
-_unlisted = _unlisted.where((sessions.c.origin == _child) | _by_plugin)
-_hits = sa.select(search.c.rowid).where(search.c.search.op("MATCH")(_b("query")), _asked_for | ~_unlisted.exists())
-_hits = _hits.limit(_b("limit"))
+_hits = sa.select(search.c.rowid).where(search.c.search.op("MATCH")(_b("query")), search.c.rowid >= _b("first"))
+_hits = _hits.where(search.c.rowid <= _b("last")).limit(_b("limit"))
+_wanted = sa.func.json_each(_b("rows")).table_valued("value", name="wanted")
 _waits = sa.select(approvals.c.id).where(approvals.c.turn_id == turns.c.id, _open)
 _quarter = sa.cast(model_calls.c.created / 900, sa.Integer).label("quarter")
 _earlier = calls.alias("earlier")
@@ -166,8 +158,16 @@ JOURNAL: dict[str, sa.Executable] = {
     # the search index
     "search_add": _add(search, "rowid", "words"),
     "search_drop": _add(search, "rowid", "words", search=sa.literal_column("'delete'")),
-    "search_newest": _found(_hits, search.c.rowid.desc(), messages.c.id.desc()),
-    "search_oldest": _found(_hits, search.c.rowid, messages.c.id),
+    "search_newest": _hits.order_by(search.c.rowid.desc()),
+    "search_oldest": _hits.order_by(search.c.rowid),
+    "search_span": sa.select(
+        _bound(sa.func.min(messages.c.id)).label("first"), _bound(sa.func.max(messages.c.id)).label("last")
+    ),
+    "search_near": _get(messages, "id", "created").where(messages.c.id >= _b("row")).order_by(messages.c.id).limit(1),
+    "search_said": _get(messages, "session_id", "role", "created", "body")
+    .add_columns(messages.c.id.label("message_id"), sessions.c.title, sessions.c.origin, sessions.c.parent)
+    .select_from(messages.join(sessions))
+    .where(*_is(messages, "owner"), messages.c.id.in_(sa.select(_wanted.c.value))),
     # leases and turns
     "lease_get": _get(leases, *LEASE).where(*_is(leases, "session_id")),
     "lease_take": _add(leases, "session_id", *LEASE).on_conflict_do_update(

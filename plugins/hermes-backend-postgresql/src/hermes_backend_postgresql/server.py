@@ -21,7 +21,7 @@ import psycopg
 from hermes_backend_postgresql.address import parsed
 from hermes_backend_postgresql.causes import AGAIN, cause_of, code_of
 from hermes_backend_postgresql.rows import Number, Row, rows_of
-from hermes_backend_postgresql.statements import adding, asked, translated
+from hermes_backend_postgresql.statements import adding, searching, translated
 from hermes_core import database
 from hermes_core.database import READ, WRITE, Begin, Changed, Database, Locked, Transaction
 from hermes_core.errors import StoreError
@@ -76,11 +76,13 @@ class ServerTransaction(Transaction):
         row = self._execute(adding(self._statements[name]), values).fetchone()
         return int(row[0]) if row else 0
 
-    def hits(self, phrases: Sequence[str], *, owner: int, oldest: bool, limit: int, children: bool) -> list[Row]:
-        name, values = "search_oldest" if oldest else "search_newest", asked(phrases)
-        wanted = {**values, "owner": owner, "limit": limit, "children": children}
-        found = self.rows(f"{name}_near", **wanted)
-        return found if len(found) >= limit else self.rows(name, **wanted)
+    def found(self, groups: Sequence[Sequence[str]], first: int, last: int, limit: int, order: str) -> list[int]:
+        for near in (True, False):
+            sql, values = searching(groups, order, near=near)
+            rows = self._execute(sql, {**values, "first": first, "last": last, "limit": limit}).fetchall()
+            if len(rows) >= limit:
+                break
+        return [row for (row,) in rows]
 
     def objects(self) -> dict[str, str]:
         return {str(name): str(made) for name, made in self.connection.execute(_OBJECTS)}

@@ -3,43 +3,32 @@
 import re
 from collections.abc import Mapping, Sequence
 
-__all__ = ["adding", "asked", "translated"]
+__all__ = ["adding", "searching", "translated"]
 
 _END_ROWS = 2000
 _PARAMETER = re.compile(r"(?<![\w:]):([a-z_]\w*)")
 # SQLite's cast cuts, a server's rounds.
 _CUT = re.compile(r"CAST\(([^()]*(?:\([^()]*\)[^()]*)?) AS INTEGER\)")
-_MATCHING = """SELECT search.rowid AS rowid FROM search
-    WHERE string_to_array(search.words, ' ') @> %(words)s AND search.words LIKE ALL (%(phrases)s)
-    AND (%(children)s = 1 OR NOT EXISTS (
-        SELECT messages.id FROM messages JOIN sessions ON sessions.id = messages.session_id
-        WHERE messages.id = search.rowid AND (sessions.origin = 'child' OR sessions.parent LIKE '%%/%%')))"""
-_FOUND = """SELECT messages.session_id, messages.role, messages.created, messages.body, messages.id AS message_id,
-    sessions.title, sessions.origin
-    FROM ({hits} ORDER BY rowid {order} LIMIT nullif(%(limit)s, -1)) AS found
-    JOIN messages ON messages.id = found.rowid JOIN sessions ON sessions.id = messages.session_id
-    WHERE messages.owner = %(owner)s ORDER BY messages.id {order}"""
 # Words that are everywhere are in the rows at the end; for all others only the index is fast: the planner is told so.
 _NEAR = {
-    "DESC": f"{_MATCHING} AND search.rowid > (SELECT max(rowid) - {_END_ROWS} FROM search)",  # noqa: S608 - our own
-    "ASC": f"{_MATCHING} AND search.rowid < (SELECT min(rowid) + {_END_ROWS} FROM search)",  # noqa: S608 - our own
+    "newest": f"search.rowid > (SELECT max(rowid) - {_END_ROWS} FROM search)",  # noqa: S608 - our own
+    "oldest": f"search.rowid < (SELECT min(rowid) + {_END_ROWS} FROM search)",  # noqa: S608 - our own
 }
-_BY_INDEX = "SELECT hits.rowid AS rowid FROM hits"
+_ORDERS = {"newest": "DESC", "oldest": "ASC"}
+_AMONG = ("json_each(%(rows)s) AS wanted", "json_array_elements_text(%(rows)s::json) AS wanted(value)")
 
 
 def translated(statements: Mapping[str, str]) -> dict[str, str]:
     """Every statement as psycopg takes it: its parameters, what SQLite calls no limit, and casts; and the search."""
     made = {name: _translated(sql) for name, sql in statements.items()}
-    for order, name in (("DESC", "search_newest"), ("ASC", "search_oldest")):
-        by_index = _FOUND.format(hits=_BY_INDEX, order=order)
-        made[name] = f"WITH hits AS MATERIALIZED ({_MATCHING}) {by_index}"
-        made[f"{name}_near"] = _FOUND.format(hits=_NEAR[order], order=order)
-    made.pop("search_drop", None)  # the row goes with its message
+    for name in ("search_drop", "search_newest", "search_oldest"):  # rows go with messages; for the others see below
+        made.pop(name, None)
     return made
 
 
 def _translated(sql: str) -> str:
     sql = _PARAMETER.sub(r"%(\1)s", _CUT.sub(r"floor(\1)", sql.replace("%", "%%")))
+    sql = sql.replace("SELECT wanted.value FROM", "SELECT wanted.value::bigint FROM").replace(*_AMONG)
     return sql.replace("LIMIT %(limit)s", "LIMIT nullif(%(limit)s, -1)")  # -1 is SQLite's word for all
 
 
@@ -48,8 +37,38 @@ def adding(sql: str) -> str:
     return f"{sql} RETURNING id"
 
 
-def asked(phrases: Sequence[str]) -> dict[str, list[str]]:
-    """What a search looks up: the words, and the phrases in which they must stand."""
-    cut = [phrase.split() for phrase in phrases]
-    words = list(dict.fromkeys(word for phrase in cut for word in phrase))
-    return {"words": words, "phrases": [f"% {' '.join(p)} %" for p in cut if len(p) > 1] or ["%"]}
+def searching(groups: Sequence[Sequence[str]], order: str, *, near: bool) -> tuple[str, dict[str, list[str] | str]]:
+    """Return how the messages are looked up in which a phrase of each group stands, and with which values.
+
+    ``near``: only among those at the end.
+    """
+    values: dict[str, list[str] | str] = {}
+    wanted = [_either([cut for phrase in phrases if (cut := phrase.split())], values) for phrases in groups]
+    among = f"search.rowid BETWEEN %(first)s AND %(last)s AND {' AND '.join(wanted)}"
+    found = f"SELECT search.rowid AS rowid FROM search WHERE {among}"  # noqa: S608 - our own
+    end = f"ORDER BY rowid {_ORDERS[order]} LIMIT %(limit)s"
+    if near:
+        return f"{found} AND {_NEAR[order]} {end}", values
+    return f"WITH hits AS MATERIALIZED ({found}) SELECT rowid FROM hits {end}", values  # noqa: S608 - our own
+
+
+def _either(phrases: Sequence[Sequence[str]], values: dict[str, list[str] | str]) -> str:
+    """Return what holds where one of the phrases stands; its ``values`` are added."""
+    words = "string_to_array(search.words, ' ')"
+    ways: list[str] = []
+    if single := [phrase[0] for phrase in phrases if len(phrase) == 1]:
+        ways.append(f"{words} && %({_named(values, single)})s::text[]")
+    for phrase in (phrase for phrase in phrases if len(phrase) > 1):
+        inside = f"search.words LIKE %({_named(values, _beside(phrase))})s"
+        ways.append(f"({words} @> %({_named(values, list(phrase))})s::text[] AND {inside})")
+    return f"({' OR '.join(ways)})" if ways else "false"
+
+
+def _beside(phrase: Sequence[str]) -> str:
+    return f"% {' '.join(phrase)} %"
+
+
+def _named(values: dict[str, list[str] | str], value: list[str] | str) -> str:
+    name = f"w{len(values)}"
+    values[name] = value
+    return name

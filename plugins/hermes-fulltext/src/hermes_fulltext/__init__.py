@@ -1,4 +1,4 @@
-"""Full text search: what an index is given of a text, what a person asks of it, and where that stands.
+"""Full text search: what an index is given of a text, what a person asks of it, and which messages are meant.
 
-A library that knows nothing of Hermes, and stands on Python alone: its store and its upkeep search with it.
+A library that knows nothing of Hermes: its store and its upkeep search with it.
 """

@@ -27,12 +27,15 @@ class Watched:
         words: str,
         *,
         limit: int = 10,
-        sort: Literal["newest", "oldest"] = "newest",
+        sort: Literal["best", "newest", "oldest"] = "best",
         children: bool = False,
-    ) -> Sequence[Hit]:
-        """Messages that hold all the words; those that are shown of them are said with ``show``."""
-        found = await self._sessions.search(owner, words, limit=limit, sort=sort, children=children)
-        return [hit for hit in found if await self._here.shows(hit.session_id)]
+        session_id: str = "",
+    ) -> tuple[Sequence[Hit], bool]:
+        """Messages that hold the words, and whether these are all; those that are shown are said with ``show``."""
+        found = await self._sessions.search(
+            owner, words, limit=limit, sort=sort, children=children, session_id=session_id
+        )
+        return [hit for hit in found if await self._here.shows(hit.session_id)], len(found) < limit
 
     async def recent(self, owner: Principal, *, limit: int = 20) -> Sequence[Session]:
         """Sessions, last used first."""

@@ -6,6 +6,7 @@ A session is named by its id, the start of it, its title, or ``latest``.
 import json
 import re
 import time
+from typing import Literal
 
 import click
 
@@ -105,9 +106,22 @@ def make_search(ctx: PluginContext) -> click.Command:
     @click.option(
         "-n", "--limit", default=20, type=click.IntRange(min=1), show_default=True, help="How many messages at most."
     )
+    @click.option(
+        "--sort",
+        type=click.Choice(["best", "newest", "oldest"]),
+        default="best",
+        show_default=True,
+        help="By time there are only messages that hold all the words, or the most of them.",
+    )
     @json_option
-    async def command(words: tuple[str, ...], limit: int, as_json: bool) -> None:
-        """Find messages that hold all the words, newest first."""
+    async def command(
+        words: tuple[str, ...], limit: int, sort: Literal["best", "newest", "oldest"], as_json: bool
+    ) -> None:
+        """Find what was said, the likeliest first: messages that hold all the words, then some of them.
+
+        Words are found in all their forms. What names a time is when it was said: "budget last week". Words in "quotes"
+        must stand as they are.
+        """
         shown = [
             {
                 "session_id": h.session_id,
@@ -118,7 +132,7 @@ def make_search(ctx: PluginContext) -> click.Command:
                 "title": h.title,
                 "snippet": h.snippet,
             }
-            for h in await ctx.sessions.search(ctx.owner, " ".join(words), limit=limit)
+            for h in await ctx.sessions.search(ctx.owner, " ".join(words), limit=limit, sort=sort)
         ]
         columns = ("session_id", "when", "role", "snippet")
         emit(shown, columns, as_json=as_json, empty=f"No message holds {' '.join(words)!r}.")

@@ -1,0 +1,89 @@
+"""Where terms stand in a text, and the part of it to show."""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from hermes_fulltext.asked import Term
+from hermes_fulltext.words import CJK, folded
+
+__all__ = ["Marks", "Span"]
+
+Span = tuple[int, int, int]  # from, until, the number of the term
+_BEFORE, _AFTER = 60, 160
+_WORD = re.compile(r"[^\W_]+")
+_MOST = 400  # marks looked at
+_folded = lru_cache(maxsize=8192)(folded)
+
+
+class Marks:
+    """Finds terms in texts."""
+
+    def __init__(self, terms: Sequence[Term]) -> None:
+        self._words: dict[str, int] = {}
+        self._parts: dict[str, int] = {}
+        self._phrases: list[tuple[re.Pattern[str], int]] = []
+        for number, term in enumerate(terms):
+            for shown in term.shown:
+                if re.match(f"[{CJK}]+$", shown):
+                    self._parts.setdefault(shown, number)
+                    self._words.setdefault(folded(shown), number)
+                elif _WORD.fullmatch(shown):
+                    self._words.setdefault(folded(shown), number)
+                elif parts := [re.escape(part) for part in re.split(r"[\W_]+", shown) if part]:
+                    pattern = r"(?<![^\W_])" + r"[\W_]+".join(parts) + r"(?![^\W_])"
+                    self._phrases.append((re.compile(pattern, re.IGNORECASE), number))
+
+    def spans(self, text: str) -> list[Span]:
+        """Return where the terms stand, in order; of marks within each other the first."""
+        words, found = self._words, list[Span]()
+        if words:
+            for match in _WORD.finditer(text):
+                word = match[0]
+                if (number := words.get(word.lower() if word.isascii() else _folded(word))) is not None:
+                    found.append((match.start(), match.end(), number))
+        for pattern, number in self._phrases:
+            found += ((match.start(), match.end(), number) for match in pattern.finditer(text))
+        for part, number in self._parts.items():
+            at = text.find(part)
+            while at >= 0 and len(found) < _MOST:
+                found.append((at, at + len(part), number))
+                at = text.find(part, at + 1)
+        if self._phrases or self._parts:
+            found.sort(key=lambda span: (span[0], -span[1]))
+        return found[:_MOST]
+
+    def snippet(self, text: str, spans: Sequence[Span] | None = None) -> str:
+        """Return the part of a text in which most terms stand, each marked as ``>>>word<<<``."""
+        spans = self.spans(text) if spans is None else spans
+        start = max(0, _densest(spans) - _BEFORE)
+        end = min(len(text), start + _BEFORE + _AFTER)
+        shown, at = "…" if start else "", start
+        for first, last in _joined(spans):
+            if last > end:
+                break
+            if first >= at:
+                shown += f"{text[at:first]}>>>{text[first:last]}<<<"
+                at = last
+        return " ".join((shown + text[at:end] + ("…" if end < len(text) else "")).split())
+
+
+def _densest(spans: Sequence[Span]) -> int:
+    """Return where the part begins that holds most of the terms."""
+    best, place = 0, spans[0][0] if spans else 0
+    for at, (first, _, _) in enumerate(spans):
+        many = len({number for begin, last, number in spans[at : at + 40] if last <= first + _AFTER})
+        if many > best:
+            best, place = many, first
+    return place
+
+
+def _joined(spans: Sequence[Span]) -> list[tuple[int, int]]:
+    """Return marks that touch or overlap as one."""
+    made: list[tuple[int, int]] = []
+    for first, last, _ in spans:
+        if made and first < made[-1][1]:
+            made[-1] = (made[-1][0], max(last, made[-1][1]))
+        else:
+            made.append((first, last))
+    return made

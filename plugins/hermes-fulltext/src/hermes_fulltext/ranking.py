@@ -1,0 +1,400 @@
+"""Which messages a person means by some words: those that hold the most telling of them, and what stands beside these.
+
+An index says in which messages a word stands, newest first, and never more of them than are asked for: so what a search
+costs does not grow with what was said. Rare words are looked up whole, common words where they meet others.
+"""
+
+import json
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
+from operator import attrgetter
+from typing import Any, NamedTuple, Protocol
+
+from hermes_fulltext.asked import Term, asked
+from hermes_fulltext.marks import Marks
+from hermes_fulltext.words import OWNER, cut_words
+
+__all__ = ["Among", "Found", "Source", "search"]
+
+_LIST = 320  # messages looked up of one word
+_ROUND, _ROUNDS = 36, 12  # messages that are read, and again where machines said most of them
+_READ, _LONG = 6_000, 200_000  # characters of a message that are looked into, and of one with no word in these
+_TELLING = 0.4  # of what the rarest word says, a word must say to be looked up beside it
+_ANSWERED = 8  # messages after a question among which its answer is
+_ENOUGH = 12  # messages that hold all of the words: where two of them meet is not looked up any more
+_NEAR = 40  # characters that may stand between two terms that belong together
+# What a message is worth beside what its own terms say: for the question that it answers, what stands beside it, its
+# session, for terms that stand near each other. Then what makes it worth less.
+_ANSWERS, _BESIDE, _SESSION, _TOGETHER = 0.7, 0.3, 0.12, 0.08
+_QUESTION, _MACHINE, _RESULT, _SCHEDULE, _IN_TIME, _OUT_OF_TIME = 0.85, 0.5, 0.9, 0.6, 1.6, 0.8
+_LIKELY, _NEWER = 0.7, 0.1  # of what is worth so much of the best, the newest is worth so much more than the oldest
+_REACH = 2  # how far what stands beside a message may be, in numbers of all messages
+_ASKED = ("?", "\uff1f")
+_CHILD = "child"
+_LAST = ("cron", "schedule")  # origins that come after what people said
+
+Phrases = Sequence[str]
+
+
+class Source(Protocol):
+    """Where the index and the messages are, in one transaction. ``server``: its phrases are cut and folded."""
+
+    server: bool
+
+    def found(self, groups: Sequence[Phrases], first: int, last: int, limit: int, order: str) -> Sequence[int]:
+        """Return the ``newest`` or ``oldest`` messages in which a phrase of each group stands, by number, in order."""
+
+    def rows(self, name: str, /, **values: Any) -> Sequence[Any]:
+        """Return the rows of ``search_span``, ``search_near``, ``search_said`` or ``messages_from``."""
+
+
+class Found:
+    """A message that may be meant. ``said`` is its row, ``kept`` what its reader made of it."""
+
+    def __init__(self, row: int, said: Any, mask: int) -> None:
+        self.row, self.said, self.mask, self.wide = row, said, mask, mask
+        self.score, self.near, self.asks, self.answers = 0.0, False, False, 0
+        self.text = ""
+        self.kept: Any = None
+        self.tools, self.timely, self.snippet = False, False, ""
+        self.spans: list[tuple[int, int, int]] = []
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """Return its session and its number among all messages."""
+        return self.said["session_id"], self.row
+
+    @property
+    def same(self) -> tuple[int, bool, bool, bool, bool]:
+        """Return what is equal of messages that say as much of what is looked for: of these the newest is meant."""
+        return self.mask, self.near, self.asks, self.tools, self.timely
+
+
+class Among(NamedTuple):
+    """Among what is looked, and how: ``sort`` is best, newest or oldest."""
+
+    limit: int = 10
+    sort: str = "best"
+    children: bool = False
+    session_id: str = ""
+
+
+Reader = Callable[[str], tuple[str, bool, Any]]  # of a body: its text, whether tools said it, what is kept of it
+
+
+def search(
+    source: Source,
+    words: str,
+    reader: Reader,
+    owner: int,
+    among: Among,
+    now: float,
+    *,
+    alone: bool,
+) -> list[Found]:
+    """Return the messages that are meant, the likeliest first, or by time; each with a part of it that shows why.
+
+    By time there are only those that hold all of the words, or the most of them where none holds all.
+    """
+    wanted = asked(words, now)
+    marks = Marks(wanted.terms)
+    [span] = source.rows("search_span", session_id=among.session_id)
+    if span["last"] is None or not (wanted.terms or wanted.time):
+        return []
+    mine, oldest = "" if alone else f"{OWNER}{owner}", among.sort == "oldest"
+    look = _Look(source, wanted.terms, mine, span["first"], span["last"], oldest)
+    time = (wanted.time.since, wanted.time.until) if wanted.time else None
+    many = max(_LIST, among.limit)
+    while True:
+        look.gather(many)
+        if time:
+            look.within(*time, many)
+        past = _Past(source, look, marks, reader, owner, among)
+        found = past.best(time)
+        if len(found) >= among.limit or not past.hidden or not look.cut or many > _LIST * 100:
+            break
+        many *= 8  # most of what was found is in sessions that no list shows
+    for one in found[: among.limit]:
+        one.snippet = marks.snippet(one.text, one.spans)
+    return found[: among.limit]
+
+
+class _Look:
+    """What the index says of each term: in ``masks``, by message, a bit for each term that stands in it."""
+
+    def __init__(self, source: Source, terms: Sequence[Term], owner: str, first: int, last: int, oldest: bool) -> None:
+        self.source, self.terms, self.first, self.last, self.oldest = source, terms, first, last, oldest
+        self._owner, self._order = [[owner]] if owner else [], "oldest" if oldest else "newest"
+        self.masks: dict[int, int] = defaultdict(int)
+        self.values = [0.0] * len(terms)
+        self._must = [term.phrases for term in terms if term.must]
+        self._counts: list[float] = []
+        self.any_words = all(term.weight < 0.5 for term in terms)  # only a time is asked for
+        self.cut = False  # there is more of a term than was looked up
+
+    def rows(self, groups: Sequence[Phrases], limit: int, first: int = 0, last: int = 0) -> Sequence[int]:
+        """Look up where a phrase of each group stands, and of what must."""
+        wanted = [*groups, *(phrases for phrases in self._must if phrases not in groups), *self._owner]
+        begin, end = max(first, self.first), min(last or self.last, self.last)
+        if self.source.server:
+            wanted = [[cut_words(phrase) for phrase in phrases] for phrases in wanted]
+        return self.source.found(wanted, begin, end, limit, self._order)
+
+    def gather(self, many: int, first: int = 0, last: int = 0) -> None:
+        """Look up every term, and where those that are everywhere meet others."""
+        whole, common = list[int](), list[int]()
+        rows: list[Sequence[int]] = []
+        total = self.last - self.first + 1
+        self._counts = []
+        for number, term in enumerate(self.terms):
+            found = self.rows([term.phrases], many, first, last)
+            rows.append(found)
+            walked = abs(found[-1] - (self.first if self.oldest else self.last)) + 1 if found else 1
+            self._counts.append(len(found) if len(found) < many else len(found) * total / walked)
+            (whole if len(found) < many else common).append(number)
+            self.values[number] = term.weight * math.log(1 + (total + 10) / (self._counts[-1] + 0.5))
+            for row in found:
+                self.masks[row] |= 1 << number
+        self.cut = self.cut or bool(common)
+        if len(self.terms) > 1 and common:
+            self._meetings(whole, common, sum(len(rows[number]) for number in whole), many, first, last)
+
+    def _meetings(
+        self, rare: Sequence[int], common: Sequence[int], known: int, many: int, first: int, last: int
+    ) -> None:
+        """Look up where words that are everywhere meet rare ones; where there are none of these, where they meet."""
+        if known:
+            near = list(dict.fromkeys(phrase for at in rare for phrase in self.terms[at].phrases))
+            most = max(self.values[number] for number in rare)
+            for number in common:  # what says little is seen in those that are read
+                if self.values[number] >= _TELLING * most:
+                    self._mark(self.rows([self.terms[number].phrases, near], known, first, last), [number])
+            return
+        together = self.rows([self.terms[number].phrases for number in common], many, first, last)
+        self._mark(together, common)
+        if len(common) > 2 and len(together) < _ENOUGH:
+            most, *others = sorted(common, key=lambda number: -self.values[number])[:3]
+            for pair in ((most, other) for other in others):
+                self._mark(self.rows([self.terms[number].phrases for number in pair], many // 6, first, last), pair)
+
+    def _mark(self, rows: Iterable[int], terms: Iterable[int]) -> None:
+        mask = sum(1 << number for number in terms)
+        for row in rows:
+            self.masks[row] |= mask
+
+    def within(self, since: float, until: float, many: int) -> None:
+        """Look up what was said in a time; where nothing else is asked for, all of it."""
+        first, last = self._row_at(since), self._row_at(until) - 1
+        if last < first:
+            return
+        if self.any_words:
+            rows: Iterable[int] = range(last, max(first, last - many) - 1, -1)
+            for row in self.rows((), many, first, last) if self._owner else rows:
+                self.masks[row] |= 0
+        if self.terms:
+            values, counts = list(self.values), list(self._counts)
+            self.gather(many, first, last)
+            self.values, self._counts = values, counts
+
+    def _row_at(self, instant: float) -> int:
+        """Return the first message of an instant or later: they are numbered as they were said."""
+        low, high = self.first, self.last + 1
+        while low < high:
+            middle = (low + high) // 2
+            rows = self.source.rows("search_near", row=middle)
+            if rows and rows[0]["created"] < instant:
+                low = max(middle, rows[0]["id"]) + 1
+            else:
+                high = middle
+        return low
+
+    def worth(self, mask: int) -> float:
+        """Return how much the terms of a mask say."""
+        return sum(value for number, value in enumerate(self.values) if mask >> number & 1)
+
+
+class _Past:
+    """Reads what was found, and judges it."""
+
+    def __init__(self, source: Source, look: _Look, marks: Marks, reader: Reader, owner: int, among: Among) -> None:
+        self._source, self._look, self._marks, self._reader = source, look, marks, reader
+        self._owner, self._among = owner, among
+        self.hidden = 0  # messages that were left out
+        self._rows: dict[int, Found | None] = {}
+        self._titles: dict[str, int] = {}
+
+    def best(self, time: tuple[float, float] | None) -> list[Found]:
+        """Return what is meant: read in rounds, until enough was said by somebody."""
+        masks, worth = self._look.masks, self._look.worth
+        known = {mask: worth(mask) for mask in set(masks.values())}
+        limit, sort = self._among.limit, self._among.sort
+        if sort != "best":
+            most = max(known.values(), default=0.0)
+            full = worth((1 << len(self._look.terms)) - 1)
+            least = full if most >= full * 0.999 else most * 0.75
+            masks = {row: mask for row, mask in masks.items() if known[mask] >= least * 0.999}
+        judged: list[Found] = []
+        size = max(_ROUND, limit + limit // 2)
+        left = _likeliest(masks, known, size * _ROUNDS, oldest=self._look.oldest)
+        for at in range(0, len(left), size):
+            self._read(left[at : at + size])
+            judged = self._judged(time)
+            if sum(not one.tools for one in judged) >= min(limit, 12) or len(judged) == len(left):
+                break
+        if sort == "best":
+            return _newest_of_same(judged)
+        meant = [one for one in judged if one.row in masks]
+        return sorted(meant, key=attrgetter("row"), reverse=sort != "oldest")
+
+    def _read(self, rows: Iterable[int]) -> None:
+        """Read messages, and those beside them in which a term stands."""
+        masks = self._look.masks
+        wanted = dict.fromkeys(rows)
+        for row in list(wanted)[: _ROUND // 2]:
+            wanted.update((row + off, None) for off in (-2, -1, 1, 2) if row + off in masks)
+        self._fetch([row for row in wanted if row not in self._rows])
+        if len(self._look.terms) > 1:  # who looks for one word wants what holds it
+            self._read_answers([one for one in map(self._rows.get, list(wanted)[:30]) if one and one.asks])
+
+    def _read_answers(self, asks: Iterable[Found]) -> None:
+        """Read what was said after questions, past what tools were asked meanwhile: it may hold no word of them."""
+        answers: dict[int, int] = {}
+        for one in asks:
+            after = {"session_id": one.said["session_id"], "start": one.row + 1, "limit": _ANSWERED}
+            for row in () if one.tools else self._source.rows("messages_from", **after):
+                text, tools, _ = self._reader(row["body"])
+                if text and not tools:
+                    answers[row["id"]] = answers.get(row["id"], 0) | one.mask
+                    break
+        self._fetch([row for row in answers if row not in self._rows])
+        for row, mask in answers.items():
+            if answer := self._rows.get(row):
+                answer.answers |= mask
+
+    def _fetch(self, rows: Sequence[int]) -> None:
+        if not rows:
+            return
+        self._rows.update(dict.fromkeys(rows))
+        for said in self._source.rows("search_said", rows=json.dumps(list(rows)), owner=self._owner):
+            if not self._shows(said):
+                self.hidden += 1
+                continue
+            one = Found(said["message_id"], said, self._look.masks.get(said["message_id"], 0))
+            text, one.tools, one.kept = self._reader(said["body"])
+            one.text = text
+            one.spans = self._marks.spans(text[:_READ])
+            if not one.spans and len(text) > _READ:
+                one.spans = self._marks.spans(text[:_LONG])
+            one.mask |= _mask(one.spans)
+            one.near = _near(one.spans)
+            one.asks = one.text.rstrip()[-1:] in _ASKED
+            self._rows[one.row] = one
+
+    def _shows(self, said: Any) -> bool:
+        if self._among.session_id:
+            return bool(said["session_id"] == self._among.session_id)
+        return self._among.children or not (said["origin"] == _CHILD or "/" in said["parent"])
+
+    def _judged(self, time: tuple[float, float] | None) -> list[Found]:
+        read = [one for one in self._rows.values() if one is not None]
+        by_session: dict[str, list[Found]] = defaultdict(list)
+        for one in sorted(read, key=attrgetter("row")):
+            by_session[one.said["session_id"]].append(one)
+        for said in by_session.values():
+            self._beside(said)
+        for one in read:
+            one.score = self._score(one, by_session[one.said["session_id"]], time)
+        read = [one for one in read if one.score > 0 and (one.mask or one.answers or one.timely)]
+        least = _LIKELY * max((one.score for one in read), default=0.0)
+        likely = sorted((one for one in read if one.near and one.score >= least), key=attrgetter("row"))
+        for age, one in enumerate(likely):
+            one.score *= 1.0 + _NEWER * age / len(likely)
+        return sorted(read, key=lambda one: (-one.score, -one.row))
+
+    def _beside(self, said: Sequence[Found]) -> None:
+        """Give each message what stands in those beside it: they are about the same."""
+        for one, other in pairwise(said):
+            if other.row - one.row <= _REACH:
+                one.wide |= other.mask
+                other.wide |= one.mask
+
+    def _score(self, one: Found, session: Sequence[Found], time: tuple[float, float] | None) -> float:
+        worth = self._look.worth
+        everywhere = self._title(one)
+        for other in session:
+            everywhere |= other.mask
+        own = worth(one.mask)
+        told = worth(one.mask | one.answers)
+        wide = worth(one.mask | one.wide | one.answers)
+        score = own + _ANSWERS * (told - own) + _BESIDE * (wide - told)
+        score += _SESSION * (worth(everywhere | one.wide | one.mask | one.answers) - wide)
+        if time is not None:
+            one.timely = time[0] <= one.said["created"] < time[1]
+            score = (score + self._look.any_words) * _IN_TIME if one.timely else score * _OUT_OF_TIME
+        score *= 1.0 + _TOGETHER * one.near
+        if one.tools:
+            score *= _MACHINE
+        elif one.asks:
+            score *= _QUESTION
+        if one.said["role"] == "tool":
+            score *= _RESULT
+        if len(one.text) > 1500:
+            score /= 1 + 0.15 * math.log(len(one.text) / 1500)
+        return score * (_SCHEDULE if one.said["origin"] in _LAST else 1.0)
+
+    def _title(self, one: Found) -> int:
+        session, title = one.said["session_id"], one.said["title"]
+        if session not in self._titles:
+            spans = self._marks.spans(title) if title else ()
+            self._titles[session] = _mask(spans)
+        return self._titles[session]
+
+
+def _likeliest(masks: Mapping[int, int], known: Mapping[int, float], many: int, *, oldest: bool) -> list[int]:
+    """Return the messages whose terms say most, of those that say as much the newest."""
+    rows: dict[float, list[int]] = defaultdict(list)
+    for row, mask in masks.items():
+        rows[known[mask]].append(row)
+    found: list[int] = []
+    for worth in sorted(rows, reverse=True):
+        found += sorted(rows[worth], reverse=not oldest)
+        if len(found) >= many:
+            break
+    return found[:many]
+
+
+def _mask(spans: Sequence[tuple[int, int, int]]) -> int:
+    return sum(1 << number for number in {number for _, _, number in spans})
+
+
+def _near(spans: Sequence[tuple[int, int, int]]) -> bool:
+    """Tell whether all the terms of a text stand near each other somewhere in it."""
+    wanted = len({number for _, _, number in spans})
+    if wanted < 2:
+        return True
+    for at, (_, last, _) in enumerate(spans):
+        seen, end = {spans[at][2]}, last
+        for first, until, number in spans[at + 1 : at + 12]:
+            if first - end > _NEAR:
+                break
+            seen.add(number)
+            end = until
+        if len(seen) == wanted:
+            return True
+    return False
+
+
+def _newest_of_same(judged: Sequence[Found]) -> list[Found]:
+    """Put the newest first of those that say the same words in the same way: what changed was said again."""
+    places: Mapping[Any, list[int]] = defaultdict(list)
+    for place, one in enumerate(judged):
+        places[one.same].append(place)
+    made = list(judged)
+    for same in places.values():
+        if len(same) > 1:
+            newest = sorted((judged[place] for place in same), key=attrgetter("row"), reverse=True)
+            for place, one in zip(same, newest, strict=True):
+                made[place] = one
+    return made
