@@ -6,6 +6,7 @@ of a program imports two hundred, and half of them it never uses. A frozen class
 
 from functools import cache, partial
 from threading import RLock
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -13,9 +14,10 @@ from attrs import NOTHING
 
 __all__ = ["define", "frozen"]
 
-_FEW = 8  # values of a class; for more attrs writes its ``__init__``
+_FEW = 64  # values of a class; for more attrs writes its ``__init__``, which takes as long as filling in so many does
 _FACTORY: Any = type(attrs.Factory(list))
 _ONE = RLock()  # of a class that two threads use first, attrs must be asked once
+_FROZEN: Any = attrs.frozen(type("_Frozen", (), {}))  # what keeps values as they were made is lent by it
 _set = object.__setattr__  # these values are frozen, and so are the fields of attrs
 
 
@@ -134,21 +136,29 @@ class _Late:
         return found.__get__(one, cls) if hasattr(found, "__get__") else found
 
 
+class _Found(Exception):
+    """Ends what attrs does with a class, once it knows the fields."""
+
+
+class _Fields(tuple[Any, ...]):
+    def __getattr__(self, name: str) -> Any:
+        return getattr(SimpleNamespace(**{one.name: one for one in self}), name)
+
+
 def _settle(cls: Any, options: dict[str, Any]) -> None:
-    """Have attrs look at a class. It is shown fields that are no arguments: it writes nothing for them."""
-    kept: list[tuple[Any, bool, Any]] = []
+    """Have attrs find the fields of a class, and no more: what it would write besides, the class has, or gets late."""
 
-    def hide(_: type, fields: list[Any]) -> list[Any]:
-        for one in fields:
-            kept.append((one, one.init, one.default))
-            _set(one, "init", False)
-            _set(one, "default", NOTHING)
-        return fields
+    def found(_: type, fields: list[Any]) -> list[Any]:
+        raise _Found(*fields)
 
-    cls.__init__ = _Init(cls)
-    attrs.frozen(cls, slots=False, eq=False, repr=False, match_args=False, field_transformer=hide, **options)
-    del cls.__attrs_init__
-    for one, init, default in kept:
-        _set(one, "init", init)
-        _set(one, "default", default)
-    type.__setattr__(cls, "__match_args__", tuple(one.name for one, init, _ in kept if init and not one.kw_only))
+    try:
+        attrs.frozen(cls, slots=False, field_transformer=found, **options)
+    except _Found as ended:
+        fields = _Fields(ended.args)
+    for one in fields:
+        _set(one, "alias", one.alias or one.name.lstrip("_"))
+        if one.name in vars(cls):
+            delattr(cls, one.name)
+    cls.__init__, cls.__setattr__, cls.__delattr__ = _Init(cls), _FROZEN.__setattr__, _FROZEN.__delattr__
+    cls.__match_args__ = tuple(one.name for one in fields if one.init and not one.kw_only)
+    cls.__attrs_attrs__ = fields
