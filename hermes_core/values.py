@@ -1,7 +1,7 @@
 """Classes of attrs that are quick to import: they share their methods, and each has its ``__init__`` when it is used.
 
 attrs looks at a class, and writes and compiles these methods for it: most of what importing a class costs. Every start
-of a program imports two hundred, and half of them it never uses. A frozen class is looked at when it is first used.
+of a program imports two hundred, and half of them it never uses. A class is looked at when it is first used.
 """
 
 from functools import cache, partial
@@ -99,39 +99,38 @@ else:
 
     def frozen(cls: Any = None, /, **options: Any) -> Any:
         """Make a class as ``attrs.frozen`` does: its values are equal when all they hold is, and stay as made."""
-        if cls is None:
-            return partial(frozen, **options)
-        _share(cls, options.pop("eq", True), _hash)
-        if "__init__" in cls.__dict__:
-            return attrs.frozen(cls, eq=False, repr=False, **options)
-        for name in ("__init__", "__attrs_attrs__", "__match_args__"):
-            setattr(cls, name, _Late(cls, name, options))
-        return cls
+        return _made(cls, {"frozen": True, **options})
 
     def define(cls: Any = None, /, **options: Any) -> Any:
         """Make a class as ``attrs.define`` does: its values may change, and are no keys of a dictionary for that."""
-        if cls is None:
-            return partial(define, **options)
-        _share(cls, options.pop("eq", True), None)
-        return attrs.define(cls, eq=False, repr=False, **options)
+        return _made(cls, {"frozen": False, **options})
 
 
-def _share(cls: Any, eq: bool, hashed: Any) -> None:
-    """Give a class the shared methods, but for those that it has itself or does not want."""
-    for name, method in (("__eq__", _equal), ("__hash__", hashed), ("__repr__", _text))[0 if eq else 2 :]:
+def _made(cls: Any, options: dict[str, Any]) -> Any:
+    """Give a class the shared methods, but for those that it has itself or does not want, and the rest when needed."""
+    if cls is None:
+        return partial(_made, options=options)
+    methods = ("__repr__", _text), ("__eq__", _equal), ("__hash__", _hash if options["frozen"] else None)
+    for name, method in methods[: 3 if options.get("eq", True) else 1]:
         setattr(cls, name, cls.__dict__.get(name) or method)
+    like = partial(attrs.define, **{"slots": False, **options, "eq": False, "repr": False})
+    if "__init__" in cls.__dict__ or "slots" in options:
+        return like(cls)
+    for name in ("__init__", "__attrs_attrs__", "__match_args__"):
+        setattr(cls, name, _Late(cls, name, like))
+    return cls
 
 
 class _Late:
     """Stands where attrs puts what it finds out of a class, until somebody asks: of half the classes nobody does."""
 
-    def __init__(self, owner: Any, name: str, options: dict[str, Any]) -> None:
-        self._owner, self._name, self._options = owner, name, options
+    def __init__(self, owner: Any, name: str, like: Any) -> None:
+        self._owner, self._name, self._like = owner, name, like
 
     def __get__(self, one: Any, cls: Any) -> Any:
         with _ONE:
             if self._owner.__dict__[self._name] is self:
-                _settle(self._owner, self._options)
+                _settle(self._owner, self._like)
         found = self._owner.__dict__[self._name]
         return found.__get__(one, cls) if hasattr(found, "__get__") else found
 
@@ -145,20 +144,24 @@ class _Fields(tuple[Any, ...]):
         return getattr(SimpleNamespace(**{one.name: one for one in self}), name)
 
 
-def _settle(cls: Any, options: dict[str, Any]) -> None:
+def _settle(cls: Any, like: Any) -> None:
     """Have attrs find the fields of a class, and no more: what it would write besides, the class has, or gets late."""
 
     def found(_: type, fields: list[Any]) -> list[Any]:
         raise _Found(*fields)
 
     try:
-        attrs.frozen(cls, slots=False, field_transformer=found, **options)
+        like(cls, field_transformer=found)
     except _Found as ended:
         fields = _Fields(ended.args)
     for one in fields:
         _set(one, "alias", one.alias or one.name.lstrip("_"))
         if one.name in vars(cls):
             delattr(cls, one.name)
-    cls.__init__, cls.__setattr__, cls.__delattr__ = _Init(cls), _FROZEN.__setattr__, _FROZEN.__delattr__
+    if like.keywords["frozen"]:
+        cls.__setattr__, cls.__delattr__ = _FROZEN.__setattr__, _FROZEN.__delattr__
+    elif any(one.validator or one.converter or one.on_setattr for one in fields):  # they judge what is set later, too
+        cls.__setattr__ = like(type("_", (), {}), field_transformer=lambda *_: fields).__setattr__
+    cls.__init__ = _Init(cls)
     cls.__match_args__ = tuple(one.name for one in fields if one.init and not one.kw_only)
     cls.__attrs_attrs__ = fields
