@@ -61,24 +61,30 @@ class _Init:
         return self._owner.__init__.__get__(one, cls)
 
 
+@cache
+def _asked(cls: Any) -> tuple[dict[str, Any], list[str], dict[str, Any], list[Any]]:
+    """Return the fields of a class by name, its arguments by place, its defaults, and which fields have a say."""
+    fields = {f.name: f for f in attrs.fields(cls)}
+    defaults = {name: f.default for name, f in fields.items() if f.default is not NOTHING}
+    judging = [f for f in fields.values() if f.converter or f.validator or type(f.default) is _FACTORY]
+    return fields, [name for name, f in fields.items() if not f.kw_only], defaults, judging
+
+
 def _filled(cls: Any, one: Any, /, *given: Any, **named: Any) -> None:
     """Do once what the ``__init__`` of a class would."""
-    fields = [f for f in attrs.fields(cls) if f.init or f.default is not NOTHING]
-    places = [f.alias for f in fields if f.init and not f.kw_only]
-    known = {**dict(zip(places, given, strict=False)), **named}
-    asked = {f.alias: f.default for f in fields if f.init}
-    missing = [name for name, default in asked.items() if default is NOTHING and name not in known]
-    if missing or len(known) < len(given) + len(named) or len(given) > len(places) or not known.keys() <= asked.keys():
+    fields, places, defaults, judging = _asked(cls)
+    values = {**defaults, **dict(zip(places, given, strict=False)), **named}
+    twice = len(given) > len(places) or not named.keys().isdisjoint(places[: len(given)])
+    if twice or values.keys() != fields.keys():
         _written(cls)(one, *given, **named)  # it says what is wrong
-    for field in fields:
-        value = known.get(field.alias, NOTHING) if field.init else NOTHING
-        value = field.default if value is NOTHING else value
-        if type(value) is _FACTORY:
-            value = value.factory(one) if value.takes_self else value.factory()
-        _set(one, field.name, field.converter(value) if field.converter else value)
-    for field in fields if not attrs.validators.get_disabled() else ():
+    for field in judging:
+        value = values[field.name]
+        value = value.factory() if type(value) is _FACTORY else value
+        values[field.name] = field.converter(value) if field.converter else value
+    _set(one, "__dict__", values)
+    for field in judging if not attrs.validators.get_disabled() else ():
         if field.validator:
-            field.validator(one, field, getattr(one, field.name))
+            field.validator(one, field, values[field.name])
     if hasattr(cls, "__attrs_post_init__"):
         one.__attrs_post_init__()
 
@@ -162,6 +168,9 @@ def _settle(cls: Any, like: Any) -> None:
         cls.__setattr__, cls.__delattr__ = _FROZEN.__setattr__, _FROZEN.__delattr__
     elif any(one.validator or one.converter or one.on_setattr for one in fields):  # they judge what is set later, too
         cls.__setattr__ = like(type("_", (), {}), field_transformer=lambda *_: fields).__setattr__
-    cls.__init__ = _Init(cls)
-    cls.__match_args__ = tuple(one.name for one in fields if one.init and not one.kw_only)
     cls.__attrs_attrs__ = fields
+    cls.__match_args__ = tuple(one.name for one in fields if one.init and not one.kw_only)
+    odd = any(
+        not f.init or f.alias != f.name or hasattr(cls, f.name) or getattr(f.default, "takes_self", 0) for f in fields
+    )
+    cls.__init__ = _written(cls) if odd else _Init(cls)
