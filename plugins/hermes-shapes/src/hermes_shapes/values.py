@@ -169,7 +169,7 @@ def _settle(cls: Any, like: Any) -> None:
     elif any(one.validator or one.converter or one.on_setattr for one in fields):  # they judge what is set later, too
         cls.__setattr__ = like(type("_", (), {}), field_transformer=lambda *_: fields).__setattr__
     cls.__attrs_attrs__ = fields
-    cls.__match_args__ = tuple(one.name for one in fields if one.init and not one.kw_only)
+    type.__setattr__(cls, "__match_args__", tuple(one.name for one in fields if one.init and not one.kw_only))
     odd = any(
         not f.init or f.alias != f.name or hasattr(cls, f.name) or getattr(f.default, "takes_self", 0) for f in fields
     )
