@@ -121,9 +121,10 @@ class Settings:
         A ``fallback`` may say it otherwise for itself. Raises UserError when the provider is the chosen one, or a
         fallback, and its key refers to a secret that is not set.
         """
-        chosen = self.config.model.provider == provider
+        chosen, named = self.config.model.provider == provider, self.config.providers.get(provider)
+        if not (chosen or named or fallback):
+            return None  # as of most of them, and there are many
         model = self.config.model if chosen else ModelSettings()
-        named = self.config.providers.get(provider)
         over = fallback or FallbackSettings()
         own = model.base_url or model.api_key or model.protocol or model.context_length
         section = _step(self.raw, ("providers", provider))  # it may hold nothing but its plugin's own settings

@@ -7,7 +7,6 @@ arguments, wrappers) is refused here, before anything is registered, so that reg
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
 from typing import Any, get_args
 
 import pluggy
@@ -37,8 +36,7 @@ class Implementation:
         self.installed, self.label, self.context = installed, installed.label, context
         self.hook, self.function = hook, function
         self.mode = hooks.mode_of(getattr(hooks, hook))
-        self.parameters = inspect.signature(function).parameters
-        self.wanted = tuple(self.parameters)
+        self.wanted, self.odd = _arguments(function)
         self.order: tuple[Any, ...] = ()
         self.given: list[Any] | None = None
         self.suspended = False
@@ -115,9 +113,12 @@ def expected(hook: str) -> str:
     return f"{'async ' if inspect.iscoroutinefunction(spec) else ''}def {hook}{plain}"
 
 
-@cache
-def _arguments(hook: str) -> frozenset[str]:
-    return frozenset(inspect.signature(getattr(hooks, hook)).parameters)
+def _arguments(function: Any) -> tuple[list[str], list[str]]:
+    """Return the names of a function's arguments, read off its code, and which are no plain named ones."""
+    code = inspect.unwrap(function).__code__
+    names, *stars = inspect.getargs(code)
+    names = names[1:] if inspect.ismethod(function) else names
+    return names, [*names[: code.co_posonlyargcount], *filter(None, stars)]
 
 
 def _complaint(one: Implementation, options: Mapping[str, Any]) -> str:
@@ -130,10 +131,7 @@ def _complaint(one: Implementation, options: Mapping[str, Any]) -> str:
             return "must be a plain 'def'"
     elif not inspect.iscoroutinefunction(one.function):
         return "must be an 'async def' that returns its answer"
-    known = _arguments(one.hook)
-    for name, parameter in one.parameters.items():
-        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.POSITIONAL_ONLY):
-            return f"the argument {name!r} must be a plain named one"
-        if name not in known:
-            return f"there is no argument {name!r}"
-    return ""
+    if one.odd:
+        return f"the argument {one.odd[0]!r} must be a plain named one"
+    known, _ = _arguments(getattr(hooks, one.hook))
+    return next((f"there is no argument {name!r}" for name in one.wanted if name not in known), "")

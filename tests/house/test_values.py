@@ -121,6 +121,37 @@ def test_what_may_change_compares_and_is_no_key():
         hash(here)
 
 
+def test_what_may_change_is_judged_when_it_does():
+    def judged(_one, _field, value):
+        if value < 0:
+            raise ValueError("too small")
+
+    @define
+    class Place:
+        size: int = field(default=1, validator=judged)
+        name: str = field(default="a", converter=str.upper)
+
+    @define
+    class Below(Place):
+        more: int = 2
+
+    for here in (Place(), Below()):
+        here.name = "b"
+        assert here.name == "B"
+        with pytest.raises(ValueError, match="too small"):
+            here.size = -1
+    assert attrs.fields(Below).more.default == 2
+
+
+def test_a_class_has_slots_where_they_are_asked_for():
+    @define(slots=True, eq=False)
+    class Cell:
+        text: str = ""
+
+    with pytest.raises(AttributeError):
+        Cell().other = 1
+
+
 def test_a_pattern_finds_what_a_compiled_one_does():
     late, early = pattern(r"(\d+)-(\w)", re.IGNORECASE), re.compile(r"(\d+)-(\w)", re.IGNORECASE)
     text = "1-a and 22-B"

@@ -1,6 +1,5 @@
 """What holds for people other than the owner: a folder of their own, and as much as the plugin of roles says."""
 
-import hashlib
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -34,6 +33,8 @@ class Guests:
 
     def folder(self, owner: Principal) -> Path:
         """Return where a guest's sessions work. Two persons never have one folder, whatever they are called."""
+        import hashlib  # most who start one have no guests
+
         name = re.sub(r"[^a-z0-9]+", "-", owner.person.lower()).strip("-")[:40]
         digest = hashlib.sha256(f"{owner.profile}\0{owner.person}".encode("utf-8", "replace")).hexdigest()[:16]
         return self.people / f"{name}-{digest}".lstrip("-") / "work"
