@@ -68,10 +68,7 @@ def parse(rest: str) -> Wanted:
 
 def parse_loop(rest: str) -> Wanted:
     """Read a loop: an interval, a prompt, and the condition behind its last ``until``. Raises UserError."""
-    match = re.match(r"(?:every\s+)?((?:\d+\s*[a-z]+\s*?)+)(?:\s+|$)", rest.strip(), re.IGNORECASE)
-    seconds, behind = 0.0, ""
-    if match:
-        seconds, behind = _leading(rest.strip())
+    seconds, behind = _leading(rest.strip())
     if not seconds:
         raise UserError("Say how often: /loop 10m check the build until it is green", hint="Intervals: 30s, 10m, 1h30m")
     if not _LEAST <= seconds <= _MOST:
@@ -79,8 +76,8 @@ def parse_loop(rest: str) -> Wanted:
     found = parse(behind)
     if not found.text:
         raise UserError("Say what is to be repeated: /loop 10m check the build until it is green")
-    *_, last = (None, *_UNTIL.finditer(found.text))
-    return evolve(found, interval=seconds, until=found.text[last.end() :].strip() if last else "")
+    parts = _UNTIL.split(found.text)
+    return evolve(found, interval=seconds, until=parts[-1].strip() if len(parts) > 1 else "")
 
 
 def period(text: str) -> float:

@@ -44,9 +44,7 @@ class Opinion:
     left: str = ""
 
 
-def request_for(
-    goal: Goal, answer: str, acts: Sequence[str], found: Sequence[Evidence]
-) -> tuple[Request, str]:
+def request_for(goal: Goal, answer: str, acts: Sequence[str], found: Sequence[Evidence]) -> tuple[Request, str]:
     """Return what the judge is asked, and the mark that its reply must name."""
     mark = os.urandom(12).hex()
     asks = [one.what for one in goal.checks if one.kind == "ask"]

@@ -11,6 +11,7 @@ import os
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
+from weakref import WeakValueDictionary
 
 from attrs import evolve
 
@@ -38,6 +39,7 @@ class Pursuer:
         self._ctx, self._holder = ctx, os.urandom(8).hex()
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._woken: dict[str, asyncio.Event] = {}
+        self._alone: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def look(self, session: Session) -> None:
         """Pursue the goal of a session from now on, if it has one that is active."""
@@ -91,6 +93,11 @@ class Pursuer:
 
     async def step(self, name: str) -> float | None:
         """Take a goal as far as it goes now; the seconds until there may be more to do, None where there is none."""
+        alone = self._alone.setdefault(name, asyncio.Lock())
+        async with alone:
+            return await self._step(name)
+
+    async def _step(self, name: str) -> float | None:
         rows = goals_of(self._ctx)
         while True:
             goal = await rows.get(name)
@@ -214,9 +221,7 @@ class Pursuer:
             state=past.state, error=past.error, now=await rows.now(), most=config.stuck,
             goes_on=goes_on,
         )  # fmt: skip
-        outside = any(one.outside for one in done.evidence) or await is_outside(
-            self._ctx, owner_of(goal), goal.session
-        )
+        outside = any(one.outside for one in done.evidence) or await is_outside(self._ctx, owner_of(goal), goal.session)
         said = self._ctx.masks.text(continuation(after, closed))
         await rows.judged(goal, after, closed, said, outside)
 

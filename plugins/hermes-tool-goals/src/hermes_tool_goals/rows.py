@@ -25,20 +25,29 @@ def _table(name: str, *columns: str) -> sa.Table:
     return sa.Table(f"tool_goals__{name}", sa.MetaData(), *(sa.Column(column) for column in columns))
 
 
-_OWN = tuple(
-    "id profile person session text checks state phase why left until folder door speaker bounds interval money seconds"
-    " used_money used_seconds at created changed round version turns used_turns failures garbage owed reports".split()
+_OWN = (
+    *("id", "profile", "person", "session", "text", "checks", "state", "phase", "why", "left", "until", "folder"),
+    *("door", "speaker", "bounds", "interval", "money", "seconds", "used_money", "used_seconds", "at", "created"),
+    *("changed", "round", "version", "turns", "used_turns", "failures", "garbage", "owed", "reports"),
 )
 _MARK = ("holder", "place", "pid", "beat")
 goals = _table("goals", *_OWN, *_MARK)
 rounds = _table(
     "rounds",
-    *"id goal person number said outside turn answer verdict why left proof acts files money seconds".split(),
-    *("created", "ended"),
+    *("id", "goal", "person", "number", "said", "outside", "turn", "answer", "verdict", "why", "left", "proof"),
+    *("acts", "files", "money", "seconds", "created", "ended"),
 )
 evidence = _table(
-    "evidence", *"id goal person round number kind what passed status output at seconds outside session".split()
+    "evidence",
+    *("id", "goal", "person", "round", "number", "kind", "what", "passed", "status", "output", "at", "seconds"),
+    *("outside", "session"),
 )
+# What a look at a round changes of its goal, and what of the round.
+_AFTER = (
+    *("state", "phase", "why", "left", "round", "failures", "garbage", "at", "owed", "reports", "used_money"),
+    "used_seconds",
+)
+_CLOSED = ("verdict", "why", "left", "proof", "acts", "files", "money", "seconds")
 
 
 class Goals:
@@ -90,7 +99,7 @@ class Goals:
         return tx.clock()
 
     @unit()
-    def change(self, tx: TablesTransaction, goal: str, states: Sequence[str], **values: Any) -> Goal | None:
+    def change(self, tx: TablesTransaction, /, goal: str, states: Sequence[str], **values: Any) -> Goal | None:
         """Change a goal that is in one of these states; None where it is in none."""
         values = {**values, "changed": tx.clock()}
         wanted = sa.and_(goals.c.id == goal, goals.c.state.in_(states))
@@ -185,12 +194,10 @@ class Goals:
             goals.c.state == before.state,
             goals.c.version == before.version,
         )
-        names = "state phase why left round failures garbage at owed reports used_money used_seconds".split()
-        values = {name: getattr(after, name) for name in names}
+        values = {name: getattr(after, name) for name in _AFTER}
         if not tx.execute(sa.update(goals).where(wanted).values(**_values({**values, "changed": now}))).changed:
             return False
-        names = "verdict why left proof acts files money seconds".split()
-        values = {name: getattr(done, name) for name in names}
+        values = {name: getattr(done, name) for name in _CLOSED}
         tx.execute(sa.update(rounds).where(rounds.c.id == f"{done.goal}/{done.number}").values(
             **_values({**values, "ended": now})))  # fmt: skip
         if after.phase == "turn" and after.round > before.round:

@@ -30,7 +30,9 @@ def continuation(goal: Goal, done: Round | None) -> str:
     why = f"\nIt is not done: {done.why}" if done and done.why else ""
     left = f"\nLeft: {done.left}" if done and done.left else ""
     found = "".join(
-        f"\n`{one.what}`: {one.status}\n{_last(one.output)}" for one in (done.evidence if done else ()) if not one.passed
+        f"\n`{one.what}`: {one.status}\n{_last(one.output)}"
+        for one in (done.evidence if done else ())
+        if not one.passed
     )
     return (
         f"{tag(goal)} (No person wrote this: you go on with the standing goal, turn {goal.used_turns + 1} of"
