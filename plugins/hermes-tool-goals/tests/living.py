@@ -32,13 +32,14 @@ class Liar(Provider):
         return self
 
     async def stream(self, request):
-        last = request.messages[-1]
         yield UsageDelta(usage=Usage(input=1, output=1, calls=1, cost=0.25, priced="actual"))
-        if any(isinstance(part, ToolResult) for part in last.parts):
-            yield TextDelta(text="It is done!")
-            yield Done(reason="stop")
-            return
-        assert any("[goal " in part.text for part in last.parts if isinstance(part, Text)), last
+        for message in reversed(request.messages):
+            if any(isinstance(part, ToolResult) for part in message.parts):
+                yield TextDelta(text="It is done!")
+                yield Done(reason="stop")
+                return
+            if message.role == "user" and any("[goal " in p.text for p in message.parts if isinstance(p, Text)):
+                break
         yield CallDelta(index=0, id="act", name="act", arguments="{}")
         yield Done(reason="tools")
 

@@ -207,7 +207,8 @@ class Pursuer:
                 if check.kind != "ask" and number not in there:
                     await rows.found(goal, await found(self._ctx, goal, number, check))
             done = await rows.round(goal.id, goal.round) or done
-        before = [one for one in await rows.rounds(goal.id, 2 * config.stuck) if one.number < goal.round]
+        rounds, begun = await rows.rounds(goal.id, 2 * config.stuck), goal.round - goal.used_turns
+        before = [one for one in rounds if begun < one.number < goal.round]  # since it was set, or resumed
         lines, acts = await acts_of(self._ctx, goal, past.turn_id)
         done = evolve(done, proof=proof_of(done.evidence), acts=acts, files=await files_of(self._ctx, goal))
         opinion, cost = None, 0.0

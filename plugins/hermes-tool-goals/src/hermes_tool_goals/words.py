@@ -27,16 +27,13 @@ def continuation(goal: Goal, done: Round | None) -> str:
     """Say to the model that it goes on, and what the last look found."""
     if goal.is_loop:
         return f"{goal.text}\n\n{tag(goal)} ({_loop(goal)})"
-    why = f"\nIt is not done: {done.why}" if done and done.why else ""
-    left = f"\nLeft: {done.left}" if done and done.left else ""
-    found = "".join(
-        f"\n`{one.what}`: {one.status}\n{_last(one.output)}"
-        for one in (done.evidence if done else ())
-        if not one.passed
-    )
+    failing = [one for one in (done.evidence if done else ()) if not one.passed]
+    found = "".join(f"\nIt is not done. `{one.what}`: {one.status}\n{_last(one.output)}".rstrip() for one in failing)
+    if done and done.why and not failing:
+        found = f"\nIt is not done: {done.why}" + (f"\nLeft: {done.left}" if done.left else "")
     return (
         f"{tag(goal)} (No person wrote this: you go on with the standing goal, turn {goal.used_turns + 1} of"
-        f" {goal.turns}.)\nThe goal: {goal.text}\n{_contract(goal)}{why}{left}{found}"
+        f" {goal.turns}.)\nThe goal: {goal.text}\n{_contract(goal)}{found}"
     ).rstrip()
 
 
@@ -53,13 +50,14 @@ def report(goal: Goal, rounds: Sequence[Round], program: str) -> str:
     last = next((one for one in reversed(rounds) if one.verdict), None)
     used = f"{goal.used_turns} {'turn' if goal.used_turns == 1 else 'turns'}"
     money = f", ${goal.used_money:.4f}" if goal.used_money else ""
-    lines = [f"{head} after {used}{money}: {_short(goal.text)}", f"Why: {goal.why}."]
+    lines = [f"{head} after {used}{money}: {_short(goal.text)}", f"Why: {goal.why.rstrip('.')}."]
     if last:
         lines += evidence_lines(last.evidence)
         if goal.asks and last.verdict in ("done", "not_done", "blocked") and last.why and last.why != goal.why:
             lines.append(f"- the judge: {last.why}")
-    if goal.state == "done" and goal.asks and not goal.is_loop and len(goal.checks) == 0:
+    if goal.state == "done" and goal.asks and not goal.is_loop and not goal.checks:
         lines.append("No check ran: it has no contract, and the judge alone decided.")
+    lines.append("")
     if goal.state == "paused":
         if goal.left:
             lines.append(f"Left to do: {goal.left}")
@@ -83,7 +81,7 @@ def evidence_lines(found: Sequence[Evidence]) -> list[str]:
 def began(goal: Goal, number: int) -> str:
     """Say in a line that a turn of it begins."""
     what = "Loop" if goal.is_loop else "Goal"
-    why = f": {goal.why}" if goal.why and number > 1 and not goal.is_loop else ""
+    why = f": {goal.why.rstrip('.')}" if goal.why and number > 1 and not goal.is_loop else ""
     return f"{what}, turn {goal.used_turns + 1} of {goal.turns}{why}."
 
 
