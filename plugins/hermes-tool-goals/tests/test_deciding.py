@@ -11,7 +11,7 @@ COMMAND = Check(kind="command", what="pytest -q")
 
 
 def goal(**values):
-    return Goal(**{**dict(id="1", profile="default", person="owner", session="s", text="Do it."), **values})
+    return Goal(**{"id": "1", "profile": "default", "person": "owner", "session": "s", "text": "Do it.", **values})
 
 
 def evidence(passed, output="", number=0):

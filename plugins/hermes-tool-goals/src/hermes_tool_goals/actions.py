@@ -27,9 +27,18 @@ class Door:
     """
 
     def __init__(
-        self, ctx: PluginContext, session: Session, door: str, *, speaker: Speaker | None = None, admin: bool = True
+        self,
+        ctx: PluginContext,
+        session: Session,
+        door: str,
+        *,
+        speaker: Speaker | None = None,
+        admin: bool = True,
+        chat: str = "",
     ) -> None:
-        self.ctx, self.session, self.door, self.speaker, self.admin = ctx, session, door, speaker, admin
+        own = speaker is None or speaker.person == session.owner.person
+        self.ctx, self.session, self.door, self.admin, self.chat = ctx, session, door, admin, chat
+        self.speaker = None if own else speaker
         self.rows = goals_of(ctx)
 
     @property
@@ -73,6 +82,7 @@ async def set_goal(door: Door, wanted: Wanted) -> Goal:
         until=wanted.until,
         folder=session.cwd if session.owner == ctx.owner else "",
         door=door.door,
+        chat=door.chat,
         turns=wanted.turns or config.turns,
         money=wanted.money if wanted.money is not None else config.money,
         seconds=wanted.seconds if wanted.seconds is not None else config.seconds,

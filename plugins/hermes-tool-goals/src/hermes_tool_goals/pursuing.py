@@ -186,13 +186,29 @@ class Pursuer:
         own = (Text(text=goal.text),) if goal.round == 1 else ()
         parts = (*own, Text(text=said, quotes=QUOTED))
         message = Message(role="user", parts=parts, untrusted=bool(planned and planned.outside))
+        chat = await self._chat(goal)
         order = TurnOrder(
             session=goal.session,
             event=round_event(goal.id, goal.round),
             speaker=_speaker(goal),
             bounds=_bounds(goal),
+            deliver=chat,
+            ask=chat,
         )
         await self._ctx.turns.queue(message, owner=owner_of(goal), order=order)
+
+    async def _chat(self, goal: Goal) -> str:
+        """Return the chat that it was set in, where its session has none of its own yet: nothing was said in it."""
+        if not goal.chat:
+            return ""
+        with contextlib.suppress(HermesError):
+            session = await self._ctx.sessions.get(owner_of(goal), goal.session)
+            if await self._ctx.messages.find(owner_of(goal), "origin", session):
+                return ""
+        with contextlib.suppress(HermesError):
+            if await self._ctx.messages.find(owner_of(goal), goal.chat):
+                return goal.chat
+        return ""
 
     async def _judge(self, goal: Goal, past: PastTurn) -> None:
         """Look at what a turn came to, and store what follows."""
@@ -247,7 +263,7 @@ class Pursuer:
         await goals_of(self._ctx).change(goal.id, ("active",), **states)
 
     async def _tell(self, goal: Goal) -> None:
-        """Tell the person how it stands: as an answer in its session, ordered once; to who may not have that, a message."""
+        """Tell the person how it stands: as an answer in its session, ordered once, or else by a message."""
         rows, owner = goals_of(self._ctx), owner_of(goal)
         rounds = await rows.rounds(goal.id, 3)
         text = self._ctx.masks.text(report(goal, rounds, self._ctx.program))
@@ -257,7 +273,8 @@ class Pursuer:
         tell: Callable[[], Awaitable[Any]]
         if rights.models is None:
             said = Message(role="user", parts=(Text(text=report_of(text), quotes=QUOTED),), untrusted=outside)
-            order = TurnOrder(session=goal.session, event=event, model=REPORT, speaker=_speaker(goal))
+            order = TurnOrder(session=goal.session, event=event, model=REPORT, speaker=_speaker(goal),
+                              deliver=await self._chat(goal))  # fmt: skip
             tell = partial(self._ctx.turns.queue, said, owner=owner, order=order)
         else:
             answer = Message(role="assistant", parts=(Text(text=text),), untrusted=outside)

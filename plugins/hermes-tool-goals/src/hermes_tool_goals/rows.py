@@ -27,7 +27,19 @@ def _table(name: str, *columns: str) -> sa.Table:
 
 _OWN = (
     *("id", "profile", "person", "session", "text", "checks", "state", "phase", "why", "left", "until", "folder"),
-    *("door", "speaker", "bounds", "interval", "money", "seconds", "used_money", "used_seconds", "at", "created"),
+    *(
+        "door",
+        "chat",
+        "speaker",
+        "bounds",
+        "interval",
+        "money",
+        "seconds",
+        "used_money",
+        "used_seconds",
+        "at",
+        "created",
+    ),
     *("changed", "round", "version", "turns", "used_turns", "failures", "garbage", "owed", "reports"),
 )
 _MARK = ("holder", "place", "pid", "beat")

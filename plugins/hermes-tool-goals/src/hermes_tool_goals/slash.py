@@ -43,7 +43,8 @@ def _door(ctx: PluginContext, session: Session) -> "Door":
     conversation.need_person()
     came = conversation.envelope
     speaker = came.speaker if came and came.speaker else session.speaker
-    return Door(ctx, session, conversation.place, speaker=speaker, admin=conversation.role == "admin")
+    chat = ":".join(filter(None, (came.platform, came.chat, came.thread))) if came and came.account else ""
+    return Door(ctx, session, conversation.place, speaker=speaker, admin=conversation.role == "admin", chat=chat)
 
 
 async def _do(door: "Door", rest: str, *, loop: bool) -> str:

@@ -34,7 +34,7 @@ class Goal:
     stretch used. ``version`` grows with each edit, ``failures`` and ``garbage`` count turns that failed and replies of
     the judge that could not be used, each in a row. ``at`` is when it goes on at the earliest. ``owed``: the person is
     to be told how it stands, in the report of this number. ``door`` is where it was set: a terminal, chat,
-    api or command.
+    api or command, and ``chat`` the address of that chat.
     """
 
     id: str
@@ -51,6 +51,7 @@ class Goal:
     interval: float = 0.0
     folder: str = ""
     door: str = ""
+    chat: str = ""
     round: int = 1
     version: int = 1
     turns: int = 20
