@@ -44,7 +44,7 @@ class Liar(Provider):
         yield Done(reason="tools")
 
 
-def bench(home: Path) -> Bench:
+def bench(home: Path, url: str) -> Bench:
     """The kernel on a home. Each act is a line of a file: the check passes when there are enough."""
     folder = home.with_name("work")
 
@@ -60,6 +60,9 @@ def bench(home: Path) -> Bench:
     os.chdir(folder)
     hermes.tmp_plugin(Liar(), name="liar")
     hermes.tmp_plugin(act, name="acts")
+    if url:
+        hermes.tmp_plugin("hermes_backend_postgresql")
+        hermes.configure({"store.url": url})
     hermes.tmp_plugin("hermes_tool_terminal")
     hermes.tmp_plugin("hermes_tool_goals")
     hermes.configure({"goals.stuck": 100})
@@ -67,8 +70,8 @@ def bench(home: Path) -> Bench:
     return hermes
 
 
-async def live(home: str, what: str) -> None:
-    hermes = bench(Path(home))
+async def live(home: str, url: str, what: str) -> None:
+    hermes = bench(Path(home), url)
     ctx = hermes.context("hermes_tool_goals")
     try:
         if what == "make":

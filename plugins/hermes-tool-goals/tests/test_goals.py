@@ -1,5 +1,7 @@
 """Goals in a real kernel: a scripted model, a real shell, a scripted judge."""
 
+import asyncio
+
 import pytest
 
 from hermes_core.errors import ProviderError, UserError
@@ -138,6 +140,22 @@ async def test_money_is_counted_with_that_of_the_judge(house):
     assert goal.used_turns == 2
     assert goal.used_money == pytest.approx(0.10)
     assert "its $0.1 are used up" in one.said[-1]
+
+
+async def test_a_turn_gets_no_more_time_than_is_left(house):
+    @tool(name="wait", toolset="waiting")
+    async def wait() -> str:
+        """Wait."""
+        await asyncio.sleep(60)
+        return "waited"
+
+    one = house("Quick.", Call("wait"), judge=[verdict("not_done")], plugins=[(wait,)], **OFF)
+    await one.type("/goal Wait | ask: Is it over? | time: 2s")
+    await goals_of(one.ctx).change((await one.goal()).id, ("active",), seconds=0.5)
+    goal = await one.run()
+    assert (goal.state, goal.used_turns) == ("paused", 2)
+    assert "seconds are used up" in goal.why
+    assert 0.5 <= goal.used_seconds < 10
 
 
 async def test_a_turn_that_fails_is_tried_again_and_pauses_after_the_third(house, monkeypatch):

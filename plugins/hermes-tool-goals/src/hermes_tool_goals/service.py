@@ -26,9 +26,8 @@ class Keeper(Service):
         """Look until cancelled."""
         try:
             while True:
-                if is_used(self.ctx):
-                    for goal in await goals_of(self.ctx).open():
-                        pursuer_of(self.ctx).wake(goal)
+                for goal in await goals_of(self.ctx).open():  # also those that were set on another machine
+                    pursuer_of(self.ctx).wake(goal)
                 await asyncio.sleep(_LOOK)
         finally:
             await pursuer_of(self.ctx).stop()
