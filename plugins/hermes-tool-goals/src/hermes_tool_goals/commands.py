@@ -125,9 +125,6 @@ def _set(ctx: PluginContext) -> "click.Command":
     ) -> None:  # fmt: skip
         """Set the goal TEXT of a SESSION: its id, the beginning of it, its title, or latest.
 
-        \b
-        hermes goal set latest 'Make the tests pass' --check 'pytest -q' --turns 10
-
         It is pursued where the session is open, by a gateway, or by `goal run`.
         """
         from hermes_tool_goals.actions import Door, set_goal

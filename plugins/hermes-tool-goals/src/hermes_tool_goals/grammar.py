@@ -10,7 +10,7 @@ from hermes_core.errors import UserError
 from hermes_core.values import frozen
 from hermes_tool_goals.values import Check, Goal
 
-__all__ = ["Wanted", "parse", "parse_loop", "period", "shown_period", "written"]
+__all__ = ["Wanted", "parse", "parse_loop", "period", "pieces", "shown_period", "written"]
 
 _KINDS = {"check": "command", "file": "file", "ask": "ask"}
 _AMOUNTS = ("turns", "money", "time")
@@ -64,6 +64,11 @@ def parse(rest: str) -> Wanted:
     if len(found.text) > _LONGEST:
         raise UserError(f"That is too long: {_LONGEST:,} characters are the most.")
     return evolve(found, checks=tuple(dict.fromkeys(checks)))
+
+
+def pieces(line: str) -> list[str]:
+    """Return the words of a line and each of its parts, as they are written."""
+    return _PART.split(line.strip())
 
 
 def parse_loop(rest: str) -> Wanted:

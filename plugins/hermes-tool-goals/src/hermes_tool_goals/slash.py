@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["slash_commands"]
 
-_VERBS = ("show", "pause", "resume", "edit", "done", "clear")
+_VERBS = ("show", "pause", "resume", "edit", "draft", "accept", "dismiss", "done", "clear")
 _SAME = {"status": "show", "stop": "clear", "end": "clear"}
 _NONE = {
     False: "There is no goal. /goal Make the tests pass | check: pytest -q | turns: 10",
@@ -66,10 +66,30 @@ async def _do(door: "Door", rest: str, *, loop: bool) -> str:
         moves = {"pause": actions.pause, "clear": actions.clear, "done": actions.end}
         said = {"pause": "Paused.", "clear": "Cleared.", "done": "Done, as you say."}
         return f"{said[verb]} {line(await moves[verb](door, await actions.find(door, loop=loop)))}"
+    if not loop and ((verb == "draft" and words) or (verb in ("accept", "dismiss") and not words)):
+        return await _draft(door, verb, words)
     goal = await actions.set_goal(door, parse_loop(rest) if loop else parse(rest))
     if not loop and not goal.checks:
         return f"{line(goal)}\nWithout a contract a judge alone decides: /goal edit | check: COMMAND adds one."
     return line(goal)
+
+
+async def _draft(door: "Door", verb: str, words: str) -> str:
+    """Have a contract proposed, or take or leave what was: a person has seen each of its commands by then."""
+    from hermes_tool_goals import actions, drafting
+    from hermes_tool_goals.grammar import pieces
+    from hermes_tool_goals.words import line
+
+    await door.admit()
+    if verb == "draft":
+        proposed = "\n    | ".join(pieces(await drafting.drafted(door.ctx, door.session, words)))
+        return f"Proposed, and not set:\n\n    {proposed}\n\n/goal accept sets it, /goal dismiss does not."
+    if verb == "accept":
+        goal = await actions.set_goal(door, await drafting.accepted(door.ctx, door.session))
+        await drafting.dismiss(door.ctx, door.session)
+        return line(goal)
+    await drafting.dismiss(door.ctx, door.session)
+    return "It is not wanted."
 
 
 def _is_budget(words: str) -> bool:
