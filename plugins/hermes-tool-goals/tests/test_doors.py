@@ -169,6 +169,18 @@ async def test_who_is_not_the_owner_sets_no_commands_and_guests_no_goals(house):
         await set_goal(door(one.ctx, "gina"), parse("Write a poem"))
 
 
+async def test_a_program_with_a_key_of_the_owner_sets_questions_and_no_commands(house):
+    one = house(**OFF)
+    session = await one.hermes.runtime.sessions.take_up(origin="api")
+    there = Door(one.ctx, session, "api", admin=False)
+    with pytest.raises(UserError, match="Only whose Hermes this is"):
+        await set_goal(there, parse("Make it | check: test -e made"))
+    goal = await set_goal(there, parse("Make it | ask: Is it made?"))
+    with pytest.raises(UserError, match="Only whose Hermes this is"):
+        await edit(there, goal, parse("| check: test -e made"))
+    assert (await edit(there, goal, parse("Make it well"))).text == "Make it well"
+
+
 async def test_in_a_group_who_set_it_and_admins_change_it_and_everybody_pauses_it(house):
     one = house(plugins=[People()], **OFF)
 

@@ -43,12 +43,12 @@ class Door:
 
     @property
     def is_owner(self) -> bool:
-        """Whether it is the one whose Hermes this is, in a session of their own."""
-        return self.session.owner == self.ctx.owner and self.speaker is None
+        """Whether it is the one whose Hermes this is, in a session of their own: no program that has a key of theirs."""
+        return self.admin and self.session.owner == self.ctx.owner and self.speaker is None
 
     async def admit(self) -> None:
         """Let in who may have goals. Raises UserError for a guest, and for who may do nothing."""
-        if self.is_owner:
+        if self.session.owner == self.ctx.owner and self.speaker is None:
             return
         if "#" in self.session.owner.person and self.speaker is None:
             raise UserError("Several people speak here, and nobody knows who you are: set the goal in a private chat.")
@@ -181,7 +181,10 @@ async def _moved(door: Door, goal: Goal, states: Sequence[str], **values: Any) -
 def _checks(door: Door, checks: Sequence[Check]) -> Sequence[Check]:
     """Return what a person may have checked. Raises UserError."""
     if not door.is_owner and any(one.kind != "ask" for one in checks):
-        raise UserError("Only whose Hermes this is has commands and files checked; ask: QUESTION is for everybody.")
+        raise UserError(
+            "Only whose Hermes this is has commands and files checked, from a terminal or a chat.",
+            hint="ask: QUESTION is for everybody.",
+        )
     folder = door.session.cwd
     return [evolve(one, what=_place(folder, one.what)) if one.kind == "file" else one for one in checks]
 
