@@ -178,6 +178,21 @@ async def test_what_a_person_says_comes_first(house):
     assert "Write a poem" in one.asked[1]
 
 
+async def test_what_a_person_says_goes_before_a_turn_that_waits(house):
+    one = house("Hello.", "One.", judge=[verdict("done")], **OFF)
+    await one.type("/goal Write a poem")
+    goal = await one.goal()
+    step = pursuer_of(one.ctx).step
+    async with asyncio.timeout(20):
+        while await one.ctx.turns.past(f"{goal.id}/1") is None:
+            await step(goal.id)
+    await one.hermes.runtime.turns.queue(one.session.id, "Say hello.", origin="cli")
+    await step(goal.id)
+    await one.run()
+    assert texts(one.model.requests[0].messages[-1]) == "Say hello."
+    assert "Write a poem" in one.asked[1]
+
+
 async def test_a_conversation_has_one_goal_or_loop(house):
     one = house(**OFF)
     await one.type("/goal Write a poem")

@@ -43,7 +43,7 @@ class Door:
 
     @property
     def is_owner(self) -> bool:
-        """Whether it is the one whose Hermes this is, in a session of their own: no program that has a key of theirs."""
+        """Whether it is the one whose Hermes this is, in a session of their own: no program with a key of theirs."""
         return self.admin and self.session.owner == self.ctx.owner and self.speaker is None
 
     async def admit(self) -> None:

@@ -8,12 +8,16 @@ which reaches its person by whatever way they are in it, once.
 import json
 import re
 import shlex
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 
 from hermes_core.errors import Refused
 from hermes_core.kinds import Provider
 from hermes_core.types import CallDelta, Delta, Done, Endpoint, Message, Model, Request, Text, TextDelta, ToolResult
-from hermes_tool_goals.values import Check
+from hermes_tool_goals.values import Check, Goal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hermes_tool_goals.rows import Goals
 
 __all__ = ["CHECK", "NOTHING", "REPORT", "Playing", "command_of", "order_of", "report_of", "status_of"]
 
@@ -21,7 +25,7 @@ CHECK, REPORT = "goals:check", "goals:report"
 NOTHING = "(no output)"
 _FENCE = re.compile(r"\A<untrusted from=[^\n>]*>\n(.*)\n</untrusted>(?:\n[^\n]*)?\Z", re.DOTALL)
 _STATUS = re.compile(r"^exit (\d+)(?: \(.*\))?$")
-_RUN, _SAY = "Run this check:\n", "Say this report:\n"
+_RUN, _SAY = "Run this check:\n", "(No person wrote this.) Say how the goal stands: "
 
 
 def command_of(check: Check) -> str:
@@ -36,9 +40,9 @@ def order_of(command: str, seconds: int) -> str:
     return f"{_RUN}{json.dumps({'command': command, 'timeout': seconds})}"
 
 
-def report_of(text: str) -> str:
-    """Return what is said to it to say a report."""
-    return f"{_SAY}{text}"
+def report_of(goal: Goal) -> str:
+    """Return what is said to it to say the report that stands with a goal."""
+    return f"{_SAY}{goal.id} {goal.owed}"
 
 
 def status_of(answer: str) -> tuple[bool, str, str]:
@@ -58,6 +62,9 @@ class Playing(Provider):
     priority = 99
     default_model = "report"
 
+    def __init__(self, goals: "Callable[[], Goals]") -> None:
+        self._goals = goals
+
     async def models(self) -> Sequence[Model]:
         return [Model(name=name, context=1_000_000) for name in ("check", "report")]
 
@@ -71,7 +78,10 @@ class Playing(Provider):
         """Say the report; or call the terminal, then repeat what it said. Raises Refused where none of both is told."""
         told, results = _last(request.messages)
         if told.startswith(_SAY):
-            yield TextDelta(text=told.removeprefix(_SAY))
+            name, _, number = told.removeprefix(_SAY).strip().partition(" ")
+            goal = await self._goals().get(name)
+            is_last = goal is not None and str(goal.reports) == number
+            yield TextDelta(text=goal.report if goal and is_last else "The goal has gone on since.")
             yield Done(reason="stop")
             return
         if not results:

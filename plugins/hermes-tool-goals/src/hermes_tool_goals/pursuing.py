@@ -138,6 +138,8 @@ class Pursuer:
                     await self._order(goal)
                 return _LOOK
             if past.state in _OPEN:
+                if past.state == "waiting":
+                    await self._yield(goal)
                 return _LOOK
             await rows.ended(goal, past)
             return 0.0
@@ -174,6 +176,13 @@ class Pursuer:
                 return False
             return not await self._waits(goal)
         return True
+
+    async def _yield(self, goal: Goal) -> None:
+        """Take a turn back that waits before what a person said since; it is ordered again after that."""
+        waiting = await self._ctx.host.turns.waiting(goal.session)
+        if any(one.envelope and "/" not in one.envelope.platform for one in waiting):
+            with contextlib.suppress(HermesError):  # it has begun by now
+                await self._ctx.turns.forget(round_event(goal.id, goal.round), owner=owner_of(goal))
 
     async def _waits(self, goal: Goal) -> bool:
         """Tell whether anything waits in its session."""
@@ -272,7 +281,8 @@ class Pursuer:
         rights = await self._ctx.host.rights(owner, _speaker(goal))
         tell: Callable[[], Awaitable[Any]]
         if rights.models is None:
-            said = Message(role="user", parts=(Text(text=report_of(text), quotes=QUOTED),), untrusted=outside)
+            await rows.change(goal.id, (goal.state,), report=text)
+            said = Message(role="user", parts=(Text(text=report_of(goal), quotes=QUOTED),), untrusted=outside)
             order = TurnOrder(session=goal.session, event=event, model=REPORT, speaker=_speaker(goal),
                               deliver=await self._chat(goal))  # fmt: skip
             tell = partial(self._ctx.turns.queue, said, owner=owner, order=order)

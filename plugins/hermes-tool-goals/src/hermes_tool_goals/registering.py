@@ -35,9 +35,12 @@ def register_services(ctx: PluginContext) -> Iterable[Service]:
 @hookimpl
 def register_providers(ctx: PluginContext) -> Iterable[Provider]:
     """Who answers for a check or a report that needs no model."""
-    from hermes_tool_goals.playing import Playing
+    from functools import partial
 
-    return [Playing()]
+    from hermes_tool_goals.playing import Playing
+    from hermes_tool_goals.shared import goals_of
+
+    return [Playing(partial(goals_of, ctx))]
 
 
 @hookimpl

@@ -40,7 +40,7 @@ _OWN = (
         "at",
         "created",
     ),
-    *("changed", "round", "version", "turns", "used_turns", "failures", "garbage", "owed", "reports"),
+    *("changed", "round", "version", "turns", "used_turns", "failures", "garbage", "owed", "reports", "report"),
 )
 _MARK = ("holder", "place", "pid", "beat")
 goals = _table("goals", *_OWN, *_MARK)

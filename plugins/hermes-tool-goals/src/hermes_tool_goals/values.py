@@ -33,7 +33,7 @@ class Goal:
     ``money`` and ``seconds`` bound one stretch, from when it was set or resumed; 0 is no bound, and ``used_…`` what the
     stretch used. ``version`` grows with each edit, ``failures`` and ``garbage`` count turns that failed and replies of
     the judge that could not be used, each in a row. ``at`` is when it goes on at the earliest. ``owed``: the person is
-    to be told how it stands, in the report of this number. ``door`` is where it was set: a terminal, chat,
+    to be told how it stands, in the ``report`` of this number. ``door`` is where it was set: a terminal, chat,
     api or command, and ``chat`` the address of that chat.
     """
 
@@ -65,6 +65,7 @@ class Goal:
     at: float = 0.0
     owed: int = 0
     reports: int = 0
+    report: str = ""
     speaker: Mapping[str, JSON] | None = None
     bounds: Mapping[str, JSON] | None = None
     created: float = 0.0

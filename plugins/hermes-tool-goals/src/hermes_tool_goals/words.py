@@ -54,7 +54,7 @@ def report(goal: Goal, rounds: Sequence[Round], program: str) -> str:
     if last:
         lines += evidence_lines(last.evidence)
         if goal.asks and last.verdict in ("done", "not_done", "blocked") and last.why and last.why != goal.why:
-            lines.append(f"- the judge: {last.why}")
+            lines.append(f"- last look: {last.why}")
     if goal.state == "done" and goal.asks and not goal.is_loop and not goal.checks:
         lines.append("No check ran: it has no contract, and the judge alone decided.")
     lines.append("")
@@ -125,7 +125,11 @@ def _contract(goal: Goal) -> str:
     if not goal.checks:
         return "A judge decides by what you did and found, not by what you say."
     told = [
-        {"command": f"`{one.what}` must end with 0", "file": f"{one.what} must be there", "ask": one.what}[one.kind]
+        {
+            "command": f"`{one.what}` must end with 0",
+            "file": f"{one.what} must be there",
+            "ask": f"a judge says yes to: {one.what}",
+        }[one.kind]
         for one in goal.checks
     ]
     return f"It is done when these hold, whatever you say: {'; '.join(told)}."

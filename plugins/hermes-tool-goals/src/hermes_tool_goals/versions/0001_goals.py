@@ -31,7 +31,7 @@ def upgrade() -> None:
     op.create_table(
         f"{OURS}goals",
         *_text("id", "profile", "person", "session", "text", "checks", "state", "phase", "why", "left", "until"),
-        *_text("folder", "door", "chat", "speaker", "bounds", "holder", "place"),
+        *_text("folder", "door", "chat", "speaker", "bounds", "report", "holder", "place"),
         *_real("interval", "money", "seconds", "used_money", "used_seconds", "at", "created", "changed", "beat"),
         *_number("round", "version", "turns", "used_turns", "failures", "garbage", "owed", "reports", "pid"),
         sa.PrimaryKeyConstraint("id"),
