@@ -374,9 +374,9 @@ class ChatView(Vertical):
         except HermesError:
             return
         working = [job for job in jobs if job.state != "idle"]
-        kinds = [job.kind for job in working]
-        other = next((job.title.partition(":")[0][:24] for job in working if job.kind == "other"), "")
-        self.facts_are(agents=kinds.count("agent"), processes=kinds.count("process"), other=other)
+        agents = sum(job.kind == "agent" for job in working)
+        named = [job.title.partition(":")[0] for job in working if job.kind == "other" and ":" in job.title[:25]]
+        self.facts_are(agents=agents, processes=len(working) - agents - len(named), other=", ".join(named[:1]))
 
     @on(Transcript.RetryWanted)
     def _retry(self, event: Transcript.RetryWanted) -> None:

@@ -10,6 +10,7 @@ from hermes_tool_goals.values import Evidence, Goal, Round, digest
 
 __all__ = ["decide", "proof_of", "spent", "stuck"]
 
+_UNJUDGED = "a judge has to look at it: auxiliary.goal_judge names another model"
 _GARBAGE, _FAILURES = 3, 3  # in a row, after which a person is needed
 _BACKOFF = (10.0, 60.0)  # seconds after the first and the second turn that failed
 # What differs from run to run, and says nothing: how long it took, what the clock said, where it was put, who ran.
@@ -82,9 +83,9 @@ def decide(
         goal = evolve(goal, garbage=goal.garbage + 1)
         why = "the judge gave no answer that can be used"
         if goal.garbage >= _GARBAGE:
-            return _paused(goal, done, "no judge", f"{why}, {goal.garbage} times in a row", done.left)
-        return _goes_on(goal, evolve(done, verdict="not_done", why=f"{why}, so it counts as not done"), before, now,
-                        most)  # fmt: skip
+            return _paused(goal, done, "no judge", f"{why}, {goal.garbage} times in a row", _UNJUDGED)
+        done = evolve(done, verdict="not_done", why=f"{why}, so it counts as not done", left=_UNJUDGED)
+        return _goes_on(goal, done, before, now, most)
     goal, done = evolve(goal, garbage=0), evolve(done, why=opinion.why, left=opinion.left)
     if opinion.verdict == "done":
         return _ended(goal, evolve(done, verdict="done"))
