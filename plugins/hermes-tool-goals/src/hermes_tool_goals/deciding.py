@@ -30,7 +30,7 @@ def proof_of(found: Sequence[Evidence]) -> str:
 def spent(goal: Goal) -> str:
     """Say which part of the budget is used up; empty while something is left of each."""
     if goal.turns and goal.used_turns >= goal.turns:
-        return f"its {goal.turns} turns are used up"
+        return f"its {goal.turns} turns are used up" if goal.turns > 1 else "its turn is used up"
     if goal.money and goal.used_money >= goal.money:
         return f"its ${goal.money:g} are used up (${goal.used_money:.4f})"
     if goal.seconds and goal.used_seconds >= goal.seconds:
