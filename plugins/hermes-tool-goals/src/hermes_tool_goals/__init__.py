@@ -3,7 +3,7 @@
 from hermes_core.context import PluginContext
 from hermes_core.hooks import hookimpl
 from hermes_core.types import Message, Request, Session, SessionEnd, TurnEnd
-from hermes_tool_goals import hearing, shared
+from hermes_tool_goals import shared
 from hermes_tool_goals.registering import (
     register_cli_commands,
     register_jobs,
@@ -30,27 +30,27 @@ async def on_session_start(ctx: PluginContext, session: Session) -> None:
 async def on_turn_start(ctx: PluginContext, session: Session, message: Message) -> None:
     """Say that a turn of a goal begins."""
     if session.id in shared.known_of(ctx):
-        hearing.tell(ctx, session, message)
+        shared.hearing().tell(ctx, session, message)
 
 
 @hookimpl
 async def on_turn_end(ctx: PluginContext, session: Session, end: TurnEnd) -> None:
     """Look at a goal when a turn of its session is over; a turn that a person stopped pauses it."""
     if not session.parent and shared.is_used(ctx):
-        await hearing.turned(ctx, session, end)
+        await shared.hearing().turned(ctx, session, end)
 
 
 @hookimpl
 async def pre_llm_call(ctx: PluginContext, session: Session, request: Request) -> Request | None:
     """Say a goal again where the model knows of it no more, as after a compaction."""
-    return hearing.reminded(ctx, session, request) if session.id in shared.known_of(ctx) else None
+    return shared.hearing().reminded(ctx, session, request) if session.id in shared.known_of(ctx) else None
 
 
 @hookimpl
 async def on_session_end(ctx: PluginContext, session: Session, end: SessionEnd) -> None:
     """Pursue no goal here of a session that is closed; a loop that was set in its terminal ends."""
     if session.id in shared.known_of(ctx):
-        await hearing.closed(ctx, session)
+        await shared.hearing().closed(ctx, session)
 
 
 @hookimpl

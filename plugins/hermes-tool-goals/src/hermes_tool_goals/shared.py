@@ -1,21 +1,25 @@
 """What the parts of the plugin share in one kernel, found without importing what is not needed."""
 
+from types import ModuleType
+
 from hermes_core.context import PluginContext
-from hermes_tool_goals.config import Config
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from hermes_tool_goals.config import Config
     from hermes_tool_goals.pursuing import Pursuer
     from hermes_tool_goals.rows import Goals
     from hermes_tool_goals.values import Goal
 
-__all__ = ["config_of", "goals_of", "is_used", "known_of", "mark_used", "pursuer_of"]
+__all__ = ["config_of", "goals_of", "hearing", "is_used", "known_of", "mark_used", "pursuer_of"]
 
 _USED = "used"
 
 
-def config_of(ctx: PluginContext) -> Config:
+def config_of(ctx: PluginContext) -> "Config":
     """Return the settings."""
+    from hermes_tool_goals.config import Config
+
     found: Config = ctx.config or Config()
     return found
 
@@ -44,6 +48,13 @@ def known_of(ctx: PluginContext) -> "dict[str, Goal]":
     """Return the active goals that this process knows of, by session."""
     found: dict[str, Goal] = ctx.state.setdefault("known", {})
     return found
+
+
+def hearing() -> ModuleType:
+    """Return what hears of conversations with a goal: most have none, and do not import it."""
+    from hermes_tool_goals import hearing
+
+    return hearing
 
 
 def mark_used(ctx: PluginContext) -> None:
