@@ -31,6 +31,36 @@ async def test_a_model_that_lies_is_sent_on_until_the_check_passes(house):
     one.model.check()
 
 
+@pytest.mark.parametrize(
+    ("command", "status"),
+    [
+        ("yes line | head -c 3000000; echo tail; exit 3", "exit 3"),
+        ("printf 'no end'; exit 4", "exit 4"),
+        ("printf 'exit 0\\n'; exit 5", "exit 5"),
+        ("kill -9 $$", "exit 137"),
+        ("echo a; sleep 30", "exit 124"),
+        ("sleep 20 & echo b", "it could not run"),
+        ("nothing-of-this-name", "exit 127"),
+    ],
+)
+async def test_what_does_not_end_with_0_is_never_a_yes(house, command, status):
+    one = house("Done!", **OFF, **{"goals.check_seconds": 2})
+    await one.type(f"/goal Make it | check: {command} | turns: 1")
+    assert (await one.run()).state == "paused"
+    [found] = (await one.rounds())[0].evidence
+    assert not found.passed
+    assert found.status.startswith(status)
+
+
+async def test_a_model_that_answers_for_a_check_is_no_evidence(house, monkeypatch):
+    monkeypatch.setattr("hermes_tool_goals.looking.CHECK", "scripted:scripted-1")  # as if it fell back on it
+    one = house("Done!", "(no output)", **OFF)
+    await one.type("/goal Make it | check: test -e made | turns: 1")
+    assert (await one.run()).state == "paused"
+    [found] = (await one.rounds())[0].evidence
+    assert (found.passed, found.output) == (False, "nobody ran the command")
+
+
 async def test_a_file_that_must_be_there_is_looked_for(house):
     one = house("It is there.", write("out.txt", "hello"), "It is there.", **OFF)
     await one.type("/goal Write it | file: out.txt")

@@ -42,7 +42,8 @@ def reminded(ctx: PluginContext, session: Session, request: Request) -> Request 
         return None
     mark = tag(goal)
     for message in reversed(request.messages):
-        if message.role == "user" and any(isinstance(one, Text) and mark in one.text for one in message.parts):
+        text = "".join(one.text for one in message.parts if isinstance(one, Text)) if message.role == "user" else ""
+        if mark in text and goal.text in text:
             return None
     from hermes_tool_goals.words import reminder
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError, StoreError, UserError
 from hermes_core.types import Effect, PastTurn, Principal, TurnBounds, TurnOrder
-from hermes_tool_goals.playing import CHECK, command_of, order_of, status_of
+from hermes_tool_goals.playing import CHECK, command_of, order_of, status_of, unfenced
 from hermes_tool_goals.shared import config_of
 from hermes_tool_goals.values import Check, Evidence, Goal, check_event, digest
 
@@ -42,8 +42,20 @@ async def found(ctx: PluginContext, goal: Goal, number: int, check: Check) -> Ev
     if past.state != "done":
         why = past.error or "it was stopped"
         return Evidence(**known, **more, passed=False, status="it could not run", output=why[-_OUTPUT:])  # type: ignore[arg-type]
-    passed, status, output = status_of(past.answer)
+    printed = await _printed(ctx, goal, past, command_of(check))
+    if printed is None:  # somebody else answered, whatever they say
+        return Evidence(**known, **more, passed=False, status="it could not run", output="nobody ran the command")  # type: ignore[arg-type]
+    passed, status, output = status_of(printed)
     return Evidence(**known, **more, passed=passed, status=status, output=output[-_OUTPUT:])  # type: ignore[arg-type]
+
+
+async def _printed(ctx: PluginContext, goal: Goal, past: PastTurn, command: str) -> str | None:
+    """Return what a command printed, as it stands in the history of its turn; None where it did not run there."""
+    rows = await ctx.sessions.tool_history(owner_of(goal), past.session_id, limit=20)
+    ran = [one for one in rows if one.turn_id == past.turn_id and one.name == "terminal"]
+    if len(ran) != 1 or ran[0].outcome != "ok" or ran[0].arguments.get("command") != command:
+        return None
+    return unfenced(ran[0].output)
 
 
 async def _played(ctx: PluginContext, goal: Goal, number: int, check: Check) -> PastTurn:

@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_tool_goals.rows import Goals
 
-__all__ = ["CHECK", "NOTHING", "REPORT", "Playing", "command_of", "order_of", "report_of", "status_of"]
+__all__ = ["CHECK", "NOTHING", "REPORT", "Playing", "command_of", "order_of", "report_of", "status_of", "unfenced"]
 
 CHECK, REPORT = "goals:check", "goals:report"
 NOTHING = "(no output)"
@@ -53,6 +53,12 @@ def status_of(answer: str) -> tuple[bool, str, str]:
     if found:
         return False, last, rest.rstrip()
     return True, "exit 0", "" if text == NOTHING else text
+
+
+def unfenced(text: str) -> str:
+    """Return what a tool said without the fence around what comes from outside."""
+    found = _FENCE.match(text)
+    return found[1] if found else text
 
 
 class Playing(Provider):
@@ -90,8 +96,7 @@ class Playing(Provider):
             return
         # The first part is what the tool said; plugins may say something of it in others.
         text = next((part.text for part in results[-1].parts if isinstance(part, Text)), "")
-        if found := _FENCE.match(text):
-            text = found[1]
+        text = unfenced(text)
         if results[-1].failed:
             raise Refused(f"The check did not run: {text.strip()[:2000]}")
         yield TextDelta(text=text if text.strip() else NOTHING)
