@@ -1,6 +1,8 @@
 """Goals in a real kernel: a scripted model, a real shell, a scripted judge."""
 
 import asyncio
+import json
+import sqlite3
 
 import pytest
 
@@ -59,6 +61,26 @@ async def test_a_model_that_answers_for_a_check_is_no_evidence(house, monkeypatc
     assert (await one.run()).state == "paused"
     [found] = (await one.rounds())[0].evidence
     assert (found.passed, found.output) == (False, "nobody ran the command")
+
+
+async def test_a_contract_that_changes_while_it_is_looked_at_is_looked_at_anew(house):
+    changed = []
+
+    def judged(request):
+        if not changed:
+            changed.append(True)
+            tables = sqlite3.connect(one.ctx.paths.home / "state.db")
+            checks = json.dumps([{"kind": "command", "what": "test -e other"}])
+            with tables:
+                tables.execute("UPDATE tool_goals__goals SET checks = ?, version = 2", (checks,))
+            tables.close()
+        return verdict("done")(request)
+
+    one = house("Done!", write("other"), "Done.", judge=[judged], **OFF)
+    await one.type("/goal Make it | check: true | ask: Is it made?")
+    goal = await one.run()
+    assert (goal.state, goal.used_turns) == ("done", 2)
+    assert [row.verdict for row in await one.rounds()] == ["not_done", "done"]
 
 
 async def test_a_file_that_must_be_there_is_looked_for(house):

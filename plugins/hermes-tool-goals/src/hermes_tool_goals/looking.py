@@ -60,7 +60,7 @@ async def _printed(ctx: PluginContext, goal: Goal, past: PastTurn, command: str)
 
 async def _played(ctx: PluginContext, goal: Goal, number: int, check: Check) -> PastTurn:
     """Order the turn of a check, once, and follow it to its end, whoever plays it. Raises HermesError."""
-    turns, owner, event = ctx.turns, owner_of(goal), check_event(goal.id, goal.round, number)
+    turns, owner, event = ctx.turns, owner_of(goal), check_event(goal.id, goal.round, number, check.what)
     seconds = config_of(ctx).check_seconds
     if await turns.past(event, owner=owner) is None:
         command = command_of(check)

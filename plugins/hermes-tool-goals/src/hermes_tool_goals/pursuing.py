@@ -227,11 +227,13 @@ class Pursuer:
             await self._pause(goal, "its last round is gone")
             return
         if past.state == "done":
-            there = {one.number for one in done.evidence}
+            there = {(one.number, one.what) for one in done.evidence}
             for number, check in enumerate(goal.checks):
-                if check.kind != "ask" and number not in there:
+                if check.kind != "ask" and (number, check.what) not in there:
                     await rows.found(goal, await found(self._ctx, goal, number, check))
             done = await rows.round(goal.id, goal.round) or done
+        own = set(enumerate((one.kind, one.what) for one in goal.checks))  # the contract may be another since
+        done = evolve(done, evidence=[one for one in done.evidence if (one.number, (one.kind, one.what)) in own])
         rounds, begun = await rows.rounds(goal.id, 2 * config.stuck), goal.round - goal.used_turns
         before = [one for one in rounds if begun < one.number < goal.round]  # since it was set, or resumed
         lines, acts = await acts_of(self._ctx, goal, past.turn_id)

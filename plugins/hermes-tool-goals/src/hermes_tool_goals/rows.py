@@ -11,7 +11,7 @@ from hermes_core.codec import clean
 from hermes_core.database import READ, StoreBroker, TablesTransaction
 from hermes_core.errors import UserError
 from hermes_core.types import PastTurn, Principal
-from hermes_tool_goals.values import LIVE, Check, Evidence, Goal, Round
+from hermes_tool_goals.values import LIVE, Check, Evidence, Goal, Round, check_event
 from hermes_tool_kit.units import unit
 
 __all__ = ["CHANGED", "Goals"]
@@ -185,7 +185,7 @@ class Goals:
     @unit()
     def found(self, tx: TablesTransaction, goal: Goal, one: Evidence) -> None:
         """Keep what a check found; the first that is written stands."""
-        name = f"{one.goal}/{one.round}/{one.number}"
+        name = check_event(one.goal, one.round, one.number, one.what)
         if tx.execute(sa.select(evidence.c.id).where(evidence.c.id == name)):
             return
         values = {**asdict(one), "id": name, "person": goal.person, "passed": int(one.passed)}

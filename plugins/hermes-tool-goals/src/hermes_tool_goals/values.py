@@ -139,9 +139,9 @@ def round_event(goal: str, number: int) -> str:
     return f"{goal}/{number}"
 
 
-def check_event(goal: str, round_number: int, number: int) -> str:
-    """Return the name under which a command of a contract is run for a round, once."""
-    return f"{goal}/{round_number}/check/{number}"
+def check_event(goal: str, round_number: int, number: int, what: str) -> str:
+    """Return the name under which a command of a contract is run for a round, once: another one is run, too."""
+    return f"{goal}/{round_number}/check/{number}/{digest(what)}"
 
 
 def tag(goal: Goal) -> str:
