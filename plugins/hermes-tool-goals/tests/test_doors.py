@@ -12,7 +12,7 @@ from hermes_tool_goals.actions import Door, clear, edit, end, pause, resume, set
 from hermes_tool_goals.grammar import Wanted, parse
 from hermes_tool_goals.jobs import Pursued
 from hermes_tool_goals.service import Keeper
-from hermes_tool_goals.shared import goals_of
+from hermes_tool_goals.shared import goals_of, pursuer_of
 
 from .conftest import verdict, write
 
@@ -167,6 +167,21 @@ async def test_who_is_not_the_owner_sets_no_commands_and_guests_no_goals(house):
     assert (goal.person, goal.folder) == ("mia", "")
     with pytest.raises(UserError, match="Guests have no goals"):
         await set_goal(door(one.ctx, "gina"), parse("Write a poem"))
+
+
+async def test_who_may_not_have_the_models_of_reports_is_told_by_a_message(house):
+    class Few(People):
+        def rights(self, owner, speaker):
+            return Rights(role="member", models=["scripted:*"])
+
+    one = house(plugins=[Few()], **OFF)
+    goal = await set_goal(door(one.ctx, "mia"), parse("Write a poem"))
+    rows = goals_of(one.ctx)
+    await rows.change(goal.id, ("active",), state="paused", why="it is stuck", owed=1, reports=1)
+    assert await pursuer_of(one.ctx).step(goal.id) is None
+    owner = Principal(person="mia")
+    assert await one.ctx.turns.past(f"{goal.id}/report/1", owner=owner) is None, "no turn is ordered that must fail"
+    assert (await rows.get(goal.id)).owed == 0
 
 
 async def test_a_program_with_a_key_of_the_owner_sets_questions_and_no_commands(house):
