@@ -42,7 +42,7 @@ gateway:
   reactions: false
   tool_progress: "off"
 platforms:
-  telegram: {{base_url: '{telegram}', seconds: 5, album_seconds: 0.1, poll_seconds: 5}}
+  telegram: {{base_url: '{telegram}', seconds: 5, album_seconds: 0.1, poll_seconds: 5, menu: 100}}
   {matrix}
   api: {{enabled: true, port: {port}, client_tool_seconds: 86400, keys: {{{keys}}}}}
 """

@@ -26,8 +26,10 @@ COMMANDS = {
     "agents": ["", "stop all"], "approve": ["", "0123456789ab once"], "background": ["TAG. work"],
     "branch": ["", "TAG"], "commands": ["", "2"], "compress": ["", "preview"],
     "cron": ["", "add every day at 08:00 | TAG: work", "runs", "pause TAG", "remove tag-work"], "deny": ["", "no, TAG"],
+    "goal": ["", "pause", "clear"],  # one that is set goes on by itself, so nobody knows when all is done
     "handoff": ["telegram", "TAG"], "help": ["", "model"], "history": ["", "3"], "insights": ["", "7"], "jobs": [""],
     "kanban": ["", "add TAG | TAG: work", "boards", "list"],
+    "loop": ["", "stop"],
     "model": ["", "custom:word", "default"], "new": ["--once"], "permission": ["", "grants", "off"],
     "personality": ["", "pirate", "off"], "pin": ["", "TAG is pinned", "drop 1"], "queue": ["", "TAG. queued"],
     "reasoning": ["", "low", "hide"], "resume": ["latest", "TAG"], "retry": [""], "rewind": ["", "1"],

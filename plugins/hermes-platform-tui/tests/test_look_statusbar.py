@@ -241,6 +241,7 @@ ANY = st.builds(
     cwd=st.text(max_size=60),
     agents=st.integers(0, 100),
     processes=st.integers(0, 100),
+    other=st.text(max_size=60),
 )
 
 

@@ -359,3 +359,36 @@ async def test_work_stands_beside_a_conversation_where_there_is_room(hermes: Ben
         assert screen.view.region.width < 120
         await screen.press("f4")
         await screen.until(lambda: not screen.app.query("WorkPanel"))
+
+
+class Aim(Jobs):
+    """Something that is at work in every conversation, and says so in a few words before its title."""
+
+    name = "aim"
+
+    async def running(self, session: Session) -> list[Job]:
+        shell = Job(id="shell", kind="other", title="bash in a folder", since=0.0)
+        return [shell, Job(id="aim", kind="other", title="Goal, 1 of 3 turns: Be well", since=0.0)]
+
+    async def stop(self, session: Session, job: str) -> bool:
+        return False
+
+
+async def test_what_else_is_at_work_is_said_beside_processes(hermes: Bench, scripted: Any) -> None:
+    seen = asyncio.Event()
+
+    @tool(name="wait", toolset="waiting")
+    async def wait() -> str:
+        """Wait."""
+        await seen.wait()
+        return "waited"
+
+    hermes.tmp_plugin(scripted(Call("wait"), "Well."))
+    hermes.tmp_plugin(wait)
+    hermes.tmp_plugin(Aim())
+    async with stage(hermes) as screen:
+        await screen.type("Hello", "enter")
+        await screen.until(lambda: screen.view.facts.other == "Goal, 1 of 3 turns")
+        assert (screen.view.facts.agents, screen.view.facts.processes) == (0, 1)
+        seen.set()
+        await screen.until(lambda: screen.says("model: Well."))

@@ -366,15 +366,17 @@ class ChatView(Vertical):
         self.facts_are(title=known.title if known else "", **figures(self.usage))
 
     async def _look(self) -> None:
-        alive = self.facts.busy or self.facts.agents or self.facts.processes
+        alive = self.facts.busy or self.facts.agents or self.facts.processes or self.facts.other
         if not (self.is_attached and self.session and alive):
             return
         try:
             jobs = await self._talks.jobs(self.chat)
         except HermesError:
             return
-        kinds = [job.kind for job in jobs if job.state != "idle"]
-        self.facts_are(agents=kinds.count("agent"), processes=len(kinds) - kinds.count("agent"))
+        working = [job for job in jobs if job.state != "idle"]
+        agents = sum(job.kind == "agent" for job in working)
+        named = [job.title.partition(":")[0] for job in working if job.kind == "other" and ":" in job.title[:25]]
+        self.facts_are(agents=agents, processes=len(working) - agents - len(named), other=", ".join(named[:1]))
 
     @on(Transcript.RetryWanted)
     def _retry(self, event: Transcript.RetryWanted) -> None:

@@ -108,7 +108,12 @@ class ConsoleSession(Chats):
         while True:
             await asyncio.sleep(_LOOK)
             for chat, conversation in list(self._chats.items()):
-                if (session := conversation.session) is None or not self._rests(chat):
+                if not self._rests(chat):
+                    continue
+                if conversation.session is None and conversation.wanted:  # what goes on by itself there goes on here
+                    with contextlib.suppress(HermesError):
+                        await conversation.take_up()
+                if (session := conversation.session) is None:
                     continue
                 waiting: Sequence[Waiting] = ()
                 with contextlib.suppress(HermesError):  # the next look sees it

@@ -62,6 +62,8 @@ class Facts:
     cwd: str = ""
     agents: int = 0
     processes: int = 0
+    other: str = ""
+    """What else is at work, such as a goal, in a few words."""
 
 
 def level(share: float) -> Literal["good", "warning", "bad", "critical"]:
@@ -227,6 +229,8 @@ def _work(facts: Facts, paint: Paint) -> Iterator[Piece]:
         yield piece(("work", paint.say(f"{facts.agents} agent{'s' * (facts.agents != 1)}", "strong")))
     if facts.processes:
         yield piece(("work", paint.say(f"{facts.processes} process{'es' * (facts.processes != 1)}", "text")))
+    if facts.other:
+        yield piece(("work", paint.say(facts.other, "text")))
 
 
 def _cost(facts: Facts, paint: Paint, *, unknown: bool) -> Iterator[Piece]:

@@ -1,0 +1,38 @@
+"""The goal of a conversation, for whoever shows and stops what runs beside it."""
+
+from collections.abc import Sequence
+
+from hermes_core.context import PluginContext
+from hermes_core.kinds import Jobs
+from hermes_core.types import Job, Session
+from hermes_tool_goals.shared import goals_of, is_used
+from hermes_tool_goals.words import about
+
+__all__ = ["Pursued"]
+
+
+class Pursued(Jobs):
+    """The goal that is active or paused."""
+
+    name = "goal"
+
+    def __init__(self, ctx: PluginContext) -> None:
+        self._ctx = ctx
+
+    async def running(self, session: Session) -> Sequence[Job]:
+        if not is_used(self._ctx) or (goal := await goals_of(self._ctx).live(session.id)) is None:
+            return []
+        what = "Loop" if goal.is_loop else "Goal"
+        title = f"{what}, {goal.used_turns} of {goal.turns} turns: {' '.join(goal.text.split())[:200]}"
+        state = "running" if goal.state == "active" else "idle"
+        return [Job(id=goal.id, kind="other", title=title, since=goal.created, state=state, last=goal.why[:300])]
+
+    async def stop(self, session: Session, job: str) -> bool:
+        """Pause it."""
+        why = "a person stopped it"
+        return await goals_of(self._ctx).change(job, ("active",), state="paused", why=why) is not None
+
+    async def output(self, session: Session, job: str) -> str:
+        """How it stands, with what its last rounds came to."""
+        goal = await goals_of(self._ctx).get(job)
+        return about(goal, await goals_of(self._ctx).rounds(goal.id, 3)) if goal else ""
