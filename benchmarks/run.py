@@ -51,6 +51,23 @@ def model_server() -> Iterator[str]:
             process.kill()
 
 
+@contextmanager
+def host(env: Mapping[str, str]) -> Iterator[None]:
+    """A host of this home that serves this terminal."""
+    with subprocess.Popen([HERMES, "host", "run"], env=dict(env), stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr
+        try:
+            process.stderr.readline()  # it listens
+            while subprocess.run(
+                [HERMES, "host", "status"], env=dict(env), capture_output=True, check=False
+            ).returncode:
+                if process.poll() is not None:
+                    raise RuntimeError(f"the host ended: {process.stderr.read()}")
+            yield
+        finally:
+            process.terminate()
+
+
 def forty_plugins(folder: Path) -> None:
     """Forty installed plugins: a package with a manifest and a distribution each."""
     for number in range(PLUGINS):
@@ -84,6 +101,10 @@ def figures(url: str, env: Mapping[str, str], rounds: int) -> Iterator[Figure]:
         yield Figure(f"-z {model} / bare httpx2", got.ratio, bound, absolute)
         if model == "echo":
             yield Figure("its peak memory, MB", got.ours.peak, 45, f"bare {got.baseline.peak:.0f} MB")
+    with host(env):
+        got = paired([HERMES, "-z", "hello"], [*bare, "echo"], env, rounds=rounds * 2)
+        absolute = f"{got.ours.wall * 1000:.0f} ms / {got.baseline.wall * 1000:.0f} ms"
+        yield Figure("-z through a host / bare httpx2", got.ratio, 0.7, absolute)
     notes(url)
     run([HERMES, "-z", "hello", "-m", "echo"], env)
     yield Figure("first request's body, bytes", notes(url)[0]["bytes"], 12_000, "default toolsets")

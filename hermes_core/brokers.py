@@ -184,11 +184,11 @@ class TurnsBroker:
 
     @needs("host.serve", "served people")
     async def take_up(
-        self, session: str = "", *, owner: Principal | None = None, origin: str = "", system: str = ""
+        self, session: str = "", *, owner: Principal | None = None, origin: str = "", system: str = "", folder: str = ""
     ) -> Session:
         """Take up a session by its exact id, or a new one, which has no row until something is said.
 
-        ``system`` is added to the prompt of a new one.
+        ``system`` is added to the prompt of a new one, which works in ``folder`` if one is given.
         """
         raise UserError(_NO_TURNS)
 

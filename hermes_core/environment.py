@@ -6,11 +6,12 @@ A model's command may print its environment, so what authenticates Hermes or its
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from contextvars import ContextVar
 from functools import lru_cache
 
 from hermes_core.patterns import pattern
 
-__all__ = ["LOCKS", "MARK", "for_commands", "hide_memory", "is_secret", "switched_on", "without_secrets"]
+__all__ = ["LOCKS", "MARK", "caller", "for_commands", "hide_memory", "is_secret", "switched_on", "without_secrets"]
 
 MARK = "HERMES_RUN"  # a variable of every command that a tool runs, and of all that it starts
 LOCKS = 0x4845524D4553  # the most file locks of a command: Linux heeds it no more, and nothing it starts raises it
@@ -52,8 +53,13 @@ def without_secrets(environ: Mapping[str, str], passthrough: Iterable[str] = ())
     return {name: value for name, value in environ.items() if name in wanted or not is_secret(name, value)}
 
 
+caller: ContextVar[Mapping[str, str] | None] = ContextVar("caller", default=None)  # whose turn a host plays
+
+
 def for_commands() -> Mapping[str, str]:
-    """Return the variables that a command of this machine begins with: those of this process without its secrets."""
+    """Return the variables that a command begins with: those of its ``caller``, or of this process, but no secrets."""
+    if (theirs := caller.get()) is not None:
+        return without_secrets(theirs)
     return _for_commands(tuple(getattr(os.environ, "_data", os.environ).items()), looks_secret)  # undecoded: dear
 
 

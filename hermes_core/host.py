@@ -50,6 +50,10 @@ class HostTurns(ABC):
         """Wait until no turn runs in this process."""
 
     @abstractmethod
+    async def let_go(self, session: str) -> None:
+        """End what a session holds in this process, as its place for commands, and a turn that runs there."""
+
+    @abstractmethod
     async def keep(self, session: Session) -> None:
         """Give a session that was taken up its row, though nothing was said in it."""
 

@@ -68,7 +68,7 @@ class Models(ModelsBroker):
         from hermes_core.agent.offering import offered
         from hermes_core.agent.prompt import ordered, prompt_text
 
-        session = await self._runtime.sessions.take_up(origin=self._origin)
+        session = (await self._runtime.sessions.take("", self._origin, self._runtime.owner)).session
         prompt, route = await self._runtime.prompt(session), await self._runtime.routes.get()
         told = Message(role="system", parts=(Text(text=prompt_text(prompt)),))
         tools, options = (await offered(self._runtime, session)).tools, self._runtime.routes.options()

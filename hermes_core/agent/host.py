@@ -112,6 +112,9 @@ class _Turns(HostTurns):
     async def rest(self) -> None:
         await self._runtime.turns.rest()
 
+    async def let_go(self, session: str) -> None:
+        await self._runtime.turns.end(session)
+
     async def keep(self, session: Session) -> None:
         state = await self._runtime.sessions.take(session.id, session.origin, session.owner)
         await self._runtime.sessions.keep(state, await self._runtime.store())

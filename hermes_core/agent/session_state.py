@@ -264,15 +264,6 @@ class OpenSessions:
         if erased:
             await self.runtime.dispatch.settle()
 
-    async def take_up(
-        self, session_id: str = "", *, origin: str, owner: Principal | None = None, system: str = ""
-    ) -> Session:
-        """Take up a session by its exact id, or a new one (with that id, when it is given and free).
-
-        ``system`` is added to the prompt of a new one.
-        """
-        return (await self.take(session_id, origin, owner or self.runtime.owner, system)).session
-
     async def place(self, session: Session) -> Workspace:
         """Find where the commands of a session run, as its turns will find it. Raises UserError when there is none."""
         state = await self.take(session.id, session.origin, session.owner)

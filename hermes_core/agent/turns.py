@@ -44,9 +44,10 @@ class Turns(TurnsBroker):
         self._runtime, self._installed = runtime, installed
 
     async def take_up(
-        self, session: str = "", *, owner: Principal | None = None, origin: str = "", system: str = ""
+        self, session: str = "", *, owner: Principal | None = None, origin: str = "", system: str = "", folder: str = ""
     ) -> Session:
-        return await self._runtime.sessions.take_up(session, origin=origin or self._name, owner=owner, system=system)
+        origin, owner = origin or self._name, owner or self._runtime.owner
+        return (await self._runtime.sessions.take(session, origin, owner, system, folder=folder)).session
 
     async def run(
         self,

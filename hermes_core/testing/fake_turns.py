@@ -62,14 +62,14 @@ class FakeTurns(TurnsBroker):
         self._owners: dict[str, Principal] = {}
 
     async def take_up(
-        self, session: str = "", *, owner: Principal | None = None, origin: str = "", system: str = ""
+        self, session: str = "", *, owner: Principal | None = None, origin: str = "", system: str = "", folder: str = ""
     ) -> Session:
         """One that exists from now on."""
         self._require()
         owner, name = owner or Principal(), session or f"{self._manifest.name}-session-{len(self._owners) + 1}"
         if self._owners.setdefault(name, owner) != owner:
             raise UnknownName("session", name)
-        return Session(id=name, origin=origin or self._manifest.name, owner=owner)
+        return Session(id=name, origin=origin or self._manifest.name, owner=owner, cwd=folder)
 
     async def run(
         self,

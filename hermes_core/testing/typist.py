@@ -21,11 +21,11 @@ class Typist(HostSide):
         return f"{owner.person} of profile {owner.profile}"
 
     async def take_up(self) -> Session:
-        self._session = self._session or await self._runtime.sessions.take_up(origin=self._origin)
-        return self._session
+        return self._session or await self.switch()
 
     async def switch(self, session_id: str = "") -> Session:
-        self._session = await self._runtime.sessions.take_up(session_id, origin=self._origin)
+        state = await self._runtime.sessions.take(session_id, self._origin, self._runtime.owner)
+        self._session = state.session
         return self._session
 
     def renamed(self, session: Session) -> None:

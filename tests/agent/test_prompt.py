@@ -29,14 +29,14 @@ async def test_a_session_that_is_taken_up_before_its_first_turn_hears_the_plugin
     hermes.tmp_plugin(scripted("Hello."))
     hermes.tmp_plugin(transform_prompt, pre_llm_call)
     hermes.configure({"model.context_length": 128_000})
-    session = await hermes.runtime.sessions.take_up(origin="cli")
+    session = (await hermes.runtime.sessions.take("", "cli", hermes.runtime.owner)).session
     await hermes.run("hi", session=session.id)
     assert "window 128000" in heard[0]
 
 
 async def test_a_session_says_which_backend_its_tools_work_with(hermes, scripted) -> None:
     hermes.tmp_plugin(scripted())
-    assert (await hermes.runtime.sessions.take_up(origin="cli")).backend == "fake"
+    assert (await hermes.runtime.sessions.take("", "cli", hermes.runtime.owner)).session.backend == "fake"
 
 
 CLOSERS = [

@@ -157,7 +157,7 @@ async def test_one_that_died_is_replaced(lit, hermes, lamp):
 async def test_a_person_sees_and_stops_it(lit, hermes, lamp):
     lit(1)
     await said(hermes)
-    session = await hermes.runtime.sessions.take_up("s", origin="embed")
+    session = (await hermes.runtime.sessions.take("s", "embed", hermes.runtime.owner)).session
     (job,) = await JobsBeside(hermes.runtime, session).list()
     assert (job.id, job.title, job.state, job.kind) == ("resource:lamp", "lamp 1", "idle", "other")
     assert await JobsBeside(hermes.runtime, session).stop("resource:lamp")
@@ -194,7 +194,7 @@ async def test_a_person_is_told_that_it_is_stopped_also_where_its_close_hangs(li
     monkeypatch.setattr("hermes_core.agent.resources._PATIENCE", 0.01)
     lamp.hangs = True
     await said(hermes)
-    session = await hermes.runtime.sessions.take_up("s", origin="embed")
+    session = (await hermes.runtime.sessions.take("s", "embed", hermes.runtime.owner)).session
     assert await JobsBeside(hermes.runtime, session).stop("resource:lamp")
     assert await JobsBeside(hermes.runtime, session).list() == []
     monkeypatch.setitem(hermes.runtime.dispatch._deadlines, "observe", 0.05)

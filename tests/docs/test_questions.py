@@ -7,7 +7,7 @@ from hermes_core.agent.policy.rules import words_of
 from hermes_core.kinds import Tool
 from hermes_core.testing import FakeWorkspace
 from hermes_core.types import Effect, Protected, Question, ToolCall
-from hermes_platform_cli.asking import lines_of
+from hermes_platform_kit.asking import lines_of
 from hermes_tool_guard.gate import judge, look
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "approvals.md"

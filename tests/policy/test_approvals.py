@@ -50,7 +50,7 @@ async def waiting(hermes, count=1):
 async def test_what_was_granted_since_it_was_judged_is_not_asked_again(hermes, scripted) -> None:
     hermes.tmp_plugin(scripted())
     runtime = hermes.runtime
-    store, session = await runtime.store(), await runtime.sessions.take_up(origin="test")
+    store, session = await runtime.store(), (await runtime.sessions.take("", "test", runtime.owner)).session
     await store.sessions.create(session)
     rules = (("a rule", "a rule in words", ""),)
     known = {"session_id": session.id, "choices": ("once", "session", "deny"), "subject": "danger()", "rules": rules}
@@ -66,7 +66,7 @@ async def test_what_was_granted_since_it_was_judged_is_not_asked_again(hermes, s
 async def test_what_a_question_does_not_offer_is_a_single_yes(hermes, scripted) -> None:
     hermes.tmp_plugin(scripted())
     runtime = hermes.runtime
-    store, session = await runtime.store(), await runtime.sessions.take_up(origin="test")
+    store, session = await runtime.store(), (await runtime.sessions.take("", "test", runtime.owner)).session
     await store.sessions.create(session)
     rules = (("a rule", "a rule in words", ""),)
     known = {"session_id": session.id, "choices": ("once", "session", "deny"), "subject": "danger()", "rules": rules}

@@ -257,11 +257,11 @@ async def test_the_mode_is_not_for_guests_to_change(hermes: Any, scripted: Any) 
     hermes.configure({"policy.mode": "off"})
     hermes.tmp_plugin(scripted())
     hermes.tmp_plugin("hermes_tool_commands")
-    session = await hermes.runtime.sessions.take_up("s", origin="telegram", owner=ANNA)
+    session = (await hermes.runtime.sessions.take("s", "telegram", ANNA)).session
     with pytest.raises(Exception, match="Only the owner of this Hermes changes what needs a yes"):
         await hermes.slash("/permission off", session)
     assert str(await hermes.slash("/permission", session)).startswith("Mode: ask")
-    mine = await hermes.runtime.sessions.take_up("mine", origin="cli")
+    mine = (await hermes.runtime.sessions.take("mine", "cli", hermes.runtime.owner)).session
     assert str(await hermes.slash("/permission ask", mine)).startswith("Mode: ask")
 
 

@@ -42,7 +42,7 @@ class Chat:
         hermes.tmp_plugin("hermes_tool_commands")
 
     async def say(self, words: str, session: str = "a") -> str:
-        taken = await self.hermes.runtime.sessions.take_up(session, origin="test")
+        taken = (await self.hermes.runtime.sessions.take(session, "test", self.hermes.runtime.owner)).session
         return str(await self.hermes.slash(f"/permission {words}", taken))
 
     async def turn(self, session: str = "a") -> list[bool]:

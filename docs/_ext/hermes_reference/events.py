@@ -25,7 +25,7 @@ from hermes_core.types import (
     Used,
     Verdict,
 )
-from hermes_platform_cli.commands.shown import event_json
+from hermes_platform_kit.answers import event_json
 from hermes_reference.markdown import block, code, joined, table
 from hermes_reference.source import doc, fields_of
 

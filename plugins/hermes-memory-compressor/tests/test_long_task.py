@@ -163,7 +163,7 @@ async def test_a_pinned_fact_outlives_a_summariser_that_drops_it(hermes: Any) ->
     put_in(hermes, provider, **{"memories.compressor.protect_first": 0})
     hermes.runtime.loader.load_contributing("slash")
     commands = {c.name: c for _, c in hermes.runtime.dispatch.contributions("register_slash_commands")}
-    session = await hermes.runtime.sessions.take_up("s", origin="cli")
+    session = (await hermes.runtime.sessions.take("s", "cli", hermes.runtime.owner)).session
     await hermes.run("hello", session="s")
     pinned = await commands["pin"].run(session, "the code is QX7")
     assert pinned == "Pinned, 1 in all. Whenever this conversation is compacted, it is kept word for word."
@@ -184,7 +184,7 @@ async def test_summaries_are_booked_for_their_conversation_and_written_by_the_mo
     for _ in range(9):
         await hermes.run("Go on. " + "word " * 1_000, session="s")
     assert (len(provider.notes), len(other.notes)) == (0, 1)
-    session = await hermes.runtime.sessions.take_up("s", origin="embed")
+    session = (await hermes.runtime.sessions.take("s", "embed", hermes.runtime.owner)).session
     said = str(await hermes.slash("/usage", session))
     assert said.startswith("10 model calls"), "nine answers and a summary"
     assert str(await hermes.slash("/compress", session)).startswith("Compacted: ")
@@ -200,7 +200,7 @@ async def test_a_copy_keeps_pins_and_plan_and_a_deleted_conversation_leaves_neit
     provider = Forgetful(note="lying")
     put_in(hermes, provider, **{"memories.compressor.protect_first": 0, "tools.todo.finish": "never"})
     await hermes.run(ASK, session="s")
-    session = await hermes.runtime.sessions.take_up("s", origin="embed")
+    session = (await hermes.runtime.sessions.take("s", "embed", hermes.runtime.owner)).session
     await hermes.slash("/pin the vault is 55-12-81", session)
     copy = await hermes.runtime.sessions.fork("s", session.owner)
     assert await hermes.slash("/pin", copy) == "    1  the vault is 55-12-81"

@@ -13,10 +13,10 @@ from prompt_toolkit.output import DummyOutput
 from hermes_core.errors import UserError
 from hermes_core.testing import FakeConsole
 from hermes_core.types import Chat, Ended, Envelope, Message, Question, Said, Started, Text, Usage
-from hermes_platform_cli.asking import keys_of, lines_of
 from hermes_platform_cli.config import Config
 from hermes_platform_cli.platform import Cli
 from hermes_platform_cli.streams import Streams
+from hermes_platform_kit.asking import keys_of, lines_of
 
 CODES = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]|\r")
 STARTED = Started(session_id="s", turn_id="t", provider="p", model="m")

@@ -7,8 +7,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from hermes_core.testing import Steps
-from hermes_platform_cli.clean import Cleaner, clean, exact, whole
 from hermes_platform_cli.width import cells, clip, last_rows, wrap
+from hermes_platform_kit.clean import Cleaner, clean, exact, whole
 
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 NASTY = st.text(

@@ -3,7 +3,7 @@
 import pytest
 
 from hermes_core.types import Question, Verdict
-from hermes_platform_cli.asking import choice_of, lines_of, outcome_line, verdict_of
+from hermes_platform_kit.asking import choice_of, lines_of, outcome_line, verdict_of
 
 WORDS = "`git push` in /work/p"
 

@@ -169,7 +169,7 @@ async def test_what_is_left_can_be_asked(hermes) -> None:
     hermes.tmp_plugin("hermes_tool_commands")
     kit(hermes, {"session.calls": 9, "day.tokens": 1000, "turn.calls": 2})
     await play(hermes)
-    session = await hermes.runtime.sessions.take_up("s", origin="embed")
+    session = (await hermes.runtime.sessions.take("s", "embed", hermes.runtime.owner)).session
     said = str(await hermes.slash("/usage", session))
     assert "Left of budget.session.calls: 6" in said
     assert "Left of budget.day.tokens: 970" in said

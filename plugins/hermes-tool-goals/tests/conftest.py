@@ -24,7 +24,9 @@ class House:
 
     async def type(self, line):
         """Type a slash command into the conversation."""
-        self.session = self.session or await self.hermes.runtime.sessions.take_up(origin="cli")
+        self.session = (
+            self.session or (await self.hermes.runtime.sessions.take("", "cli", self.hermes.runtime.owner)).session
+        )
         return await self.hermes.slash(line, self.session)
 
     async def goal(self):

@@ -75,7 +75,7 @@ async def live(home: str, url: str, what: str) -> None:
     ctx = hermes.context("hermes_tool_goals")
     try:
         if what == "make":
-            session = await hermes.runtime.sessions.take_up(origin="cli")
+            session = (await hermes.runtime.sessions.take("", "cli", hermes.runtime.owner)).session
             await hermes.slash(f"/goal Act | check: test $(wc -l < acts) -ge {ROUNDS} | turns: 30", session)
             return
         (goal,) = await goals_of(ctx).list()

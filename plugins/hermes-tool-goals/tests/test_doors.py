@@ -140,7 +140,7 @@ async def test_a_loop_ends_with_the_terminal_that_it_was_set_in_and_a_goal_does_
 async def test_what_runs_beside_a_conversation_shows_it_and_stops_it(house):
     one = house(**OFF)
     jobs = Pursued(one.ctx)
-    session = await one.hermes.runtime.sessions.take_up(origin="cli")
+    session = (await one.hermes.runtime.sessions.take("", "cli", one.hermes.runtime.owner)).session
     assert not await jobs.running(session)
     one.session = session
     await one.type("/goal Write a poem | turns: 7")
@@ -186,7 +186,7 @@ async def test_who_may_not_have_the_models_of_reports_is_told_by_a_message(house
 
 async def test_a_program_with_a_key_of_the_owner_sets_questions_and_no_commands(house):
     one = house(**OFF)
-    session = await one.hermes.runtime.sessions.take_up(origin="api")
+    session = (await one.hermes.runtime.sessions.take("", "api", one.hermes.runtime.owner)).session
     there = Door(one.ctx, session, "api", admin=False)
     with pytest.raises(UserError, match="Only whose Hermes this is"):
         await set_goal(there, parse("Make it | check: test -e made"))
@@ -224,7 +224,7 @@ async def test_a_goal_gives_its_turns_no_more_than_its_session_has(house):
     from hermes_tool_goals.pursuing import _bounds
 
     one = house(**OFF)
-    session = await one.hermes.runtime.sessions.take_up(origin="cli")
+    session = (await one.hermes.runtime.sessions.take("", "cli", one.hermes.runtime.owner)).session
     own = TurnBounds(tools=["files"], never=(Effect.SEND,), mode="ask", grants=("terminal(*)",), money=0.5)
     there = Door(one.ctx, evolve(session, bounds=own), "terminal")
     goal = await set_goal(there, parse("Write a poem | money: 2"))

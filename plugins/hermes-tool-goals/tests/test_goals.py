@@ -221,7 +221,7 @@ async def test_a_turn_that_fails_is_tried_again_and_pauses_after_the_third(house
 
 async def test_what_a_person_says_comes_first(house):
     one = house("Hello.", "One.", judge=[verdict("done")], **OFF)
-    session = await one.hermes.runtime.sessions.take_up(origin="cli")
+    session = (await one.hermes.runtime.sessions.take("", "cli", one.hermes.runtime.owner)).session
     one.session = session
     await one.hermes.runtime.turns.queue(session.id, "Say hello.", origin="cli")
     await one.type("/goal Write a poem")

@@ -1,11 +1,11 @@
 """The tool feed: a line for each call, its live output while it runs, and the start of its result."""
 
 from hermes_core.types import Called, Progress, Returned
-from hermes_platform_cli.clean import Cleaner, clean
 from hermes_platform_cli.config import Config
 from hermes_platform_cli.screen import DIM, RESET
 from hermes_platform_cli.width import cells, clip, last_rows
 from hermes_platform_cli.words import call_detail, duration, text_of
+from hermes_platform_kit.clean import Cleaner, clean
 
 __all__ = ["Feed"]
 

@@ -8,7 +8,7 @@ from prompt_toolkit.input import Input, create_input
 from prompt_toolkit.key_binding import KeyPress
 from prompt_toolkit.keys import Keys
 
-from hermes_platform_cli.clean import clean
+from hermes_platform_kit.clean import clean
 
 __all__ = ["Draft"]
 

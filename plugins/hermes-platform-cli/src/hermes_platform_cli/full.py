@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 from hermes_core.kinds import Console
 from hermes_core.types import Event, Message, Question, Verdict
-from hermes_platform_cli.asking import lines_of, outcome_line, verdict_of
-from hermes_platform_cli.clean import clean
 from hermes_platform_cli.config import LEAVING, Config
 from hermes_platform_cli.screen import DIM, RESET, Screen
 from hermes_platform_cli.streams import Sink, Streams
 from hermes_platform_cli.tty import Tty
 from hermes_platform_cli.view import TurnView
 from hermes_platform_cli.width import cells, clip, wrap
+from hermes_platform_kit.asking import lines_of, outcome_line, verdict_of
+from hermes_platform_kit.clean import clean
 
 if TYPE_CHECKING:
     from prompt_toolkit.input import Input

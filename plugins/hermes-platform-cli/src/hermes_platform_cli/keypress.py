@@ -11,7 +11,7 @@ from prompt_toolkit.layout import FormattedTextControl, Layout, Window
 from prompt_toolkit.output import Output, create_output
 
 from hermes_core.types import Question
-from hermes_platform_cli.asking import Instead, choice_of, keys_of
+from hermes_platform_kit.asking import Instead, choice_of, keys_of
 
 __all__ = ["answer"]
 

@@ -17,11 +17,11 @@ from hermes_core.types import (
     Started,
     Verdict,
 )
-from hermes_platform_cli.asking import choice_of, lines_of, verdict_of
-from hermes_platform_cli.clean import Cleaner, clean
 from hermes_platform_cli.config import Config
 from hermes_platform_cli.streams import Lines, Sink, Streams, is_terminal
 from hermes_platform_cli.words import call_detail, duration, shown_text, text_of, usage_line
+from hermes_platform_kit.asking import choice_of, lines_of, verdict_of
+from hermes_platform_kit.clean import Cleaner, clean
 
 __all__ = ["Plain"]
 

@@ -182,7 +182,7 @@ class Cli(Platform):
         return self._face
 
     def _envelope(self, text: str) -> Envelope:
-        from hermes_platform_cli.clean import whole
+        from hermes_platform_kit.clean import whole
 
         said = Message(role="user", parts=(Text(text=whole(text)),))
         return Envelope(

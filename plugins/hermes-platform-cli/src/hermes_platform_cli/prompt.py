@@ -18,10 +18,10 @@ from prompt_toolkit.output import ColorDepth, Output
 from prompt_toolkit.styles import Style
 
 from hermes_core.types import Choice, SlashCommand
-from hermes_platform_cli.clean import clean
 from hermes_platform_cli.config import LEAVING, Config
 from hermes_platform_cli.history import LineHistory
 from hermes_platform_cli.pastes import Pastes
+from hermes_platform_kit.clean import clean
 
 __all__ = ["Prompt", "Withdrawn"]
 

@@ -79,7 +79,7 @@ class Tty:
         with contextlib.suppress(OSError):
             while len(data) < 65536 and select.select([self._fd], [], [], 0)[0] and (some := os.read(self._fd, 4096)):
                 data += some
-        from hermes_platform_cli.clean import clean
+        from hermes_platform_kit.clean import clean
 
         return clean(data.decode(errors="replace").replace("\r", "\n"))
 

@@ -23,11 +23,11 @@ from hermes_core.types import (
 )
 from hermes_platform_cli.blocks import Block, Blocks, Lines
 from hermes_platform_cli.calls import Feed
-from hermes_platform_cli.clean import Cleaner, clean
 from hermes_platform_cli.config import Config
 from hermes_platform_cli.screen import DIM, RESET, Screen
 from hermes_platform_cli.width import clip_start, last_rows, wrap
 from hermes_platform_cli.words import duration, shown_text, usage_line
+from hermes_platform_kit.clean import Cleaner, clean
 
 if TYPE_CHECKING:
     from hermes_platform_cli.markdown import Renderer

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 
 from hermes_core.types import JSON, Blob, Message, Part, Text, ToolCall, Usage
-from hermes_platform_cli.clean import clean, exact
+from hermes_platform_kit.clean import clean, exact
 
 __all__ = ["call_detail", "duration", "shown_text", "text_of", "usage_line"]
 

@@ -22,7 +22,7 @@ async def work(hermes, scripted, tmp_path):
     open_too = [str(tmp_path / "reports"), str(tmp_path / "home")]
     hermes.configure({"terminal.backend": "local", "terminal.cwd": str(folder), "gateway.media_max_mb": 1})
     hermes.configure({"gateway.media_folders": open_too})
-    await hermes.runtime.sessions.take_up("s", origin="far")
+    await hermes.runtime.sessions.take("s", "far", hermes.runtime.owner)
     return folder
 
 
@@ -132,7 +132,7 @@ async def test_in_another_place_its_own_files_are_meant(hermes, scripted, tmp_pa
     """Where tools work on another machine, or in a container, a path is one of there."""
     hermes.tmp_plugin(scripted())
     hermes.workspace.__init__({"/there/a.txt": b"of there"})
-    await hermes.runtime.sessions.take_up("s", origin="far")
+    await hermes.runtime.sessions.take("s", "far", hermes.runtime.owner)
     (tmp_path / "a.txt").write_text("of here")
     message = await with_files(context_of(hermes), "s", Principal(), f"MEDIA:/there/a.txt MEDIA:{tmp_path}/a.txt")
     [text, blob] = message.parts

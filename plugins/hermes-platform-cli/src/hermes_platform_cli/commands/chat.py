@@ -2,24 +2,22 @@
 
 import asyncio
 import contextlib
-import os
 import sys
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from functools import partial
 
 import click
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import UnknownName, UserError
-from hermes_core.types import Ended, Envelope, Event, Failed, Message, Started, Text, TurnOrder
-from hermes_platform_cli.commands.leaving import Leaving, way_back
-from hermes_platform_cli.commands.shown import Answers, stdout_for_answers
+from hermes_core.types import Event, Failed
+from hermes_platform_cli.commands.leaving import Leaving
+from hermes_platform_kit.answers import Answers, stdout_for_answers
+from hermes_platform_kit.one_turn import OneTurn, Turn, said
 
 __all__ = ["make_chat"]
 
-_MENDABLE = ("user_error", "config_error", "unknown_name", "busy")  # kinds of Failed that the person can fix
 _LOOK = 0.3  # seconds between two looks at a session that is busy
-_PLUGINS = {"plugin_error", "load_error", "manifest_error", "incompatible", "contract_error", "not_permitted"}
 
 
 def make_chat(ctx: PluginContext) -> click.Command:
@@ -86,42 +84,26 @@ async def _apart(ctx: PluginContext, *, named: bool) -> contextlib.AbstractConte
     return worktree()
 
 
-async def _answer(
-    ctx: PluginContext,
-    turn_in: Callable[[str], AsyncGenerator[Event, None]],
-    session: str,
-    answers: Answers,
-    as_json: bool,
-    quiet: bool,
-) -> int:
-    """Print one turn; the exit status. What was said of an answer that does not come to its end is printed, too."""
-    show, status = answers.json if as_json else answers.answer if quiet else answers.verbose, 0
+async def _answer(ctx: PluginContext, turn_in: Turn, session: str, answers: Answers, as_json: bool, quiet: bool) -> int:
+    """Print one turn; the exit status."""
     async with Leaving(ctx) as leaving:
-        try:
-            if session:
-                await _finish_interrupted(ctx, session, answers, as_json)
-            async with contextlib.aclosing(turn_in(session)) as turn:
-                async for event in turn:
-                    show(event)
-                    session = event.session_id if isinstance(event, Started) else session
-                    if isinstance(event, Failed):
-                        status = 2 if event.kind in _MENDABLE else 3 if event.kind in _PLUGINS else 1
-                    elif isinstance(event, Ended):
-                        status = 130 if event.reason == "interrupted" else status
-                        ctx.host.end_soon(status, partial(_tell_notices, ctx))
-        except asyncio.CancelledError:
-            with contextlib.suppress(OSError):  # the terminal may be gone
-                if quiet and not as_json:
-                    answers.cut()
-                click.echo(way_back(ctx.program, [session] if session else [], cut=leaving.caught), err=True)
-            raise
+        turn = OneTurn(
+            ctx,
+            answers,
+            as_json=as_json,
+            quiet=quiet,
+            ended=lambda status: ctx.host.end_soon(status, partial(_tell_notices, ctx)),
+            left=lambda: leaving.caught,
+        )
+        status = await turn.print(session, turn_in)
     leaving.end()
     click.get_current_context().call_on_close(partial(_tell_notices, ctx))  # plugins hear of the end, too
     return status
 
 
 def _turn(ctx: PluginContext, text: str, session: str) -> AsyncGenerator[Event, None]:
-    return ctx.turns.run(_said(ctx, text, session), order=TurnOrder(session=session))
+    envelope, order = said(ctx, text, session)
+    return ctx.turns.run(envelope, order=order)
 
 
 async def _waiting(ctx: PluginContext, text: str, session: str) -> AsyncGenerator[Event, None]:
@@ -142,35 +124,6 @@ async def _free(ctx: PluginContext, session: str) -> None:
         if not session or not await ctx.turns.busy(session):
             return
         await asyncio.sleep(_LOOK)
-
-
-def _said(ctx: PluginContext, text: str, session: str) -> Envelope:
-    message, event = Message(role="user", parts=(Text(text=text),)), os.urandom(16).hex()
-    return Envelope(
-        platform="oneshot", account="", event_id=event, chat=session, sender=ctx.owner.person, message=message
-    )
-
-
-async def _finish_interrupted(ctx: PluginContext, session: str, answers: Answers, as_json: bool) -> None:
-    """Finish first what was cut off; only what was asked for now is answered on stdout."""
-    more = True
-    while more:
-        more = False
-        async with contextlib.aclosing(ctx.turns.resume(session)) as turn:
-            async for event in turn:
-                if isinstance(event, Ended):
-                    more = bool(event.turn_id)  # what could not even begin is not tried again
-                if as_json:
-                    answers.json(event)
-                else:
-                    _tell_finished(event, answers)
-
-
-def _tell_finished(event: Event, answers: Answers) -> None:
-    if isinstance(event, Ended) and event.answer:
-        click.echo(f"The turn that was interrupted is finished now:\n{event.answer}\n", err=True)
-    elif isinstance(event, Failed):
-        answers.answer(event)
 
 
 def _tell_notices(ctx: PluginContext) -> None:

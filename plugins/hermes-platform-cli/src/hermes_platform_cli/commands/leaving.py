@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import signal
-from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, Self
 
@@ -12,7 +11,7 @@ import click
 from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError
 
-__all__ = ["Leaving", "way_back"]
+__all__ = ["Leaving"]
 
 _ASKED = (signal.SIGTERM, signal.SIGHUP)
 _STATUS = 130  # what a command that was interrupted ends with
@@ -78,12 +77,3 @@ class Leaving:
             return False
         self._work.uncancel()
         return True
-
-
-def way_back(program: str, sessions: Sequence[str], *, cut: bool) -> str:
-    """How to go on with what is left; ``cut`` says that a turn was not finished. Empty where nothing was said."""
-    if not sessions:
-        return ""
-    ways = [f"{program} -r {session}" for session in sessions]
-    first = f"{program} -c, or {ways[0]}" if len(ways) == 1 else ", ".join(ways)
-    return f"{'Not finished. Finish it' if cut else 'Go on'}: {first}"

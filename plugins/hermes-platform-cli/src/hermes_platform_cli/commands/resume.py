@@ -7,7 +7,7 @@ import click
 from hermes_core.context import PluginContext
 from hermes_core.types import Ended, Failed
 from hermes_platform_cli.commands.leaving import Leaving
-from hermes_platform_cli.commands.shown import Answers
+from hermes_platform_kit.answers import Answers
 from hermes_tables.tables import emit, json_option
 
 __all__ = ["make_resume"]

@@ -1,5 +1,6 @@
 """``hermes status``: who would answer here, what needs a yes, and what bounds commands."""
 
+import asyncio
 import json
 import os
 import shlex
@@ -57,8 +58,20 @@ async def status_of(ctx: PluginContext) -> dict[str, object]:
         "backend": name if place else f"{name}, which is not installed",
         "wall": wall.name if wall else "said when a place is opened: /status in a conversation",
         "missing": list(wall.missing) if wall else [],
+        "host": await asyncio.to_thread(_host, ctx),
         "better": [shlex.join(words) for words in wall.better] if wall else [],
     }
+
+
+def _host(ctx: PluginContext) -> str:
+    """Whether a program that stays up answers the terminals of this home."""
+    from hermes_front.wire import connect, place_of
+
+    connection = connect(place_of(str(ctx.paths.home)), 0.5)
+    if connection is None:
+        return "none runs"
+    connection.close()
+    return f"runs; see: {ctx.program} host status"
 
 
 async def _folder(ctx: PluginContext, place: BackendRow | None) -> str:

@@ -22,8 +22,9 @@ class Terminal(ConsoleDriver):
 
     async def serve(self, platform: Platform, session: str, require: Callable[[str, str], None]) -> None:
         """See ConsoleDriver."""
-        from hermes_platform_cli.commands.leaving import Leaving, way_back
+        from hermes_platform_cli.commands.leaving import Leaving
         from hermes_platform_cli.console.session import ConsoleSession
+        from hermes_platform_kit.one_turn import way_back
 
         console = ConsoleSession(self._ctx, platform, session=session, require=require)
         async with Leaving(self._ctx) as leaving:

@@ -16,11 +16,15 @@ __all__ = ["Answers", "event_json", "stdout_for_answers"]
 
 
 class Answers:
-    """Prints turns to ``out``, which is stdout where nothing else is said."""
+    """Prints turns to ``out``, and all else to ``err``: stdout and stderr where nothing else is said."""
 
-    def __init__(self, out: TextIO | None = None) -> None:
-        self._out = out or sys.stdout
+    def __init__(self, out: TextIO | None = None, err: TextIO | None = None) -> None:
+        self._out, self._err = out or sys.stdout, err
         self._begun = ""  # of the answer that comes, what was said so far
+
+    def tell(self, text: str) -> None:
+        """Print a line that is no answer."""
+        click.echo(text, file=self._err, err=True)
 
     def cut(self) -> None:
         """Print what was said so far of an answer that does not come to its end."""
@@ -36,11 +40,11 @@ class Answers:
         if isinstance(event, Ended) and event.answer:
             self._say(event.answer if event.answer.endswith("\n") else f"{event.answer}\n")
             if event.note:
-                click.echo(event.note, err=True)
+                self.tell(event.note)
         elif isinstance(event, Noticed):
-            click.echo(event.text, err=True)
+            self.tell(event.text)
         elif isinstance(event, Failed):
-            click.echo(f"{event.text}\n{event.hint}".strip(), err=True)
+            self.tell(f"{event.text}\n{event.hint}".strip())
 
     def verbose(self, event: Event) -> None:
         """Print the text as it comes, and what happens meanwhile on stderr."""
@@ -48,13 +52,13 @@ class Answers:
             self._say(event.text)
         elif isinstance(event, Called):
             arguments = json.dumps(event.call.arguments, ensure_ascii=False)
-            click.echo(f"  ┊ {event.call.name} {arguments[:160]}", err=True)
+            self.tell(f"  ┊ {event.call.name} {arguments[:160]}")
         elif isinstance(event, Returned):
             mark = "✗" if event.result.failed else "✓"
-            click.echo(f"  ┊ {event.call.name} {mark} {event.seconds:.1f}s", err=True)
+            self.tell(f"  ┊ {event.call.name} {mark} {event.seconds:.1f}s")
         elif isinstance(event, Ended) and event.answer:
             self._say("\n")
-            click.echo(f"{event.note}\nsession {event.session_id}".strip(), err=True)
+            self.tell(f"{event.note}\nsession {event.session_id}".strip())
         else:
             self.answer(event)
 
@@ -64,7 +68,7 @@ class Answers:
 
     def _say(self, text: str) -> None:
         if self._out.isatty():  # a page that a model repeats must not drive the terminal
-            from hermes_platform_cli.clean import clean
+            from hermes_platform_kit.clean import clean
 
             text = clean(text)
         self._out.write(text)

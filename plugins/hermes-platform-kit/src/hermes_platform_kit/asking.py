@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from hermes_core.types import Question, Verdict
-from hermes_platform_cli.clean import clean, exact
+from hermes_platform_kit.clean import clean, exact
 
 __all__ = ["Instead", "choice_of", "keys_of", "lines_of", "outcome_line", "verdict_of"]
 

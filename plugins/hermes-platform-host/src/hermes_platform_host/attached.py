@@ -1,0 +1,177 @@
+"""``hermes attach``: a terminal that looks on, writes and answers in a session of this host."""
+
+import asyncio
+import contextlib
+import os
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any
+
+from hermes_core.context import PluginContext
+from hermes_core.errors import HermesError, UnknownName
+from hermes_core.patterns import pattern
+from hermes_core.types import Ended, Envelope, Message, Question, Session, Text, TurnOrder, Verdict
+from hermes_platform_host.config import Config
+from hermes_platform_host.one_shot import folder_for
+from hermes_platform_host.rooms import Queue, Room, Rooms
+from hermes_platform_host.screens import Screen
+from hermes_platform_kit.asking import choice_of, lines_of, outcome_line, verdict_of
+from hermes_platform_kit.clean import clean
+
+__all__ = ["attached"]
+
+_COMMAND = pattern(r"/[a-z][a-z0-9-]*")
+_OVER = "It is asked no longer: it was answered elsewhere, or the turn ended."
+_ORIGIN = "cli"  # what begins here is a conversation of a terminal
+
+
+async def attached(
+    ctx: PluginContext, rooms: Rooms, screen: Screen, frames: AsyncIterator[Mapping[str, Any]], cwd: str
+) -> None:
+    """Let a terminal take part in a session until it leaves. What runs goes on."""
+    told = await anext(frames, None)
+    if told is None:
+        return
+    try:
+        session = await _session(ctx, rooms, str(told.get("session") or ""), cwd)
+    except HermesError as error:
+        screen.answers.tell(ctx.masks.text(str(error)))
+        screen.send(x=2)
+        return
+    screen.send(s=session.id)
+    await _greet(ctx, screen, session)
+    room = rooms.room(session.id)
+    seat, queue = _Seat(ctx, room, screen), room.enter()
+    try:
+        await seat.catch_up()
+        showing = asyncio.create_task(seat.show(queue))
+        try:
+            await seat.hear(frames)
+        finally:
+            showing.cancel()
+    finally:
+        room.leave(queue)
+    screen.send(x=0)
+
+
+async def _session(ctx: PluginContext, rooms: Rooms, words: str, cwd: str) -> Session:
+    """What a terminal means: the session it names, else one here in which something runs or somebody is.
+
+    Else the last one, else a new one.
+    """
+    if not words and (there := rooms.playing() or rooms.needed()):
+        return await ctx.turns.take_up(there[-1])
+    try:
+        return await ctx.sessions.find(ctx.owner, words or "latest")
+    except UnknownName:
+        if words and words != "latest":
+            raise
+        return await ctx.turns.take_up(origin=_ORIGIN, folder=folder_for(ctx, cwd))
+
+
+async def _greet(ctx: PluginContext, screen: Screen, session: Session) -> None:
+    """Show what was said before."""
+    screen.answers.tell(f"session {session.id}{f': {clean(session.title)}' if session.title else ''}")
+    past: Sequence[Message] = ()
+    with contextlib.suppress(UnknownName):  # nothing was said in it yet
+        past = await ctx.sessions.past(ctx.owner, session.id)
+    for message in past[-most:] if (most := (ctx.config or Config()).shown) else ():
+        text = "".join(part.text for part in message.parts if isinstance(part, Text)).strip()
+        if text and message.role == "user":
+            screen.answers.tell(f"› {clean(text)}")
+        elif text and message.role == "assistant":
+            screen.send(o=f"{clean(text)}\n")
+
+
+class _Seat:
+    """One terminal in a room."""
+
+    def __init__(self, ctx: PluginContext, room: Room, screen: Screen) -> None:
+        self._ctx, self._room, self._screen = ctx, room, screen
+        self._tell = screen.answers.tell
+
+    async def catch_up(self) -> None:
+        """Show what is being said, and what is asked; let go on what a death cut off, as ``-r`` does."""
+        for event in self._room.past:
+            self._screen.answers.verbose(event)
+        for question, _ in self._room.questions.values():
+            self._ask(question)
+        if not self._room.playing and not await self._ctx.turns.busy(self._room.session):
+            self._room.play(*self._left_over())
+
+    async def show(self, queue: Queue) -> None:
+        """Show what happens in the room."""
+        while True:
+            one = await queue.get()
+            if isinstance(one, dict):
+                if isinstance(question := one.get("ask"), Question):
+                    self._ask(question)
+                elif isinstance(question := one.get("settled"), Question):
+                    verdict = one.get("verdict")
+                    how = outcome_line(question, verdict) if isinstance(verdict, Verdict) else _OVER
+                    self._tell(how)
+                    self._screen.send(settled=question.id, how=how)
+                elif (line := one.get("said")) and one.get("by") is not self:
+                    self._tell(f"› {clean(str(line))}")
+            elif one is not None:
+                self._screen.answers.verbose(one)  # type: ignore[arg-type]  # what is no mapping is an event
+                if isinstance(one, Ended) and one.reason == "interrupted":
+                    self._tell("Interrupted.")
+
+    def _ask(self, question: Question) -> None:
+        self._tell("\n".join(lines_of(question)))
+        self._screen.send(ask=question.id)
+
+    async def hear(self, frames: AsyncIterator[Mapping[str, Any]]) -> None:
+        """Do what the person wants, until they leave."""
+        async for told in frames:
+            try:
+                if isinstance(text := told.get("say"), str) and text.strip():
+                    await self._said(text)
+                elif told.get("interrupt"):
+                    await self._ctx.turns.interrupt(self._room.session)
+                elif told.get("leave"):
+                    if told.get("wait"):  # nobody types there: what was written is to be answered
+                        await self._room.rest()
+                        await asyncio.sleep(0)
+                    return
+            except HermesError as error:
+                self._tell(self._ctx.masks.text(str(error)))
+
+    async def _said(self, text: str) -> None:
+        """Take a line as the answer to what is asked, else as a message."""
+        if self._room.questions:
+            question, _ = next(iter(self._room.questions.values()))
+            choice = text.strip() if question.kind == "text" else choice_of(question, text.strip())
+            if choice is None and question.kind == "choice":
+                choice = text.strip()  # in their own words
+            if choice is None:
+                self._tell(f"That is none of: {', '.join(question.choices)}")
+            elif not self._room.answer(
+                question.id, verdict_of(question, choice, f"{self._ctx.owner.person}, attached")
+            ):
+                self._tell("Somebody was faster.")
+            return
+        if _COMMAND.fullmatch(text.partition(" ")[0].strip()):
+            go_on = f"{self._ctx.program} -r {self._room.session}"
+            self._tell(f"Slash commands work in a conversation of its own: {go_on}. Here Ctrl+C stops, Ctrl+D leaves.")
+            return
+        self._room.tell({"said": text, "by": self})
+        envelope = self._envelope(text)
+        if await self._ctx.turns.busy(self._room.session):
+            await self._ctx.turns.steer(self._room.session, envelope)
+            self._tell("(It is told with the next result, or after the turn.)")
+            self._room.play(*self._left_over())  # the turn may have ended by now
+            return
+        order = TurnOrder(session=self._room.session)
+        self._room.play(self._ctx.turns.run(envelope, order=order, ask=self._room.ask), *self._left_over())
+
+    def _left_over(self) -> list[Any]:
+        """What a death cut off, and what was said too late for the turn before."""
+        return [self._ctx.turns.resume(self._room.session, ask=self._room.ask) for _ in range(2)]
+
+    def _envelope(self, text: str) -> Envelope:
+        message, event = Message(role="user", parts=(Text(text=text),)), os.urandom(16).hex()
+        person = self._ctx.owner.person
+        return Envelope(
+            platform=_ORIGIN, account="", event_id=event, chat=self._room.session, sender=person, message=message
+        )

@@ -1,0 +1,222 @@
+"""Sessions whose turns run on this host: all who look on see the same, and the first answer is the answer."""
+
+import asyncio
+import contextlib
+from collections import deque
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from typing import Any
+
+from hermes_core.context import PluginContext
+from hermes_core.environment import caller
+from hermes_core.errors import HermesError
+from hermes_core.types import Called, Ended, Event, Failed, Message, Noticed, Question, Returned, Said, Text, Verdict
+from hermes_platform_kit.asking import lines_of
+
+__all__ = ["Room", "Rooms"]
+
+_SHOWN = Said | Called | Returned | Noticed | Failed
+_ALONE = 30  # seconds in which a screen that is there has a question for itself
+_MOST = 20_000  # events of a running turn that whoever comes later is shown
+
+Queue = asyncio.Queue["Event | Mapping[str, Any] | None"]
+
+
+class Room:
+    """One session. ``past`` is what its running turn showed so far, ``questions`` what is asked now.
+
+    One that is ``passing`` holds nothing once nobody is in it, as where a program answers and ends: neither a place for
+    commands nor what they left running.
+    """
+
+    def __init__(self, ctx: PluginContext, session: str) -> None:
+        self._ctx, self.session, self.passing = ctx, session, False
+        self.past: list[Event] = []
+        self.questions: dict[str, tuple[Question, asyncio.Future[Verdict]]] = {}
+        self._listeners: set[Queue] = set()
+        self.task: asyncio.Task[None] | None = None  # what plays
+        self._next: deque[tuple[Mapping[str, str] | None, AsyncGenerator[Event, None]]] = deque()
+
+    @property
+    def playing(self) -> bool:
+        """Whether a turn runs here that this host began for a terminal."""
+        return self.task is not None
+
+    @property
+    def needed(self) -> bool:
+        """Whether anybody is in it."""
+        return self.playing or bool(self._listeners)
+
+    def enter(self) -> Queue:
+        """Be told of all that happens from now on: events, and questions as they are opened and settled."""
+        queue: Queue = asyncio.Queue()
+        self._listeners.add(queue)
+        return queue
+
+    def leave(self, queue: Queue) -> None:
+        """Be told no more. What runs goes on."""
+        self._listeners.discard(queue)
+        if self.passing and not self.needed:
+            self.play()  # which lets go of it
+
+    def play(self, *turns: AsyncGenerator[Event, None]) -> None:
+        """Play turns to their end, one after another and after what plays, whoever looks on or leaves.
+
+        Each has the environment of whoever asks for it here.
+        """
+        self._next.extend((caller.get(), turn) for turn in turns)
+        if not self.task:
+            self.task = asyncio.create_task(self._play())
+
+    async def shown(self, turn: AsyncGenerator[Event, None]) -> AsyncGenerator[Event, None]:
+        """Play a turn, and yield what it says as long as somebody wants to hear it. Raises what it raises."""
+        queue: asyncio.Queue[Event | HermesError | None] = asyncio.Queue()
+
+        async def heard() -> AsyncGenerator[Event, None]:
+            try:
+                async with contextlib.aclosing(turn) as events:
+                    async for event in events:
+                        queue.put_nowait(event)
+                        yield event
+            except HermesError as error:
+                queue.put_nowait(error)
+                raise
+            finally:
+                queue.put_nowait(None)
+
+        self.play(heard())
+        while (one := await queue.get()) is not None:
+            if isinstance(one, HermesError):
+                raise one
+            yield one
+
+    async def rest_of(self) -> AsyncGenerator[Event, None]:
+        """Yield what is said from now on until nothing plays."""
+        queue = self.enter()
+        try:
+            while self.task and (one := await queue.get()) is not None:
+                if not isinstance(one, dict):
+                    yield one  # type: ignore[misc]  # what is no mapping is an event
+        finally:
+            self.leave(queue)
+
+    async def stop(self) -> None:
+        """Interrupt what plays, and wait for its end."""
+        if playing := self.task:
+            await self._ctx.turns.interrupt(self.session)
+            await asyncio.wait({playing})
+
+    async def rest(self) -> None:
+        """Wait until nothing plays."""
+        while playing := self.task:
+            await asyncio.wait({playing})
+
+    async def _play(self) -> None:
+        try:
+            held = True
+            while self._next or held:
+                while self._next:
+                    env, turn = self._next.popleft()
+                    caller.set(env)
+                    await self._follow(turn)
+                    held = True
+                if held and self.passing and not self._listeners:
+                    await self._ctx.host.turns.let_go(self.session)
+                held = False
+        finally:
+            self.task, self.past = None, []
+            self.tell(None)
+
+    async def _follow(self, turn: AsyncGenerator[Event, None]) -> None:
+        try:
+            async with contextlib.aclosing(turn) as events:
+                async for event in events:
+                    self._keep(event)
+                    self.tell(event)
+        except HermesError as error:  # it could not even begin
+            self.tell(Failed(kind="failed", text=self._ctx.masks.text(str(error))))
+
+    def _keep(self, event: Event) -> None:
+        last = self.past[-1] if self.past else None
+        if isinstance(event, Said) and isinstance(last, Said):
+            self.past[-1] = Said(text=last.text + event.text)
+        elif isinstance(event, Ended):
+            self.past = []
+        elif isinstance(event, _SHOWN) and len(self.past) < _MOST:
+            self.past.append(event)
+
+    def tell(self, one: "Event | Mapping[str, Any] | None") -> None:
+        """Let all who are here know of something; None: nothing plays any more."""
+        for queue in self._listeners:
+            queue.put_nowait(one)
+
+    # --- questions --------------------------------------------------------------------------------------------------
+
+    async def ask(self, question: Question) -> Verdict | None:
+        """Put a question to all who are here, or come while it is open; the first answer is the answer.
+
+        It is cancelled when it was answered elsewhere: in a chat, or by `hermes approvals`.
+        """
+        answer: asyncio.Future[Verdict] = asyncio.get_running_loop().create_future()
+        self.questions[question.id] = question, answer
+        self.tell({"ask": question})
+        telling = asyncio.create_task(self._tell_chats(question))
+        try:
+            return await answer
+        finally:
+            telling.cancel()
+            del self.questions[question.id]
+            self.tell(
+                {"settled": question, "verdict": answer.result() if answer.done() and not answer.cancelled() else None}
+            )
+
+    async def _tell_chats(self, question: Question) -> None:
+        """Tell the person's chats of a question for a yes that nobody at a screen answers; once."""
+        if question.kind != "approval":
+            return  # what is asked in words can be answered here alone
+        for _ in range(_ALONE):
+            if not self._listeners:
+                break
+            await asyncio.sleep(1)
+        words = [
+            *lines_of(question),
+            "",
+            f"Asked in session {self.session}. Answer: /approve {question.id}, or /deny {question.id}",
+        ]
+        # A model chose the words of what is asked.
+        message = Message(role="assistant", parts=(Text(text="\n".join(words)),), untrusted=True)
+        with contextlib.suppress(HermesError):  # no chat is known, or none can be reached
+            await self._ctx.messages.send(self._ctx.owner, "all", message, key=f"host:{question.id}")
+
+    def answer(self, question: str, verdict: Verdict) -> bool:
+        """Answer a question; False when somebody else was first."""
+        _, answer = self.questions.get(question, (None, None))
+        if answer is None or answer.done():
+            return False
+        answer.set_result(verdict)
+        return True
+
+
+class Rooms:
+    """All of them, by session."""
+
+    def __init__(self, ctx: PluginContext) -> None:
+        self._ctx = ctx
+        self._rooms: dict[str, Room] = {}
+
+    def room(self, session: str) -> Room:
+        """Return the room of a session."""
+        for name in [name for name, one in self._rooms.items() if not one.needed and name != session]:
+            del self._rooms[name]
+        return self._rooms.setdefault(session, Room(self._ctx, session))
+
+    def tasks(self) -> Sequence["asyncio.Task[None]"]:
+        """Return what plays, and what lets go of what played."""
+        return [one.task for one in self._rooms.values() if one.task]
+
+    def needed(self) -> Sequence[str]:
+        """Return the sessions in which anybody is, the latest last."""
+        return [name for name, one in self._rooms.items() if one.needed]
+
+    def playing(self) -> Sequence[str]:
+        """Return the sessions in which something runs, the latest last."""
+        return [name for name, one in self._rooms.items() if one.playing]

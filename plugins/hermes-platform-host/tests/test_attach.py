@@ -1,0 +1,149 @@
+"""``hermes attach``: several terminals in one session see the same, and whoever leaves ends nothing."""
+
+import asyncio
+import contextlib
+import json
+from typing import Any
+
+
+class Terminal:
+    """A terminal that is attached; what it shows is read as it comes."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self.process, self.shown = process, ""
+        self._reading = [asyncio.create_task(self._read(one)) for one in (process.stdout, process.stderr)]
+
+    async def _read(self, stream: Any) -> None:
+        while data := await stream.read(4096):
+            self.shown += data.decode()
+
+    async def until(self, words: str) -> None:
+        """Wait until it shows something."""
+        try:
+            async with asyncio.timeout(30):
+                while words not in self.shown:
+                    await asyncio.sleep(0.02)
+        except TimeoutError:
+            raise AssertionError(f"{words!r} is not in {self.shown!r}") from None
+
+    def write(self, line: str) -> None:
+        """Type a line."""
+        assert self.process.stdin
+        self.process.stdin.write(f"{line}\n".encode())
+
+    async def leave(self) -> int:
+        """End the input, as Ctrl+D does; the exit status."""
+        assert self.process.stdin
+        self.process.stdin.close()
+        with contextlib.suppress(ProcessLookupError):
+            await asyncio.wait_for(self.process.wait(), 30)
+        await asyncio.gather(*self._reading)
+        return self.process.returncode if self.process.returncode is not None else -1
+
+
+async def attach(house: Any, *words: str) -> Terminal:
+    """A terminal that is attached."""
+    return Terminal(await house.start("attach", *words, stdin=asyncio.subprocess.PIPE))
+
+
+async def test_two_see_the_same_and_the_first_answers(house: Any) -> None:
+    house.configure("policy: {mode: ask}\nbackends: {local: {wall: none}}\n")
+    await house.open()
+    assert (await house.hermes("-z", "when?"))[0] == 0
+    one = await attach(house)
+    await one.until("Nine o'clock.")
+    two = await attach(house)
+    await two.until("Nine o'clock.")
+    house.model.script = [house.calls("sudo true"), house.says("It is gone.")]
+    one.write("do it")
+    for terminal in (one, two):
+        await terminal.until("May this run?")
+        await terminal.until("sudo true")
+    assert "› do it" in two.shown
+    two.write("once")
+    for terminal in (one, two):
+        await terminal.until("Allowed: once.")
+        await terminal.until("It is gone.")
+    assert (await one.leave(), await two.leave()) == (0, 0)
+    assert (house.host.returncode) is None
+
+
+async def test_an_answer_from_elsewhere_settles_it_here(house: Any) -> None:
+    house.configure("policy: {mode: ask}\nbackends: {local: {wall: none}}\n")
+    await house.open()
+    one = await attach(house)
+    house.model.script = [house.calls("sudo true"), house.says("I leave it.")]
+    one.write("do it")
+    await one.until("May this run?")
+    status, out, _ = await house.hermes("approvals", "list", "--json")
+    assert status == 0
+    question = json.loads(out.splitlines()[0])["id"]
+    assert (await house.hermes("approvals", "deny", question))[0] == 0
+    await one.until("It is asked no longer")
+    await one.until("I leave it.")
+    assert await one.leave() == 0
+
+
+async def test_a_turn_is_taken_up_in_its_middle_and_goes_on_without_anybody(house: Any) -> None:
+    await house.open()
+    heard, go = asyncio.Event(), asyncio.Event()
+
+    async def slow(writer: asyncio.StreamWriter) -> None:
+        writer.write(house.begun("The train leaves "))
+        for _ in range(3):
+            writer.write(house.piece("to Oslo "))
+            await writer.drain()
+        heard.set()
+        await go.wait()
+        writer.write(house.ends("at nine."))
+        await writer.drain()
+
+    house.model.script = [slow]
+    asking = await house.start("-z", "when?")
+    await asyncio.wait_for(heard.wait(), 40)
+    one = await attach(house)
+    await one.until("The train")
+    one.process.kill()
+    two = await attach(house)
+    await two.until("The train")
+    go.set()
+    await two.until("at nine.")
+    assert await two.leave() == 0
+    out, _ = await asking.communicate()
+    assert (asking.returncode, out) == (0, b"The train leaves to Oslo to Oslo to Oslo at nine.\n")
+
+
+async def test_what_was_typed_meanwhile_is_heard(house: Any) -> None:
+    await house.open()
+    heard, go = asyncio.Event(), asyncio.Event()
+
+    async def slow(writer: asyncio.StreamWriter) -> None:
+        heard.set()
+        await go.wait()
+        writer.write(house.says("At nine."))
+        await writer.drain()
+
+    one = await attach(house)
+    await one.until("session ")
+    two = await attach(house)
+    await two.until(one.shown)  # where nobody named one, it is the one in which somebody is
+    assert await two.leave() == 0
+    house.model.script = [slow, house.says("To Oslo.")]
+    one.write("when?")
+    await asyncio.wait_for(heard.wait(), 40)
+    one.write("/new")
+    await one.until("Slash commands work in")
+    one.write("and where to?")
+    await one.until("It is told with the next result")
+    go.set()
+    await one.until("At nine.")
+    await one.until("To Oslo.")
+    assert await one.leave() == 0
+    assert house.asked()[-1] == "and where to?"
+
+
+async def test_without_a_host_it_says_what_to_do(house: Any) -> None:
+    status, _, told = await house.hermes("attach")
+    assert status == 2
+    assert "hermes host run" in told
+    assert "hermes -c" in told
