@@ -38,8 +38,7 @@ class Screen:
         self.began = time.perf_counter()
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
-            os.environ.update(env, TERM="xterm-256color", COLUMNS="120", LINES="40")
-            os.execv(command[0], list(command))
+            os.execve(command[0], list(command), {**env, "TERM": "xterm-256color", "COLUMNS": "120", "LINES": "40"})
         fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
         self.seen = b""
 
