@@ -35,7 +35,7 @@ def slash_command(ctx: PluginContext) -> SlashCommand:
         there = await Door.of(ctx, session).rows.list(session.owner.person)
         return [Choice(text=f"{verb} {one.name}") for one in there]
 
-    return SlashCommand(name="cron", run=run, options=options, confirm=_asked, at_once=True)
+    return SlashCommand(name="cron", run=run, options=options, confirm=_asked)
 
 
 def _asked(rest: str) -> str:

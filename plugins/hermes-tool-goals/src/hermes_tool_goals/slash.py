@@ -33,7 +33,7 @@ def slash_commands(ctx: PluginContext) -> Sequence[SlashCommand]:
         return [] if " " in rest.strip() else [Choice(text=one) for one in _VERBS]
 
     made = {"goal": goal, "loop": loop}
-    return [SlashCommand(name=name, run=run, options=options, at_once=True) for name, run in made.items()]
+    return [SlashCommand(name=name, run=run, options=options) for name, run in made.items()]
 
 
 def _door(ctx: PluginContext, session: Session) -> "Door":

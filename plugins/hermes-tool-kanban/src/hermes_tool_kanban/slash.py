@@ -39,7 +39,7 @@ def slash_command(ctx: PluginContext) -> SlashCommand:
         there = await door.rows.tasks.list((await door.board()).id)
         return [Choice(text=f"{verb} {one.id}", summary=one.title) for one in there[:50]]
 
-    return SlashCommand(name="kanban", run=run, options=options, confirm=_asked, at_once=True)
+    return SlashCommand(name="kanban", run=run, options=options, confirm=_asked)
 
 
 def _asked(rest: str) -> str:
