@@ -10,6 +10,7 @@ from hermes_core.errors import ProviderError, UserError
 from hermes_core.kinds import tool
 from hermes_core.testing import Call, Fail
 from hermes_core.types import Done, Effect, TextDelta, Usage, UsageDelta
+from hermes_tool_goals.service import Keeper
 from hermes_tool_goals.shared import goals_of, pursuer_of
 from hermes_tool_goals.values import QUOTED
 
@@ -31,6 +32,11 @@ async def test_a_model_that_lies_is_sent_on_until_the_check_passes(house):
     assert "turn 2 of 20" in one.asked[1]
     assert "`test -e made`: exit 1" in one.asked[1]
     one.model.check()
+    (told,) = await Keeper(one.ctx).happened(0.0, 10)
+    assert (told.name, told.title, told.when) == ("goal.done", "A goal is done", goal.changed)
+    assert (told.person, told.data["session"]) == (goal.person, goal.session)
+    assert "Make the file" in told.text
+    assert await Keeper(one.ctx).happened(goal.changed + 0.001, 10) == []
 
 
 @pytest.mark.parametrize(

@@ -153,9 +153,13 @@ async def test_a_task_is_done_and_told(house, box):
     session = await ctx.sessions.get(ctx.owner, run.session)
     assert session.origin == "kanban"
     assert session.cwd == str(ctx.paths.home / "workspace" / "kanban" / task.id)
-    await worked(ctx)
+    dispatcher = await worked(ctx)
     assert len(box.kept) == 1
     model.check()
+    (said,) = await dispatcher.happened(0.0, 10)
+    assert (said.name, said.title, said.person) == ("task.completed", f"The task {task.id} is done", ctx.owner.person)
+    assert said.text == "It is done."
+    assert await dispatcher.happened(said.when + 0.001, 10) == []
 
 
 async def test_who_comes_after_learns_what_came_before(house):

@@ -106,6 +106,13 @@ class Goals:
         return _goals(tx, sa.or_(goals.c.state == "active", goals.c.owed > 0))
 
     @unit(READ)
+    def reported(self, tx: TablesTransaction, since: float, most: int) -> Sequence[Goal]:
+        """Return the goals of which a look found since an instant that they are over or rest, the oldest look first."""
+        over = sa.and_(goals.c.state.in_(("done", "ended", "paused")), goals.c.reports > 0, goals.c.changed >= since)
+        own = [goals.c[name] for name in _OWN]
+        return [_goal(row) for row in tx.execute(sa.select(*own).where(over).order_by(goals.c.changed).limit(most))]
+
+    @unit(READ)
     def now(self, tx: TablesTransaction) -> float:
         """Return the time that all go by."""
         return tx.clock()

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from hermes_tool_goals.deciding import spent
 from hermes_tool_goals.grammar import shown_period
 from hermes_tool_goals.values import Evidence, Goal, Round, tag
+from hermes_tool_kit.telling import Happened
 
-__all__ = ["about", "began", "continuation", "evidence_lines", "first", "line", "reminder", "report"]
+__all__ = ["about", "began", "continuation", "evidence_lines", "first", "happening", "line", "reminder", "report"]
 
 _TOLD, _SHOWN = 3_000, 6  # characters of output that a model is told; lines of it that a person is shown
 _NAMES = {"command": "check", "file": "file", "ask": "question"}
@@ -83,6 +84,21 @@ def began(goal: Goal, number: int) -> str:
     what = "Loop" if goal.is_loop else "Goal"
     why = f": {goal.why.rstrip('.')}" if goal.why and number > 1 and not goal.is_loop else ""
     return f"{what}, turn {goal.used_turns + 1} of {goal.turns}{why}."
+
+
+def happening(goal: Goal) -> Happened:
+    """Return what other plugins may be told of a goal that is over, or rests; a loop has names of its own."""
+    what = "loop" if goal.is_loop else "goal"
+    title = {"done": f"A {what} is done", "ended": f"A {what} is over"}.get(goal.state, f"A {what} needs you")
+    return Happened(
+        name=f"{what}.{goal.state}",
+        about=f"{goal.id}/{goal.reports}",
+        when=goal.changed,
+        title=title,
+        person=goal.person,
+        data={"goal": goal.id, "session": goal.session, "state": goal.state, "turns": goal.used_turns},
+        text=f"{_short(goal.text)}\n{goal.why}".strip(),
+    )
 
 
 def line(goal: Goal) -> str:

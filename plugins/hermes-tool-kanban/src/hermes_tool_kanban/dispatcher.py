@@ -14,8 +14,9 @@ from hermes_tool_kanban.claims import Hands
 from hermes_tool_kanban.moving import CHANGED
 from hermes_tool_kanban.playing import TAKEN_AWAY, Player, config_of, is_used, store_of
 from hermes_tool_kanban.values import Run
-from hermes_tool_kanban.words import notice_of
+from hermes_tool_kanban.words import happening, notice_of
 from hermes_tool_kanban.workspaces import here
+from hermes_tool_kit.telling import Announces, Happened
 
 __all__ = ["Dispatcher"]
 
@@ -24,7 +25,7 @@ _PEEK = 1.0  # seconds between two glances at whether another process changed so
 _UNUSED = 5.0  # the same where there never was a board
 
 
-class Dispatcher(Service):
+class Dispatcher(Service, Announces):
     """Works on tasks while a gateway, a worker or ``hermes kanban daemon`` runs: on each machine of several.
 
     It is no reason to begin a gateway where there are no chats. What plays does not end when this is stopped: a host
@@ -198,6 +199,12 @@ class Dispatcher(Service):
             except UserError as error:  # the chat is not there: it is not told again and again
                 self.ctx.log.warning("nobody could be told of the task %s: %s", notice.task, error.text)
                 await rows.claims.told(notice.id, error.text)
+
+    async def happened(self, since: float, most: int) -> Sequence[Happened]:
+        """Return which tasks are done, blocked or wait for a review, of everybody."""
+        if not is_used(self.ctx):
+            return ()
+        return [happening(one) for one in await store_of(self.ctx).tasks.told(since, most)]
 
     async def status(self) -> str:
         """Say what is under way."""

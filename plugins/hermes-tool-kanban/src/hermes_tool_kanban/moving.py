@@ -13,13 +13,13 @@ from hermes_tool_kanban.schema import events, links, notices, runs, tasks
 from hermes_tool_kanban.values import PERSON, Task, check_move
 
 __all__ = [
-    "CHANGED", "LONGEST", "ancestors", "change", "close_run", "free_children", "happen", "move", "open_parents",
+    "CHANGED", "LONGEST", "TOLD", "ancestors", "change", "close_run", "free_children", "happen", "move", "open_parents",
     "release", "strand_children", "task_of", "tasks_where", "tell_about",
 ]  # fmt: skip
 
 CHANGED = "tasks"  # what is told when anything changed
 LONGEST = 100_000  # characters of one text that are kept
-_TOLD = frozenset({"completed", "blocked", "gave_up", "review"})
+TOLD = frozenset({"completed", "blocked", "gave_up", "review"})  # what people want to know
 
 
 def tasks_where(tx: TablesTransaction, *where: sa.ColumnElement[bool], limit: int = 0) -> list[Task]:
@@ -61,7 +61,7 @@ def move(tx: TablesTransaction, task: Task, status: str, event: str, text: str =
         values["started"] = now
     new = change(tx, task, status=status, **values)
     happen(tx, new, event, text)
-    if event in _TOLD and (event != "review" or new.options.reviewer == PERSON):
+    if event in TOLD and (event != "review" or new.options.reviewer == PERSON):
         tell_about(tx, new, event, text)
     return new
 

@@ -258,9 +258,13 @@ class Tasks:
         where += [events.c.board == board] if board else []
         where += [events.c.task == task] if task else []
         wanted = sa.select(events).where(*where).order_by(events.c.id.desc()).limit(limit)
-        found = [{name: row[name] for name in ("id", "board", "task", "kind", "text", "at")}
-                 for row in tx.execute(wanted)]  # fmt: skip
-        return [Happening(**row) for row in reversed(found)]
+        return [Happening(**row) for row in reversed(tx.execute(wanted))]
+
+    @unit(READ)
+    def told(self, tx: TablesTransaction, since: float, most: int) -> Sequence[Happening]:
+        """Return what people want to know of all boards since an instant, oldest first."""
+        wanted = sa.select(events).where(events.c.kind.in_(sorted(moving.TOLD)), events.c.at >= since)
+        return [Happening(**row) for row in tx.execute(wanted.order_by(events.c.id).limit(most))]
 
     @unit(READ)
     def runs(self, tx: TablesTransaction, task: str = "", board: str = "", limit: int = 100) -> Sequence[Run]:

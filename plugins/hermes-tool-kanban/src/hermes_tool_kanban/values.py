@@ -211,6 +211,7 @@ class Happening:
     id: int
     board: str
     task: str
+    person: str
     kind: str
     text: str
     at: float

@@ -8,8 +8,9 @@ from attrs import asdict
 
 from hermes_tool_kanban.briefing import cut
 from hermes_tool_kanban.values import Attachment, Comment, Happening, Run, Task
+from hermes_tool_kit.telling import Happened
 
-__all__ = ["about", "event_line", "flat", "line", "notice_of", "plain", "run_line", "stamp"]
+__all__ = ["about", "event_line", "flat", "happening", "line", "notice_of", "plain", "run_line", "stamp"]
 
 _LOUD = {
     "completed": "The task {id} is done",
@@ -47,6 +48,19 @@ def event_line(event: Happening) -> str:
     """Something that happened in a line."""
     said = flat(event.text)
     return f"{stamp(event.at)} · {event.task} · {event.kind}{f' · {said}' if said else ''}"
+
+
+def happening(event: Happening) -> Happened:
+    """Return what other plugins may be told of something that people want to know: ``task.completed`` and so on."""
+    return Happened(
+        name=f"task.{event.kind}",
+        about=str(event.id),
+        when=event.at,
+        title=_LOUD[event.kind].format(id=event.task),
+        person=event.person,
+        data={"task": event.task, "board": event.board},
+        text=event.text,
+    )
 
 
 def plain(task: Task) -> Mapping[str, Any]:
