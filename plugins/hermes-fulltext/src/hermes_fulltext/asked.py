@@ -58,10 +58,14 @@ class Term(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """What is looked for; ``time`` is when it was said, if that was named."""
+    """What is looked for; ``time`` is when it was said, if that was named.
+
+    ``row`` are two words or more as they stand in a row in the question, without what only asks at its ends.
+    """
 
     terms: tuple[Term, ...]
     time: Named | None = None
+    row: str = ""
 
 
 def asked(words: str, now: float) -> Asked:
@@ -84,7 +88,13 @@ def asked(words: str, now: float) -> Asked:
         (terms if says else aside).append(term)
     if not must and not terms:
         terms = [] if time else aside
-    return Asked((*must, *_chosen(terms)), time)
+    return Asked((*must, *_chosen(terms)), time, _row(rest))
+
+
+def _row(text: str) -> str:
+    words = [folded for word in text.split() if (folded := _EDGES.sub("", word).casefold())]
+    telling = [at for at, word in enumerate(words) if word not in FUNCTION_WORDS]
+    return " ".join(words[telling[0] : telling[-1] + 1]) if len(telling) > 1 else ""
 
 
 def _chosen(terms: list[Term]) -> list[Term]:

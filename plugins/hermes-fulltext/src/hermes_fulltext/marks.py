@@ -7,12 +7,13 @@ from functools import lru_cache
 from hermes_fulltext.asked import Term
 from hermes_fulltext.words import CJK, folded
 
-__all__ = ["Marks", "Span"]
+__all__ = ["Marks", "Span", "are_near", "mask_of"]
 
 Span = tuple[int, int, int]  # from, until, the number of the term
 _BEFORE, _AFTER = 60, 160
 _WORD = re.compile(r"[^\W_]+")
 _MOST = 400  # marks looked at
+_NEAR = 40  # characters that may stand between two terms that belong together
 _folded = lru_cache(maxsize=8192)(folded)
 
 
@@ -66,6 +67,28 @@ class Marks:
                 shown += f"{text[at:first]}>>>{text[first:last]}<<<"
                 at = last
         return " ".join((shown + text[at:end] + ("…" if end < len(text) else "")).split())
+
+
+def mask_of(spans: Sequence[Span]) -> int:
+    """Return a bit for each term that stands in a text."""
+    return sum(1 << number for number in {number for _, _, number in spans})
+
+
+def are_near(spans: Sequence[Span]) -> bool:
+    """Tell whether all the terms of a text stand near each other somewhere in it."""
+    wanted = len({number for _, _, number in spans})
+    if wanted < 2:
+        return True
+    for at, (_, last, _) in enumerate(spans):
+        seen, end = {spans[at][2]}, last
+        for first, until, number in spans[at + 1 : at + 12]:
+            if first - end > _NEAR:
+                break
+            seen.add(number)
+            end = until
+        if len(seen) == wanted:
+            return True
+    return False
 
 
 def _densest(spans: Sequence[Span]) -> int:

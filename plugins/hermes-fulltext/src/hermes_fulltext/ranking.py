@@ -13,21 +13,21 @@ from operator import attrgetter
 from typing import Any, NamedTuple, Protocol
 
 from hermes_fulltext.asked import Term, asked
-from hermes_fulltext.marks import Marks
+from hermes_fulltext.marks import Marks, Span, are_near, mask_of
 from hermes_fulltext.words import OWNER, cut_words
 
 __all__ = ["Among", "Found", "Source", "search"]
 
 _LIST = 320  # messages looked up of one word
 _ROUND, _ROUNDS = 36, 12  # messages that are read, and again where machines said most of them
+_ROW_ROUNDS = 4  # of these, where the words stand in a row in none yet that holds all of them
 _READ, _LONG = 6_000, 200_000  # characters of a message that are looked into, and of one with no word in these
 _TELLING = 0.4  # of what the rarest word says, a word must say to be looked up beside it
 _ANSWERED = 8  # messages after a question among which its answer is
 _ENOUGH = 12  # messages that hold all of the words: where two of them meet is not looked up any more
-_NEAR = 40  # characters that may stand between two terms that belong together
 # What a message is worth beside what its own terms say: for the question that it answers, what stands beside it, its
-# session, for terms that stand near each other. Then what makes it worth less.
-_ANSWERS, _BESIDE, _SESSION, _TOGETHER = 0.7, 0.3, 0.12, 0.08
+# session, for terms that stand near each other, and for words in a row as in the question. Then what makes it less.
+_ANSWERS, _BESIDE, _SESSION, _TOGETHER, _IN_A_ROW = 0.7, 0.3, 0.12, 0.08, 0.15
 _QUESTION, _MACHINE, _RESULT, _SCHEDULE, _IN_TIME, _OUT_OF_TIME = 0.85, 0.5, 0.9, 0.6, 1.6, 0.8
 _LIKELY, _NEWER = 0.7, 0.1  # of what is worth so much of the best, the newest is worth so much more than the oldest
 _REACH = 2  # how far what stands beside a message may be, in numbers of all messages
@@ -58,8 +58,8 @@ class Found:
         self.score, self.near, self.asks, self.answers = 0.0, False, False, 0
         self.text = ""
         self.kept: Any = None
-        self.tools, self.timely, self.snippet = False, False, ""
-        self.spans: list[tuple[int, int, int]] = []
+        self.tools, self.timely, self.in_a_row, self.snippet = False, False, False, ""
+        self.spans: list[Span] = []
 
     @property
     def place(self) -> tuple[str, int]:
@@ -67,9 +67,9 @@ class Found:
         return self.said["session_id"], self.row
 
     @property
-    def same(self) -> tuple[int, bool, bool, bool, bool]:
+    def same(self) -> tuple[int, bool, bool, bool, bool, bool]:
         """Return what is equal of messages that say as much of what is looked for: of these the newest is meant."""
-        return self.mask, self.near, self.asks, self.tools, self.timely
+        return self.mask, self.near, self.in_a_row, self.asks, self.tools, self.timely
 
 
 class Among(NamedTuple):
@@ -111,7 +111,7 @@ def search(
         look.gather(many)
         if time:
             look.within(*time, many)
-        past = _Past(source, look, marks, reader, owner, among)
+        past = _Past(source, look, marks, wanted.row, reader, owner, among)
         found = past.best(time)
         if len(found) >= among.limit or not past.hidden or not look.cut or many > _LIST * 100:
             break
@@ -218,8 +218,10 @@ class _Look:
 class _Past:
     """Reads what was found, and judges it."""
 
-    def __init__(self, source: Source, look: _Look, marks: Marks, reader: Reader, owner: int, among: Among) -> None:
-        self._source, self._look, self._marks, self._reader = source, look, marks, reader
+    def __init__(
+        self, source: Source, look: _Look, marks: Marks, row: str, reader: Reader, owner: int, among: Among
+    ) -> None:
+        self._source, self._look, self._marks, self._row, self._reader = source, look, marks, row, reader
         self._owner, self._among = owner, among
         self.hidden = 0  # messages that were left out
         self._rows: dict[int, Found | None] = {}
@@ -241,12 +243,19 @@ class _Past:
         for at in range(0, len(left), size):
             self._read(left[at : at + size])
             judged = self._judged(time)
-            if sum(not one.tools for one in judged) >= min(limit, 12) or len(judged) == len(left):
+            if sum(not one.tools for one in judged) >= min(limit, 12) and self._has_row(left[at + size :], at // size):
                 break
         if sort == "best":
             return _newest_of_same(judged)
         meant = [one for one in judged if one.row in masks]
         return sorted(meant, key=attrgetter("row"), reverse=sort != "oldest")
+
+    def _has_row(self, left: Sequence[int], rounds: int) -> bool:
+        """Tell whether the words stand in a row in something that was read, or stand together in nothing more."""
+        if not self._row or not left or rounds + 1 >= _ROW_ROUNDS:
+            return True
+        full = (1 << len(self._look.terms)) - 1
+        return self._look.masks[left[0]] != full or any(one and one.in_a_row for one in self._rows.values())
 
     def _read(self, rows: Iterable[int]) -> None:
         """Read messages, and those beside them in which a term stands."""
@@ -287,8 +296,9 @@ class _Past:
             one.spans = self._marks.spans(text[:_READ])
             if not one.spans and len(text) > _READ:
                 one.spans = self._marks.spans(text[:_LONG])
-            one.mask |= _mask(one.spans)
-            one.near = _near(one.spans)
+            one.mask |= mask_of(one.spans)
+            one.near = are_near(one.spans)
+            one.in_a_row = bool(self._row) and self._row in text[:_READ].casefold()
             one.asks = one.text.rstrip()[-1:] in _ASKED
             self._rows[one.row] = one
 
@@ -333,7 +343,7 @@ class _Past:
         if time is not None:
             one.timely = time[0] <= one.said["created"] < time[1]
             score = (score + self._look.any_words) * _IN_TIME if one.timely else score * _OUT_OF_TIME
-        score *= 1.0 + _TOGETHER * one.near
+        score *= 1.0 + _TOGETHER * one.near + _IN_A_ROW * one.in_a_row
         if one.tools:
             score *= _MACHINE
         elif one.asks:
@@ -348,7 +358,7 @@ class _Past:
         session, title = one.said["session_id"], one.said["title"]
         if session not in self._titles:
             spans = self._marks.spans(title) if title else ()
-            self._titles[session] = _mask(spans)
+            self._titles[session] = mask_of(spans)
         return self._titles[session]
 
 
@@ -363,27 +373,6 @@ def _likeliest(masks: Mapping[int, int], known: Mapping[int, float], many: int, 
         if len(found) >= many:
             break
     return found[:many]
-
-
-def _mask(spans: Sequence[tuple[int, int, int]]) -> int:
-    return sum(1 << number for number in {number for _, _, number in spans})
-
-
-def _near(spans: Sequence[tuple[int, int, int]]) -> bool:
-    """Tell whether all the terms of a text stand near each other somewhere in it."""
-    wanted = len({number for _, _, number in spans})
-    if wanted < 2:
-        return True
-    for at, (_, last, _) in enumerate(spans):
-        seen, end = {spans[at][2]}, last
-        for first, until, number in spans[at + 1 : at + 12]:
-            if first - end > _NEAR:
-                break
-            seen.add(number)
-            end = until
-        if len(seen) == wanted:
-            return True
-    return False
 
 
 def _newest_of_same(judged: Sequence[Found]) -> list[Found]:
