@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 SCRIPT = Path(sysconfig.get_path("scripts"), "hermes")
-FOUND = os.pathsep.join([str(Path(__file__).parents[2]), sysconfig.get_path("purelib")])
+# What is installed for work on it is found by a file of this environment, which an interpreter elsewhere does not read.
+SOURCES = sorted(str(path) for path in Path(__file__).parents[2].glob("plugins/*/src"))
+FOUND = os.pathsep.join([str(Path(__file__).parents[2]), sysconfig.get_path("purelib"), *SOURCES])
 WORDS = "config set policy.mode off"
 IMPORTED = "import sys; sys.argv = ['x', *{words!r}]; from hermes_core.__main__ import main; main()"
 WAYS = {

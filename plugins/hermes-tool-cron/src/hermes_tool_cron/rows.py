@@ -254,11 +254,6 @@ class Jobs:
         return _runs(tx, sa.select(runs).where(runs.c.id.in_(ids)))
 
     @unit(READ)
-    def run(self, tx: TablesTransaction, run: str) -> Run | None:
-        """Return one run."""
-        return next(iter(_runs(tx, sa.select(runs).where(runs.c.id == run))), None)
-
-    @unit(READ)
     def runs(self, tx: TablesTransaction, person: str, job: str = "", limit: int = 20) -> Sequence[Run]:
         """Return what became of instants of somebody, newest first."""
         whose = sa.and_(runs.c.person == clean(person), runs.c.job == job if job else sa.true())

@@ -52,7 +52,7 @@ async def _end(ctx: PluginContext, run: "Run | None") -> "Run | None":
 
     while run and run.state in OPEN:
         await asyncio.sleep(_LOOK)
-        run = await jobs_of(ctx).run(run.id)
+        run = next(iter(await jobs_of(ctx).these([run.id])), None)
     return run
 
 
