@@ -75,6 +75,16 @@ class Server:
             while True:
                 sys.stdout.write("x" * 1_000_000)
                 sys.stdout.flush()
+        if what.startswith("link "):
+            log = Path("/proc/self/fd/2").readlink()
+            log.unlink()
+            log.symlink_to(what[5:])
+            os._exit(3)
+        if what == "pipe":
+            log = Path("/proc/self/fd/2").readlink()
+            log.unlink()
+            os.mkfifo(log)
+            os._exit(3)
         if what == "child":
             subprocess.Popen(["sleep", "987"], start_new_session=True)
 

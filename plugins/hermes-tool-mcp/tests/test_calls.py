@@ -7,11 +7,13 @@ from uuid import uuid4
 
 import pytest
 
+from hermes_backend_wall.plan import chosen
 from hermes_core.errors import ToolError
 from hermes_core.types import Blob, Message, Response, Text, Usage
+from hermes_tool_mcp.config import ServerSettings
 from hermes_tool_mcp.results import result_of
 
-from .conftest import odd, running, until
+from .conftest import ODD, odd, running, until
 
 
 async def said(connection, tool, context, **given):
@@ -54,6 +56,36 @@ async def test_every_kind_of_content_comes_through(servers):
     assert texts[3] == "inner text"
     assert "kept in" in texts[4]
     assert json.loads(texts[5]) == {"answer": 42}
+
+
+@pytest.mark.parametrize("wall", [True, False])
+@pytest.mark.parametrize("what", ["link", "pipe"])
+async def test_what_lies_where_a_server_writes_is_not_followed(servers, tmp_path, what, wall):
+    """What a server says to people is a file that it can change into a link: no wall is crossed by reading that."""
+    if wall and chosen("auto") == "none":
+        pytest.skip("does not claim: nothing here makes a wall")
+    kept = tmp_path / "of-the-person.txt"
+    kept.write_text("nobody else's")
+    there = servers(
+        bad=odd("--when", "initialize", "--do", f"link {kept}" if what == "link" else what, wall=wall),
+        odd=odd(wall=wall),
+    )
+    for _ in range(2):
+        with pytest.raises(ToolError) as caught:
+            await asyncio.wait_for(said(there.connection("bad"), "echo", there.context(), text="x"), 20)
+        assert "nobody else's" not in str(caught.value)
+    assert kept.read_text() == "nobody else's"
+
+
+async def test_a_server_of_the_sessions_folder_writes_there(servers):
+    """Its script is named by its path, and lies in the folder: which stays one that it may change."""
+    if chosen("auto") == "none":
+        pytest.skip("does not claim: nothing here makes a wall")
+    there = servers(odd=odd(wall=True))
+    script = there.folder / "own_server.py"
+    script.write_bytes(ODD.read_bytes())
+    there.rows["own"] = ServerSettings(**{**odd(wall=True), "args": [str(script)]})
+    assert await said(there.connection("own"), "write", there.context(), text=str(there.folder / "x")) == "written"
 
 
 @pytest.mark.parametrize("what", ["die", "flood"])
