@@ -26,7 +26,7 @@ PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgG
 class Server:
     def __init__(self, options):
         self.options, self.more, self.waiting = options, [], {}
-        self.number = 0
+        self.number = self.listed = 0
 
     def tools(self):
         own = [
@@ -103,8 +103,25 @@ class Server:
             if message.get("id") == f"s{self.number}":
                 return message.get("result") or message.get("error")
 
+    def odd(self, name):
+        """What no server should answer."""
+        if name == "changes":
+            for _ in range(300):
+                self.say({"method": "notifications/tools/list_changed"})
+            return text(str(self.listed))
+        if name == "half":
+            return text("cut \ud83d")
+        if name == "deep":
+            held = {}
+            for _ in range(300):
+                held = {"a": held}
+            return {**text("deep"), "structuredContent": held}
+        return None
+
     def call(self, name, given):
         self.at("call")
+        if found := self.odd(name):
+            return found
         if name == "do":
             self.do(given["text"])
         if name == "more":
@@ -155,6 +172,7 @@ class Server:
                 "serverInfo": {"name": "odd", "version": "1"},
             }
         if method == "tools/list":
+            self.listed += 1
             self.at("list")
             return {"tools": self.tools()}
         if method == "prompts/list":

@@ -77,6 +77,24 @@ async def test_what_lies_where_a_server_writes_is_not_followed(servers, tmp_path
     assert kept.read_text() == "nobody else's"
 
 
+async def test_an_answer_that_is_odd_ends_its_call(servers):
+    """Half of an emoji, as where a text was cut, is read over; and what cannot be read at all is said to be so."""
+    there = servers(odd=odd(timeout=60.0))
+    context = there.context()
+    async with asyncio.timeout(20):
+        assert await said(there.connection(), "half", context) == "cut ?"
+        with pytest.raises(ToolError, match="failed|cannot be read"):
+            await said(there.connection(), "deep", context)
+
+
+async def test_a_server_that_always_changes_is_asked_now_and_then(servers):
+    there = servers(odd=odd())
+    context = there.context()
+    before = int(await said(there.connection(), "changes", context))
+    await asyncio.sleep(1)
+    assert 0 < int(await said(there.connection(), "changes", context)) - before < 20
+
+
 async def test_a_server_of_the_sessions_folder_writes_there(servers):
     """Its script is named by its path, and lies in the folder: which stays one that it may change."""
     if chosen("auto") == "none":
