@@ -83,7 +83,7 @@ async def test_an_answer_that_is_odd_ends_its_call(servers):
     context = there.context()
     async with asyncio.timeout(20):
         assert await said(there.connection(), "half", context) == "cut ?"
-        with pytest.raises(ToolError, match="failed|cannot be read"):
+        with pytest.raises(ToolError, match=r"failed|cannot be read"):
             await said(there.connection(), "deep", context)
 
 
