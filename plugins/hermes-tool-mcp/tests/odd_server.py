@@ -109,6 +109,10 @@ class Server:
             for _ in range(300):
                 self.say({"method": "notifications/tools/list_changed"})
             return text(str(self.listed))
+        if name == "who":
+            limits = Path("/proc/self/limits").read_text().splitlines()
+            locks = next(line.split()[4] for line in limits if line.startswith("Max file locks"))
+            return text(json.dumps([locks, os.environ.get("HERMES_RUN", "")]))
         if name == "half":
             return text("cut \ud83d")
         if name == "deep":

@@ -2,12 +2,14 @@
 
 import asyncio
 import json
+import sys
 import time
 from uuid import uuid4
 
 import pytest
 
 from hermes_backend_wall.plan import chosen
+from hermes_core.environment import LOCKS
 from hermes_core.errors import ToolError
 from hermes_core.types import Blob, Message, Response, Text, Usage
 from hermes_tool_mcp.config import ServerSettings
@@ -85,6 +87,18 @@ async def test_an_answer_that_is_odd_ends_its_call(servers):
         assert await said(there.connection(), "half", context) == "cut ?"
         with pytest.raises(ToolError, match=r"failed|cannot be read"):
             await said(there.connection(), "deep", context)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="does not claim: only Linux says who is at the other end")
+@pytest.mark.parametrize("wall", [True, False])
+async def test_a_server_is_known_as_what_hermes_started(servers, wall):
+    """Also one out of the wall: so neither `hermes` nor a host of the home takes it for a person."""
+    if wall and chosen("auto") == "none":
+        pytest.skip("does not claim: nothing here makes a wall")
+    there = servers(odd=odd(wall=wall))
+    locks, mark = json.loads(await said(there.connection(), "who", there.context()))
+    assert int(locks) <= LOCKS
+    assert mark
 
 
 async def test_a_server_that_always_changes_is_asked_now_and_then(servers):
