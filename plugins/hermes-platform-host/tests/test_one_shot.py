@@ -5,6 +5,7 @@ import json
 import os
 import re
 import signal
+import sys
 from typing import Any
 
 import pytest
@@ -51,6 +52,42 @@ async def test_what_is_printed_is_the_same(house: Any) -> None:
     body = b'{"error": {"message": "no way"}}'
     refused = b"HTTP/1.1 400 X\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%b" % (len(body), body)
     assert (await both(house, "-z", "when?", script=[refused]))[0] == 1
+
+
+async def test_what_no_frame_holds_and_who_has_no_folder_goes_without(house: Any, tmp_path: Any) -> None:
+    """A text longer than a frame, a text of nothing, and a folder that is gone: all is as without a host."""
+    await house.open()
+    assert (await both(house, "-z", "-", stdin=b"a word\n" * 300_000))[:2] == (0, "Nine o'clock.\n")
+    assert len(house.asked()[-1]) > 2_000_000
+    assert (await both(house, "-z", "-", stdin=b" \n"))[:2] == (2, "")
+    gone = tmp_path / "gone"
+    words = f'mkdir {gone}; cd {gone}; rmdir {gone}; exec "$0" "$@"'
+    found = []
+    for more in ({}, {"HERMES_ALONE": "1"}):
+        shell = await asyncio.create_subprocess_exec(
+            "sh", "-c", words, sys.executable, "-m", "hermes_core", "-z", "when?",
+            stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+            env={**house.env, **more},
+        )  # fmt: skip
+        out, err = await shell.communicate()
+        found.append((shell.returncode, out, err))
+    assert found[0] == found[1]
+    assert found[0][0] == 2
+    assert b"folder is gone" in found[0][2]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="does not claim: this system has no /dev/full")  # noqa: PTH110
+async def test_a_full_disk_is_named_as_such(house: Any) -> None:
+    await house.open()
+    found = []
+    with open("/dev/full", "wb") as full:  # noqa: ASYNC230, PTH123
+        for more in ({}, {"HERMES_ALONE": "1"}):
+            one = await house.start("-z", "when?", stdout=full, env={**house.env, **more})
+            _, err = await one.communicate()
+            found.append((one.returncode, err))
+    assert found[0] == found[1]
+    assert found[0][0] == 1
+    assert b"No space left" in found[0][1]
 
 
 async def test_folder_and_environment_are_the_callers(house: Any, tmp_path: Any) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from click import BadParameter
 
 from hermes_core.errors import UserError
 from hermes_core.kinds import Roles, tool
@@ -271,7 +272,9 @@ async def test_commands_do_what_the_slash_does(house):
     assert (goal.turns, goal.seconds, goal.session) == (5, 3600.0, "s1")
     assert "paused" in await one.hermes.command("goal pause", goal.id)
     assert "active" in await one.hermes.command("goal resume", "s1", "--turns", "4")
-    await one.hermes.command("goal edit", goal.id, "Make it well")
+    await one.hermes.command("goal edit", goal.id[:5], "Make it well")
+    with pytest.raises(BadParameter, match="no amount"):
+        await one.hermes.command("goal resume", goal.id, "--money", "nan")
     assert "Make it well" in await one.hermes.command("goal list")
     said = await one.hermes.command("goal run", goal.id)
     assert "The goal is done" in said

@@ -51,6 +51,8 @@ async def test_one_that_is_dismissed_is_gone(house):
         '{"checks": [{"check": "a", "file": "b"}]}',
         '{"checks": [{"check": "true\\nrm x"}]}',
         '{"checks": [{"check": "true | check: rm x"}]}',
+        '{"checks": [{"check": "true \\u202e; rm x"}]}',
+        '{"checks": [{"check": "rm x\\u001b[2K\\rtrue"}]}',
         json.dumps({"checks": [{"file": str(number)} for number in range(5)]}),
         Call("terminal", {"command": "true"}),
     ],

@@ -26,7 +26,7 @@ PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgG
 class Server:
     def __init__(self, options):
         self.options, self.more, self.waiting = options, [], {}
-        self.number = 0
+        self.number = self.listed = 0
 
     def tools(self):
         own = [
@@ -75,6 +75,16 @@ class Server:
             while True:
                 sys.stdout.write("x" * 1_000_000)
                 sys.stdout.flush()
+        if what.startswith("link "):
+            log = Path("/proc/self/fd/2").readlink()
+            log.unlink()
+            log.symlink_to(what[5:])
+            os._exit(3)
+        if what == "pipe":
+            log = Path("/proc/self/fd/2").readlink()
+            log.unlink()
+            os.mkfifo(log)
+            os._exit(3)
         if what == "child":
             subprocess.Popen(["sleep", "987"], start_new_session=True)
 
@@ -93,8 +103,29 @@ class Server:
             if message.get("id") == f"s{self.number}":
                 return message.get("result") or message.get("error")
 
+    def odd(self, name):
+        """What no server should answer."""
+        if name == "changes":
+            for _ in range(300):
+                self.say({"method": "notifications/tools/list_changed"})
+            return text(str(self.listed))
+        if name == "who":
+            limits = Path("/proc/self/limits").read_text().splitlines()
+            locks = next(line.split()[4] for line in limits if line.startswith("Max file locks"))
+            return text(json.dumps([locks, os.environ.get("HERMES_RUN", "")]))
+        if name == "half":
+            return text("cut \ud83d")
+        if name == "deep":
+            held = {}
+            for _ in range(300):
+                held = {"a": held}
+            return {**text("deep"), "structuredContent": held}
+        return None
+
     def call(self, name, given):
         self.at("call")
+        if found := self.odd(name):
+            return found
         if name == "do":
             self.do(given["text"])
         if name == "more":
@@ -145,6 +176,7 @@ class Server:
                 "serverInfo": {"name": "odd", "version": "1"},
             }
         if method == "tools/list":
+            self.listed += 1
             self.at("list")
             return {"tools": self.tools()}
         if method == "prompts/list":

@@ -2,16 +2,20 @@
 
 import asyncio
 import json
+import sys
 import time
 from uuid import uuid4
 
 import pytest
 
+from hermes_backend_wall.plan import chosen
+from hermes_core.environment import LOCKS
 from hermes_core.errors import ToolError
 from hermes_core.types import Blob, Message, Response, Text, Usage
+from hermes_tool_mcp.config import ServerSettings
 from hermes_tool_mcp.results import result_of
 
-from .conftest import odd, running, until
+from .conftest import ODD, odd, running, until
 
 
 async def said(connection, tool, context, **given):
@@ -54,6 +58,66 @@ async def test_every_kind_of_content_comes_through(servers):
     assert texts[3] == "inner text"
     assert "kept in" in texts[4]
     assert json.loads(texts[5]) == {"answer": 42}
+
+
+@pytest.mark.parametrize("wall", [True, False])
+@pytest.mark.parametrize("what", ["link", "pipe"])
+async def test_what_lies_where_a_server_writes_is_not_followed(servers, tmp_path, what, wall):
+    """What a server says to people is a file that it can change into a link: no wall is crossed by reading that."""
+    if wall and chosen("auto") == "none":
+        pytest.skip("does not claim: nothing here makes a wall")
+    kept = tmp_path / "of-the-person.txt"
+    kept.write_text("nobody else's")
+    there = servers(
+        bad=odd("--when", "initialize", "--do", f"link {kept}" if what == "link" else what, wall=wall),
+        odd=odd(wall=wall),
+    )
+    for _ in range(2):
+        with pytest.raises(ToolError) as caught:
+            await asyncio.wait_for(said(there.connection("bad"), "echo", there.context(), text="x"), 20)
+        assert "nobody else's" not in str(caught.value)
+    assert kept.read_text() == "nobody else's"
+
+
+async def test_an_answer_that_is_odd_ends_its_call(servers):
+    """Half of an emoji, as where a text was cut, is read over; and what cannot be read at all is said to be so."""
+    there = servers(odd=odd(timeout=60.0))
+    context = there.context()
+    async with asyncio.timeout(20):
+        assert await said(there.connection(), "half", context) == "cut ?"
+        with pytest.raises(ToolError, match=r"failed|cannot be read"):
+            await said(there.connection(), "deep", context)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="does not claim: only Linux says who is at the other end")
+@pytest.mark.parametrize("wall", [True, False])
+async def test_a_server_is_known_as_what_hermes_started(servers, wall):
+    """Also one out of the wall: so neither `hermes` nor a host of the home takes it for a person."""
+    if wall and chosen("auto") == "none":
+        pytest.skip("does not claim: nothing here makes a wall")
+    there = servers(odd=odd(wall=wall))
+    locks, mark = json.loads(await said(there.connection(), "who", there.context()))
+    assert int(locks) <= LOCKS
+    assert mark
+
+
+async def test_a_server_that_always_changes_is_asked_now_and_then(servers):
+    there = servers(odd=odd())
+    context = there.context()
+    before = int(await said(there.connection(), "changes", context))
+    await asyncio.sleep(1)
+    assert 0 < int(await said(there.connection(), "changes", context)) - before < 20
+
+
+async def test_a_server_of_the_sessions_folder_writes_there(servers):
+    """Its script is named by its path, and lies in the folder: which stays one that it may change."""
+    if chosen("auto") == "none":
+        pytest.skip("does not claim: nothing here makes a wall")
+    there = servers(odd=odd(wall=True))
+    script = there.folder / "own_server.py"
+    script.write_bytes(ODD.read_bytes())
+    there.rows["own"] = ServerSettings(**{**odd(wall=True), "args": [str(script)]})
+    assert await said(there.connection("own"), "write", there.context(), text=str(there.folder / "x")) == "written"
 
 
 @pytest.mark.parametrize("what", ["die", "flood"])

@@ -23,6 +23,10 @@ class _LeftError(Exception):
     """SIGTERM or SIGHUP: this process goes; what it asked for goes on."""
 
 
+class _RefusedError(Exception):
+    """The system takes nothing more of what is written here, as where a disk is full."""
+
+
 def through_host(name: str, version: str, words: "list[str]") -> "int | None":
     """Have the host of this home answer, and write what it says; the exit status. None: nothing was done."""
     order = asked(words)
@@ -41,8 +45,12 @@ def through_host(name: str, version: str, words: "list[str]") -> "int | None":
         if wants_host(home):
             _begin_host()
         return None
+    told = hello(version, home, do="one-shot")
+    if not told["cwd"]:
+        connection.close()
+        return None  # that the folder is gone is said by who would work in it
     try:
-        connection.sendall(frame(**hello(version, home, do="one-shot")))
+        connection.sendall(frame(**told))
         lines = Lines(connection)
         said = next(iter(lines), {"no": ""})
     except (OSError, ValueError):
@@ -159,8 +167,14 @@ class _Client:
         text = order["text"]
         if text == "-":
             text, self._stdin = sys.stdin.read(), True
+        from hermes_front.wire import LARGEST, frame
+
+        wanted = frame(say=text, session=order["session"], latest=order["latest"], json=order["json"])
+        if not text.strip() or len(wanted) >= LARGEST:
+            self._undo(text)  # what is wrong with it, or too long for a frame, is for who would do it
+            return None
         self._connection.settimeout(None)
-        self._send(say=text, session=order["session"], latest=order["latest"], json=order["json"])
+        self._send(wanted)
         while True:
             try:
                 status = self._follow()
@@ -171,6 +185,10 @@ class _Client:
                 self._leave("leave")
                 continue
             except BrokenPipeError:  # who read the answer left; there is nobody to tell
+                os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+                return 1
+            except _RefusedError as error:
+                self._told(f"The system refused: {error}\n")
                 os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
                 return 1
             if status is None:
@@ -208,8 +226,19 @@ class _Client:
 
     def _write(self, stream: "TextIO", text: str) -> None:
         self._wrote = True
-        stream.write(text)
-        stream.flush()
+        try:
+            stream.write(text)
+            stream.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise _RefusedError(error.strerror) from None
+
+    def _told(self, words: str) -> None:
+        from contextlib import suppress
+
+        with suppress(OSError):
+            os.write(2, words.encode())
 
     def _lost(self) -> int:
         """Say that the host went away in the middle, and how to go on."""
@@ -231,12 +260,12 @@ class _Client:
         if self._gone > 1 and how == "interrupt":
             os.write(2, b"Interrupted.\n")
             os._exit(_INTERRUPTED)
-        self._send(**{how: 1})
-
-    def _send(self, **told: "Any") -> None:
-        from contextlib import suppress
-
         from hermes_front.wire import frame
 
+        self._send(frame(**{how: 1}))
+
+    def _send(self, told: bytes) -> None:
+        from contextlib import suppress
+
         with suppress(OSError):  # it is told where nothing more comes
-            self._connection.sendall(frame(**told))
+            self._connection.sendall(told)

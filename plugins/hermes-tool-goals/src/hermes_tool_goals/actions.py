@@ -208,7 +208,8 @@ async def named(ctx: PluginContext, words: str) -> Goal:
     Raises UnknownName.
     """
     there = await goals_of(ctx).list()
-    found = [one for one in there if one.id == words] or [one for one in there if one.session.startswith(words)]
+    found = [one for one in there if one.id == words]
+    found = found or [one for one in there if one.id.startswith(words) or one.session.startswith(words)]
     live = [one for one in found if one.state in LIVE]
     if not found:
         raise UnknownName("goal", words, [one.id for one in there])

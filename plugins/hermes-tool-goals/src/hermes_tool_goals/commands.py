@@ -31,6 +31,15 @@ def commands(ctx: PluginContext) -> Sequence[Command]:
     return [Command(name=f"goal {name}", build=partial(make, ctx)) for name, make in made.items()]
 
 
+def _amount(_context: "click.Context", _option: "click.Parameter", value: float | None) -> float | None:
+    """Return an amount of money. Raises BadParameter for what is within all bounds and no number: ``nan``."""
+    if value is not None and value != value:
+        import click
+
+        raise click.BadParameter("that is no amount.")
+    return value
+
+
 async def _door(ctx: PluginContext, goal: "Goal") -> "Door":
     """Return what the person at this terminal does with a goal: they may with everybody's."""
     from hermes_core.types import Principal, Session
@@ -117,7 +126,7 @@ def _set(ctx: PluginContext) -> "click.Command":
     @click.option("-f", "--file", "files", multiple=True, metavar="PATH", help="It must be there.")
     @click.option("-q", "--ask", "asks", multiple=True, metavar="QUESTION", help="What a judge must answer with yes.")
     @click.option("--turns", type=click.IntRange(1, 1000), help="Turns until it is paused.")
-    @click.option("--money", type=click.FloatRange(0, 100_000), help="US dollars until it is paused.")
+    @click.option("--money", type=click.FloatRange(0, 100_000), callback=_amount, help="US dollars until it is paused.")
     @click.option("--time", "span", metavar="TIME", help="Work until it is paused, as 90s or 1h30m.")
     async def command(
         session: str, text: str, checks: Sequence[str], files: Sequence[str], asks: Sequence[str],
@@ -180,7 +189,9 @@ def _resume(ctx: PluginContext) -> "click.Command":
     @click.command()
     @click.argument("name", default="")
     @click.option("--turns", type=click.IntRange(1, 1000), help="Turns until it is paused again.")
-    @click.option("--money", type=click.FloatRange(0, 100_000), help="US dollars until it is paused again.")
+    @click.option(
+        "--money", type=click.FloatRange(0, 100_000), callback=_amount, help="US dollars until it is paused again."
+    )
     async def command(name: str, turns: int | None, money: float | None) -> None:
         """Let the goal NAME go on, with as much to use as it was given at first."""
         from hermes_tool_goals import actions

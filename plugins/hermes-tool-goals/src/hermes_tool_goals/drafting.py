@@ -78,7 +78,9 @@ def _checks(response: Response) -> list[tuple[str, str]]:
     checks: list[tuple[str, str]] = []
     for row in rows if isinstance(rows, list) else ():
         [(kind, what)] = row.items() if isinstance(row, dict) and len(row) == 1 else [("", "")]
-        if kind in _KINDS and isinstance(what, str) and what.strip() and len(what) <= _KINDS[kind] and "\n" not in what:
+        # What no screen shows as it is, such as a text that turns its direction round, no person has seen.
+        seen = isinstance(what, str) and what.strip().isprintable() and bool(what.strip())
+        if kind in _KINDS and seen and len(what) <= _KINDS[kind]:
             checks.append((kind, what.strip()))
         else:
             checks.clear()

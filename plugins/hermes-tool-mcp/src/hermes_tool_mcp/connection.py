@@ -26,6 +26,7 @@ Opens = Callable[[Callable[[str], None]], AbstractAsyncContextManager[tuple[Any,
 
 PAUSES = (0.0, 0.5, 1.0, 2.0, 4.0)  # seconds before the next try, after so many that failed
 _PATIENCE = 5.0  # seconds that a server may take to show that it lives, and to end
+_CALM = 0.2  # seconds between two times that a server is asked what it has
 _PAGES, _TOOLS, _PROMPTS = 50, 1_000, 200
 _WORDS = 1_000  # characters of a description
 
@@ -60,6 +61,7 @@ class Connection:
         self._suspect = False
         self._ending: asyncio.Task[None] | None = None
         self._learning: set[asyncio.Task[None]] = set()
+        self._changed = False  # what it has, as it says, since it was asked
 
     @property
     def alive(self) -> bool:
@@ -264,11 +266,18 @@ class Connection:
             self._learn_again()
 
     def _learn_again(self) -> None:
+        """Ask what it has now, one time after another: a server may say without end that this changes."""
+        self._changed = True
+        if self._learning:
+            return
+
         async def learn() -> None:
-            with suppress(Exception):  # it will be asked again, and a call says what is wrong
-                async with asyncio.timeout(self.server.connect_timeout):
-                    if self._up is not None and self.alive:
+            while self._changed and self._up is not None and self.alive:
+                self._changed = False
+                with suppress(Exception):  # it will be asked again, and a call says what is wrong
+                    async with asyncio.timeout(self.server.connect_timeout):
                         self._learned(await _listed(self._up.result(), self.server))
+                await asyncio.sleep(_CALM)
 
         task = asyncio.ensure_future(learn())
         self._learning.add(task)

@@ -4,10 +4,13 @@ import asyncio
 import os
 import shutil
 import signal
+import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from uuid import uuid4
 
+from hermes_core.environment import LOCKS, MARK
 from hermes_core.errors import ToolError
 from hermes_core.kinds import Process
 from hermes_tool_mcp.wire import Heard
@@ -16,6 +19,7 @@ __all__ = ["Loose"]
 
 _POLITE = 1.0  # seconds to end by itself once nothing comes any more, and again when it is asked to
 _PIECE = 65_536
+_RLIMIT_LOCKS = 10  # of Linux; Python has no name for it
 
 
 class Loose(Process):
@@ -32,13 +36,15 @@ class Loose(Process):
         pipe = asyncio.subprocess.PIPE
         if tie := shutil.which("setpriv"):  # of util-linux: it ends with Hermes, even where it hangs
             argv = [tie, "--pdeathsig", "KILL", "--", *argv]
+        marked = {**env, MARK: uuid4().hex}  # it is no person: neither to `hermes` nor to a host
         try:
             with log.open("wb") as errors:
                 process = await asyncio.create_subprocess_exec(
-                    *argv, cwd=cwd, env=dict(env), stdin=pipe, stdout=pipe, stderr=errors, start_new_session=True
+                    *argv, cwd=cwd, env=marked, stdin=pipe, stdout=pipe, stderr=errors, start_new_session=True
                 )
         except OSError as error:
             raise ToolError(f"{argv[0]} cannot be started: {error.strerror}.") from error
+        _mark(process.pid)
         return cls(process, heard)
 
     async def _read(self, heard: Heard) -> None:
@@ -77,3 +83,12 @@ class Loose(Process):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._reading.cancel()
         await asyncio.wait([self._reading])
+
+
+def _mark(pid: int) -> None:
+    """Have the system say that Hermes started it, also where it leaves its environment behind."""
+    if sys.platform == "linux":
+        import resource
+
+        with suppress(OSError, ValueError):  # it ended already, or has less
+            resource.prlimit(pid, _RLIMIT_LOCKS, (LOCKS, LOCKS))

@@ -6,6 +6,7 @@ for it alone.
 
 import os
 import shutil
+import stat
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -35,11 +36,26 @@ class Said:
     def __init__(self, path: Path) -> None:
         self.path = path
 
+    def clear(self) -> None:
+        """Take away what is no file of its own, as a server may have left it: it would be written to."""
+        with suppress(OSError):
+            told = self.path.lstat()
+            if not stat.S_ISREG(told.st_mode) or told.st_nlink > 1:
+                self.path.unlink()
+
     def tail(self) -> str:
-        """Return the end of it; empty where it wrote nothing."""
-        with suppress(OSError), self.path.open("rb") as file:
-            file.seek(max(0, os.fstat(file.fileno()).st_size - _TAIL))
-            return file.read(_TAIL).decode(errors="replace").strip()
+        """Return the end of it; empty where it wrote nothing.
+
+        It lies where the server writes. So a link in its place, which would be followed on this side of the wall, a
+        pipe, which would be waited for, and what has another name elsewhere are not read.
+        """
+        with suppress(OSError):
+            opened = os.open(self.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+            with open(opened, "rb") as file:  # noqa: PTH123 - it is open
+                told = os.fstat(opened)
+                if stat.S_ISREG(told.st_mode) and told.st_nlink == 1:
+                    file.seek(max(0, told.st_size - _TAIL))
+                    return file.read(_TAIL).decode(errors="replace").strip()
         return ""
 
 
@@ -127,7 +143,7 @@ async def _walled(
         homes=ctx.paths.cache / "homes" / name,
         records=records_of(ctx.paths.home),
         hidden=(base_of(ctx.paths.home), ctx.paths.home),
-        readable=(*server.readable, *_named(server)),
+        readable=(*server.readable, *(one for one in _named(server) if not Path(one).is_relative_to(place))),
         writable=(*server.writable, str(kept)),
         limits=Limits(processes=_PROCESSES),
         on_connection=proxy.serve,
@@ -139,6 +155,7 @@ async def _walled(
         sandbox = await walled.sandbox()
         assert sandbox is not None, "a wall without a sandbox is no choice here"
         said = Said(kept / "said.log")
+        said.clear()
         given = {**walled.environment(for_commands()), **_caches(kept), **server.env}
         argv = ("sh", "-c", _SPEAK, str(said.path), server.command, *server.args)
         request = ExecRequest(argv=argv, cwd=place, env=given, seconds=_LONG, limit=1_000, on_output=heard.take)
@@ -184,6 +201,7 @@ async def _free(
     if shutil.which(server.command) is None:
         raise ToolError(f"The MCP server {name} cannot be started: there is no {server.command!r}.", retry=False)
     said = Said(kept / "said.log")
+    said.clear()
     process = await Loose.start(
         [server.command, *server.args], place, {**for_commands(), **server.env}, said.path, heard
     )

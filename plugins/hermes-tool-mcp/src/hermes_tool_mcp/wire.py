@@ -1,7 +1,8 @@
 """The pipes of a started server as the protocol wants them: a line a message, whatever the server writes."""
 
+import json
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class Heard:
                 try:
                     self.into.send_nowait(SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False)))
                 except ValueError as error:
-                    self.into.send_nowait(error)
+                    self.into.send_nowait(_mended(line) or error)
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             return  # nobody reads any more
         except (anyio.WouldBlock, ValueError) as error:
@@ -61,6 +62,28 @@ class Heard:
         """Say that nothing more comes."""
         self.into.close()
         self._ended(why)
+
+
+def _mended(line: bytes) -> Any:
+    """Return a message of what is none to the letter; None where nothing can be made of it.
+
+    Servers cut texts in the middle of an emoji. An answer that stays unreadable is one all the same: that it cannot be
+    read, or whoever asked would wait for it in vain.
+    """
+    from mcp.shared.message import SessionMessage
+    from mcp_types import jsonrpc_message_adapter
+
+    try:
+        said = json.loads(line)
+        plain = json.loads(json.dumps(said, ensure_ascii=False).encode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return None
+    number = said.get("id") if isinstance(said, dict) and "method" not in said else None
+    refused = {"jsonrpc": "2.0", "id": number, "error": {"code": -32603, "message": "its answer cannot be read"}}
+    for one in (plain, *([refused] if isinstance(number, int | str) else [])):
+        with suppress(ValueError, RecursionError):
+            return SessionMessage(jsonrpc_message_adapter.validate_python(one, by_name=False))
+    return None
 
 
 @asynccontextmanager
