@@ -4,11 +4,13 @@ import asyncio
 import json
 import re
 import subprocess
+from pathlib import Path
 
 import pytest
 
 from hermes_core.brokers import Mailbox
 from hermes_core.errors import ProviderError, RateLimited, UnknownName, UserError
+from hermes_core.hooks import hookimpl
 from hermes_core.kinds import Provider, Roles, tool
 from hermes_core.testing import Call, Fail, ScriptedProvider
 from hermes_core.types import (
@@ -24,7 +26,7 @@ from hermes_core.types import (
     ToolResult,
     Verdict,
 )
-from hermes_tool_kanban import actions
+from hermes_tool_kanban import actions, workspaces
 from hermes_tool_kanban.actions import Door
 from hermes_tool_kanban.dispatcher import Dispatcher
 from hermes_tool_kanban.playing import store_of
@@ -633,6 +635,126 @@ async def test_what_a_worker_wrote_into_its_tree_runs_nothing_here(house, reposi
     await actions.archive(door(ctx), await now(ctx, task))
     assert not boo.exists()
     assert (repository / ".worktrees" / task.id / "notes").exists()  # it is not committed
+
+
+async def test_a_submodule_of_a_workers_runs_nothing_here(house, repository, tmp_path):
+    """Git looks into a repository that lies in a tree, with the settings that whoever made it wrote."""
+    boo = tmp_path / "boo"
+
+    def writes(_request):
+        (there,) = (repository / ".worktrees").iterdir()
+        inner = there / "inner"
+        inner.mkdir()
+        git(inner, "init", "-q")
+        git(inner, "config", "user.email", "x@example.org")
+        git(inner, "config", "user.name", "X")
+        (inner / ".gitattributes").write_text("* filter=evil\n")
+        (inner / "file").write_text("a\n")
+        git(inner, "add", ".")
+        git(inner, "commit", "-qm", "Inner")
+        git(there, "add", "inner")
+        git(there, "commit", "-qm", "With a submodule")
+        with (inner / ".git" / "config").open("a") as file:
+            file.write(f'[filter "evil"]\n\tclean = touch {boo}; cat\n')
+        (inner / "file").write_text("b\n")
+        return DONE
+
+    ctx, _ = house(writes, "Bye.")
+    task = await add(ctx, options=Options(workspace="worktree", folder=str(repository)))
+    await worked(ctx)
+    assert not boo.exists()
+    assert (repository / ".worktrees" / task.id / "inner" / "file").read_text() == "b\n"  # nothing is lost
+
+
+async def test_nothing_that_a_worker_left_running_outlives_its_claim(house, hermes, repository):
+    """Its session has ended by the time that git is asked in its tree: what runs would change that meanwhile."""
+    ended = []
+
+    @hookimpl
+    async def on_session_end(ctx, session, end):
+        ended.append((session.id, git(repository, "branch", "--list", "kanban/*")))
+
+    hermes.tmp_plugin(on_session_end, name="ends")
+
+    def commits(_request):
+        (there,) = (repository / ".worktrees").iterdir()
+        (there / "notes").write_text("changed\n")
+        git(there, "commit", "-qam", "Changed")
+        return DONE
+
+    ctx, _ = house(commits, "Bye.")
+    task = await add(ctx, options=Options(workspace="worktree", folder=str(repository)))
+    await worked(ctx)
+    [run] = await runs_of(ctx, task)
+    assert ended == [(run.session, "")]
+    assert git(repository, "branch", "--list", "kanban/*")
+
+
+@pytest.mark.parametrize("how", ["alternates", "objects", "refs"])
+async def test_a_tree_brings_nothing_from_elsewhere(house, repository, tmp_path, how):
+    """A tree that points at another repository of the person is not read through on this side of the wall."""
+    other = tmp_path / "other"
+    git(tmp_path, "init", "-q", "-b", "main", str(other))
+    git(other, "config", "user.email", "anna@example.org")
+    git(other, "config", "user.name", "Anna")
+    (other / "secret").write_text("nobody else's\n")
+    git(other, "add", ".")
+    git(other, "commit", "-qm", "Private")
+
+    def points(_request):
+        (there,) = (repository / ".worktrees").iterdir()
+        own = there / ".git"
+        [ref] = (own / "refs" / "heads" / "kanban").iterdir()
+        if how == "refs":
+            ref.unlink()
+            ref.symlink_to(other / ".git" / "refs" / "heads" / "main")
+        else:
+            ref.write_text(git(other, "rev-parse", "HEAD") + "\n")
+        if how == "objects":
+            (own / "objects").rename(own / "before")
+            (own / "objects").symlink_to(other / ".git" / "objects")
+        else:
+            (own / "objects" / "info").mkdir(exist_ok=True)
+            (own / "objects" / "info" / "alternates").write_text(f"{other / '.git' / 'objects'}\n")
+        return DONE
+
+    ctx, _ = house(points, "Bye.")
+    await add(ctx, options=Options(workspace="worktree", folder=str(repository)))
+    await worked(ctx)
+    assert not git(repository, "branch", "--list", "kanban/*")
+
+
+async def test_a_folder_that_a_worker_made_a_link_is_no_place_to_work_in(house, repository, tmp_path):
+    (repository / "docs").mkdir()
+    (repository / "docs" / "page").write_text("words\n")
+    git(repository, "add", "docs")
+    git(repository, "commit", "-qm", "Docs")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+
+    def links(_request):
+        (there,) = (repository / ".worktrees").iterdir()
+        (there / "docs" / "page").unlink()
+        (there / "docs").rmdir()
+        (there / "docs").symlink_to(elsewhere)
+        return Call("kanban_block", {"reason": "Well?"})
+
+    ctx, _ = house(links, "Bye.", DONE, "Bye.")
+    task = await add(ctx, options=Options(workspace="worktree", folder=str(repository / "docs")))
+    await worked(ctx)
+    place = await workspaces.prepare(ctx, await now(ctx, task), began=True)
+    assert Path(place).samefile(repository / ".worktrees" / task.id)
+
+
+async def test_a_link_in_a_repository_is_no_place_for_trees(house, repository, tmp_path):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (repository / ".worktrees").symlink_to(elsewhere)
+    ctx, _ = house(DONE, "Bye.")
+    task = await add(ctx, options=Options(workspace="worktree", folder=str(repository)))
+    await worked(ctx)
+    assert not list(elsewhere.iterdir())
+    assert (await now(ctx, task)).status == "blocked"
 
 
 async def test_a_tree_that_is_another_one_by_now_is_left_alone(house, repository, tmp_path):

@@ -277,6 +277,24 @@ async def test_nothing_that_a_repository_configures_is_run(scene: Scene) -> None
     assert not mark.exists()
 
 
+async def test_no_filter_of_a_repository_is_run(scene: Scene) -> None:
+    """Nor one of a repository that lies in it: an archive brings the settings of whoever packed it."""
+    mark = scene.root.parent / "ran"
+    scene.begin().lay(
+        **{"x": "old\n", ".gitattributes": "* filter=e=v.il\n", "in/x": "old\n", "in/.gitattributes": "* filter=e"}
+    )
+    for place in ("in", "."):
+        scene.git("-C", place, "init", "-q")
+        scene.git("-C", place, "add", ".")
+        scene.git("-C", place, "commit", "-qm", "one")
+    for place, name in (("in", "e"), (".", "e=v.il")):
+        with (scene.root / place / ".git" / "config").open("a") as file:
+            file.write(f'[filter "{name}"]\n\tclean = touch {mark}; cat\n\tprocess = touch {mark}\n\trequired = true\n')
+    scene.lay(**{"x": "new\n", "in/x": "new\n"})
+    assert "+new" in await scene.say("@diff @staged @git:1 @folder:.")
+    assert not mark.exists()
+
+
 @pytest.mark.usefixtures("in_home")
 async def test_changes_of_closed_files_and_of_other_folders_are_not_shown(scene: Scene) -> None:
     scene.begin().lay(**{"gh/hosts.yml": "old\n", "x": "old\n"})
@@ -397,7 +415,7 @@ def fake_git(tmp_path: Path, monkeypatch: Any) -> Any:
         folder, mark = tmp_path / "bin", tmp_path / "pid"
         folder.mkdir()
         (folder / "git").write_text(
-            f"#!/bin/sh\ncase $* in *rev-parse*) pwd; exit;; esac\necho $$ > {mark}\n{script}\n"
+            f"#!/bin/sh\ncase $* in *rev-parse*) pwd; exit;; *--show-scope*) exit;; esac\necho $$ > {mark}\n{script}\n"
         )
         (folder / "git").chmod(0o755)
         monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")

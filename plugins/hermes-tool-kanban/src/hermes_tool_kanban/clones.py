@@ -3,13 +3,14 @@
 It is a clone and no worktree of git's, since a worker behind the wall reaches nothing but its own folder: a worktree
 keeps its index, and all that git writes, in the repository. So the person's repository changes only here, by a fetch
 that goes forward. What a worker may have written is not believed: the settings of the clone are put back before git is
-asked anything in it.
+asked anything in it, and it is asked nothing in one that points elsewhere. Nothing that a worker started runs by then.
 """
 
 import asyncio
 import os
 import shutil
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 
 from hermes_core.context import PluginContext
@@ -20,6 +21,8 @@ from hermes_tool_kanban.values import Task
 __all__ = ["branch_of", "bring", "make", "remove"]
 
 _FOLDER = ".worktrees"  # in the repository, as `hermes -w` has them
+# What has git read, or run what is named, elsewhere. A link in its folder does so, too: git makes none there.
+_POINTERS = ("commondir", "gitdir", "config.worktree", "objects/info/alternates", "objects/info/http-alternates")
 
 
 def branch_of(task: Task) -> str:
@@ -34,13 +37,16 @@ async def make(ctx: PluginContext, task: Task, *, began: bool) -> str:
     """
     named = Path(task.options.folder)
     top, place = await _places(task)
+    if place.parent.is_symlink() or place.is_symlink():  # as a repository from elsewhere may hold one
+        raise UserError(f"{place.parent} is a link, so no tree is made there.", hint="Take it away.")
     if place.exists() and not began:
         await asyncio.to_thread(shutil.rmtree, place)
     if not place.exists():
         await _hide(top)
         await _clone(ctx, task, top, place)
     inner = place / named.resolve().relative_to(top.resolve())
-    return str(inner if inner.is_dir() else place)
+    # An earlier worker may have made it a link to anywhere.
+    return str(inner if inner.is_dir() and inner.resolve().is_relative_to(place.resolve()) else place)
 
 
 async def _clone(ctx: PluginContext, task: Task, top: Path, place: Path) -> None:
@@ -67,7 +73,7 @@ async def bring(ctx: PluginContext, task: Task) -> str:
     top, place = await _places(task)
     if not place.exists():
         return ""
-    _put_back(ctx, task, place)
+    await asyncio.to_thread(_put_back, ctx, task, place)
     branch = branch_of(task)
     head = await git(place, "rev-parse", "--verify", f"refs/heads/{branch}")
     there = await _said(top, "rev-parse", "--verify", f"refs/heads/{branch}")
@@ -83,7 +89,10 @@ async def remove(ctx: PluginContext, task: Task) -> str:
         said, (_, place) = await bring(ctx, task), await _places(task)
         if not place.exists():
             return said
-        if await git(place, "status", "--porcelain"):
+        if inner := await asyncio.to_thread(_repository_in, place):
+            return f"{said} {place} stays: there is a repository of its own in it, {inner}.".strip()
+        # Git would look into such a repository by its own settings, which are whoever's made it.
+        if await git(place, "status", "--porcelain", "--ignore-submodules=all"):
             return f"{said} {place} stays: something in it is not committed.".strip()
     except UserError as error:
         return f"The clone of {task.id} stays: {error.text}"
@@ -97,16 +106,40 @@ def _put_back(ctx: PluginContext, task: Task, place: Path) -> None:
     folder = place / ".git"
     strange = UserError(f"{folder} is not what it was made as.", hint="Look at it yourself, and take it away.")
     try:
-        sound = stat.S_ISDIR(os.lstat(folder).st_mode) and not any(
-            os.path.lexists(folder / name) for name in ("commondir", "gitdir", "config.worktree")
-        )
-        if not sound:
+        if not stat.S_ISDIR(os.lstat(folder).st_mode) or any(os.path.lexists(folder / name) for name in _POINTERS):
+            raise strange
+        if not all(_is_plain(one) for one in _entries(folder)):
             raise strange
         draft = folder / f"config.{os.getpid()}.kanban"
         draft.write_bytes(_kept(ctx, task).read_bytes())
         draft.replace(folder / "config")
     except OSError:
         raise strange from None
+
+
+def _is_plain(entry: "os.DirEntry[str]") -> bool:
+    return entry.is_dir(follow_symlinks=False) or entry.is_file(follow_symlinks=False)
+
+
+def _entries(folder: Path | str) -> Iterator["os.DirEntry[str]"]:
+    """Yield all that lies in a folder and below it; no link is followed. Raises OSError."""
+    left = [os.fspath(folder)]
+    while left:
+        with os.scandir(left.pop()) as found:
+            for one in found:
+                yield one
+                if one.is_dir(follow_symlinks=False):
+                    left.append(one.path)
+
+
+def _repository_in(place: Path) -> str:
+    """Return where in a clone another repository lies; empty where none does."""
+    own = str(place / ".git")
+    found = (one.path for one in _entries(place) if one.name.lower() == ".git" and one.path != own)
+    try:
+        return next(found, "")
+    except OSError as error:
+        return str(error.filename or place)
 
 
 def _kept(ctx: PluginContext, task: Task) -> Path:

@@ -81,6 +81,8 @@ class Player:
         self._stale.discard(run.id)
         if now and now.state == "closing":
             await self._close(now)
+            if now.session:  # what it left running would change its place while that is looked at
+                await self._ctx.host.turns.let_go(now.session)
             await claims.over(now.id)
             await self._tidy(now)
 

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import signal
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -15,6 +15,7 @@ COMMAND = (
     "-c", "core.hooksPath=/dev/null", "-c", "log.showSignature=false", "-c", "core.quotePath=false",
 )  # fmt: skip
 _PLAIN = ("--no-ext-diff", "--no-textconv", "--no-color")
+_ALONE = ("--ignore-submodules=dirty",)  # what one configures would be run to see whether its files changed
 _LOG = ("log", "--patch", "--stat", "--format=commit %h%nAuthor: %an%nDate:   %ad%n%n%w(0,4,4)%B", "--date=iso")
 _ERRORS = 2_000  # bytes
 _GRACE = 0.5  # seconds for a process that was killed to be gone
@@ -38,12 +39,12 @@ async def changes(wanted: Reference, cwd: str, closed: Sequence[str | Path], mos
     if wanted.kind == "git" and not 1 <= number <= COMMITS:
         raise Refused(f"write a number of commits from 1 to {COMMITS}")
     words = {
-        "diff": ("diff", *_PLAIN),
-        "staged": ("diff", "--cached", *_PLAIN),
+        "diff": ("diff", *_ALONE, *_PLAIN),
+        "staged": ("diff", "--cached", *_ALONE, *_PLAIN),
         "git": (*_LOG, *_PLAIN, f"--max-count={number}"),
     }[wanted.kind]
     command = [*(word for word in COMMAND if word != "--literal-pathspecs"), *words]
-    text = await run([*command, *await _within(cwd, closed)], cwd, most)
+    text = await run([*command, *await _within(cwd, closed)], cwd, most, await _no_filters(cwd))
     if wanted.kind == "git":
         title = "The last commit" if number == 1 else f"The last {number} commits"
     else:
@@ -71,14 +72,36 @@ async def _within(cwd: str, closed: Sequence[str | Path]) -> list[str]:
     return ["--", ".", *(f":(exclude,literal){path}" for path in hidden)]
 
 
-async def run(command: Sequence[str], cwd: str, most: int) -> str:
+async def _no_filters(cwd: str) -> Mapping[str, str]:
+    """Return the variables by which git leaves out the filters that a repository's own settings name.
+
+    No option turns them off, and a repository that came as an archive has the settings of whoever packed it.
+    """
+    try:
+        rows = await run([*COMMAND, "config", "--show-scope", "--name-only", "-z", "--list"], cwd, 200_000)
+    except Refused:
+        return {}
+    words = rows.split("\0")
+    if len(rows) > 200_000:
+        raise Refused("this repository has too many settings")
+    own = {name.rpartition(".")[0] for scope, name in zip(words[::2], words[1::2], strict=False)
+           if scope in ("local", "worktree") and name.lower().startswith("filter.")}  # fmt: skip
+    set_to = [(f"{name}.{key}", value) for name in sorted(own)
+              for key, value in (("clean", ""), ("smudge", ""), ("process", ""), ("required", "false"))]  # fmt: skip
+    given = {"GIT_CONFIG_COUNT": str(len(set_to))}
+    for number, (key, value) in enumerate(set_to):
+        given |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+    return given
+
+
+async def run(command: Sequence[str], cwd: str, most: int, more: Mapping[str, str] | None = None) -> str:
     """What git writes, up to one byte more than ``most``. Raises Refused when it fails. Cancelled, it ends."""
     pipe = asyncio.subprocess.PIPE
     try:
         process = await asyncio.create_subprocess_exec(
             *command,
             cwd=cwd,
-            env=environment(),
+            env={**environment(), **(more or {})},
             stdin=asyncio.subprocess.DEVNULL,
             stdout=pipe,
             stderr=pipe,
