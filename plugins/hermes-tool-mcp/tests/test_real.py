@@ -160,11 +160,12 @@ async def test_killing_hermes_leaves_no_server_even_one_that_hangs(tmp_path, wal
     sweep()  # as the next Hermes does
 
 
-async def faults(servers, tmp_path, rounds):
-    """Play rounds in which a server fails at some phase, and see each call end and the next one work."""
+@pytest.mark.timeout(5000)
+async def test_each_call_ends_and_tools_come_back_whatever_a_server_does(servers, tmp_path, request):
+    """Each round is a server that fails at some phase: its call ends, and the next one works. ``--rounds 42``: 500."""
     chance = random.Random(11)
     late, left = [], 0
-    for number in range(rounds):
+    for number in range(12 * request.config.getoption("rounds")):
         mark, once = uuid4().hex, tmp_path / f"once{number}"
         when = chance.choice(["start", "initialize", "list", "call"])
         what = chance.choice(["die", "hang", "slow", "garbage"])
@@ -192,16 +193,6 @@ async def faults(servers, tmp_path, rounds):
         left += len(running(mark))
     assert not late
     assert left == 0
-
-
-async def test_each_call_ends_and_tools_come_back_whatever_a_server_does(servers, tmp_path):
-    await faults(servers, tmp_path, 12)
-
-
-@pytest.mark.long
-@pytest.mark.timeout(5000)
-async def test_each_call_ends_and_tools_come_back_five_hundred_times(servers, tmp_path):
-    await faults(servers, tmp_path, 500)
 
 
 @pytest.mark.parametrize(("revision", "scenario"), [(one, name) for one, names in SCENARIOS.items() for name in names])
