@@ -11,9 +11,10 @@ from attrs import asdict, evolve
 from hermes_core.context import PluginContext
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.types import Principal, Session
-from hermes_tool_cron.playing import config_of, jobs_of, mark_used
+from hermes_tool_cron.playing import config_of, jobs_of
 from hermes_tool_cron.schedule import local_zone, parse
 from hermes_tool_cron.values import Job, Options, Run
+from hermes_tool_kit.used import mark_used
 
 __all__ = ["Door", "accept", "create", "dismiss", "edit", "find", "pause", "remove", "resume", "run_now", "told"]
 

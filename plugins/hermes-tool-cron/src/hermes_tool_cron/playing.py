@@ -18,11 +18,11 @@ from hermes_tool_cron.rows import Jobs
 from hermes_tool_cron.script import ending_of, woken
 from hermes_tool_cron.telling import is_quiet, message_of
 from hermes_tool_cron.values import Job, Run
+from hermes_tool_kit import used
 
-__all__ = ["Player", "config_of", "is_used", "jobs_of", "mark_used"]
+__all__ = ["Player", "config_of", "is_used", "jobs_of"]
 
 _LOOK = 1.0  # seconds between two looks at a turn that somebody else plays
-_USED = "used"
 _CLOSED = ("done", "failed", "interrupted")
 
 
@@ -40,15 +40,9 @@ def jobs_of(ctx: PluginContext) -> Jobs:
     return found
 
 
-def mark_used(ctx: PluginContext) -> None:
-    """Write down that this home has jobs: one that never had any is looked at without making their tables."""
-    ctx.paths.data.mkdir(parents=True, exist_ok=True)
-    (ctx.paths.data / _USED).touch()
-
-
 def is_used(ctx: PluginContext) -> bool:
     """Whether this home ever had a job, or their tables were opened here."""
-    return "jobs" in ctx.state or (ctx.paths.data / _USED).exists()
+    return used.is_used(ctx, "jobs")
 
 
 class Player:

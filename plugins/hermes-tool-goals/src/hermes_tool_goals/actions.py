@@ -13,9 +13,10 @@ from hermes_core.errors import HermesError, UnknownName, UserError
 from hermes_core.types import JSON, Session, Speaker
 from hermes_tool_goals.grammar import Wanted
 from hermes_tool_goals.looking import owner_of
-from hermes_tool_goals.shared import config_of, goals_of, mark_used, pursuer_of
+from hermes_tool_goals.shared import config_of, goals_of, pursuer_of
 from hermes_tool_goals.values import LIVE, Check, Goal, round_event
 from hermes_tool_goals.words import continuation, first
+from hermes_tool_kit.used import mark_used
 
 __all__ = ["Door", "clear", "edit", "end", "find", "named", "pause", "resume", "set_goal"]
 

@@ -3,6 +3,7 @@
 from types import ModuleType
 
 from hermes_core.context import PluginContext
+from hermes_tool_kit import used
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,9 +12,7 @@ if TYPE_CHECKING:
     from hermes_tool_goals.rows import Goals
     from hermes_tool_goals.values import Goal
 
-__all__ = ["config_of", "goals_of", "hearing", "is_used", "known_of", "mark_used", "pursuer_of"]
-
-_USED = "used"
+__all__ = ["config_of", "goals_of", "hearing", "is_used", "known_of", "pursuer_of"]
 
 
 def config_of(ctx: PluginContext) -> "Config":
@@ -57,12 +56,6 @@ def hearing() -> ModuleType:
     return hearing
 
 
-def mark_used(ctx: PluginContext) -> None:
-    """Write down that this home has goals: one that never had any is looked at without making their tables."""
-    ctx.paths.data.mkdir(parents=True, exist_ok=True)
-    (ctx.paths.data / _USED).touch()
-
-
 def is_used(ctx: PluginContext) -> bool:
     """Whether this home ever had a goal, or their tables were opened here."""
-    return "goals" in ctx.state or (ctx.paths.data / _USED).exists()
+    return used.is_used(ctx, "goals")

@@ -10,9 +10,10 @@ from attrs import evolve
 from hermes_core.context import PluginContext
 from hermes_core.errors import UserError
 from hermes_core.types import Principal, Session
-from hermes_tool_kanban.playing import config_of, mark_used, store_of
+from hermes_tool_kanban.playing import config_of, store_of
 from hermes_tool_kanban.values import PERSON, Attachment, Board, Comment, Options, Task
 from hermes_tool_kanban.workspaces import here, leave
+from hermes_tool_kit.used import mark_used
 
 __all__ = ["Door", "archive", "attach", "comment", "create", "make_board", "running", "sound", "standing", "workers"]
 

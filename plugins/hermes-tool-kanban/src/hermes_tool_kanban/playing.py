@@ -20,12 +20,12 @@ from hermes_tool_kanban.orders import OWN_FOLDER, event_of, order_of
 from hermes_tool_kanban.tasks import Boards, Tasks
 from hermes_tool_kanban.values import Run, Task
 from hermes_tool_kanban.workspaces import leave, prepare
+from hermes_tool_kit import used
 
-__all__ = ["TAKEN_AWAY", "Player", "Store", "config_of", "is_used", "mark_used", "store_of"]
+__all__ = ["TAKEN_AWAY", "Player", "Store", "config_of", "is_used", "store_of"]
 
 _LOOK = 1.0  # seconds between two looks at a turn that somebody else plays
 _BEAT = 30.0  # seconds between two signs of life that are written down
-_USED = "used"
 _CLOSED = ("done", "failed", "interrupted")
 TAKEN_AWAY = ("withdrawn", "reclaimed")
 
@@ -52,15 +52,9 @@ def store_of(ctx: PluginContext) -> Store:
     return found
 
 
-def mark_used(ctx: PluginContext) -> None:
-    """Write down that this home has boards: one that never had any is looked at without making their tables."""
-    ctx.paths.data.mkdir(parents=True, exist_ok=True)
-    (ctx.paths.data / _USED).touch()
-
-
 def is_used(ctx: PluginContext) -> bool:
     """Whether this home ever had a board, or their tables were opened here."""
-    return "store" in ctx.state or (ctx.paths.data / _USED).exists()
+    return used.is_used(ctx, "store")
 
 
 class Player:

@@ -1,13 +1,12 @@
 """Boards over HTTP, for who has a key of the API: ``/tool/kanban/tasks``."""
 
-import json
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Mapping
 from typing import Any
-from urllib.parse import parse_qs
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.types import Routes
+from hermes_tool_kit.json_route import Asked, NoMethod, json_route
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,65 +15,22 @@ if TYPE_CHECKING:
 
 __all__ = ["tasks_route"]
 
-_LARGEST = 200_000  # bytes of a body
 _TEXTS = ("title", "body", "board", "assignee", "reviewer", "mark", "text")
 _VERBS = ("block", "unblock", "promote", "complete", "approve", "reject", "reclaim", "archive", "reopen", "comment")
-
-
-class _NoMethod(Exception):
-    """Nothing is done by this method here."""
 
 
 def tasks_route(ctx: PluginContext) -> Routes:
     """The route ``tasks``: GET and POST; below it /ID with GET, and POST to /ID/VERB with a ``text``."""
 
-    async def app(
-        scope: MutableMapping[str, Any],
-        receive: Callable[[], Awaitable[MutableMapping[str, Any]]],
-        send: Callable[[MutableMapping[str, Any]], Awaitable[None]],
-    ) -> None:
+    async def answer(asked: Asked) -> tuple[int, object]:
         from hermes_tool_kanban.actions import Door
 
-        door = Door(ctx, scope["hermes.owner"])  # who asks may be a program that was told what to say
-        path = str(scope["path"]).removeprefix(str(scope.get("root_path") or ""))
-        words = [one for one in path.split("/") if one]
-        asked = {
-            name: values[-1] for name, values in parse_qs(scope.get("query_string", b"").decode("latin-1")).items()
-        }
-        try:
-            said = _texts(await _body(receive)) if scope["method"] == "POST" else asked
-            await door.admit()
-            status, answer = await _answer(door, str(scope["method"]), words, said)
-        except _NoMethod:
-            status, answer = 405, {"error": "That cannot be done here."}
-        except UnknownName as error:
-            status, answer = 404, {"error": error.text}
-        except UserError as error:
-            status, answer = 400, {"error": error.text, "hint": error.hint}
-        data = b"" if scope["method"] == "HEAD" else json.dumps(answer, ensure_ascii=False).encode(errors="replace")
-        headers = [(b"content-type", b"application/json"), (b"content-length", str(len(data)).encode())]
-        await send({"type": "http.response.start", "status": status, "headers": headers})
-        await send({"type": "http.response.body", "body": data})
+        door = Door(ctx, asked.owner)  # who asks may be a program that was told what to say
+        said = _texts(asked.body) if asked.method == "POST" else asked.query
+        await door.admit()
+        return await _answer(door, asked, said)
 
-    return Routes(name="tasks", app=app)
-
-
-async def _body(receive: Callable[[], Awaitable[MutableMapping[str, Any]]]) -> Mapping[str, Any]:
-    data, more = b"", True
-    while more:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise UserError("The request did not come whole.")
-        data, more = data + message.get("body", b""), message.get("more_body", False)
-        if len(data) > _LARGEST:
-            raise UserError(f"That is too long: {_LARGEST:,} bytes are the most.")
-    try:
-        said = json.loads(data or b"{}")
-    except (ValueError, RecursionError):
-        raise UserError("The body is no JSON.") from None
-    if not isinstance(said, dict):
-        raise UserError("The body is no JSON object.")
-    return said
+    return json_route("tasks", answer)
 
 
 def _texts(said: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -91,18 +47,19 @@ def _texts(said: Mapping[str, Any]) -> Mapping[str, Any]:
     return said
 
 
-async def _answer(door: "Door", method: str, words: list[str], said: Mapping[str, Any]) -> tuple[int, object]:
+async def _answer(door: "Door", asked: Asked, said: Mapping[str, Any]) -> tuple[int, object]:
     from hermes_tool_kanban import actions
     from hermes_tool_kanban.values import Options
     from hermes_tool_kanban.words import plain
 
+    method, words = asked.method, asked.words
     if not words:
-        if method in ("GET", "HEAD"):
+        if asked.reads:
             board = await door.board(str(said.get("board", "")))
             there = await door.rows.tasks.list(board.id, status=str(said.get("status", "")))
             return 200, {"board": board.slug, "tasks": [plain(one) for one in there]}
         if method != "POST":
-            raise _NoMethod
+            raise NoMethod
         own = {
             name: said[name] for name in ("body", "board", "assignee", "mark", "priority", "parents") if name in said
         }
@@ -111,11 +68,11 @@ async def _answer(door: "Door", method: str, words: list[str], said: Mapping[str
         return 201 if new else 200, plain(task)
     task = await door.task(words[0])
     if len(words) == 1:
-        if method not in ("GET", "HEAD"):
-            raise _NoMethod
+        if not asked.reads:
+            raise NoMethod
         return 200, await _whole(door, task)
     if method != "POST" or len(words) != 2:
-        raise _NoMethod
+        raise NoMethod
     if words[1] not in _VERBS:
         raise UnknownName("verb", words[1], _VERBS)
     return 200, plain(await _sent(door, task, words[1], str(said.get("text", ""))))

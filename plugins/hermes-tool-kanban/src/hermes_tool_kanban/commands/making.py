@@ -22,7 +22,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 def door_of(ctx: PluginContext) -> "Door":
     """Return what the person at this terminal does with tasks."""
     from hermes_tool_kanban.actions import Door
-    from hermes_tool_kanban.playing import mark_used
+    from hermes_tool_kit.used import mark_used
 
     mark_used(ctx)
     return Door(ctx, ctx.owner, written=True)
