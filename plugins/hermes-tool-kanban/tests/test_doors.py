@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 
 import pytest
 
@@ -82,6 +83,10 @@ async def test_a_person_sees_to_a_board_at_a_terminal(house, hermes, tmp_path):
     file = tmp_path / "notes.txt"
     file.write_text("seven")
     await run("kanban attach", second["id"], str(file))
+    os.mkfifo(tmp_path / "pipe")
+    for odd in (tmp_path / "pipe", "/dev/zero"):
+        with pytest.raises(UserError, match="is no file"):
+            await run("kanban attach", second["id"], str(odd))
     assert "notes.txt" in await run("kanban attachments", second["id"])
     await run("kanban attachments", second["id"], "notes.txt", "-o", str(tmp_path / "copy"))
     assert (tmp_path / "copy").read_text() == "seven"

@@ -223,7 +223,7 @@ async def attach(door: Door, task: Task, name: str, data: bytes, media: str = ""
     if len(data) > most * 1_000_000:
         raise UserError(f"{name} is too large: {most} MB are the most (kanban.megabytes).")
     name = Path(name.strip().replace("\\", "/")).name
-    if not name or len(name) > 200 or not name.isprintable():
+    if name in ("", "..") or len(name) > 200 or not name.isprintable():
         raise UserError(f"{name!r} is no name of a file.")
     media = media or mimetypes.guess_type(name)[0] or "application/octet-stream"
     file = Attachment(id="", task=task.id, person=door.owner.person, name=name, media=media, size=len(data),

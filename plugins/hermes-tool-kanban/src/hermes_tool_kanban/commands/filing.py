@@ -43,9 +43,14 @@ def make_attach(ctx: PluginContext) -> "click.Command":
     async def command(task_id: str, path: Path) -> None:
         """Keep a copy of the file PATH with the task ID, for who works on it."""
         from hermes_tool_kanban import actions
+        from hermes_tool_kanban.playing import config_of
 
-        door = door_of(ctx)
-        kept = await actions.attach(door, await door.task(task_id), path.name, path.read_bytes())
+        if not path.is_file():  # a pipe would be waited for, and a device never ends
+            raise UserError(f"{path} is no file.")
+        door, most = door_of(ctx), config_of(ctx).megabytes * 1_000_000
+        with path.open("rb") as file:
+            data = file.read(most + 1)
+        kept = await actions.attach(door, await door.task(task_id), path.name, data)
         click.echo(f"{kept.id} {kept.name}")
 
     return command
