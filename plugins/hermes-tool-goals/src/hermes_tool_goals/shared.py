@@ -3,7 +3,6 @@
 from types import ModuleType
 
 from hermes_core.context import PluginContext
-from hermes_tool_kit import used
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,4 +57,6 @@ def hearing() -> ModuleType:
 
 def is_used(ctx: PluginContext) -> bool:
     """Whether this home ever had a goal, or their tables were opened here."""
+    from hermes_tool_kit import used
+
     return used.is_used(ctx, "goals")
