@@ -177,7 +177,7 @@ async def test_an_ordinary_user_has_the_same_walls(tmp_path_factory):
         for module in (hermes_core, hermes_backend_bubblewrap, hermes_backend_kit, hermes_backend_wall, attr):
             subprocess.run(["cp", "-r", Path(module.__file__).parent, base / "lib"], check=True)
         subprocess.run(["cp", "-r", Path(attr.__file__).parent.with_name("attrs"), base / "lib"], check=True)
-        for name in ("pluggy", "click", "cattrs", "hermes_autorun"):
+        for name in ("pluggy", "click", "cattrs", "hermes_autorun", "hermes_shapes"):
             spec = __import__(name).__file__
             subprocess.run(["cp", "-r", Path(spec).parent, base / "lib"], check=True)
         subprocess.run(["chown", "-R", "65534:65534", base], check=True)
