@@ -497,6 +497,7 @@ def register_maskers(): return [M()]
     return asked(code, contributes={"maskers": ["m"]})
 
 
+@pytest.mark.long
 def test_a_slow_masker_is_blamed_and_not_who_waits_for_it(asked):
     done = masked_by(asked, "time.sleep(0.5)")
     assert done.out

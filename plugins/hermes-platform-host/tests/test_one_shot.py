@@ -103,6 +103,7 @@ async def test_folder_and_environment_are_the_callers(house: Any, tmp_path: Any)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda one: one.name)
+@pytest.mark.few(1)
 async def test_being_ended_is_the_same(house: Any, number: int) -> None:
     await house.open()
     found = []

@@ -83,6 +83,7 @@ def judge(folder: Path, rows: list[dict]) -> Counter[str]:
     return Counter(row["state"] for row in rows)
 
 
+@pytest.mark.long
 @pytest.mark.timeout(200)
 def test_two_schedulers_are_killed(tmp_path, request):
     rows = killed(tmp_path, request.config.getoption("kills"))

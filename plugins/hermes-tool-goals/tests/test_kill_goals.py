@@ -64,6 +64,7 @@ def killed(folder, kills, url=""):
     assert sum("/report/" in event for event, _ in orders) == 1, "its person was told once"
 
 
+@pytest.mark.long
 @pytest.mark.timeout(200)
 def test_a_goal_whose_processes_are_killed_loses_no_turn_and_has_none_twice(tmp_path, request):
     killed(tmp_path, request.config.getoption("kills"))

@@ -74,6 +74,7 @@ def judge(folder: Path, many: int, url: str = "") -> None:
     assert len(first) >= many - many // 4  # the others died between the row and the act
 
 
+@pytest.mark.long
 @pytest.mark.timeout(500)
 def test_two_dispatchers_are_killed(tmp_path, request):
     judge(tmp_path, killed(tmp_path, request.config.getoption("kills")))
