@@ -71,18 +71,19 @@ class Loose(Process):
         """Close its input, as the protocol has it; then ask its group, and then end it."""
         if self._process.stdin is not None:
             self._process.stdin.close()
+        # No `timeout`: whoever ends it may be cancelled, and Python 3.11 takes its end for that of the whole task then.
+        ended = asyncio.ensure_future(self._process.wait())
         for how in (None, signal.SIGTERM, signal.SIGKILL):
             if how is not None:
                 with suppress(ProcessLookupError):
                     os.killpg(self._process.pid, how)
-            with suppress(TimeoutError):
-                async with asyncio.timeout(_POLITE):
-                    await self._process.wait()
-                    break
+            if (await asyncio.wait([ended], timeout=_POLITE))[0]:
+                break
         with suppress(ProcessLookupError):  # what it started and left behind
             os.killpg(self._process.pid, signal.SIGKILL)
-        self._reading.cancel()
-        await asyncio.wait([self._reading])
+        for one in (self._reading, ended):
+            one.cancel()
+        await asyncio.wait([self._reading, ended])
 
 
 def _mark(pid: int) -> None:
