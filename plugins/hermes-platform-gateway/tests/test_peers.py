@@ -57,10 +57,10 @@ class Group:
                 )
             )  # fmt: skip
 
-    async def until(self, count: int) -> list[tuple[str, str]]:
+    async def until(self, count: int, seconds: float = 20.0) -> list[tuple[str, str]]:
         """What the bots said, once it is so much and nothing more comes."""
         with suppress(TimeoutError):
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(seconds):
                 while len(self.said) < count:
                     await asyncio.sleep(0.01)
         await asyncio.sleep(0.3)
@@ -220,7 +220,9 @@ async def test_where_no_person_began_nobody_is_answered(tmp_path: Path) -> None:
         group.write("ada", "@bob hello", bot=True)
         group.authors["m0"] = ("mallory", "@ada ask @bob")
         group.write("ada", "@bob hello", answers="m0", bot=True)
-        group.write("anna", "@bob hello")  # one chat is heard in order: by her answer, the others were seen
+        await group.until(1, seconds=1.0)
+        assert group.said == []
+        group.write("anna", "@bob hello")
         await group.until(1)
         assert group.said == [("bob", "Hello Anna.")]
         assert len(benches["bob"][1].requests) == 1
