@@ -39,7 +39,8 @@ async def until(said, seconds=20.0):
     return found
 
 
-async def test_a_turn_that_its_person_stops_pauses_the_goal_and_resume_goes_on(house):
+def waiting():
+    """A tool that waits for long, and what says that it began."""
     begun = asyncio.Event()
 
     @tool(name="wait", toolset="waiting")
@@ -49,6 +50,11 @@ async def test_a_turn_that_its_person_stops_pauses_the_goal_and_resume_goes_on(h
         await asyncio.sleep(60)
         return "waited"
 
+    return begun, wait
+
+
+async def test_a_turn_that_its_person_stops_pauses_the_goal_and_resume_goes_on(house):
+    begun, wait = waiting()
     one = house(Call("wait"), write("made"), "Done.", plugins=[(wait,)], **OFF)
     await one.type(CHECK)
     running = asyncio.create_task(one.run())
@@ -63,15 +69,7 @@ async def test_a_turn_that_its_person_stops_pauses_the_goal_and_resume_goes_on(h
 
 
 async def test_one_that_was_paused_and_stopped_goes_on_when_it_is_resumed(house):
-    begun = asyncio.Event()
-
-    @tool(name="wait", toolset="waiting")
-    async def wait() -> str:
-        """Wait."""
-        begun.set()
-        await asyncio.sleep(60)
-        return "waited"
-
+    begun, wait = waiting()
     one = house(Call("wait"), write("made"), "Done.", plugins=[(wait,)], **OFF)
     await one.type(CHECK)
     running = asyncio.create_task(one.run())
