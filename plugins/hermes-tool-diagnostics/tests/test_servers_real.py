@@ -77,6 +77,10 @@ async def place(
 ) -> AsyncIterator[Here]:
     """A workspace with and without a wall."""
     monkeypatch.setenv("PATH", programs)
+    # Without a wall they keep what they found out in the home, and in the temporary folder, that they are given.
+    for name in ("HOME", "TMPDIR"):
+        (tmp_path / name.lower()).mkdir()
+        monkeypatch.setenv(name, str(tmp_path / name.lower()))
     work = str(tmp_path / "work")
     if request.param == "open":
         workspace = Here(work)
