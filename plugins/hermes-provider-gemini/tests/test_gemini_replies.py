@@ -15,30 +15,16 @@ from hermes_provider_kit.sse import BrokenEvent, EventReader, objects
 HERE = Service(title="Test", url="http://127.0.0.1")
 CALL = {"functionCall": {"name": "add", "args": {"a": 2, "ü": "é"}}, "thoughtSignature": "c2lnbmVk"}
 MORE = {"functionCall": {"id": "x", "name": "add"}}
+FIELDS = [
+    *("candidates", "content", "parts", "text", "thought", "functionCall", "name", "args", "finishReason"),
+    *("usageMetadata", "promptTokenCount", "promptFeedback", "blockReason", "error", "thoughtSignature"),
+]
 PARTS = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=9),
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(
-            st.sampled_from(
-                [
-                    "candidates",
-                    "content",
-                    "parts",
-                    "text",
-                    "thought",
-                    "functionCall",
-                    "name",
-                    "args",
-                    "finishReason",
-                    "usageMetadata",
-                    "promptTokenCount",
-                    "promptFeedback",
-                    "blockReason",
-                    "error",
-                    "thoughtSignature",
-                ]
-            ),
+            st.sampled_from(FIELDS),
             inner,
             max_size=4,
         )
