@@ -11,6 +11,7 @@ from hermes_core.values import frozen
 
 __all__ = ["Traces"]
 
+OF_THE_LOOP = ("asyncio_", "ThreadPoolExec", "AnyIO worker thread")
 PATIENCE = 2.0  # seconds that what was ended has to go away
 
 
@@ -25,8 +26,8 @@ class Traces:
 
     @classmethod
     def now(cls) -> "Traces":
-        """Look. Threads of the event loop's own pool do not count; the loop ends them."""
-        threads = frozenset(t for t in threading.enumerate() if not t.name.startswith(("asyncio_", "ThreadPoolExec")))
+        """Look. Threads of the event loop's own pools do not count; they end with the loop."""
+        threads = frozenset(t for t in threading.enumerate() if not t.name.startswith(OF_THE_LOOP))
         return cls(frozenset(asyncio.all_tasks()), threads, _sockets(), _children())
 
     async def left(self, *, patience: float | None = None) -> list[str]:
