@@ -75,7 +75,7 @@ def catalogue(plugin: str) -> tuple[dict[str, object], ...]:
 def providers_page() -> str:
     """Every provider that can be named."""
     others = [m for m in manifests() if (m.kind == "provider" or m.contributes["providers"]) and not catalogue(m.name)]
-    listed = "\n".join(f"- `{m.name}`: {m.summary}" for m in others)
+    listed = "\n".join(f"- {', '.join(map(code, m.contributes['providers'] or (m.name,)))}: {_told(m)}" for m in others)
     return joined(
         "# Providers",
         "Say one with `--provider NAME`, `--model NAME:MODEL` or `model.provider`. Without a choice the first that is "
@@ -90,6 +90,12 @@ def providers_page() -> str:
         "## Others",
         listed,
     )
+
+
+def _told(manifest: Manifest) -> str:
+    """What a provider outside the catalogues is, and the secrets it looks for."""
+    keys = ", ".join(map(code, manifest.secrets))
+    return f"{manifest.summary} It looks for {keys}." if keys else manifest.summary
 
 
 def services(plugin: str) -> str:
