@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from hermes_core.errors import ProviderError
-from hermes_core.types import CallDelta, Delta, Done, ReasoningDelta, TextDelta, UsageDelta
+from hermes_core.types import CallDelta, Delta, Done, ReasoningDelta, TextDelta, ToolSpec, UsageDelta
 from hermes_provider_kit.failures import Service
 from hermes_provider_kit.sse import EventReader
 from hermes_provider_openai.decode import ChatDecoder
@@ -199,3 +199,25 @@ def mutated(chance: random.Random, data: bytes) -> bytes:
                 other = chance.randrange(len(changed) + 1)
                 changed[other:other] = piece
     return bytes(changed)
+
+
+ADD = ToolSpec(
+    name="add_up", description="", schema={"type": "object", "properties": {"firstValue": {"type": "integer"}}}
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "reason", "expected"),
+    [
+        ("functions.addUp", "{'first_value': '3',}", "tool_calls", ("add_up", '{"firstValue": 3}')),
+        ("add_up", "<parameter=firstValue>3</parameter>", "tool_calls", ("add_up", '{"firstValue": 3}')),
+        ("add_up", '{"firstValue": [1, 2]', "length", ("add_up", '{"firstValue": [1, 2]')),  # it may have gone on
+        ("add_app", "{}", "tool_calls", ("add_app", "{}")),
+    ],
+)
+def test_a_call_that_is_written_wrong_is_put_right_where_that_is_sure(name, arguments, reason, expected):
+    call = {"index": 0, "id": "1", "function": {"name": name, "arguments": arguments}}
+    decoder = ChatDecoder(HERE, "test", [ADD])
+    decoder.feed([{"choices": [{"delta": {"tool_calls": [call]}, "finish_reason": reason}]}])
+    [made] = [delta for delta in decoder.end() if isinstance(delta, CallDelta)]
+    assert (made.name, made.arguments) == expected

@@ -36,7 +36,7 @@ async def stream_messages(line: Line, request: Request, model: str) -> AsyncGene
             pieces = response.aiter_bytes() if "content-encoding" in response.headers else response.aiter_raw()
             patience = Patience(line.service, line.stale_seconds)
             first = await first_bytes(pieces, patience)
-            decoder = MessageDecoder(line.about(model), line.key, guess=guess)
+            decoder = MessageDecoder(line.about(model), line.key, guess=guess, tools=request.tools)
             if first.lstrip()[:1] in (b"{", b"[", b"<", b""):
                 for delta in await _whole(decoder, line.about(model), first, pieces):
                     yield delta

@@ -7,9 +7,21 @@ from collections.abc import Mapping, Sequence
 from attrs import evolve
 
 from hermes_core.errors import ProviderError, Unavailable
-from hermes_core.types import JSON, CallDelta, Delta, Done, ReasoningDelta, StopReason, TextDelta, Usage, UsageDelta
+from hermes_core.types import (
+    JSON,
+    CallDelta,
+    Delta,
+    Done,
+    ReasoningDelta,
+    StopReason,
+    TextDelta,
+    ToolSpec,
+    Usage,
+    UsageDelta,
+)
 from hermes_provider_anthropic.thoughts import BLOCKS
 from hermes_provider_anthropic.usage import grow_usage
+from hermes_provider_kit.calls import mended_delta
 from hermes_provider_kit.failures import Service
 from hermes_provider_kit.surrogates import mend, split_half
 
@@ -51,10 +63,12 @@ class MessageDecoder:
     """Decodes one reply. ``service`` names the provider in messages, ``key`` is its key in ``meta``.
 
     ``guess`` stands for the tokens of the request where the reply does not count them: llama.cpp's server leaves out
-    the first event now and then.
+    the first event now and then. ``tools`` are those on offer: a call of one that is written wrong is put right where
+    that is sure.
     """
 
-    def __init__(self, service: Service, key: str, *, guess: int = 0) -> None:
+    def __init__(self, service: Service, key: str, *, guess: int = 0, tools: Sequence[ToolSpec] = ()) -> None:
+        self._tools = tools
         self._service = service
         self._key = key
         self._guess = guess
@@ -194,7 +208,9 @@ class MessageDecoder:
         if not text:
             text = json.dumps(block.input, ensure_ascii=False) if block.input else "{}"
         index = len(self._ids) - 1
-        self._out.append(CallDelta(index=index, id=block.id, name=block.name, arguments=mend(text)))
+        made = CallDelta(index=index, id=block.id, name=block.name, arguments=mend(text))
+        # One that is cut by the length of the reply is open at its end, and nothing is closed here.
+        self._out.append(mended_delta(made, self._tools, cut=True))
 
     def _unique(self, call_id: str) -> str:
         made = call_id if call_id and call_id not in self._ids else f"toolu_{os.urandom(12).hex()}"

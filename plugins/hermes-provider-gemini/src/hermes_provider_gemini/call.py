@@ -21,7 +21,8 @@ HEAD = 2000  # characters kept to say what came instead of a reply
 async def stream_content(line: Line, request: Request, model: str) -> AsyncGenerator[Delta, None]:
     """Answer piece by piece. Raises ProviderError."""
     body = await made_body(line, request, model)
-    decoder = ContentDecoder(line.about(model), line.key, guess=len(str(body)) // BYTES_PER_TOKEN)
+    guess = len(str(body)) // BYTES_PER_TOKEN
+    decoder = ContentDecoder(line.about(model), line.key, guess=guess, tools=request.tools)
     reader, patience = EventReader(), Patience(line.service, line.stale_seconds)
     url = f"{line.url_of(model, 'streamGenerateContent')}?alt=sse"
     async with posted(line, url, body, model=model, headers=line.request_headers()) as pieces:

@@ -5,8 +5,20 @@ import os
 from collections.abc import Mapping, Sequence
 
 from hermes_core.errors import ProviderError, Unavailable
-from hermes_core.types import JSON, CallDelta, Delta, Done, ReasoningDelta, StopReason, TextDelta, Usage, UsageDelta
+from hermes_core.types import (
+    JSON,
+    CallDelta,
+    Delta,
+    Done,
+    ReasoningDelta,
+    StopReason,
+    TextDelta,
+    ToolSpec,
+    Usage,
+    UsageDelta,
+)
 from hermes_provider_gemini.body import SIGNATURE
+from hermes_provider_kit.calls import mended_delta
 from hermes_provider_kit.failures import Service
 from hermes_provider_kit.surrogates import mend
 
@@ -22,10 +34,12 @@ _BROKEN = ("MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CAL
 class ContentDecoder:
     """Decodes one reply. ``service`` names the provider in messages, ``key`` is its key in ``meta``.
 
-    ``guess`` stands for the tokens of the request where the reply does not count them.
+    ``guess`` stands for the tokens of the request where the reply does not count them. ``tools`` are those on offer: a
+    call of one that is written wrong is put right where that is sure.
     """
 
-    def __init__(self, service: Service, key: str, *, guess: int = 0) -> None:
+    def __init__(self, service: Service, key: str, *, guess: int = 0, tools: Sequence[ToolSpec] = ()) -> None:
+        self._tools = tools
         self._service = service
         self._key = key
         self._guess = guess
@@ -112,8 +126,9 @@ class ContentDecoder:
         given = call.get("args")
         arguments = json.dumps(given if isinstance(given, Mapping) else {}, ensure_ascii=False)
         # Its own ids begin anew with each reply, or are left out; results are matched by their place and name.
-        made = f"call_{os.urandom(12).hex()}"
-        return CallDelta(index=index, id=made, name=str(call.get("name") or ""), arguments=mend(arguments), meta=kept)
+        call_id, name = f"call_{os.urandom(12).hex()}", str(call.get("name") or "")
+        made = CallDelta(index=index, id=call_id, name=name, arguments=mend(arguments), meta=kept)
+        return mended_delta(made, self._tools)
 
     def _count(self, found: JSON) -> None:
         if not isinstance(found, Mapping):

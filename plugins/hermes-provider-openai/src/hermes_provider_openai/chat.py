@@ -38,11 +38,11 @@ async def stream_chat(line: Line, request: Request, model: str) -> AsyncGenerato
             first = await first_bytes(pieces, patience)
             start = first.lstrip()[:1]
             if start in (b"{", b"[", b"<") or (not first.strip() and "json" in kind):
-                for delta in _whole(line, model, first + await _remainder(pieces)):
+                for delta in _whole(line, request, model, first + await _remainder(pieces)):
                     yield delta
                 return
             # Written out here and not in a generator of its own: this loop runs once for every piece of a reply.
-            reader, decoder = EventReader(), ChatDecoder(line.about(model), line.key)
+            reader, decoder = EventReader(), ChatDecoder(line.about(model), line.key, request.tools)
             seen, piece = False, first
             while True:
                 events = reader.feed(piece)
@@ -136,13 +136,13 @@ async def _remainder(pieces: AsyncIterator[bytes]) -> bytes:
     return bytes(body)
 
 
-def _whole(line: Line, model: str, body: bytes) -> list[Delta]:
+def _whole(line: Line, request: Request, model: str, body: bytes) -> list[Delta]:
     """The deltas of a reply that came as one JSON object, or as JSON lines."""
     from hermes_provider_kit.failures import broken_off, message_of, unreadable
 
     service = line.about(model)
     text = body.decode("utf-8", "replace")
-    decoder = ChatDecoder(service, line.key)
+    decoder = ChatDecoder(service, line.key, request.tools)
     try:
         events: list[JSON] = [json.loads(text)]
     except (ValueError, RecursionError):

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from hermes_core.errors import ProviderError, Unavailable
-from hermes_core.types import JSON, CallDelta, Delta, Done, ReasoningDelta, StopReason, TextDelta, Usage, UsageDelta
+from hermes_core.types import JSON, Delta, Done, ReasoningDelta, StopReason, TextDelta, ToolSpec, Usage, UsageDelta
+from hermes_provider_kit.calls import mended_delta
 from hermes_provider_kit.failures import Service
 from hermes_provider_kit.sse import DONE
 from hermes_provider_kit.surrogates import mend, split_half
@@ -34,9 +35,13 @@ _SUMMARY = ("text", "summary", "data")
 
 
 class ChatDecoder:
-    """Decodes one reply. ``service`` names the provider in messages, ``key`` is its key in ``meta``."""
+    """Decodes one reply. ``service`` names the provider in messages, ``key`` is its key in ``meta``.
 
-    def __init__(self, service: Service, key: str) -> None:
+    ``tools`` are those on offer: a call of one that is written wrong is put right where that is sure.
+    """
+
+    def __init__(self, service: Service, key: str, tools: Sequence[ToolSpec] = ()) -> None:
+        self._tools = tools
         self._service = service
         self._key = key
         self._calls = CallCollector(key)
@@ -100,7 +105,8 @@ class ChatDecoder:
             if not self._said and not self._calls:
                 raise Unavailable(f"{self._service.title} sent an empty reply.")
         self._flush(final=True)
-        calls: list[CallDelta] = self._calls.deltas()
+        cut = self._reason == "length"
+        calls = [mended_delta(call, self._tools, cut=cut) for call in self._calls.deltas()]
         out: list[Delta] = [*self._out, *calls, UsageDelta(usage=self._usage)]
         self._out = []
         out.append(Done(reason=self._stop_reason(bool(calls)), meta=self._meta()))

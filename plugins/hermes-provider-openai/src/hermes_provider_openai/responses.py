@@ -1,10 +1,22 @@
 """One streamed call of the Responses API, through the ``openai`` SDK, which is imported when it is first used."""
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from types import ModuleType
 
 from hermes_core.errors import ProviderError, Unavailable, UserError
-from hermes_core.types import JSON, CallDelta, Delta, Done, ReasoningDelta, Request, StopReason, TextDelta, UsageDelta
+from hermes_core.types import (
+    JSON,
+    CallDelta,
+    Delta,
+    Done,
+    ReasoningDelta,
+    Request,
+    StopReason,
+    TextDelta,
+    ToolSpec,
+    UsageDelta,
+)
+from hermes_provider_kit.calls import mended_delta
 from hermes_provider_kit.replies import Patience
 from hermes_provider_kit.surrogates import mend
 from hermes_provider_openai.line import Line
@@ -35,7 +47,7 @@ async def stream_responses(line: Line, request: Request, model: str) -> AsyncGen
     )
     try:
         stream = await client.responses.create(**responses_arguments(line, request, model))
-        reply = _Reply(line, model)
+        reply = _Reply(line, model, request.tools)
         try:
             patience = Patience(line.service, line.stale_seconds)
             async for event in stream:
@@ -76,9 +88,10 @@ def _shared_client(sdk: ModuleType, line: Line) -> object:
 
 
 class _Reply:
-    """The state of one reply: what the stream said so far."""
+    """The state of one reply: what the stream said so far. ``tools`` are those on offer."""
 
-    def __init__(self, line: Line, model: str) -> None:
+    def __init__(self, line: Line, model: str, tools: Sequence[ToolSpec]) -> None:
+        self._tools = tools
         self._line = line
         self._model = model
         self._calls = 0
@@ -127,7 +140,9 @@ class _Reply:
             arguments = str(item.get("arguments") or "").strip() or "{}"
             call_id = str(item.get("call_id") or item.get("id") or f"call_{self._calls}")
             name = str(item.get("name") or "")
-            return [CallDelta(index=self._calls - 1, id=call_id, name=name, arguments=mend(arguments))]
+            made = CallDelta(index=self._calls - 1, id=call_id, name=name, arguments=mend(arguments))
+            # Whether the whole reply is cut is not known here; one that is cut says of the item that it is incomplete.
+            return [mended_delta(made, self._tools, cut=item.get("status") == "incomplete")]
         return []
 
     def end(self) -> list[Delta]:
