@@ -5,8 +5,9 @@ Names are imported when first used (PEP 562), so that importing any submodule co
 
 TYPE_CHECKING = False  # typing itself costs as much as Python's own start
 if TYPE_CHECKING:
+    from hermes_agent import Agent
     from hermes_core.distribution import Distribution
-    from hermes_core.embed import Agent, Hermes
+    from hermes_core.embed import Hermes
     from hermes_core.kinds import Backend, Memory, Platform, Provider, Tool, Workspace
     from hermes_core.kinds.tool import tool
     from hermes_core.modes import hookimpl
@@ -34,7 +35,7 @@ __all__ = [
 
 _HOMES = {
     "distribution": ("Distribution",),
-    "embed": ("Agent", "Hermes"),
+    "embed": ("Hermes",),
     "kinds": ("Backend", "Memory", "Platform", "Provider", "Tool", "Workspace", "tool"),
     "modes": ("hookimpl",),
     "options": ("Secret", "option", "settings"),
@@ -42,9 +43,11 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> object:
+    from importlib import import_module
+
+    if name == "Agent":  # where programs look for it; it is a library's
+        return import_module("hermes_agent").Agent
     home = next((home for home, names in _HOMES.items() if name in names), "")
     if not home:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
     return getattr(import_module(f"{__name__}.{home}"), name)

@@ -16,18 +16,21 @@ if TYPE_CHECKING:
     from hermes_core.agent.kernel import Kernel
     from hermes_core.kinds.console import AskPerson
     from hermes_core.plugins.index import Index
-    from hermes_core.types import JSON, Event, Message, Principal
+    from hermes_core.types import JSON, Event, Message, Principal, Usage
 
 __all__ = ["Answer", "Hermes"]
 
 
 @frozen(kw_only=True)
 class Answer:
-    """What a turn came to. Printing it prints the text."""
+    """What a turn came to. Printing it prints the text. ``usage`` says what it took, and what that cost."""
 
     text: str
     session: str
     reason: str
+    turn: str = ""
+    note: str = ""
+    usage: "Usage | None" = None
 
     def __str__(self) -> str:
         return self.text
@@ -97,27 +100,31 @@ class Hermes:
         """Play the message that waits longest in a session; yields as ``turn`` does, or nothing when none waits."""
         return self.runtime.turns.follow(session, ask=self._ask)
 
-    def resume(self, session: str) -> "AsyncGenerator[Event, None]":
+    def resume(self, session: str, *, owner: "Principal | None" = None) -> "AsyncGenerator[Event, None]":
         """Finish the turn of a session that a dead process left open; yields as ``turn`` does, or nothing."""
-        return self.runtime.turns.resume(session, ask=self._ask)
+        return self.runtime.turns.resume(session, owner=owner, ask=self._ask)
 
-    async def interrupted(self) -> "list[str]":
+    async def interrupted(self, *, owner: "Principal | None" = None) -> "list[str]":
         """Return the sessions with such a turn, oldest first; then those in which a message waits."""
-        return await (await self.runtime.store()).journal.interrupted(self.runtime.owner)
+        return await (await self.runtime.store()).journal.interrupted(owner or self.runtime.owner)
 
-    async def run(self, message: "str | Message", *, session: str = "", origin: str = "embed") -> Answer:
-        """Answer one message as a whole. Raises HermesError when the turn fails."""
+    async def run(
+        self, message: "str | Message", *, session: str = "", origin: str = "embed", owner: "Principal | None" = None
+    ) -> Answer:
+        """Answer one message as a whole. Raises the HermesError that the turn failed with."""
+        from hermes_core.agent.failed import error_of
         from hermes_core.types import Ended, Failed
 
         failure: Failed | None = None
         answer: Answer | None = None
-        async for event in self.turn(message, session=session, origin=origin):
+        async for event in self.turn(message, session=session, origin=origin, owner=owner):
             if isinstance(event, Failed):
                 failure = event
             elif isinstance(event, Ended):
-                answer = Answer(text=event.answer, session=event.session_id, reason=event.reason)
+                told: dict[str, Any] = {"turn": event.turn_id, "note": event.note, "usage": event.usage}
+                answer = Answer(text=event.answer, session=event.session_id, reason=event.reason, **told)
         if failure is not None:
-            raise HermesError(failure.text, hint=failure.hint)
+            raise error_of(failure)
         if answer is None:  # it was broken off from outside
             raise HermesError("The turn ended without an answer.")
         return answer

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from hermes_core import Agent
+from hermes_agent import Agent
 from hermes_core.types import Effect
 
 

@@ -2,16 +2,29 @@
 
 from collections.abc import Callable
 
+from hermes_core import errors
 from hermes_core.errors import HermesError, UserError
 from hermes_core.types import Failed
 
-__all__ = ["cause", "failed", "given_up"]
+__all__ = ["cause", "error_of", "failed", "given_up"]
 
 
 def failed(error: HermesError, clean: Callable[[str], str]) -> Failed:
     """Return an error as an event; its kind is its name in snake case. ``clean`` takes secrets out of what it says."""
-    kind = "".join(f"_{c.lower()}" if c.isupper() else c for c in type(error).__name__).lstrip("_")
-    return Failed(kind=kind, text=clean(error.text), hint=clean(error.hint))
+    return Failed(kind=_kind(type(error)), text=clean(error.text), hint=clean(error.hint))
+
+
+def error_of(event: Failed) -> HermesError:
+    """Return the error of an event, of the class that its kind names; beyond text and hint it knows no more."""
+    every = [HermesError, *(one for one in vars(errors).values() if isinstance(one, type))]
+    cls = next((one for one in every if issubclass(one, HermesError) and _kind(one) == event.kind), HermesError)
+    error = cls.__new__(cls)
+    HermesError.__init__(error, event.text, hint=event.hint)
+    return error
+
+
+def _kind(cls: type) -> str:
+    return "".join(f"_{c.lower()}" if c.isupper() else c for c in cls.__name__).lstrip("_")
 
 
 def cause(error: BaseException) -> HermesError:

@@ -12,8 +12,8 @@ import pytest
 from attrs import frozen
 from hostile_dialects import strict
 
+from hermes_agent import Agent
 from hermes_core.agent.reply import read_arguments
-from hermes_core.embed import Agent
 from hermes_core.errors import HermesError, ToolError
 from hermes_core.kinds import Platform, ToolContext, tool
 from hermes_core.testing import Call

@@ -14,9 +14,10 @@ from pathlib import Path
 
 import pytest
 
+from hermes_agent import Agent
 from hermes_core.agent.console import serve
 from hermes_core.distribution import HERMES
-from hermes_core.embed import Agent, Hermes
+from hermes_core.embed import Hermes
 from hermes_core.kinds import Platform
 from hermes_core.types import Envelope, Message, Text
 

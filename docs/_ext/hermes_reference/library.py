@@ -5,6 +5,7 @@ import inspect
 
 import attrs
 
+import hermes_agent
 from hermes_autorun import autorun
 from hermes_closed import closed
 from hermes_core import (
@@ -133,9 +134,10 @@ def embedding_page() -> str:
     """Agent, Hermes, Distribution."""
     return joined(
         "# Embedding",
-        "How to use it: {doc}`../how-to/embedding`. All of these come from `hermes_core.embed`; "
-        "`Agent`, `Hermes` and `Distribution` from `hermes_core` too.",
-        *(show_class(getattr(embed, n)) for n in ("Agent", "Hermes", "Answer", "Distribution")),
+        "How to use it: {doc}`../how-to/embedding`. `Agent` comes from `hermes_agent`, all others from "
+        "`hermes_core.embed`; `Agent`, `Hermes` and `Distribution` from `hermes_core` too.",
+        show_class(hermes_agent.Agent),
+        *(show_class(getattr(embed, n)) for n in ("Hermes", "Answer", "Distribution")),
         show_class(product.Product),
         show_function(product, "Allow", "##"),
         "## HERMES",

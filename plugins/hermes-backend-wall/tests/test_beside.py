@@ -219,6 +219,7 @@ def killed_after(lines, act):
 @pytest.mark.parametrize("when", ["another begins after it", "another began before it", "another began around it"])
 def test_killed_between_any_two_lines_it_leaves_nothing_for_good(folder, session, when, request):
     every = request.config.getoption("every")
+
     def act():
         one = session(folder / "sub")
         one.begin()

@@ -1,0 +1,11 @@
+"""An agent for scripts, notebooks and tests: create it, give it functions as tools, run it, look at what it did.
+
+agent = Agent(name="helper")
+agent.register_tool(count_words, effects={Effect.READ_FILES})
+print(agent.run("How many words are in README.md?"))
+print(agent.state.tool_history)
+"""
+
+from hermes_agent.agent import Agent, AgentState
+
+__all__ = ["Agent", "AgentState"]

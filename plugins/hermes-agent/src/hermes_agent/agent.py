@@ -1,0 +1,103 @@
+"""The agent: a Hermes with a loop of its own, one session, and functions as tools."""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Self, TypeVar
+
+from hermes_core.embed import Answer, Hermes
+from hermes_core.errors import UserError
+from hermes_core.kinds import Tool
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hermes_core.types import Effect, HistoryEntry, Message
+
+__all__ = ["Agent", "AgentState"]
+
+T = TypeVar("T")
+
+
+class AgentState:
+    """What an agent did."""
+
+    def __init__(self, agent: "Agent") -> None:
+        self._agent = agent
+
+    @property
+    def tool_history(self) -> "list[HistoryEntry]":
+        """Every tool call of the agent's session, oldest first: input, output, outcome, seconds."""
+        return self._agent._history()
+
+
+class Agent:
+    """An agent for scripts: create it, register functions as tools, run, look at the history."""
+
+    def __init__(self, name: str = "agent", *, session: str = "", **options: Any) -> None:
+        """Take the ``options`` of Hermes (``provider``, ``model``, ``home``, ``toolsets``, ``ask`` …)."""
+        self.name = name
+        self.session = session
+        self.state = AgentState(self)
+        self._tools: list[Tool] = list(options.pop("tools", ()))
+        self._options = options
+        self._runner: asyncio.Runner
+        self._thread: ThreadPoolExecutor | None = None  # where the runner is, if a loop ran already: in a notebook
+        self._hermes: Hermes | None = None  # while it runs, as the runner
+
+    def register_tool(
+        self, function: "Tool | Callable[..., Any]", *, effects: "Iterable[Effect]" = (), toolset: str = "own",
+        idempotent: bool = False,
+    ) -> Tool:  # fmt: skip
+        """Make a function the model may call; its docstring and annotations describe it. Raises UserError."""
+        if self._hermes is not None:
+            raise UserError("Tools are registered before the first run; this agent is already running.")
+        from hermes_agent.tools import tool_of
+
+        made = function if isinstance(function, Tool) else tool_of(function, effects, toolset, idempotent)
+        self._tools.append(made)
+        return made
+
+    def run(self, message: "str | Message") -> Answer:
+        """Answer one message, in the same session every time. Raises HermesError when the turn fails."""
+        if self._hermes is None:
+            self._runner, self._hermes = asyncio.Runner(), Hermes(tools=self._tools, **self._options)
+            self._thread = ThreadPoolExecutor(1, "hermes-agent") if asyncio._get_running_loop() else None
+        answer = self._play(self._hermes.run(message, session=self.session, origin=self.name))
+        self.session = answer.session
+        return answer
+
+    def close(self) -> None:
+        """Let go of everything."""
+        if self._hermes is not None:
+            self._play(self._hermes.close())
+            if self._thread is None:
+                self._runner.close()
+            else:
+                self._thread.submit(self._runner.close).result()
+                self._thread.shutdown()
+            self._hermes = None
+
+    def _play(self, work: Coroutine[Any, Any, T]) -> T:
+        if self._thread is not None:
+            return self._thread.submit(self._runner.run, work).result()
+        if asyncio._get_running_loop():
+            work.close()
+            raise UserError("This agent ran outside of an event loop before.", hint="Close it, or use `Hermes` there.")
+        return self._runner.run(work)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _history(self) -> "list[HistoryEntry]":
+        if self._hermes is None or not self.session:
+            return []
+        runtime = self._hermes.runtime
+
+        async def read() -> "list[HistoryEntry]":
+            store = await runtime.store()
+            return await store.history.tool_calls(runtime.owner, session_id=self.session, limit=10_000)
+
+        return list(reversed(self._play(read())))

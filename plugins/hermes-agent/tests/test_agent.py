@@ -1,0 +1,156 @@
+"""An agent's functions are told by their types, get values of them, and what they give is told as it is."""
+
+import asyncio
+import enum
+import json
+import os
+from dataclasses import dataclass
+from datetime import date
+
+import attrs
+import pytest
+
+from hermes_agent import Agent
+from hermes_agent.tools import output_of, tool_of
+from hermes_core.embed import Hermes
+from hermes_core.errors import HermesError, Unavailable, UserError
+from hermes_core.kinds import ToolContext
+from hermes_core.types import Blob, Principal, Text
+
+
+class Speed(enum.Enum):
+    SLOW = "slow"
+    FAST = "fast"
+
+
+@dataclass
+class Stop:
+    name: str
+    minutes: int = 1
+
+
+@attrs.frozen
+class Trip:
+    day: date
+    stops: list[Stop]
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path, monkeypatch):
+    for name in os.environ:
+        if name.startswith("HERMES_"):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+
+
+def agent(**options):
+    return Agent(**{"home": "state", "provider": "offline", **options})
+
+
+def plan(trip: Trip, speed: Speed = Speed.SLOW) -> Trip:
+    """Plan a trip.
+
+    Args:
+        trip: Where to go.
+        speed: How fast.
+    """
+    assert isinstance(trip.day, date)
+    assert isinstance(trip.stops[0], Stop)
+    assert isinstance(speed, Speed)
+    return attrs.evolve(trip, stops=[*trip.stops, Stop(f"home, {speed.value}")])
+
+
+async def run(made, given):
+    return await made.run(None, given)
+
+
+def test_classes_go_in_and_come_out():
+    made = tool_of(plan, (), "own", False)
+    assert made.description == "Plan a trip."
+    assert made.schema["properties"]["trip"]["description"] == "Where to go."
+    given = {"trip": {"day": "2026-11-28", "stops": [{"name": "Oslo"}]}, "speed": "fast"}
+    said = json.loads(asyncio.run(run(made, given)))
+    assert said == {
+        "day": "2026-11-28",
+        "stops": [{"name": "Oslo", "minutes": 1}, {"name": "home, fast", "minutes": 1}],
+    }
+
+
+def test_what_a_class_refuses_is_told_to_the_model():
+    made = tool_of(plan, (), "own", False)
+    with pytest.raises(HermesError, match=r"plan was not run.*month"):
+        asyncio.run(run(made, {"trip": {"day": "2026-13-28", "stops": []}}))
+
+
+def test_pictures_are_kept_and_values_beside_them_are_told():
+    picture = Blob(media_type="image/png", data=b"png")
+    assert output_of([picture, {"a": 1}]) == [picture, Text(text='{"a": 1}')]
+    assert output_of(picture) == [picture]
+    assert output_of({"a": 1}) == '{"a": 1}'
+
+
+def test_all_that_cannot_work_is_said_at_registration():
+    def bad(one: complex, two) -> object:
+        """Be bad."""
+
+    def worse() -> ToolContext:
+        """Be worse."""
+
+    with agent() as helper:
+        with pytest.raises(UserError, match=r"Tool bad: parameter one: complex .*; parameter two has no annotation"):
+            helper.register_tool(bad)
+        with pytest.raises(UserError, match="worse: what it gives"):
+            helper.register_tool(worse)
+
+
+def test_a_function_may_ask_for_its_context():
+    def who(context: ToolContext) -> str:
+        """Say who asks."""
+        return f"session {context.session.id}"
+
+    with agent() as helper:
+        helper.register_tool(who)
+        answer = helper.run("use the tool who")
+        assert f"session {answer.session}" in answer.text
+        assert answer.turn
+        assert answer.usage is not None
+
+
+def test_it_works_where_a_loop_runs_already():
+    async def notebook():
+        with agent() as helper:
+            first = helper.run("hello")
+            assert helper.run("hello again").session == first.session
+            return helper.state.tool_history
+
+    assert asyncio.run(notebook()) == []
+
+
+def test_one_that_ran_outside_says_what_to_do_inside():
+    helper = agent()
+    helper.run("hello")
+
+    async def inside():
+        with pytest.raises(UserError, match="outside of an event loop"):
+            helper.run("hello")
+
+    asyncio.run(inside())
+    helper.close()
+
+
+async def test_errors_have_their_class(tmp_path):
+    nobody = {"providers.custom.base_url": "http://127.0.0.1:9/v1", "model.default": "m", "agent.model_tries": 1}
+    async with Hermes(home=tmp_path / "home", provider="custom", config=nobody) as hermes:
+        with pytest.raises(Unavailable) as raised:
+            await hermes.run("hello")
+    assert raised.value.hint
+
+
+async def test_runs_are_anybodys(tmp_path):
+    anna = Principal(person="anna")
+    async with Hermes(home=tmp_path / "home", provider="offline") as hermes:
+        answer = await hermes.run("hello", session="of-anna", owner=anna)
+        assert answer.reason == "done"
+        assert await hermes.interrupted(owner=anna) == []
+        assert [event async for event in hermes.resume("of-anna", owner=anna)] == []
