@@ -69,7 +69,7 @@ def test_the_user_wins_over_the_environment_and_that_over_the_file(keys):
     line = open_line(entry, "deepseek", env, mine)
     assert (line.service.url, line.service.key, line.stale_seconds) == ("https://me.example/v1", "mine", 3.0)
     assert "mine" not in repr(line)
-    assert open_line(load_entry("ollama"), "ollama", keys(), None).stale_seconds == 900.0
+    assert open_line(load_entry("lmstudio"), "lmstudio", keys(), None).stale_seconds == 900.0
     assert open_line(entry, "deepseek", keys(), None).stale_seconds == 300.0  # it thinks
 
 
@@ -92,7 +92,7 @@ def test_windows_and_prices_are_known_without_asking(named):
     assert openai.price("gpt-nobody-knows") is None
     elsewhere = openai.at(Endpoint(name="openai", base_url="https://llm.example/v1", context=9_000))
     assert (elsewhere.window("gpt-5"), elsewhere.price("gpt-5")) == (9_000, None)
-    local = named("ollama").price("anything")
+    local = named("lmstudio").price("anything")
     assert (local.input, local.output) == (0, 0)
 
 

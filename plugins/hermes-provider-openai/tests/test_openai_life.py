@@ -166,16 +166,16 @@ async def test_a_hosted_service_is_ready_when_its_key_is_set(named):
 
 async def test_a_local_service_is_ready_when_it_lists_models(service, named, reply):
     service.by_path["/v1/models"] = reply.http(200, '{"object":"list","data":[]}')
-    assert await named("ollama", OLLAMA_BASE_URL=service.url).ready()
+    assert await named("lmstudio", LM_BASE_URL=service.url).ready()
     service.by_path["/v1/models"] = reply.http(200, "<html>")
-    assert not await named("ollama", OLLAMA_BASE_URL=service.url).ready()
+    assert not await named("lmstudio", LM_BASE_URL=service.url).ready()
 
     async def silent(writer: asyncio.StreamWriter) -> None:
         await asyncio.Event().wait()
 
     service.by_path["/v1/models"] = silent
-    assert not await named("ollama", OLLAMA_BASE_URL=service.url).ready()
-    assert not await named("ollama", OLLAMA_BASE_URL="http://127.0.0.1:1/v1").ready()
+    assert not await named("lmstudio", LM_BASE_URL=service.url).ready()
+    assert not await named("lmstudio", LM_BASE_URL="http://127.0.0.1:1/v1").ready()
 
 
 async def test_few_connections_rest_where_a_new_one_costs_little(service, at, ask):

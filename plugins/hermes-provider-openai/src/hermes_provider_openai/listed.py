@@ -306,16 +306,6 @@ LISTED: tuple[Listed, ...] = (
         False,
     ),
     Listed(
-        "ollama",
-        (),
-        50,
-        (),
-        "http://127.0.0.1:11434/v1",
-        "OLLAMA_BASE_URL",
-        "",
-        True,
-    ),
-    Listed(
         "lmstudio",
         (),
         51,

@@ -65,10 +65,11 @@ class Compatible(Provider):
         said = self._endpoint
         if not self._listed.local:
             return bool(said and said.api_key) or any(map(self._secrets.get, self._listed.env))
-        from hermes_provider_openai.probe import answers
+        from hermes_provider_kit.probe import answers
 
         from_env = self._secrets.get(self._listed.base_url_env) if self._listed.base_url_env else ""
-        return await answers((said.base_url if said else "") or from_env or self._listed.base_url)
+        base = (said.base_url if said else "") or from_env or self._listed.base_url
+        return await answers(f"{base.rstrip('/')}/models")
 
     async def models(self) -> Sequence[Model]:
         """What the service lists, the default model first; else what the catalogue knows. Raises ProviderError."""

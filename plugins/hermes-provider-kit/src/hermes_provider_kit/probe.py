@@ -9,15 +9,15 @@ SECONDS = 0.3
 ENOUGH = 65536
 
 
-async def answers(base_url: str) -> bool:
-    """Whether GET /models there gives a list, within 0.3 seconds."""
+async def answers(url: str) -> bool:
+    """Tell whether an address gives a list of models, within 0.3 seconds."""
     try:
-        parts = urlsplit(base_url)
+        parts = urlsplit(url)
         host, port = parts.hostname, parts.port or (443 if parts.scheme == "https" else 80)
         if not host:
             return False
         async with asyncio.timeout(SECONDS):
-            head = await _ask(host, port, parts.path.rstrip("/") + "/models", secure=parts.scheme == "https")
+            head = await _ask(host, port, parts.path, secure=parts.scheme == "https")
     except (OSError, TimeoutError, ValueError):
         return False
     status, _, rest = head.partition(b"\r\n")
