@@ -9,11 +9,12 @@ from typing import Any
 
 from attrs import field
 
+from hermes_core.brokers import SecretsBroker
 from hermes_core.testing.protocol_replies import error_of
 from hermes_core.testing.protocol_rules import protocol_of, refusal_of
 from hermes_core.values import define
 
-__all__ = ["Asked", "ModelService", "Reply", "http", "model_service"]
+__all__ = ["Asked", "FakeSecrets", "ModelService", "Reply", "http", "model_service"]
 
 Reply = bytes | Callable[[asyncio.StreamWriter], Awaitable[bool | None]]
 
@@ -24,6 +25,21 @@ def http(status: int, body: bytes | str, kind: str = "application/json", **heade
     lines = [f"HTTP/1.1 {status} X", f"content-type: {kind}", f"content-length: {len(data)}"]
     lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
     return "\r\n".join([*lines, "", ""]).encode() + data
+
+
+class FakeSecrets(SecretsBroker):
+    """Secrets from a mapping: ``FakeSecrets(ACME_API_KEY="sk-…")``."""
+
+    def __init__(self, **values: str) -> None:
+        self.values = values
+
+    def get(self, name: str) -> str:
+        """The secret, or nothing."""
+        return self.values.get(name, "")
+
+    def resolve(self, value: str) -> str:
+        """The secret that ``env:NAME`` stands for; any other value as it is."""
+        return self.get(value[4:]) if value.startswith("env:") else value
 
 
 @define

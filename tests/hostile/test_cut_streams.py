@@ -9,8 +9,8 @@ import pytest
 from hostile_mutants import SAID, WIRES, body_of
 
 from hermes_core.agent.reply import Reply
-from hermes_core.brokers import SecretsBroker
 from hermes_core.errors import Unavailable
+from hermes_core.testing.model_service import FakeSecrets
 from hermes_core.testing.protocol_replies import reply_of
 from hermes_core.types import Endpoint, Message, Request, Text
 from hermes_provider_anthropic.provider import all_providers as anthropic_providers
@@ -40,14 +40,6 @@ def places(body: bytes) -> list[int]:
     return sorted(near | set(range(0, len(body), 23)))
 
 
-class NoSecrets(SecretsBroker):
-    def get(self, name: str) -> str:
-        return ""
-
-    def resolve(self, value: str) -> str:
-        return value
-
-
 class Pieces(httpx2.AsyncByteStream):
     """A body that comes in these pieces, and may break off after them."""
 
@@ -74,7 +66,7 @@ class Transport(httpx2.AsyncBaseTransport):
 
 def provider(protocol: str, transport: Transport):
     name = "anthropic" if protocol == "messages" else "custom"
-    listed = (anthropic_providers if protocol == "messages" else openai_providers)(NoSecrets(), {})
+    listed = (anthropic_providers if protocol == "messages" else openai_providers)(FakeSecrets(), {})
     spoken = {} if protocol == "messages" else {"protocol": protocol}
     place = Endpoint(name="evil", base_url="http://127.0.0.1:9/v1", api_key="sk-hostile-0123456789", **spoken)
     one = next(p for p in listed if p.name == name).at(place)

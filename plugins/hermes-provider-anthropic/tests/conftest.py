@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from hermes_core.brokers import SecretsBroker
-from hermes_core.testing.model_service import ModelService, http, model_service
+from hermes_core.testing.model_service import FakeSecrets, ModelService, http, model_service
 from hermes_core.testing.protocol_replies import Said, events_of
 from hermes_core.types import (
     CallDelta,
@@ -79,19 +78,6 @@ def finish(reason: str = "end_turn", **more: object) -> list[dict[str, object]]:
     return [{**last, "delta": delta}, end]
 
 
-class Keys(SecretsBroker):
-    """Secrets from a mapping."""
-
-    def __init__(self, **values: str) -> None:
-        self.values = values
-
-    def get(self, name: str) -> str:
-        return self.values.get(name, "")
-
-    def resolve(self, value: str) -> str:
-        return self.get(value[4:]) if value.startswith("env:") else value
-
-
 class Heard:
     """A reply, put together so that replies cut in different places can be compared."""
 
@@ -146,8 +132,8 @@ def reply() -> type[Makers]:
 
 
 @pytest.fixture
-def keys() -> type[Keys]:
-    return Keys
+def keys() -> type[FakeSecrets]:
+    return FakeSecrets
 
 
 @pytest.fixture
@@ -162,7 +148,7 @@ def named() -> Callable[..., Messages]:
     """``named("minimax", KEY="…")``: a provider of the catalogue with these secrets."""
 
     def make(name: str = "anthropic", **secrets: str) -> Messages:
-        found = next(p for p in all_providers(Keys(**secrets), {}) if p.name == name)
+        found = next(p for p in all_providers(FakeSecrets(**secrets), {}) if p.name == name)
         assert isinstance(found, Messages)
         return found
 

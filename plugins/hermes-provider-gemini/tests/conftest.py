@@ -6,8 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
 
-from hermes_core.brokers import SecretsBroker
-from hermes_core.testing.model_service import ModelService, http, model_service
+from hermes_core.testing.model_service import FakeSecrets, ModelService, http, model_service
 from hermes_core.types import (
     CallDelta,
     Delta,
@@ -35,19 +34,6 @@ def piece(*parts: dict[str, object], reason: str = "", **more: object) -> dict[s
 def events(*found: dict[str, object]) -> bytes:
     """Events as the service writes them, with the line ends that it uses."""
     return b"".join(b"data: " + json.dumps(event).encode() + b"\r\n\r\n" for event in found)
-
-
-class Keys(SecretsBroker):
-    """Secrets from a mapping."""
-
-    def __init__(self, **values: str) -> None:
-        self.values = values
-
-    def get(self, name: str) -> str:
-        return self.values.get(name, "")
-
-    def resolve(self, value: str) -> str:
-        return self.get(value[4:]) if value.startswith("env:") else value
 
 
 class Heard:
@@ -91,8 +77,8 @@ def heard() -> type[Heard]:
 
 
 @pytest.fixture
-def keys() -> type[Keys]:
-    return Keys
+def keys() -> type[FakeSecrets]:
+    return FakeSecrets
 
 
 @pytest.fixture
@@ -109,7 +95,7 @@ async def at(service: ModelService) -> AsyncIterator[Callable[..., Gemini]]:
 
     def bind(**fields: object) -> Gemini:
         values: dict[str, object] = {"name": "gemini", "base_url": service.url, "api_key": "AIza-test-123", **fields}
-        made.append(Gemini(Keys()).at(Endpoint(**values)))  # type: ignore[arg-type]
+        made.append(Gemini(FakeSecrets()).at(Endpoint(**values)))  # type: ignore[arg-type]
         return made[-1]
 
     yield bind

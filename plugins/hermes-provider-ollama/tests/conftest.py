@@ -6,8 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
 
-from hermes_core.brokers import SecretsBroker
-from hermes_core.testing.model_service import ModelService, http, model_service
+from hermes_core.testing.model_service import FakeSecrets, ModelService, http, model_service
 from hermes_core.types import Delta, Endpoint, Message, Request, Text
 from hermes_provider_ollama.provider import Ollama
 
@@ -26,19 +25,6 @@ def shown(window: int = 8192, parameters: str = "", *can: str) -> bytes:
     info = {"general.architecture": "x", "x.context_length": window}
     capabilities = ["completion", *(can or ("tools", "vision", "thinking"))]
     return http(200, json.dumps({"model_info": info, "parameters": parameters, "capabilities": capabilities}))
-
-
-class Keys(SecretsBroker):
-    """Secrets from a mapping."""
-
-    def __init__(self, **values: str) -> None:
-        self.values = values
-
-    def get(self, name: str) -> str:
-        return self.values.get(name, "")
-
-    def resolve(self, value: str) -> str:
-        return value
 
 
 class Makers:
@@ -60,8 +46,8 @@ def reply() -> type[Makers]:
 
 
 @pytest.fixture
-def keys() -> type[Keys]:
-    return Keys
+def keys() -> type[FakeSecrets]:
+    return FakeSecrets
 
 
 @pytest.fixture
@@ -80,7 +66,7 @@ async def at(service: ModelService) -> AsyncIterator[Callable[..., Ollama]]:
 
     def bind(**fields: object) -> Ollama:
         values: dict[str, object] = {"name": "ollama", "base_url": service.url, **fields}
-        made.append(Ollama(Keys()).at(Endpoint(**values)))  # type: ignore[arg-type]
+        made.append(Ollama(FakeSecrets()).at(Endpoint(**values)))  # type: ignore[arg-type]
         return made[-1]
 
     yield bind

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hermes_core.brokers import SecretsBroker
-from hermes_core.testing.model_service import ModelService, http, model_service
+from hermes_core.testing.model_service import FakeSecrets, ModelService, http, model_service
 from hermes_core.testing.protocol_replies import Said, events_of, stream_of
 from hermes_core.types import (
     CallDelta,
@@ -28,19 +27,6 @@ from hermes_provider_openai.provider import Compatible, all_providers
 def sse(body: bytes | str) -> bytes:
     """A whole streamed reply."""
     return http(200, body, "text/event-stream")
-
-
-class Keys(SecretsBroker):
-    """Secrets from a mapping."""
-
-    def __init__(self, **values: str) -> None:
-        self.values = values
-
-    def get(self, name: str) -> str:
-        return self.values.get(name, "")
-
-    def resolve(self, value: str) -> str:
-        return self.get(value[4:]) if value.startswith("env:") else value
 
 
 class Heard:
@@ -87,8 +73,8 @@ def reply() -> object:
 
 
 @pytest.fixture
-def keys() -> type[Keys]:
-    return Keys
+def keys() -> type[FakeSecrets]:
+    return FakeSecrets
 
 
 @pytest.fixture
@@ -103,7 +89,7 @@ def named() -> Callable[..., Compatible]:
     """``named("openrouter", KEY="…")``: a provider of the catalogue with these secrets."""
 
     def make(name: str, **secrets: str) -> Compatible:
-        found = next(p for p in all_providers(Keys(**secrets), {}) if p.name == name)
+        found = next(p for p in all_providers(FakeSecrets(**secrets), {}) if p.name == name)
         assert isinstance(found, Compatible)
         return found
 
