@@ -14,6 +14,7 @@ from hermes_core.values import frozen
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from hermes_core.agent.kernel import Kernel
+    from hermes_core.control import SessionsBroker
     from hermes_core.kinds.console import AskPerson
     from hermes_core.plugins.index import Index
     from hermes_core.types import JSON, Event, Message, Principal, Usage
@@ -71,6 +72,18 @@ class Hermes:
         if self._runtime is None:
             self._runtime = self._assemble()
         return self._runtime
+
+    @property
+    def owner(self) -> "Principal":
+        """Whose this is: whoever no ``owner`` is said for."""
+        return self.runtime.owner
+
+    @property
+    def sessions(self) -> "SessionsBroker":
+        """Past conversations of an owner: lists, messages, tool calls, search, usage, forks, deletion."""
+        from hermes_core.agent.sessions import BrokeredSessions
+
+        return BrokeredSessions(self.runtime, "embed")
 
     def turn(
         self, message: "str | Message", *, session: str = "", origin: str = "embed", owner: "Principal | None" = None

@@ -94,10 +94,5 @@ class Agent:
     def _history(self) -> "list[HistoryEntry]":
         if self._hermes is None or not self.session:
             return []
-        runtime = self._hermes.runtime
-
-        async def read() -> "list[HistoryEntry]":
-            store = await runtime.store()
-            return await store.history.tool_calls(runtime.owner, session_id=self.session, limit=10_000)
-
-        return list(reversed(self._play(read())))
+        found = self._hermes.sessions.tool_history(self._hermes.owner, session_id=self.session, limit=10_000)
+        return list(reversed(self._play(found)))

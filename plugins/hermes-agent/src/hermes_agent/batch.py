@@ -1,0 +1,111 @@
+"""Many prompts, answered side by side, each once: what is stopped in the middle goes on where it was."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterable
+from hashlib import sha256
+
+import attrs
+
+from hermes_core.embed import Answer, Hermes
+from hermes_core.errors import HermesError, UnknownName
+from hermes_core.types import Ended, Failed, Principal, Text
+
+__all__ = ["Item", "answers"]
+
+
+@attrs.frozen(kw_only=True)
+class Item:
+    """What came of one prompt: an answer, or the error that its turn failed with. ``again``: it was there already."""
+
+    prompt: str
+    answer: Answer | None = None
+    error: HermesError | None = None
+    again: bool = False
+
+
+async def answers(
+    hermes: Hermes,
+    prompts: Iterable[str],
+    *,
+    name: str,
+    concurrency: int = 8,
+    owner: Principal | None = None,
+) -> AsyncGenerator[Item, None]:
+    """Answer prompts, in the order in which they get ready.
+
+    Each has a session of its own, found by its text. So the same call with the same ``name``, in another process too,
+    gives the answers that are there already, finishes the turns that a death cut, and asks only what is left.
+
+    Args:
+        hermes: Who answers. Its settings bound what may be spent (``budget.day.money``): what is over fails.
+        prompts: What is asked; the same text twice is asked once.
+        name: What the sessions' names begin with; another one asks everything anew.
+        concurrency: How many are answered at once.
+        owner: For whom.
+    """
+    waiting: asyncio.Queue[str] = asyncio.Queue()
+    done: asyncio.Queue[Item] = asyncio.Queue()
+    texts = list(dict.fromkeys(prompts))
+    for text in texts:
+        waiting.put_nowait(text)
+    cut = set(await hermes.interrupted(owner=owner))
+
+    async def work() -> None:
+        while not waiting.empty():
+            done.put_nowait(await _item(hermes, waiting.get_nowait(), name, owner or hermes.owner, cut))
+
+    workers = [asyncio.create_task(work()) for _ in range(min(concurrency, len(texts)))]
+    try:
+        for _ in texts:
+            ready = asyncio.create_task(done.get())
+            await asyncio.wait([ready, *workers], return_when=asyncio.FIRST_COMPLETED)
+            while not ready.done():
+                for worker in workers:
+                    if worker.done() and (error := worker.exception()):
+                        ready.cancel()
+                        raise error
+                await asyncio.wait([ready], timeout=0.05)
+            yield ready.result()
+    finally:
+        for worker in workers:
+            worker.cancel()
+        await asyncio.gather(*workers, return_exceptions=True)
+
+
+async def _item(hermes: Hermes, prompt: str, name: str, owner: Principal, cut: set[str]) -> Item:
+    session = f"{name}-{sha256(prompt.encode('utf-8', 'replace')).hexdigest()[:24]}"
+    try:
+        if session in cut:
+            return await _finished(hermes, prompt, session, owner)
+        if text := await _there(hermes, session, owner):
+            return Item(prompt=prompt, answer=Answer(text=text, session=session, reason="done"), again=True)
+        answer = await hermes.run(prompt, session=session, origin=name, owner=owner)
+    except HermesError as error:
+        return Item(prompt=prompt, error=error)
+    return Item(prompt=prompt, answer=answer)
+
+
+async def _there(hermes: Hermes, session: str, owner: Principal) -> str:
+    """Give the answer that a session ends with; empty where there is none."""
+    try:
+        past = await hermes.sessions.past(owner, session)
+    except UnknownName:
+        return ""
+    if not past or past[-1].role != "assistant":
+        return ""
+    return "".join(part.text for part in past[-1].parts if isinstance(part, Text))
+
+
+async def _finished(hermes: Hermes, prompt: str, session: str, owner: Principal) -> Item:
+    """Finish the turn that a death cut. Raises HermesError when it cannot be."""
+    failure, ended = None, None
+    async for event in hermes.resume(session, owner=owner):
+        failure = event if isinstance(event, Failed) else failure
+        ended = event if isinstance(event, Ended) else ended
+    if ended is None or failure is not None:
+        text = failure.text if failure else "Its turn is at work elsewhere."
+        return Item(prompt=prompt, error=HermesError(text, hint=failure.hint if failure else "Run this again later."))
+    answer = Answer(
+        text=ended.answer, session=session, reason=ended.reason, turn=ended.turn_id, note=ended.note, usage=ended.usage
+    )
+    return Item(prompt=prompt, answer=answer)
