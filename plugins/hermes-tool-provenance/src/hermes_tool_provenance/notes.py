@@ -26,7 +26,7 @@ class Note(NamedTuple):
 
 
 def notes_in(folder: str, most: int = kit.FOLDERS) -> Sequence[Note]:
-    """Those of the prompt of a new session in a folder, of ``most`` folders below its project's root, and its skills."""
+    """Those of the prompt of a session in a folder, of ``most`` folders below its project's root, and its skills."""
     here = Path(folder).resolve()
     root = kit.root_of(here, Principal())
 
@@ -40,7 +40,8 @@ def notes_in(folder: str, most: int = kit.FOLDERS) -> Sequence[Note]:
         return Note(name if name.isprintable() else ascii(name)[1:-1], size) if size else None
 
     skills = (path for place in kit.skill_folders(here, root) for path in sorted(place.glob("*/SKILL.md")))
-    found = [*kit.chosen(here, root, note), *(known for path in (*kit.below(root, most), *skills) if (known := note(path)))]
+    others = (known for path in (*kit.below(root, most), *skills) if (known := note(path)))
+    found = [*kit.chosen(here, root, note), *others]
     return list(dict.fromkeys(found))
 
 

@@ -53,7 +53,7 @@ def skill_folders(folder: Path, root: Path) -> list[Path]:
 
 
 def below(root: Path, most: int = FOLDERS) -> Iterator[Path]:
-    """The notes of the folders below a root, the nearest first; of a very large project not all: of ``most`` folders."""
+    """The notes of the folders below a root, the nearest first; of a very large project of ``most`` folders."""
     looked, folders = 0, deque([str(root)])
     while folders and looked < most:
         folder = folders.popleft()
