@@ -74,7 +74,7 @@ def test_a_field_says_itself_what_is_told_of_it_and_is_held_to_its_type() -> Non
     properties = {"inner": {"type": "object", "description": "with a name"}}
     assert tool_spec(brief).schema == {"type": "object", "properties": properties}
     assert parse_arguments(brief, {"inner": {"name": "n"}, "old": 3}) == Brief(inner=Inner("n"), old=3)
-    with pytest.raises(ToolError, match="inner.name: required, and missing"):
+    with pytest.raises(ToolError, match=r"inner\.name: required, and missing"):
         parse_arguments(brief, {"inner": {}})
 
 
