@@ -59,8 +59,7 @@ class TurnRows:
     @property
     def there(self) -> bool:
         """Whether they are written."""
-        tasks = (self._opening, *self._storing)
-        return all(task.done() and not task.cancelled() and task.exception() is None for task in tasks)
+        return all(t.done() and not t.cancelled() and t.exception() is None for t in (self._opening, *self._storing))
 
     async def get(self) -> "tuple[Store, Turn]":
         """Return the store and this turn's row. An interrupted turn still gets its row: what was said is kept.

@@ -24,6 +24,7 @@ from hermes_core.kinds import Console
 from hermes_core.types import Envelope, Event, Message, SlashCommand
 from hermes_platform_tui.config import Config
 from hermes_platform_tui.look.driver import BackgroundSeen
+from hermes_platform_tui.look.first import FirstScreen
 from hermes_platform_tui.look.statusbar import Detail, StatusBar
 from hermes_platform_tui.look.themes import variable_defaults
 from hermes_platform_tui.look.wardrobe import Wardrobe
@@ -96,6 +97,10 @@ class HermesApp(SafeApp[int]):
         self.leaving = False
         self.tabs = Tabs(self, self._make_view)
         self.view = self.tabs.views[0]  # the conversation that is looked at
+
+    def get_default_screen(self) -> FirstScreen:
+        """The screen that is there from the beginning."""
+        return FirstScreen(id="_default")
 
     def compose(self) -> ComposeResult:
         """A row of tabs, the conversations, the status bar."""
