@@ -103,8 +103,7 @@ class HermesApp(SafeApp[int]):
         return FirstScreen(id="_default")
 
     def compose(self) -> ComposeResult:
-        """A row of tabs, the conversations, the status bar."""
-        yield TabRow()
+        """The conversations, the status bar. The row of tabs, which one tab does not show, comes after them."""
         with Horizontal(id="middle"), ContentSwitcher(id="views", initial=self.view.id):
             yield self.view
         config = self.settings_of_screen
@@ -118,6 +117,7 @@ class HermesApp(SafeApp[int]):
 
     async def _first_frame(self) -> None:
         self.drawn.set()
+        await self.mount(TabRow(), before=0)
         self.prepare()
         await self.release_input()
 
