@@ -1,8 +1,8 @@
 """One turn, from a person's message to the final answer.
 
 Every step is a row before anyone acts on it: the message, the model's whole reply, each call as started, each call as
-finished, the end. A model request has no effect to protect, so the first one leaves while its rows are being written;
-its reply is not acted on before they are.
+finished, the end. A model request has no effect to protect, so the first one leaves while its rows are being written,
+as do those that tell of one call; their replies are not acted on before they are.
 """
 
 import asyncio
