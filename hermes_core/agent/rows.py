@@ -29,7 +29,7 @@ class TurnRows:
 
     def __init__(self, sessions: OpenSessions, state: SessionState) -> None:
         self._sessions, self._state, self._leaves = sessions, state, sessions.leaves
-        self._fence, self._storing = 0, list[asyncio.Task[None]]()
+        self._fence, self._storing = 0, list[asyncio.Task[object]]()
         self._needed = asyncio.Event()
 
     def begin(self, opening: "Coroutine[None, None, tuple[Store, Turn]]") -> None:
@@ -37,7 +37,7 @@ class TurnRows:
         self._opening = asyncio.create_task(self._beside(opening))
         self._beating = asyncio.create_task(self._beat())
 
-    def beside(self, storing: Coroutine[None, None, None]) -> None:
+    def beside(self, storing: Coroutine[None, None, object]) -> None:
         """Write more beside whatever comes next, as no request has an effect: who needs rows waits for it."""
         self._storing.append(asyncio.create_task(storing))
 

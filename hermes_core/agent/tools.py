@@ -39,7 +39,7 @@ from hermes_core.types import (
 __all__ = ["CallRunner"]
 
 log = logging.getLogger(__name__)
-_Storing: TypeAlias = Coroutine[None, None, ToolResult]
+_Late: TypeAlias = list[Coroutine[None, None, ToolResult]] | None
 _PIECE = 1_000_000  # characters written at once of an output that is too long for the model
 _FENCE = pattern("[<＜﹤‹〈]([\\W_]{0,20}untrusted)", re.IGNORECASE)
 _CANCEL_GRACE, _LATE_GRACE = 0.3, 5.0  # seconds for a tool to end when the turn was stopped, or its own time is over
@@ -55,10 +55,11 @@ class CallRunner(CallScene):
         params = [self._checked(call) for call in calls]
         keys = [self._keys(call, value) for call, value in zip(calls, params, strict=True)]
         first = self._first(calls)
-        tasks: list[asyncio.Task[tuple[ToolResult, float, _Storing | None]]] = []
+        tasks: list[asyncio.Task[tuple[ToolResult, float]]] = []
         made: dict[int, Made] = {}
+        late: _Late = []
 
-        async def one(index: int) -> tuple[ToolResult, float, _Storing | None]:
+        async def one(index: int) -> tuple[ToolResult, float]:
             call = calls[index]
             if (twin := first[index]) != index:
                 await asyncio.wait([tasks[twin]])
@@ -68,24 +69,21 @@ class CallRunner(CallScene):
                 await asyncio.wait(earlier)
             async with workers:
                 mine = made[index] = await self._make(call, params[index])
-                return await self._finish(call, mine, keys[index], alone=len(calls) == 1)
+                return await self._finish(call, mine, keys[index], late=late if len(calls) == 1 else None)
 
-        async with asyncio.TaskGroup() as group:
-            tasks.extend(group.create_task(one(i), name=f"tool:{calls[i].name}") for i in range(len(calls)))
-            messages = []
-            for call, task in zip(calls, tasks, strict=True):
-                result, seconds, storing = await task
-                returned = Returned(call=call, result=result, seconds=seconds)
-                messages.append(result_of(result))
-                if storing is None:
-                    self.emit(returned)
-        if storing:  # the request that tells of it is put together and sent first
-            self.beside(self._shown(storing, returned))
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks.extend(group.create_task(one(i), name=f"tool:{calls[i].name}") for i in range(len(calls)))
+                messages = []
+                for call, task in zip(calls, tasks, strict=True):
+                    result, seconds = await task
+                    messages.append(result_of(result))
+                    if not late:
+                        self.emit(Returned(call=call, result=result, seconds=seconds))
+        finally:
+            for storing in late or ():  # the request that tells of it is put together and sent first
+                self.beside(storing)
         return messages
-
-    async def _shown(self, storing: _Storing, returned: Returned) -> None:
-        await storing
-        self.emit(returned)  # nothing is shown that a crash could not find again
 
     async def below(self, above: str, call: ToolCall) -> ToolResult:
         state, result = await self.store.journal.add_call(self.turn, above, call)
@@ -96,7 +94,7 @@ class CallRunner(CallScene):
         self.emit(Called(call=call))
         params = runner._checked(call)
         made = await runner._make(call, params)
-        result, seconds, _ = await runner._finish(call, made, runner._keys(call, params))
+        result, seconds = await runner._finish(call, made, runner._keys(call, params))
         self.emit(Returned(call=call, result=result, seconds=seconds))
         return result
 
@@ -215,15 +213,10 @@ class CallRunner(CallScene):
         return evolve(part, text=self.runtime.settings.masks.for_model(part.text)) if isinstance(part, Text) else part
 
     async def _finish(
-        self, call: ToolCall, made: Made, touches: frozenset[str] | None, *, twin: bool = False, alone: bool = False
-    ) -> tuple[ToolResult, float, _Storing | None]:
-        """Store a result as plugins want it, and below it what the user has to say.
-
-        Of a call ``alone`` in its reply, where there is nothing to say, that is left to the caller.
-        """
-        outcome, result = made.outcome, made.result
-        if result.call_id != call.id:
-            result = evolve(result, call_id=call.id)
+        self, call: ToolCall, made: Made, touches: frozenset[str] | None, *, twin: bool = False, late: _Late = None
+    ) -> tuple[ToolResult, float]:
+        """Store a result as plugins want it, and below it what the user has to say; ``late``, where that is nothing."""
+        outcome, result = made.outcome, evolve(made.result, call_id=call.id)
         tool = self.tools.get(call.name)
         known: dict[str, Any] = {"session": self.session, "call": call, "workspace": self.workspace, "twin": twin}
         known |= {"looks": tool is not None and tool.idempotent, "touches": touches or frozenset()}
@@ -235,12 +228,13 @@ class CallRunner(CallScene):
             parts = [evolve(p, text=_NOTE.sub("&lt;", p.text)) if isinstance(p, Text) else p for p in result.parts]
             result = evolve(result, parts=tuple(parts))
         used = self.meter.take(self.spent.pop(call.id, ()))
-        plain = alone and used == Usage() and not await self.store.inbox.waiting(self.session.id)
-        storing = self._stored(call, result, outcome, seconds, used, steers=not plain)
-        return (result, seconds, storing) if plain else (await storing, seconds, None)
+        if late is None or used != Usage() or await self.store.inbox.waiting(self.session.id):
+            return await self._stored(call, result, outcome, seconds, used), seconds
+        late.append(self._stored(call, result, outcome, seconds, used, steers=False))
+        return result, seconds
 
     async def _stored(
-        self, call: ToolCall, result: ToolResult, outcome: str, seconds: float, used: Usage, *, steers: bool
+        self, call: ToolCall, result: ToolResult, outcome: str, seconds: float, used: Usage, *, steers: bool = True
     ) -> ToolResult:
         how: dict[str, Any] = {"outcome": outcome, "seconds": seconds}
         result = await self.store.journal.finish_call(self.turn, call, result, **how, used=used, steers=steers)
@@ -251,6 +245,8 @@ class CallRunner(CallScene):
         fields = {"session": self.session.id, "turn": self.turn.id, "tool": call.name, "outcome": outcome}
         log.info("tool call", extra={"fields": {**fields, "seconds": round(seconds, 3)}})
         await self.runtime.dispatch.observe("post_tool_call", session=self.session, call=call, result=result, **how)
+        if not steers:  # before it was stored, a crash could not have found it again
+            self.emit(Returned(call=call, result=result, seconds=seconds))
         return result
 
     async def _run(self, tool: Tool, call: ToolCall, params: Any, outside: bool) -> tuple[ToolResult, bool]:

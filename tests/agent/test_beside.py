@@ -1,5 +1,6 @@
 """The request that tells of a result leaves while that is stored; nobody acts on the reply, or sees it, before."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -98,3 +99,25 @@ async def test_a_turn_that_is_ended_before_the_request_has_shown_the_result(herm
     events = await play(hermes)
     shown = [type(event) for event in events if isinstance(event, Called | Returned | Failed | Ended)]
     assert shown == [Called, Returned, Failed, Ended]
+
+
+async def test_a_turn_that_is_stopped_as_the_request_leaves_keeps_the_result(hermes: Any, scripted: Any) -> None:
+    provider = scripted([Call("shout", {"text": "a"})])
+    hermes.tmp_plugin(provider, shout)
+    stream, left = provider.stream, [False, True]
+
+    async def stopping(request: Any) -> AsyncIterator[Any]:
+        if left.pop(0):
+            hermes.runtime.turns.interrupt("s")
+            await asyncio.sleep(10)
+        async for delta in stream(request):
+            yield delta
+
+    provider.stream = stopping
+    async with hermes:
+        events = await play(hermes, session="s")
+        store = await hermes.runtime.store()
+        rows = store.database.connection.execute("SELECT outcome FROM tool_calls").fetchall()
+    assert [row[0] for row in rows] == ["ok"]
+    assert [event.result.parts[0].text for event in events if isinstance(event, Returned)] == ["A"]
+    assert events[-1].reason == "interrupted"
