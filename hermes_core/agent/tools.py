@@ -222,8 +222,8 @@ class CallRunner(CallScene):
         known |= {"looks": tool is not None and tool.idempotent, "touches": touches or frozenset()}
         result = await self.runtime.dispatch.transform("transform_tool_result", "result", result, **known)
         seconds = time.monotonic() - made.began
-        if made.result.untrusted and not result.untrusted:
-            result = evolve(result, untrusted=True)
+        untrusted = made.result.untrusted or result.untrusted
+        result = evolve(result, call_id=call.id, name=call.name, untrusted=untrusted)
         if any(isinstance(part, Text) and _NOTE.search(part.text) for part in result.parts):
             parts = [evolve(p, text=_NOTE.sub("&lt;", p.text)) if isinstance(p, Text) else p for p in result.parts]
             result = evolve(result, parts=tuple(parts))

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from hermes_core.errors import StoreError
 from hermes_core.hooks import hookimpl
@@ -121,3 +121,18 @@ async def test_a_turn_that_is_stopped_as_the_request_leaves_keeps_the_result(her
     assert [row[0] for row in rows] == ["ok"]
     assert [event.result.parts[0].text for event in events if isinstance(event, Returned)] == ["A"]
     assert events[-1].reason == "interrupted"
+
+
+async def test_the_model_is_told_what_is_stored_whatever_a_plugin_calls_it(hermes: Any, scripted: Any) -> None:
+    @hookimpl
+    async def transform_tool_result(result: ToolResult) -> ToolResult:
+        return evolve(result, call_id="other", name="other")
+
+    provider = scripted([Call("shout", {"text": "a"}, id="c1")], "Done.")
+    hermes.tmp_plugin(provider, shout, transform_tool_result)
+    async with hermes:
+        await play(hermes, session="s")
+        (told,) = [part for part in provider.requests[-1].messages[-1].parts if isinstance(part, ToolResult)]
+        history = await (await hermes.runtime.store()).history.load("s")
+    assert (told.call_id, told.name) == ("c1", "shout")
+    assert told in [part for message in history for part in message.parts]
