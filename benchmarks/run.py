@@ -107,7 +107,7 @@ def figures(url: str, env: Mapping[str, str], rounds: int) -> Iterator[Figure]:
         yield Figure("-z through a host / bare httpx2", got.ratio, 0.7, absolute)
     notes(url)
     run([HERMES, "-z", "hello", "-m", "echo"], env)
-    yield Figure("first request's body, bytes", notes(url)[0]["bytes"], 12_000, "default toolsets")
+    yield Figure("first request's body, bytes", notes(url)[0]["bytes"], 9_000, "default toolsets")
     yield from gaps(url, env)
     medians = []
     for model in ("tools-1-s200", "parallel-8-s200"):

@@ -2,7 +2,7 @@
 
 import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from attrs import evolve, field
@@ -48,6 +48,7 @@ class CallScene(ABC):
     ran: set[str]
     meter: Meter
     seen: Seen  # what the model knew when it made these calls
+    beside: Callable[[Coroutine[None, None, object]], None]  # writes while the next request is under way
     started: AbstractSet[str] = frozenset()
     model: str = ""  # who answers in this turn, as ``provider:model``
     spent: dict[str, set[str]] = field(factory=dict)  # the sessions at work for each call: their use is not booked yet

@@ -46,8 +46,8 @@ class Host(HostBroker):
         declared = [one for name in names for one in runtime.index.contributing(table, name)]
         for one in declared:
             runtime.loader.load(one, named=named)
-        given = {one.name: one for _, one in runtime.dispatch.contributions(f"register_{table}")}
         labels = {one.label for one in declared}
+        given = {one.name: one for _, one in runtime.dispatch.contributions(f"register_{table}", labels)}
         faults = [fault for fault in runtime.dispatch.faults if fault.plugin in labels]
         return {name: given[name] for name in names if name in given}, faults
 

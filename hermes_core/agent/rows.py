@@ -29,13 +29,17 @@ class TurnRows:
 
     def __init__(self, sessions: OpenSessions, state: SessionState) -> None:
         self._sessions, self._state, self._leaves = sessions, state, sessions.leaves
-        self._fence = 0
+        self._fence, self._storing = 0, list[asyncio.Task[object]]()
         self._needed = asyncio.Event()
 
     def begin(self, opening: "Coroutine[None, None, tuple[Store, Turn]]") -> None:
         """Open the rows beside whatever comes next, and keep the lease from now on."""
         self._opening = asyncio.create_task(self._beside(opening))
         self._beating = asyncio.create_task(self._beat())
+
+    def beside(self, storing: Coroutine[None, None, object]) -> None:
+        """Write more beside whatever comes next, as no request has an effect: who needs rows waits for it."""
+        self._storing.append(asyncio.create_task(storing))
 
     async def _beside(self, opening: "Coroutine[None, None, tuple[Store, Turn]]") -> "tuple[Store, Turn]":
         """Open them; where there is no store yet, in the time that the model takes, unless they are needed before.
@@ -55,13 +59,16 @@ class TurnRows:
     @property
     def there(self) -> bool:
         """Whether they are written."""
-        return self._opening.done() and not self._opening.cancelled() and self._opening.exception() is None
+        return all(t.done() and not t.cancelled() and t.exception() is None for t in (self._opening, *self._storing))
 
     async def get(self) -> "tuple[Store, Turn]":
-        """Return the store and this turn's row. An interrupted turn still gets its row: what was said is kept."""
-        self._needed.set()
-        if not self._opening.done():
-            await asyncio.wait([self._opening])
+        """Return the store and this turn's row. An interrupted turn still gets its row: what was said is kept.
+
+        Raises once what writing beside raised.
+        """
+        await self.settle()
+        while self._storing:
+            self._storing.pop().result()
         return self._opening.result()
 
     async def open(
@@ -103,6 +110,12 @@ class TurnRows:
         if self._sessions.leaves > self._leaves:  # who was told to leave meanwhile has left this one, too
             await store.journal.leave(turn.holder)
         return store, turn
+
+    async def settle(self) -> None:
+        """Wait for the end of what is written beside."""
+        self._needed.set()
+        if not self._opening.done() or self._storing:
+            await asyncio.wait([self._opening, *self._storing])
 
     async def close(self, state: str, error: str, also: "Prepared[object] | None" = None) -> None:
         """Write down that the turn ended, and ``also`` what somebody writes of it. Raises what either raises."""

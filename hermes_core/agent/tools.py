@@ -5,8 +5,8 @@ import logging
 import os
 import re
 import time
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Coroutine, Sequence
+from typing import Any, TypeAlias
 
 from attrs import evolve
 
@@ -33,13 +33,13 @@ from hermes_core.types import (
     Text,
     ToolCall,
     ToolResult,
+    Usage,
 )
-
-TYPE_CHECKING = False
 
 __all__ = ["CallRunner"]
 
 log = logging.getLogger(__name__)
+_Late: TypeAlias = list[Coroutine[None, None, ToolResult]] | None
 _PIECE = 1_000_000  # characters written at once of an output that is too long for the model
 _FENCE = pattern("[<＜﹤‹〈]([\\W_]{0,20}untrusted)", re.IGNORECASE)
 _CANCEL_GRACE, _LATE_GRACE = 0.3, 5.0  # seconds for a tool to end when the turn was stopped, or its own time is over
@@ -57,6 +57,7 @@ class CallRunner(CallScene):
         first = self._first(calls)
         tasks: list[asyncio.Task[tuple[ToolResult, float]]] = []
         made: dict[int, Made] = {}
+        late: _Late = []
 
         async def one(index: int) -> tuple[ToolResult, float]:
             call = calls[index]
@@ -68,15 +69,20 @@ class CallRunner(CallScene):
                 await asyncio.wait(earlier)
             async with workers:
                 mine = made[index] = await self._make(call, params[index])
-                return await self._finish(call, mine, keys[index])
+                return await self._finish(call, mine, keys[index], late=late if len(calls) == 1 else None)
 
-        async with asyncio.TaskGroup() as group:
-            tasks.extend(group.create_task(one(i), name=f"tool:{calls[i].name}") for i in range(len(calls)))
-            messages = []
-            for call, task in zip(calls, tasks, strict=True):
-                result, seconds = await task
-                self.emit(Returned(call=call, result=result, seconds=seconds))
-                messages.append(result_of(result))
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks.extend(group.create_task(one(i), name=f"tool:{calls[i].name}") for i in range(len(calls)))
+                messages = []
+                for call, task in zip(calls, tasks, strict=True):
+                    result, seconds = await task
+                    messages.append(result_of(result))
+                    if not late:
+                        self.emit(Returned(call=call, result=result, seconds=seconds))
+        finally:
+            for storing in late or ():  # the request that tells of it is put together and sent first
+                self.beside(storing)
         return messages
 
     async def below(self, above: str, call: ToolCall) -> ToolResult:
@@ -207,35 +213,41 @@ class CallRunner(CallScene):
         return evolve(part, text=self.runtime.settings.masks.for_model(part.text)) if isinstance(part, Text) else part
 
     async def _finish(
-        self, call: ToolCall, made: Made, touches: frozenset[str] | None, *, twin: bool = False
+        self, call: ToolCall, made: Made, touches: frozenset[str] | None, *, twin: bool = False, late: _Late = None
     ) -> tuple[ToolResult, float]:
-        """Store a result as plugins want it, and below it what the user has to say."""
-        outcome, result = made.outcome, made.result
-        if result.call_id != call.id:
-            result = evolve(result, call_id=call.id)
+        """Store a result as plugins want it, and below it what the user has to say; ``late``, where that is nothing."""
+        outcome, result = made.outcome, evolve(made.result, call_id=call.id)
         tool = self.tools.get(call.name)
         known: dict[str, Any] = {"session": self.session, "call": call, "workspace": self.workspace, "twin": twin}
         known |= {"looks": tool is not None and tool.idempotent, "touches": touches or frozenset()}
         result = await self.runtime.dispatch.transform("transform_tool_result", "result", result, **known)
         seconds = time.monotonic() - made.began
-        if made.result.untrusted and not result.untrusted:
-            result = evolve(result, untrusted=True)
+        untrusted = made.result.untrusted or result.untrusted
+        result = evolve(result, call_id=call.id, name=call.name, untrusted=untrusted)
         if any(isinstance(part, Text) and _NOTE.search(part.text) for part in result.parts):
             parts = [evolve(p, text=_NOTE.sub("&lt;", p.text)) if isinstance(p, Text) else p for p in result.parts]
             result = evolve(result, parts=tuple(parts))
         used = self.meter.take(self.spent.pop(call.id, ()))
-        result = await self.store.journal.finish_call(
-            self.turn, call, result, outcome=outcome, seconds=seconds, used=used
-        )
+        if late is None or used != Usage() or await self.store.inbox.waiting(self.session.id):
+            return await self._stored(call, result, outcome, seconds, used), seconds
+        late.append(self._stored(call, result, outcome, seconds, used, steers=False))
+        return result, seconds
+
+    async def _stored(
+        self, call: ToolCall, result: ToolResult, outcome: str, seconds: float, used: Usage, *, steers: bool = True
+    ) -> ToolResult:
+        how: dict[str, Any] = {"outcome": outcome, "seconds": seconds}
+        result = await self.store.journal.finish_call(self.turn, call, result, **how, used=used, steers=steers)
         self.meter.book(used)
         die_at("tool_stored")
         if outcome == "ok":
             self.ran.add(call.name)
         fields = {"session": self.session.id, "turn": self.turn.id, "tool": call.name, "outcome": outcome}
         log.info("tool call", extra={"fields": {**fields, "seconds": round(seconds, 3)}})
-        how = {"result": result, "outcome": outcome, "seconds": seconds}
-        await self.runtime.dispatch.observe("post_tool_call", session=self.session, call=call, **how)
-        return result, seconds
+        await self.runtime.dispatch.observe("post_tool_call", session=self.session, call=call, result=result, **how)
+        if not steers:  # before it was stored, a crash could not have found it again
+            self.emit(Returned(call=call, result=result, seconds=seconds))
+        return result
 
     async def _run(self, tool: Tool, call: ToolCall, params: Any, outside: bool) -> tuple[ToolResult, bool]:
         """Run a call: its result, and whether it ended; one that ignores its cancellation is left to itself."""

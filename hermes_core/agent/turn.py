@@ -1,8 +1,8 @@
 """One turn, from a person's message to the final answer.
 
 Every step is a row before anyone acts on it: the message, the model's whole reply, each call as started, each call as
-finished, the end. A model request has no effect to protect, so the first one leaves while its rows are being written;
-its reply is not acted on before they are.
+finished, the end. A model request has no effect to protect, so the first one leaves while its rows are being written,
+as do those that tell of one call; their replies are not acted on before they are.
 """
 
 import asyncio
@@ -216,6 +216,7 @@ class TurnRun:
         except Exception as error:  # whatever a plugin raises ends this turn, not the program
             if not isinstance(error, HermesError):
                 log.exception("a turn broke")
+            await self._rows.settle()
             await self._close("failed", error=self._fail(cause(error)))
         else:
             die_at("answered")
@@ -247,7 +248,6 @@ class TurnRun:
 
     async def _rest(self, calls: Mapping[str, str]) -> str:
         """Go on after the last finished step; ``calls`` are those without a result."""
-        store, turn = await self._rows.get()
         last = next(m for m in reversed(self._model.messages) if m.role != "tool")
         asked = [p for p in last.parts if isinstance(p, ToolCall)]
         if last.role == "assistant" and not asked:  # the answer is there, only the turn was not closed
@@ -258,6 +258,7 @@ class TurnRun:
             return await self._steps(1 + self._meter.used.calls)
         if waiting := [call for call in asked if call.id in calls]:
             await self._call(waiting, started={i for i, state in calls.items() if state == "started"})
+            store, turn = await self._rows.get()
             self._model.messages = await store.history.load(turn.session_id)
         return await self._steps(1 + self._meter.used.calls)
 
@@ -302,10 +303,8 @@ class TurnRun:
 
     async def _ended_before(self, step: int) -> str:
         """Return the last words of a turn that ends before a model call; empty where it goes on. Raises UserError."""
-        runtime, session, used = self._runtime, self._state.session, self._meter.used
-        answer, words = await ended(
-            runtime, self._asker, session, number=step, usage=used, messages=self._model.messages
-        )
+        session, used, said = self._state.session, self._meter.used, self._model.messages
+        answer, words = await ended(self._runtime, self._asker, session, number=step, usage=used, messages=said)
         if not answer:
             return ""
         store, turn = await self._rows.get()
@@ -345,6 +344,7 @@ class TurnRun:
             tools=runtime.toolbox().callable(self._model.specs, state.session),
             specs=self._model.specs,
             emit=self._emit,
+            beside=self._rows.beside,
             asker=self._asker,
             ran=state.ran,
             seen=seen,

@@ -9,7 +9,7 @@ import sys
 import time
 from bisect import insort
 from collections import Counter, deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from contextlib import redirect_stdout, suppress
 from functools import cache, partial
 from types import FunctionType, MethodType, ModuleType
@@ -101,13 +101,13 @@ class Dispatch:
         """Return the labels of the plugins behind a hook, in the order they are called."""
         return [one.label for one in self._hooks[self._modes[hook], hook]]
 
-    def contributions(self, hook: str) -> list[tuple[str, Any]]:
-        """Return what plugins add through a ``register_*`` hook, with the owner's label. Each plugin is asked once."""
+    def contributions(self, hook: str, only: Container[str] | None = None) -> list[tuple[str, Any]]:
+        """Return what plugins, or ``only`` some, add through a ``register_*`` hook, by label. Each is asked once."""
         if hook in self._contributed:
             return self._contributed[hook][:]
         line, table = self._hooks["contribute", hook], KINDS[hook][0]
-        while waiting := [one for one in line if one.given is None]:  # others may come while one is asked
-            self._ask(waiting[0])
+        while waiting := [one for one in line if one.given is None and (only is None or one.label in only)]:
+            self._ask(waiting[0])  # others may come while one is asked
         claims = (
             (one.installed, [thing.name for thing in one.given or ()]) for one in line if table not in ("", *PRIVATE)
         )
@@ -116,12 +116,14 @@ class Dispatch:
             if fault not in self.faults:
                 self.record(fault)
         given = ((one, thing) for one in line for thing in one.given or ())
-        self._contributed[hook] = found = [
+        found = [
             (one.label, thing)
             for one, thing in given
             if winners.get(getattr(thing, "name", ""), one.installed) is one.installed
         ]
-        return found[:]
+        if only is None:
+            self._contributed[hook] = found[:]
+        return found
 
     def _ask(self, one: Implementation) -> None:
         began = time.perf_counter()

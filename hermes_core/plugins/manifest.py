@@ -86,8 +86,9 @@ class Manifest:
         """Yield what is contributed to a table of records: what is listed, what is told, and other names of that."""
         listed = self.contributes[table]
         found = [words for words in dict.fromkeys((*listed, *told)) if words.count(" ") < 2]  # what lies deeper comes
+        heads = {words.partition(" ")[0] for words in found if " " in words}
         for words in found:  # with what it is below
-            if words in listed or table != "commands" or not any(one.startswith(f"{words} ") for one in found):
+            if words in listed or table != "commands" or words not in heads:
                 yield words
                 yield from told.get(words, {}).get("aliases", ())
 

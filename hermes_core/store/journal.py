@@ -224,16 +224,18 @@ class Journal(Stored):
         outcome: str,
         seconds: float,
         used: Usage = _NOTHING,
+        steers: bool = True,
     ) -> ToolResult:
         """Store a call's result and how it ended; the result as it is stored, with what steers the turn below it.
 
-        ``used`` is what its child agents used: it counts for this turn too. Raises StaleLease, StoreError.
+        ``used`` is what its child agents used: it counts for this turn too. What the model was told already, nothing
+        ``steers`` any more. Raises StaleLease, StoreError.
         """
         leases.hold(tx, turn)
         row = _waiting(tx, turn, call.id, "pending", "started")
         if (result.call_id, result.name) != (call.id, call.name):
             result = evolve(result, call_id=call.id, name=call.name)
-        if row["result"] is None:
+        if steers and row["result"] is None:
             result = inbox.steered(tx, turn.session_id, turn.id, result)
         _end_call(tx, turn.session_id, turn.id, row, result_of(result), outcome, seconds)
         if used != _NOTHING:

@@ -10,8 +10,6 @@ the token.
 import os
 import time
 from collections.abc import Mapping, Sequence
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 from hermes_core.database import Transaction
@@ -95,30 +93,22 @@ def hold(tx: Transaction, turn: Turn) -> None:
 
 def mark(tx: Transaction) -> dict[str, str | int | float]:
     """Return what a lease says of a holder that is this process, now."""
-    return {"place": _place(), "pid": os.getpid(), "beat": _now(tx)}
+    from hermes_atomic.processes import place
+
+    return {"place": place(), "pid": os.getpid(), "beat": _now(tx)}
 
 
 def alive(tx: Transaction, row: Any) -> bool:
     """Tell whether a lease has a holder, and that holder is still there. ``row`` has its columns, or is None."""
     if row is None or not row["holder"]:
         return False
-    from hermes_atomic.processes import is_running  # most starts ask of nobody
+    from hermes_atomic.processes import is_running, place  # most starts ask of nobody
 
     silent = _now(tx) - row["beat"]
     if tx.server:
         silent = abs(silent)  # a server's clock may be set back a little while a holder lives
-    return 0 <= silent <= LIFE and (row["place"] != _place() or is_running(row["pid"]))
+    return 0 <= silent <= LIFE and (row["place"] != place() or is_running(row["pid"]))
 
 
 def _now(tx: Transaction) -> float:
     return tx.clock() or time.monotonic()
-
-
-@cache
-def _place() -> str:
-    """Say where process ids mean the same: one boot of this machine, and in it this process table (a container's)."""
-    try:
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-        return f"{boot} {os.readlink('/proc/self/ns/pid')}"  # noqa: PTH115 - this link leads to no path
-    except OSError:
-        return os.uname().nodename

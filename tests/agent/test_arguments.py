@@ -4,7 +4,7 @@ import contextlib
 from typing import Literal
 
 import pytest
-from attrs import fields, frozen
+from attrs import field, fields, frozen
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -40,14 +40,42 @@ async def sample(params: Params) -> str:
 def test_the_schema_says_what_is_required_and_no_more() -> None:
     schema = told(Params)
     assert schema["required"] == ["path"]
-    assert schema["properties"]["mode"] == {
-        "type": "string",
-        "enum": ["a", "b"],
-        "description": "Which.",
-        "default": "a",
-    }
+    assert schema["properties"]["mode"] == {"type": "string", "enum": ["a", "b"], "description": "Which."}
+    assert schema["properties"]["limit"] == {"type": "integer", "description": "How many.", "default": 5}
     assert schema["properties"]["words"] == {"type": "array", "items": {"type": "string"}, "description": "Some words."}
     assert schema["properties"]["inner"]["properties"] == {"name": {"type": "string"}}
+
+
+def test_a_default_that_nobody_would_guess_is_told() -> None:
+    @settings
+    class Guessed:
+        wall: bool = option("", default=True)
+        loud: bool = option("", default=False)
+        mode: Literal["a", "b"] = option("", default="b")
+        path: str = option("", default=".")
+        page: int = option("", default=1)
+        share: float = option("", default=1.5)
+
+    told_of = {name: one.get("default") for name, one in told(Guessed)["properties"].items()}
+    assert told_of == {"wall": True, "loud": None, "mode": "b", "path": None, "page": None, "share": 1.5}
+
+
+def test_a_field_says_itself_what_is_told_of_it_and_is_held_to_its_type() -> None:
+    @frozen
+    class Brief:
+        inner: Inner | None = field(default=None, metadata={"told": {"type": "object"}, "help": "with a name"})
+        old: int = field(default=0, metadata={"told": None})
+
+    @tool
+    async def brief(params: Brief) -> str:
+        """Do a thing."""
+        return str(params.old)
+
+    properties = {"inner": {"type": "object", "description": "with a name"}}
+    assert tool_spec(brief).schema == {"type": "object", "properties": properties}
+    assert parse_arguments(brief, {"inner": {"name": "n"}, "old": 3}) == Brief(inner=Inner("n"), old=3)
+    with pytest.raises(ToolError, match=r"inner\.name: required, and missing"):
+        parse_arguments(brief, {"inner": {}})
 
 
 def test_a_tool_without_arguments_has_an_empty_schema() -> None:

@@ -10,7 +10,7 @@ from hermes_core.context import PluginContext
 from hermes_core.database import Transaction
 from hermes_core.errors import Duplicate, NotPermitted, OutOfReach, UnknownName, UserError
 from hermes_core.hooks import hookimpl
-from hermes_core.kinds import ConsoleDriver
+from hermes_core.kinds import ConsoleDriver, Service
 from hermes_core.plugins.index import Installed
 from hermes_core.plugins.manifest import Manifest
 from hermes_core.store.leases import Busy
@@ -225,6 +225,33 @@ async def test_a_file_is_handed_out_where_its_session_may_read_it(ctx: PluginCon
     assert hermes.runtime.home.config_file in reach.guarded
     with pytest.raises(OutOfReach):
         turns.reach(session, str(hermes.runtime.home.config_file), (cwd,))
+
+
+async def test_who_does_not_contribute_what_is_wanted_is_not_asked(hermes: Bench) -> None:
+    asked: list[str] = []
+
+    def serving(service: str) -> Any:
+        class Serves(Service):
+            name = service
+
+            async def run(self) -> None:
+                pass
+
+        @hookimpl
+        def register_services(ctx: PluginContext) -> list[Service]:
+            asked.append(service)
+            return [Serves()]
+
+        return register_services
+
+    for name in ("one", "other"):
+        hermes.tmp_plugin(serving(name), name=name, manifest={"contributes": {"services": [name]}})
+    async with hermes:
+        host = context(hermes, "host.serve").host
+        assert [*host.contributed("services", ["one"])[0]] == ["one"]
+        assert asked == ["one"]
+        assert [*host.contributed("services", ["other", "one"])[0]] == ["other", "one"]
+        assert asked == ["one", "other"]
 
 
 async def test_what_plugins_contribute_is_given_by_name(hermes: Bench, provider: Any) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from hermes_atomic.processes import place
 from hermes_core.store import leases
 from hermes_core.store.leases import Busy, StaleLease, Turn
 from hermes_core.store.store import Store
@@ -72,7 +73,7 @@ async def test_who_takes_a_session_over_is_written_down_whole(store: Store, sql:
     await begun(store, "t1")
     sql(f"UPDATE leases SET holder='far', place='elsewhere', pid=1, beat=-1000 WHERE session_id = '{FIRST}'")
     turn = await begun(store, "t2", holder="near")
-    assert lease(sql) == ("near", leases._place(), turn.fence, os.getpid(), 1000.0)
+    assert lease(sql) == ("near", place(), turn.fence, os.getpid(), 1000.0)
 
 
 async def test_a_turn_that_ended_holds_nothing(store: Store, sql: Sql) -> None:
@@ -119,4 +120,4 @@ def test_where_the_system_says_nothing_of_its_boot_a_place_is_a_machine(monkeypa
         raise PermissionError("no /proc here")
 
     monkeypatch.setattr(Path, "read_text", refused)
-    assert leases._place.__wrapped__() == os.uname().nodename
+    assert place.__wrapped__() == os.uname().nodename

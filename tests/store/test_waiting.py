@@ -201,3 +201,18 @@ def test_what_is_kept_of_an_envelope_is_read_by_a_version_that_knows_less_of_it(
     assert "words" not in text
     assert address_from_json(text, user("words")) == envelope
     assert address_from_json(text.replace("{", '{"unheard_of": 1, ', 1), user("words")) == envelope
+
+
+async def test_what_steers_waits_on_where_the_model_was_told_the_result_already(store: Store) -> None:
+    turn = await begun(store)
+    await asks(store, turn)
+    await waits(store, "1", "look left", mode="steer")
+    told = ToolResult(call_id="c1", name="ls", parts=(Text(text="done"),))
+    kept = await store.journal.finish_call(turn, CALL, told, outcome="ok", seconds=0.0, steers=False)
+    assert kept == told
+    assert await events(store) == [("1", "steer")]
+    second = evolve(CALL, id="c2")
+    await asks(store, turn, second)
+    plain = ToolResult(call_id="c2", name="ls", parts=(Text(text="more"),))
+    result = await store.journal.finish_call(turn, second, plain, outcome="ok", seconds=0.0)
+    assert texts(result) == ["more", "\n\n<note-from-user>\nlook left\n</note-from-user>"]

@@ -106,7 +106,7 @@ async def test_the_soul_takes_the_place_of_the_identity(scene: Scene) -> None:
     (scene.home / "SOUL.md").write_text("\ufeffYou are Iris, a gardener.\n")
     scene.begin("Hello.").hermes.configure({"agent.identity": "You are somebody."})
     await scene.say("hi")
-    assert scene.system.startswith("You are Iris, a gardener.\n\nWork with the tools")
+    assert scene.system.startswith("You are Iris, a gardener.\n\nWork with your tools")
     assert "somebody" not in scene.system
 
 

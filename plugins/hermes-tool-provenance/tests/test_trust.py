@@ -65,3 +65,19 @@ async def test_a_twin_of_a_call_is_marked_too(hermes: Any, scripted: Any, projec
     hermes.tmp_plugin(scripted([read, read], "Done."))
     results = [event.result async for event in hermes.turn("Go.") if hasattr(event, "result")]
     assert [result.untrusted for result in results] == [True, True]
+
+
+async def test_of_a_large_folder_only_what_is_near_is_looked_at_before_a_turn(
+    hermes: Any, scripted: Any, project: Path
+) -> None:
+    hermes.tmp_plugin(scripted("Hello."))
+    for number in range(200):
+        (project / f"part{number:03}").mkdir()
+        (project / f"part{number:03}" / "AGENTS.md").write_text("Notes.")
+    far = project / "part199" / "inner"
+    far.mkdir()
+    (far / "AGENTS.md").write_text("Notes.")
+    (told,) = [event.text async for event in hermes.turn("Hi.", session="a") if isinstance(event, Noticed)]
+    assert "part000/AGENTS.md, " in told
+    assert "part004/AGENTS.md and more are not followed" in told
+    assert "and 196 more" in await hermes.command("trust add", str(project))

@@ -106,9 +106,8 @@ async def test_an_orderly_error_is_no_crash(make_bench):
 async def test_effects_and_keys_say_what_was_declared(bench):
     code = 'def f() -> int:\n    """Do next to nothing at all."""\n    return 1\n'
     await bench.write(code, "bare", examples=[{"arguments": {}}])
-    await bench.write(
-        code, "rich", examples=[{"arguments": {}}], hosts=["Example.org"], programs=["git"], reads=["."], writes=["out"]
-    )
+    may = {"hosts": ["Example.org"], "programs": ["git"], "reads": ["."], "writes": ["out"]}
+    await bench.write(code, "rich", examples=[{"arguments": {}}], may=may)
     bare, rich = bench.offered()["own_bare"], bench.offered()["own_rich"]
     assert bare.effects == {Effect.READ_FILES}
     assert not bare.untrusted
@@ -122,9 +121,12 @@ async def test_effects_and_keys_say_what_was_declared(bench):
 def test_a_person_is_asked_for_all_of_it(bench, snapshot):
     given = {"name": "count_words", "code": COUNT, "examples": COUNTS, "why": "I count often."}
     more = {"hosts": ["example.org"], "programs": ["git"], "reads": ["."], "writes": ["~/notes"]}
-    asked = bench.asked("tool_write", **given, **more)
+    asked = bench.asked("tool_write", **given, may=more)
     assert asked.outcome == "ask"
     assert asked.reason == snapshot
+    assert bench.asked("tool_write", **given, **more) == asked, "as conversations call it that began before"
+    parts = {"may": {name: more[name] for name in ("hosts", "reads")}, "programs": ["git"], "writes": ["~/notes"]}
+    assert bench.asked("tool_write", **given, **parts) == asked
 
 
 async def test_a_person_is_shown_what_changes(bench, snapshot):

@@ -1,8 +1,10 @@
 """Whether another process of this machine still runs."""
 
 import os
+from functools import cache
+from pathlib import Path
 
-__all__ = ["is_running"]
+__all__ = ["is_running", "place"]
 
 
 def is_running(pid: int) -> bool:
@@ -18,3 +20,13 @@ def is_running(pid: int) -> bool:
             return file.read().rpartition(b")")[2].split()[0] != b"Z"
     except (OSError, IndexError):
         return True  # no /proc here
+
+
+@cache
+def place() -> str:
+    """Say where process ids mean the same: one boot of this machine, and in it this process table (a container's)."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        return f"{boot} {os.readlink('/proc/self/ns/pid')}"  # noqa: PTH115 - this link leads to no path
+    except OSError:
+        return os.uname().nodename

@@ -13,6 +13,7 @@ from hermes_memory_files.entries import fullness
 from hermes_memory_files.memory import FilesMemory, clean_entry, fit, one_entry
 from hermes_memory_files.store import FILES, MemoryStore
 
+_OBJECTS = {"type": "array", "items": {"type": "object"}}  # what each holds is said in words: it is known already
 _TRIES = 3  # failed consolidations before the tool stops asking for another
 _SESSIONS = 256  # sessions whose failures are counted at a time
 
@@ -34,7 +35,9 @@ class Change:
     text: str = ""
     old: str = field(default="", metadata={"help": "unique part of the entry meant"})
     target: Literal["memory", "user"] = "memory"
-    operations: list[Operation] = field(factory=list, metadata={"help": "several, all or none"})
+    operations: list[Operation] = field(
+        factory=list, metadata={"told": _OBJECTS, "help": "several, each with action, text, old: all or none"}
+    )
 
 
 def memory_tool(memory: FilesMemory) -> Tool:

@@ -24,6 +24,7 @@ from hermes_core.kinds import Console
 from hermes_core.types import Envelope, Event, Message, SlashCommand
 from hermes_platform_tui.config import Config
 from hermes_platform_tui.look.driver import BackgroundSeen
+from hermes_platform_tui.look.first import FirstScreen
 from hermes_platform_tui.look.statusbar import Detail, StatusBar
 from hermes_platform_tui.look.themes import variable_defaults
 from hermes_platform_tui.look.wardrobe import Wardrobe
@@ -97,9 +98,12 @@ class HermesApp(SafeApp[int]):
         self.tabs = Tabs(self, self._make_view)
         self.view = self.tabs.views[0]  # the conversation that is looked at
 
+    def get_default_screen(self) -> FirstScreen:
+        """The screen that is there from the beginning."""
+        return FirstScreen(id="_default")
+
     def compose(self) -> ComposeResult:
-        """A row of tabs, the conversations, the status bar."""
-        yield TabRow()
+        """The conversations, the status bar. The row of tabs, which one tab does not show, comes after them."""
         with Horizontal(id="middle"), ContentSwitcher(id="views", initial=self.view.id):
             yield self.view
         config = self.settings_of_screen
@@ -113,6 +117,7 @@ class HermesApp(SafeApp[int]):
 
     async def _first_frame(self) -> None:
         self.drawn.set()
+        await self.mount(TabRow(), before=0)
         self.prepare()
         await self.release_input()
 

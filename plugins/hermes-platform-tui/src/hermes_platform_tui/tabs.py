@@ -72,7 +72,8 @@ class Tabs:
     def show(self) -> None:
         """Show the tabs as they are now."""
         if self._app.is_attached_to_screen:
-            self._app.query_one(TabRow).show(self.views, self._app.view)
+            for row in self._app.screen_stack[0].query(TabRow):  # there is none before the first frame
+                row.show(self.views, self._app.view)
 
     async def close(self) -> None:
         """Close the one that is looked at; what runs in it is stopped, and what was said stays."""

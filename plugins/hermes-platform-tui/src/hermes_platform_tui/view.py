@@ -125,15 +125,15 @@ class ChatView(Vertical):
         self._syncing: asyncio.Task[None] | None = None
 
     def compose(self) -> ComposeResult:
-        """What was said, and where to write."""
+        """What was said, and where to write. The greeting, which has no words yet, comes after the first frame."""
         yield self.search_bar
-        yield self.greeting
         yield self.transcript
         yield self.composer
 
     def on_mount(self) -> None:
         """Look now and then at what runs beside it."""
         self.set_interval(_LOOK, self._look)
+        self.call_after_refresh(self.mount, self.greeting, before=self.transcript)
 
     # --- what the person does -------------------------------------------------------------------------------------
 

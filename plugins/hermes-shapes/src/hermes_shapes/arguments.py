@@ -10,6 +10,7 @@ from types import NoneType, UnionType
 from typing import Any, Literal, TypeAlias, Union, get_args, get_origin
 
 import attrs
+from attrs import NOTHING
 
 from hermes_shapes.build import types_of
 
@@ -17,26 +18,37 @@ __all__ = ["exact", "filled", "told"]
 
 JSON: TypeAlias = Any
 
+_EXPECTED = ("", ".", 0, 1)
 _SCALARS: dict[Any, str] = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
 
 def told(cls: type) -> dict[str, JSON]:
-    """The JSON Schema of a class, as small as it can be. Raises TypeError for a type that has none."""
+    """The JSON Schema of a class, as small as it can be. Raises TypeError for a type that has none.
+
+    A field may say by ``told`` in its metadata what is told of it instead of its type: a schema, or None for nothing.
+    A default that anybody would expect is not told, and of choices the first is what holds where nothing is given.
+    """
     properties: dict[str, JSON] = {}
     required = []
     for item in types_of(cls):
-        described = _schema(item.type)
+        if (brief := item.metadata.get("told", NOTHING)) is None:
+            continue
+        described = _schema(item.type) if brief is NOTHING else {**brief}
         if text := item.metadata.get("help"):
             described["description"] = text
-        if item.default is attrs.NOTHING:
+        if item.default is NOTHING:
             required.append(item.name)
-        elif isinstance(item.default, str | int | float) and item.default:
+        elif isinstance(item.default, str | int | float) and not _is_expected(item.default, described):
             described["default"] = item.default
         properties[item.name] = described
     schema: dict[str, JSON] = {"type": "object", "properties": properties}
     if required:
         schema["required"] = required
     return schema
+
+
+def _is_expected(default: Any, described: Mapping[str, JSON]) -> bool:
+    return default is not True and default in (*_EXPECTED, *described.get("enum", ())[:1])
 
 
 @lru_cache(maxsize=1000)

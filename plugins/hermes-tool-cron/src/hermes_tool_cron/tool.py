@@ -30,9 +30,7 @@ class Wanted:
     prompt: str = field(default="", metadata={"help": "complete: this conversation is not known then"})
     options: dict[str, Any] | None = field(
         default=None,
-        metadata={
-            "help": "deliver, zone, repeat, script, no_agent, context, skills, tools, model; an unknown one lists all"
-        },
+        metadata={"help": "deliver, zone, repeat, script, skills, tools, model …; an unknown one lists all"},
     )
 
 

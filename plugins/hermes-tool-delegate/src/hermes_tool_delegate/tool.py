@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     Work: TypeAlias = Callable[[ToolContext, ChildTask], Awaitable[Result]]  # has a child do it
 
 MOST = 64  # children of one turn
+_OBJECTS = {"type": "array", "items": {"type": "object"}}  # what each holds is said in words: it is known already
 _MARGIN = 5.0  # seconds the kernel waits longer than the children, so that what they came to is told
 
 
@@ -44,7 +45,9 @@ class Delegate:
     context: str = field(default="")
     toolsets: list[str] = field(factory=list)
     role: Literal["leaf", "orchestrator"] = field(default="leaf", metadata={"help": "orchestrator: may delegate too"})
-    tasks: list[Task] = field(factory=list)
+    tasks: list[Task] = field(
+        factory=list, metadata={"told": _OBJECTS, "help": "several, each with goal, context, toolsets, role"}
+    )
     background: bool = field(default=False, metadata={"help": "do not wait: a later turn tells"})
 
 
@@ -62,7 +65,7 @@ def delegate_tool(config: Config, roster: "Roster", work: "Work", beside: "Calla
         seconds=config.seconds + _MARGIN,
     )
     async def run(context: ToolContext, wanted: Delegate) -> str:
-        """Hand work to child agents, which know only `context`; get their reports. `tasks` run side by side."""
+        """Hand work to child agents, which know only `context`; get their reports. Tasks run side by side."""
         from hermes_tool_delegate.report import report
 
         if wanted.background:

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 __all__ = ["Note", "notes_in", "notices"]
 
 
+_GLANCE = 50  # folders that are looked through for the line at the start: the first request waits for it
+
+
 class Note(NamedTuple):
     """A file that agents would follow. ``name`` is its path as seen from the project, ``size`` its bytes."""
 
@@ -22,8 +25,8 @@ class Note(NamedTuple):
     size: int
 
 
-def notes_in(folder: str) -> Sequence[Note]:
-    """Those of the prompt of a new session in a folder, of the folders below its project's root, and its skills."""
+def notes_in(folder: str, most: int = kit.FOLDERS) -> Sequence[Note]:
+    """Those of the prompt of a session in a folder, of ``most`` folders below its project's root, and its skills."""
     here = Path(folder).resolve()
     root = kit.root_of(here, Principal())
 
@@ -37,7 +40,8 @@ def notes_in(folder: str) -> Sequence[Note]:
         return Note(name if name.isprintable() else ascii(name)[1:-1], size) if size else None
 
     skills = (path for place in kit.skill_folders(here, root) for path in sorted(place.glob("*/SKILL.md")))
-    found = [*kit.chosen(here, root, note), *(known for path in (*kit.below(root), *skills) if (known := note(path)))]
+    others = (known for path in (*kit.below(root, most), *skills) if (known := note(path)))
+    found = [*kit.chosen(here, root, note), *others]
     return list(dict.fromkeys(found))
 
 
@@ -56,7 +60,7 @@ def notices(ledger: "Ledger", session: Session, asked: Sequence[str] = ()) -> Se
             "go there first, or set terminal.cwd."
         )
     if not known and session.cwd not in asked and os.listdir(session.cwd):  # noqa: PTH208
-        names = _listed([note.name for note in notes_in(session.cwd)])
+        names = _listed([note.name for note in notes_in(session.cwd, _GLANCE)])
         are = "is" if names and " and " not in names else "are"
         what = f"{names} {are} not followed, and what" if names else "What"
         found.append(
@@ -68,5 +72,5 @@ def notices(ledger: "Ledger", session: Session, asked: Sequence[str] = ()) -> Se
 
 def _listed(names: Sequence[str], most: int = 5) -> str:
     if len(names) > most:
-        return f"{', '.join(names[:most])} and {len(names) - most:,} more"
+        return f"{', '.join(names[:most])} and more"
     return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))

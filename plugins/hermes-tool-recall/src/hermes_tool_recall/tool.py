@@ -21,7 +21,7 @@ class Recall:
     limit: int = 3
     session: str = field(default="", metadata={"help": "id, title, latest or this"})
     around: int = field(default=0, metadata={"help": "message number"})
-    window: int = 5
+    window: int = field(default=5, metadata={"told": None})  # who scrolls need not say how far
     sort: Literal["best", "newest", "oldest"] = "best"
     page: int = 1
 

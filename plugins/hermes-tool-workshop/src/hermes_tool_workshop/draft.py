@@ -6,11 +6,11 @@ import json
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 from hermes_core.errors import ToolError
 from hermes_core.values import frozen
-from hermes_tool_workshop.offer import Example, Write
+from hermes_tool_workshop.offer import Example, May, Write
 from hermes_tool_workshop.permissions import Permissions, tidy
 from hermes_tool_workshop.rules import findings
 from hermes_tool_workshop.shape import Shape, full_name, read_shape
@@ -47,7 +47,7 @@ def draft_of(wanted: Write, home: Path, most_seconds: int) -> Draft:
         name = full_name(wanted.name.strip())
     except ValueError as error:
         problems.append(str(error))
-    given = {n: tidy(getattr(wanted, n)) for n in ("hosts", "programs", "reads", "writes", "packages", "calls")}
+    given = {n: tidy([*getattr(wanted.may, n), *getattr(wanted, n)]) for n in get_type_hints(May)}
     permissions = Permissions(**{**given, "hosts": tuple(sorted({h.lower().rstrip(".") for h in given["hosts"]}))})
     problems += permissions.problems(home)
     if wanted.seconds > most_seconds:

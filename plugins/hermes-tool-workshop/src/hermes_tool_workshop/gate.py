@@ -6,7 +6,7 @@ from hermes_core.errors import HermesError, UserError
 from hermes_core.types import JSON, Effect, Session, ToolCall, Verdict
 from hermes_tool_workshop.draft import Draft, draft_of
 from hermes_tool_workshop.made import Workshop, effects
-from hermes_tool_workshop.offer import Example, Write
+from hermes_tool_workshop.offer import Example, May, Write
 from hermes_tool_workshop.shape import PREFIX
 from hermes_tool_workshop.store import Damaged, ToolStore
 from hermes_tool_workshop.walls import held
@@ -40,7 +40,8 @@ def _approved(store: ToolStore, name: str) -> Verdict | None:
 def _writing(shop: Workshop, store: ToolStore, given: Mapping[str, JSON]) -> Verdict:
     """A question, with what a person should know of a new version. Raises ToolError when it cannot be kept as it is."""
     examples = [Example(**example) for example in given.get("examples", ())]
-    draft = draft_of(Write(**{**given, "examples": examples}), shop.home, shop.config.seconds)
+    may_do = May(**given.get("may", {}))
+    draft = draft_of(Write(**{**given, "examples": examples, "may": may_do}), shop.home, shop.config.seconds)
     # Its examples do what the tool may do; only of one that starts programs nobody can say what that is.
     known = not draft.permissions.programs
     does = effects(draft.permissions) | {Effect.CONFIGURE} if known else None

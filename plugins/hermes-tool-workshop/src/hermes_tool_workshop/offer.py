@@ -5,6 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import attrs
+
 from hermes_core.context import PluginContext
 from hermes_core.kinds import Tool, ToolContext, ToolSource, tool
 from hermes_core.options import ge, option, settings
@@ -34,20 +36,43 @@ class Example:
 
 
 @settings
+class May:
+    """What a tool may do. ``reads`` and ``writes`` are paths, ``calls`` names of tools."""
+
+    hosts: list[str] = option("", factory=list)
+    programs: list[str] = option("", factory=list)
+    reads: list[str] = option("", factory=list)
+    writes: list[str] = option("", factory=list)
+    packages: list[str] = option("", factory=list)
+    calls: list[str] = option("", factory=list)
+
+
+_UNTOLD = {"told": None}
+
+
+@settings
 class Write:
-    """What the model gives."""
+    """What the model gives. What a tool may do stood beside the rest once: a conversation of then goes on so."""
 
     name: str = option("")
     code: str = option("one public function: typed arguments, docstring, JSON result; raise ToolError")
     examples: list[Example] = option("")
     why: str = option("", default="")
-    hosts: list[str] = option("", factory=list)
-    programs: list[str] = option("", factory=list)
-    reads: list[str] = option("paths; . is the working folder", factory=list)
-    writes: list[str] = option("", factory=list)
-    packages: list[str] = option("", factory=list)
-    calls: list[str] = option("tools: text = call_tool(name, arguments)", factory=list)
+    may: May = attrs.field(
+        factory=May,
+        metadata={
+            "told": {"type": "object"},
+            "help": "lists: hosts, programs, reads, writes (paths; . is the working folder), packages, calls (tools: "
+            "text = call_tool(name, arguments))",
+        },
+    )
     seconds: int = option("", default=30, validator=ge(1))
+    hosts: list[str] = attrs.field(factory=list, metadata=_UNTOLD)
+    programs: list[str] = attrs.field(factory=list, metadata=_UNTOLD)
+    reads: list[str] = attrs.field(factory=list, metadata=_UNTOLD)
+    writes: list[str] = attrs.field(factory=list, metadata=_UNTOLD)
+    packages: list[str] = attrs.field(factory=list, metadata=_UNTOLD)
+    calls: list[str] = attrs.field(factory=list, metadata=_UNTOLD)
 
 
 @settings

@@ -92,9 +92,12 @@ class Composer(Vertical):
         self._after_x = False
 
     def compose(self) -> ComposeResult:
-        """The menu lies over everything and takes no room."""
-        yield self._menu
+        """The box. The menu, which lies over everything and takes no room, comes after the first frame."""
         yield self._box
+
+    def on_mount(self) -> None:
+        """Have what is not seen yet come after what is."""
+        self.call_after_refresh(self.mount, self._menu, before=self._box)
 
     # What others see and do
 

@@ -94,6 +94,7 @@ class Conversation(Widget):
         self._feed = Feed(config, now or _now, clock)
         self._page = Page(self._block)
         self._new = Static("↓ new", id="new", classes="mark", markup=False)
+        self._ask = Static("", id="ask", classes="mark", markup=False)
         self._hunt = Hunt()
         self._history: History | None = None
         self._reading = asyncio.Lock()
@@ -109,11 +110,10 @@ class Conversation(Widget):
 
     def compose(self) -> ComposeResult:
         yield self._page
-        yield self._new
-        yield Static("", id="ask", classes="mark", markup=False)
 
     def on_mount(self) -> None:
-        """Show what was told before there was a screen."""
+        """Show what was told before there was a screen. Marks, which are not seen yet, come after the first frame."""
+        self.call_after_refresh(self.mount, self._new, self._ask)
         self._ticker = self.set_interval(TICK, self._tick, pause=True)
         self._feed.fresh.clear()
         self._page.show_window(self._shown(self._feed.entries))

@@ -1,17 +1,18 @@
 """Which files of a project tell agents what to do: the one rule by which they are found, followed and told of."""
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
 from hermes_core.types import Principal
 
-__all__ = ["BELOW", "below", "chosen", "root_of", "skill_folders", "up_to"]
+__all__ = ["BELOW", "FOLDERS", "below", "chosen", "root_of", "skill_folders", "up_to"]
 
 UPWARDS = ((".hermes.md", "HERMES.md"), ("AGENTS.md",), ("CLAUDE.md",))
 BELOW = ("AGENTS.md", "CLAUDE.md", ".cursorrules")  # of each folder that is worked in; the first that is there
-_FOLDERS = 3_000  # that are looked through
+FOLDERS = 3_000  # that are looked through
 T = TypeVar("T")
 
 
@@ -51,21 +52,28 @@ def skill_folders(folder: Path, root: Path) -> list[Path]:
     return [path for path in found if path.is_dir() and path.resolve().is_relative_to(root.resolve())]
 
 
-def below(root: Path) -> Iterator[Path]:
-    """The notes of the folders below a root, the nearest first; of a very large project not all."""
-    looked, folders = 0, [str(root)]
-    while folders and looked < _FOLDERS:
-        entries = _entries(folders.pop(0))
+def below(root: Path, most: int = FOLDERS) -> Iterator[Path]:
+    """The notes of the folders below a root, the nearest first; of a very large project of ``most`` folders."""
+    looked, folders = 0, deque([str(root)])
+    while folders and looked < most:
+        folder = folders.popleft()
+        names, inner = _entries(folder)
         looked += 1
-        files = {entry.name for entry in entries if not entry.is_dir(follow_symlinks=False)}
-        folders += sorted(entry.path for entry in entries if entry.is_dir(follow_symlinks=False))
-        if looked > 1 and entries and (name := next((one for one in BELOW if one in files), "")):
-            yield Path(os.path.dirname(entries[0].path), name)  # noqa: PTH120
+        folders += inner
+        if looked > 1 and (name := next((one for one in BELOW if one in names), "")):
+            yield Path(folder, name)
 
 
-def _entries(folder: str) -> list["os.DirEntry[str]"]:
+def _entries(folder: str) -> tuple[set[str], list[str]]:
+    """The names of what is no folder, and the paths of the folders, in order."""
+    names, inner = set[str](), list[str]()
     try:
         with os.scandir(folder) as found:
-            return [entry for entry in found if entry.name != ".git"]
+            for entry in found:
+                if not entry.is_dir(follow_symlinks=False):
+                    names.add(entry.name)
+                elif entry.name != ".git":
+                    inner.append(entry.path)
     except OSError:
-        return []
+        return set(), []
+    return names, sorted(inner)
