@@ -5,14 +5,16 @@ import sys
 from collections.abc import Callable
 
 import click
+from attrs import evolve
 
 from hermes_core.context import PluginContext
-from hermes_core.kinds import ConsoleDriver, Platform
+from hermes_core.kinds import Platform
+from hermes_platform_kit.shared import SharedTurns, SharingDriver
 
 __all__ = ["Terminal"]
 
 
-class Terminal(ConsoleDriver):
+class Terminal(SharingDriver):
     """Carries the conversations of one platform until the people on it leave."""
 
     name = "terminal"
@@ -21,7 +23,11 @@ class Terminal(ConsoleDriver):
         self._ctx = ctx
 
     async def serve(self, platform: Platform, session: str, require: Callable[[str, str], None]) -> None:
-        """See ConsoleDriver."""
+        """See ConsoleDriver. Where a host of this home serves this terminal, that carries it."""
+        from hermes_platform_cli.console.elsewhere import through_host
+
+        if await through_host(self._ctx, platform, session, require):
+            return
         from hermes_platform_cli.commands.leaving import Leaving
         from hermes_platform_cli.console.session import ConsoleSession
         from hermes_platform_kit.one_turn import way_back
@@ -35,3 +41,14 @@ class Terminal(ConsoleDriver):
             with contextlib.suppress(OSError):  # the terminal may be gone
                 click.echo(back, err=True, nl=bool(back))
         leaving.end()
+
+    async def share(self, platform: Platform, session: str, turns: SharedTurns) -> None:
+        """See SharingDriver."""
+        from hermes_platform_cli.console.session import ConsoleSession
+
+        ctx = evolve(self._ctx, turns=turns)
+        await ConsoleSession(ctx, platform, session=session, require=_allowed).serve()
+
+
+def _allowed(_permission: str, _did: str) -> None:
+    """Refuse nothing: the process that asks has looked at what its plugin may ask."""

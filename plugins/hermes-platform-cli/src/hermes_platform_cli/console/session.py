@@ -26,6 +26,7 @@ from hermes_core.types import (
     Feature,
     Message,
     Question,
+    Session,
     Started,
     Text,
     TurnOrder,
@@ -36,6 +37,7 @@ from hermes_core.types import (
 from hermes_platform_cli.console.chats import Chats
 from hermes_platform_cli.console.conversation import BEHIND, WAITS
 from hermes_platform_cli.console.typed import outcome
+from hermes_platform_kit.shared import Answered, SharedTurns
 
 __all__ = ["ConsoleSession"]
 
@@ -53,13 +55,20 @@ class ConsoleSession(Chats):
         self._waiting: dict[str, asyncio.Queue[Envelope | None]] = {}
         self._playing: dict[str, asyncio.Task[None]] = {}  # what was begun last in each chat
         self._workers: set[asyncio.Task[None]] = set()
+        self._others: dict[str, asyncio.Event] = {}  # the end of a turn that another screen began, by chat
+        self._asked: dict[str, asyncio.Task[None]] = {}  # what is put to this screen and to others, by its question
 
     async def serve(self) -> None:
         """Carry messages until ``receive`` ends; then finish what was begun."""
         first = self._first_session
         await self._platform.open(self)
+        shared = self._shared
+        watching = asyncio.create_task(self._watch(shared)) if shared else None
         try:
-            if first and Feature.LIVE in self._platform.features:  # there is one chat, and it goes on
+            if shared and first:
+                shared.join(first)
+            elsewhere = shared and first and await self._ctx.turns.busy(first)  # it is shown as it goes on
+            if first and not elsewhere and Feature.LIVE in self._platform.features:  # there is one chat, and it goes on
                 ended = [first]
                 while any(ended):
                     ended = []
@@ -78,9 +87,11 @@ class ConsoleSession(Chats):
                 await asyncio.wait({receiving, left, looking})
             for queue in self._waiting.values():
                 queue.put_nowait(None)
-            await asyncio.gather(*self._workers, *self._playing.values())
+            if shared is None or shared.stays:  # else what runs goes on without this screen
+                await asyncio.gather(*self._workers, *self._playing.values())
         finally:
-            beside = (*self._workers, *self._playing.values(), *self._typed.beside)
+            beside = [*self._workers, *self._playing.values(), *self._typed.beside, *self._asked.values()]
+            beside += [watching] if watching else []
             for worker in beside:
                 worker.cancel()
             await asyncio.gather(*beside, return_exceptions=True)
@@ -88,7 +99,7 @@ class ConsoleSession(Chats):
 
     async def _opening(self) -> None:
         """Ask what comes before the first words, and say what came of it."""
-        folder = self._typed.slash.status(None).get("cwd", "")
+        folder = (self._shared.folder if self._shared else "") or self._typed.slash.status(None).get("cwd", "")
         for number, text in enumerate(await self._typed.slash.open(folder, self._asking(""))):
             await self._tell(Chat(""), text, f"opening:{number}:")
 
@@ -102,6 +113,41 @@ class ConsoleSession(Chats):
                 worker = asyncio.create_task(self._work(envelope.chat, queue), name=f"chat:{envelope.chat}")
                 self._workers.add(worker)
             queue.put_nowait(envelope)
+
+    # --- what others do in the same session ---------------------------------------------------------------------------
+
+    async def _watch(self, shared: SharedTurns) -> None:
+        """Show what other screens of the session begin, and put to this one what is asked in it."""
+        async for session, one in shared.watch():
+            chat = next((name for name, it in self._chats.items() if session in (it.wanted, _id(it.session))), None)
+            if chat is None:
+                continue
+            if isinstance(one, Question):
+                self._asked[one.id] = asyncio.create_task(self._ask(shared, chat, one))
+            elif isinstance(one, Answered):
+                if asked := self._asked.pop(one.question.id, None):
+                    asked.cancel()
+            else:
+                self._follow(chat, one)
+                await self._platform.show(Chat(chat), one)
+
+    def _follow(self, chat: str, event: Event) -> None:
+        """Take note of a turn of another screen: what is said here meanwhile is said to that."""
+        if isinstance(event, Started):
+            self._chats[chat].over, self._others[chat] = False, asyncio.Event()
+            playing = self._playing.get(chat)
+            if playing is None or playing.done():
+                self._playing[chat] = asyncio.create_task(_over(self._others[chat]))
+        elif isinstance(event, Ended) and (over := self._others.pop(chat, None)):
+            self._chats[chat].over = True
+            over.set()
+
+    async def _ask(self, shared: SharedTurns, chat: str, question: Question) -> None:
+        verdict = await self._asking(chat)(question)
+        if verdict is None and shared.stays:
+            shared.decline(question.id)
+        elif verdict is not None and not shared.answer(question.id, verdict):
+            await self._tell(Chat(chat), "It was answered elsewhere, and this answer was not sent.", question.id)
 
     async def _look(self) -> None:
         """Play what a plugin ordered in a conversation that rests, such as that a process of it has ended."""
@@ -230,7 +276,8 @@ class ConsoleSession(Chats):
         conversation = self._conversation(envelope.chat)
         while session := conversation.session:
             ended: list[str] = []
-            turn = self._ctx.turns.resume(session.id, ask=self._asking(envelope.chat))
+            model, effort = conversation.answers
+            turn = self._ctx.turns.resume(session.id, ask=self._asking(envelope.chat), model=model, effort=effort)
             text = await self._carry(envelope.chat, turn, ended)
             if not any(ended):  # nothing waits, or what waits cannot be played now
                 break
@@ -279,7 +326,8 @@ class ConsoleSession(Chats):
         if conversation.resumes:  # what was interrupted comes before what is new
             conversation.resumes = False
             await self._rest(envelope)
-        order = TurnOrder(session=session.id, model=model)
+        chosen, effort = conversation.answers
+        order = TurnOrder(session=session.id, model=model or chosen, effort=effort)
         turn = self._ctx.turns.run(envelope, order=order, ask=ask, stored=stored)
         if text := await self._carry(envelope.chat, turn, []):
             await self._say(envelope, text)
@@ -324,3 +372,11 @@ def _words(envelope: Envelope) -> str:
 def _is_command(envelope: Envelope) -> bool:
     text = _words(envelope)
     return text.startswith("/") and not text.startswith("//")
+
+
+def _id(session: Session | None) -> str:
+    return session.id if session else ""
+
+
+async def _over(event: asyncio.Event) -> None:
+    await event.wait()
