@@ -90,8 +90,6 @@ async def test_what_was_typed_meanwhile_is_heard(house: Any) -> None:
     house.model.script = [slow, house.says("To Oslo.")]
     one.write("when?")
     await asyncio.wait_for(heard.wait(), 40)
-    one.write("/new")
-    await one.until("Slash commands work in")
     one.write("and where to?")
     await one.until("It is told with the next result")
     go.set()
@@ -99,6 +97,58 @@ async def test_what_was_typed_meanwhile_is_heard(house: Any) -> None:
     await one.until("To Oslo.")
     assert await one.leave() == 0
     assert house.asked()[-1] == "and where to?"
+
+
+async def test_an_answer_that_comes_after_anothers_is_no_message(house: Any) -> None:
+    house.configure("policy: {mode: ask}\nbackends: {local: {wall: none}}\n")
+    await house.open()
+    one = await house.attach()
+    await one.until("session ")
+    two = await house.attach()
+    await two.until(one.shown)
+    house.model.script = [house.calls("sudo true"), house.says("It is gone.")]
+    one.write("do it")
+    for terminal in (one, two):
+        await terminal.until("May this run?")
+    two.write("deny")
+    await one.until("It is gone.")
+    one.write("once")
+    await one.until("answered elsewhere just before")
+    one.write("once")
+    await one.until("Nine o'clock.")
+    assert house.asked().count("once") == 1, "what was told not to be sent was not, and what was written again was"
+    assert (await one.leave(), await two.leave()) == (0, 0)
+
+
+async def test_slash_commands_are_run_by_the_host(house: Any) -> None:
+    await house.open()
+    one = await house.attach()
+    await one.until("session ")
+    first = one.shown.split()[1]
+    one.write("when?")
+    await one.until("Nine o'clock.")
+    one.write("/model")
+    await one.until("Answering: m from custom.")
+    one.write("/undo")
+    await one.until("Really?")
+    one.write("/undo --once")
+    await one.until("Taken back")
+    one.write("/nonsense")
+    await one.until("There is no command /nonsense")
+    one.write("/new")
+    async with asyncio.timeout(30):
+        while one.shown.count("session 2") < 3:
+            await asyncio.sleep(0.02)
+    assert one.shown.count(first) == 2, "it is another session now"
+    two = await house.attach()
+    await two.until("session ")
+    assert first not in two.shown, "where it went is where somebody is"
+    one.write("and where to?")
+    await two.until("› and where to?")
+    await two.until("Nine o'clock.")
+    one.write("/quit")
+    await asyncio.wait_for(one.process.wait(), 30)
+    assert (await one.leave(), await two.leave()) == (0, 0)
 
 
 async def test_without_a_host_it_says_what_to_do(house: Any) -> None:

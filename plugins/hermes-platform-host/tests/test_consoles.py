@@ -1,4 +1,4 @@
-"""``hermes --cli`` where a host of its home runs: the host carries it, and it shows and does what it does without one."""
+"""``hermes --cli`` where a host of its home runs: the host carries it, and it does what it does without one."""
 
 import asyncio
 import json
@@ -68,7 +68,7 @@ async def test_other_options_work_by_themselves_and_say_so_once(house: Any) -> N
     house.configure(ASK)
     await house.open()
     house.model.script = [house.calls("sudo -n true; echo ran > there"), house.says("Done.")]
-    status, out, err = await house.hermes("--cli", "--yolo", stdin=b"do it\n")
+    status, _, err = await house.hermes("--cli", "--yolo", stdin=b"do it\n")
     assert status == 0
     assert err.count("works by itself: --yolo is not among what the host has.") == 1
     assert (house.work / "there").exists()
