@@ -43,11 +43,9 @@ async def attached(
         screen.answers.tell(ctx.masks.text(str(error)))
         screen.send(x=2)
         return
-    screen.send(s=session.id)
-    await _greet(ctx, screen, session)
     seat = _Seat(ctx, rooms, screen, session, cwd)
     try:
-        await seat.catch_up()
+        await seat.greet(session)
         showing = asyncio.create_task(seat.show())
         try:
             await seat.hear(frames)
@@ -73,20 +71,6 @@ async def _session(ctx: PluginContext, rooms: Rooms, words: str, cwd: str) -> Se
         return await ctx.turns.take_up(origin=_ORIGIN, folder=folder_for(ctx, cwd))
 
 
-async def _greet(ctx: PluginContext, screen: Screen, session: Session) -> None:
-    """Show what was said before."""
-    screen.answers.tell(f"session {session.id}{f': {clean(session.title)}' if session.title else ''}")
-    past: Sequence[Message] = ()
-    with contextlib.suppress(UnknownName):  # nothing was said in it yet
-        past = await ctx.sessions.past(ctx.owner, session.id)
-    for message in past[-most:] if (most := (ctx.config or Config()).shown) else ():
-        text = "".join(part.text for part in message.parts if isinstance(part, Text)).strip()
-        if text and message.role == "user":
-            screen.answers.tell(f"› {clean(text)}")
-        elif text and message.role == "assistant":
-            screen.send(o=f"{clean(text)}\n")
-
-
 class _Seat:
     """One terminal in a room; it may go to another."""
 
@@ -102,11 +86,26 @@ class _Seat:
 
     async def go(self, session: Session) -> None:
         """Go to the room of another session, and show what was said there."""
-        self.leave()
-        self._screen.send(s=session.id)
-        await _greet(self._ctx, self._screen, session)
+        self._room.leave(self._queue)
         self._room = self._rooms.room(session.id)
         self._room.listen(self._queue.put_nowait)
+        await self.greet(session)
+
+    async def greet(self, session: Session) -> None:
+        """Show what was said before, and what is being said."""
+        self._screen.send(s=session.id)
+        self._tell(f"session {session.id}{f': {clean(session.title)}' if session.title else ''}")
+        past: Sequence[Message] = ()
+        with contextlib.suppress(UnknownName):  # nothing was said in it yet
+            past = await self._ctx.sessions.past(self._ctx.owner, session.id)
+        if self._room.others.seen is None:
+            self._room.others.seen = len(past)
+        for message in past[-most:] if (most := (self._ctx.config or Config()).shown) else ():
+            text = "".join(part.text for part in message.parts if isinstance(part, Text)).strip()
+            if text and message.role == "user":
+                self._tell(f"› {clean(text)}")
+            elif text and message.role == "assistant":
+                self._screen.send(o=f"{clean(text)}\n")
         await self.catch_up()
 
     def leave(self) -> None:

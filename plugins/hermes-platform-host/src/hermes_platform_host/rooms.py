@@ -23,6 +23,7 @@ from hermes_core.types import (
     Text,
     Verdict,
 )
+from hermes_platform_host.others import Others
 from hermes_platform_kit.asking import lines_of
 
 __all__ = ["Listener", "Room", "Rooms", "Told"]
@@ -59,6 +60,8 @@ class Room:
         self._listeners: dict[Listener, object] = {}
         self.task: asyncio.Task[None] | None = None  # what plays
         self.by: object = None  # who shows the events of what plays by themselves
+        self.live = False  # a turn of what plays has begun, and has no end
+        self.others = Others(ctx, self)
         self._next: deque[_Next] = deque()
 
     @property
@@ -70,6 +73,21 @@ class Room:
     def needed(self) -> bool:
         """Whether anybody is in it."""
         return self.playing or bool(self._listeners)
+
+    @property
+    def watched(self) -> bool:
+        """Whether anybody looks on."""
+        return bool(self._listeners)
+
+    @property
+    def unstored(self) -> Sequence[Event]:
+        """What is being said, from its beginning: what the running turn did before is read in its session."""
+        begun = [self.others.started] if self.others.started else []
+        if self.live:
+            after = max((at for at, one in enumerate(self.past) if isinstance(one, Called | Returned)), default=-1)
+            begun = [one for one in self.past if isinstance(one, Started)]
+            return [*begun, *(one for one in self.past[after + 1 :] if not isinstance(one, Started))]
+        return begun
 
     def enter(self) -> Queue:
         """Be told of all that happens from now on: events, and questions as they are opened and settled."""
@@ -83,6 +101,8 @@ class Room:
 
     def listen(self, told: Listener, by: object = None) -> None:
         """Be told as in ``enter``, but for the events of turns that are played ``by`` the same."""
+        if not self._listeners:
+            self.others.seen = None  # nobody looked meanwhile
         self._listeners[told] = by
 
     def stop_listening(self, told: Listener) -> None:
@@ -163,10 +183,17 @@ class Room:
         try:
             async with contextlib.aclosing(turn) as events:
                 async for event in events:
+                    if isinstance(event, Started):
+                        await self.others.over()
+                        self.live = True
                     self._keep(event)
                     self.tell(event)
         except HermesError as error:  # it could not even begin
             self.tell(Failed(kind="failed", text=self._ctx.masks.text(str(error))))
+        finally:
+            if self.live:
+                await self.others.skip()
+            self.live = False
 
     def _keep(self, event: Event) -> None:
         last = self.past[-1] if self.past else None
@@ -191,14 +218,20 @@ class Room:
 
         It is cancelled when it was answered elsewhere: in a chat, or by `hermes approvals`.
         """
+        telling = asyncio.create_task(self._tell_chats(question))
+        try:
+            return await self.put(question)
+        finally:
+            telling.cancel()
+
+    async def put(self, question: Question) -> Verdict | None:
+        """Put a question to all who are here, and to nobody else; as ``ask``."""
         answer: asyncio.Future[Verdict | None] = asyncio.get_running_loop().create_future()
         self.questions[question.id] = question, answer
         self.tell({"ask": question})
-        telling = asyncio.create_task(self._tell_chats(question))
         try:
             return await answer
         finally:
-            telling.cancel()
             del self.questions[question.id]
             self._declined.pop(question.id, None)
             self.tell(
@@ -254,6 +287,11 @@ class Rooms:
         for name in [name for name, one in self._rooms.items() if not one.needed and name != session]:
             del self._rooms[name]
         return self._rooms.setdefault(session, Room(self._ctx, session))
+
+    async def look(self) -> None:
+        """Show in each room in which a screen is what others do there."""
+        for room in [one for one in self._rooms.values() if one.watched]:
+            await room.others.look()
 
     def tasks(self) -> Sequence["asyncio.Task[None]"]:
         """Return what plays, and what lets go of what played."""

@@ -28,6 +28,7 @@ __all__ = ["Serving", "folder_of", "running"]
 
 _HELLO = 2.0  # seconds for a terminal to say who it is
 _LOOK = 2.0  # seconds between two looks at whether another host of this home has ended
+_OTHERS = 0.5  # seconds between two looks at what others do in sessions in which a screen is
 _LAST = 1.0  # seconds for turns to end, and for terminals to be told so, once this is stopped
 
 
@@ -82,7 +83,9 @@ class Serving(Service):
             # What makes a socket by its address would look for that, which may be a long way round.
             server = await asyncio.start_server(begin, sock=_bound(place), limit=LARGEST, backlog=128)
             try:
-                await asyncio.get_running_loop().create_future()
+                while True:
+                    await asyncio.sleep(_OTHERS)
+                    await self.rooms.look()
             finally:
                 place.unlink(missing_ok=True)
                 server.close()

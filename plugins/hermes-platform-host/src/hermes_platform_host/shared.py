@@ -45,10 +45,11 @@ class Shared(SharedTurns):
 
     # --- what others do ---------------------------------------------------------------------------------------------
 
-    def join(self, session: str) -> None:
+    async def join(self, session: str) -> None:
         if session in self._in:
             return
         room = self._rooms.room(session)
+        fresh = not room.watched
 
         def told(one: Told) -> None:
             if (seen := self._of(one)) is not None:
@@ -56,10 +57,12 @@ class Shared(SharedTurns):
 
         self._in[session] = told
         room.listen(told, by=self)
-        for event in room.past if room.by is not self else ():
+        for event in room.unstored if room.by is not self else ():
             told(event)
         for question, _ in room.questions.values():
             told({"ask": question})
+        if fresh:
+            await room.others.skip()
 
     def leave(self) -> None:
         """Take part in nothing any more. What runs goes on."""
@@ -96,7 +99,7 @@ class Shared(SharedTurns):
     ) -> Session:
         folder = folder or ("" if session else self.folder)
         taken = await self._turns.take_up(session, owner=owner, origin=origin, system=system, folder=folder)
-        self.join(taken.id)
+        await self.join(taken.id)
         return taken
 
     async def run(

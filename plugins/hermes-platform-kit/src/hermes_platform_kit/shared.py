@@ -30,7 +30,7 @@ class SharedTurns(TurnsBroker):
     stays: bool = False
 
     @abstractmethod
-    def join(self, session: str) -> None:
+    async def join(self, session: str) -> None:
         """Take part in a session: what runs there, and what is asked, is told by ``watch`` from its beginning."""
 
     @abstractmethod

@@ -71,7 +71,7 @@ class Chats(Console):
         found = await self._ctx.sessions.get(self._ctx.owner, session)
         self._conversation(chat).go_on(found)
         if self._shared:
-            self._shared.join(found.id)
+            await self._shared.join(found.id)
         return found
 
     async def complete(self, chat: str, line: str) -> Sequence[Choice]:

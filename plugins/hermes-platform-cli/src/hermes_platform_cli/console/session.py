@@ -66,7 +66,7 @@ class ConsoleSession(Chats):
         watching = asyncio.create_task(self._watch(shared)) if shared else None
         try:
             if shared and first:
-                shared.join(first)
+                await shared.join(first)
             elsewhere = shared and first and await self._ctx.turns.busy(first)  # it is shown as it goes on
             if first and not elsewhere and Feature.LIVE in self._platform.features:  # there is one chat, and it goes on
                 ended = [first]
