@@ -3,6 +3,7 @@
 import asyncio
 import json
 import signal
+from pathlib import Path
 from typing import Any
 
 ASK = "policy: {mode: ask}\nbackends: {local: {wall: none}}\n"
@@ -78,6 +79,65 @@ async def test_other_options_work_by_themselves_and_say_so_once(house: Any) -> N
     await one.until("I leave it.")
     assert not (house.work / "other").exists(), "who asked for less is asked, whatever another terminal asked for"
     assert await one.leave() == 0
+
+
+async def test_another_version_at_the_host_is_said_once(house: Any, tmp_path: Path) -> None:
+    (tmp_path / "newer").mkdir()
+    (tmp_path / "newer" / "sitecustomize.py").write_text("import hermes_core; hermes_core.__version__ = '99.1'\n")
+    house.host = await house.start("host", "run", env={**house.env, "PYTHONPATH": str(tmp_path / "newer")})
+    async with asyncio.timeout(60):
+        while not house.listens():
+            await asyncio.sleep(0.05)
+    status, out, err = await house.hermes("--cli", stdin=b"when?\nand now?\n")
+    assert (status, out) == (0, "Nine o'clock.\nNine o'clock.\n")
+    assert err.count("it runs 99.1, not") == 1
+    assert "hermes gateway stop" in err
+    status, out, err = await house.hermes("-z", "when?")
+    assert (status, out) == (0, "Nine o'clock.\n")
+    assert err.count("The host of this home runs 99.1, not") == 1
+    status, _, err = await house.hermes("attach")
+    assert (status, "version" in err) == (2, True)
+
+
+async def test_what_another_terminal_may_loosens_nothing_here(house: Any) -> None:
+    house.configure(ASK)
+    await house.open()
+    one = await house.attach()
+    await one.until("session ")
+    one.write("/yolo")
+    await one.until("YOLO")
+    two = await house.talk()
+    house.model.script = [house.calls("sudo -n true; echo ran > there"), house.says("I leave it.")]
+    two.write("do it")
+    await two.until("I leave it.")
+    assert not (house.work / "there").exists()
+    house.model.script = [house.calls("sudo -n true; echo ran > here"), house.says("Done.")]
+    one.write("do it")
+    await one.until("Done.")
+    assert (house.work / "here").exists(), "in its own session it holds"
+    three = await house.attach(one.shown.split()[1])
+    await one.until("asked again")
+    house.model.script = [house.calls("sudo -n true; echo ran > third"), house.says("I leave it, too.")]
+    three.write("do it")
+    await three.until("May this run?")
+    three.write("deny")
+    await one.until("I leave it, too.")
+    assert not (house.work / "third").exists(), "another screen in its session is asked"
+    assert (await one.leave(), await two.leave(), await three.leave()) == (0, 0, 0)
+
+
+async def test_what_was_chosen_goes_with_its_screen(house: Any) -> None:
+    house.configure(ASK)
+    await house.open()
+    one = await house.attach()
+    one.write("/yolo")
+    await one.until("YOLO")
+    one.write("when?")
+    await one.until("Nine o'clock.")
+    assert await one.leave() == 0
+    house.model.script = [house.calls("sudo -n true; echo ran > there"), house.says("I leave it.")]
+    assert (await house.hermes("-c", "-z", "do it"))[:2] == (0, "I leave it.\n")
+    assert not (house.work / "there").exists()
 
 
 async def test_a_turn_outlives_its_terminal(house: Any) -> None:

@@ -24,6 +24,7 @@ from hermes_core.types import (
     Verdict,
 )
 from hermes_platform_host.others import Others
+from hermes_platform_host.strictness import tighten
 from hermes_platform_kit.asking import lines_of
 
 __all__ = ["Listener", "Room", "Rooms", "Told"]
@@ -104,12 +105,23 @@ class Room:
         if not self._listeners:
             self.others.seen = None  # nobody looked meanwhile
         self._listeners[told] = by
+        self.tighten()
 
     def stop_listening(self, told: Listener) -> None:
         """Be told no more. What runs goes on."""
         self._listeners.pop(told, None)
+        self.tighten()
         if self.passing and not self.needed:
             self.play()  # which lets go of it
+
+    def tighten(self, *, joined: bool = False) -> None:
+        """Be as strict as it is set up, unless one screen is here alone, or what it asked for still plays.
+
+        With ``joined`` another terminal comes that is no listener.
+        """
+        alone = not joined and (len(self._listeners) == 1 or (self.playing and not self._listeners))
+        if not alone and tighten(self._ctx, self.session):
+            self.tell(Noticed(text="What needs a yes here is asked again: not only who chose otherwise is here."))
 
     def play(self, *turns: AsyncGenerator[Event, None], by: object = None) -> None:
         """Play turns to their end, one after another and after what plays, whoever looks on or leaves.
@@ -177,9 +189,11 @@ class Room:
                 held = False
         finally:
             self.task, self.by, self.past = None, None, []
+            self.tighten()
             self.tell(None)
 
     async def _follow(self, turn: AsyncGenerator[Event, None]) -> None:
+        self.tighten()
         try:
             async with contextlib.aclosing(turn) as events:
                 async for event in events:

@@ -43,7 +43,7 @@ _PATIENCE = 1.0  # seconds for a host to say whether it serves this terminal
 _LARGEST = 64 << 20  # bytes of a frame of the host's
 _LEAVES = 2.0  # seconds for the host to say that it heard that this terminal leaves
 _FLAGS = ("chat", "--cli", "--tui", "-c", "--continue")
-_VALUES = ("-r", "--resume", "--interface")
+_VALUES = ("-r", "--resume", "--interface", "-p", "--profile")
 
 
 async def through_host(
@@ -79,7 +79,7 @@ def by_itself(words: Sequence[str]) -> str:
     for word in left:
         if word in _VALUES:
             next(left, None)
-        elif word not in _FLAGS and not word.startswith(("--resume=", "--interface=")):
+        elif word not in _FLAGS and not word.startswith(("--resume=", "--interface=", "--profile=")):
             return word
     return ""
 
@@ -156,16 +156,19 @@ class _Console(Console):
         super().__init__()
         self._ctx, self._line, self._require = ctx, line, require
         self._first, self._any = facts, {**facts, "session": "", "title": ""}
+        self._known: Sequence[Mapping[str, Any]] = ()
         self.facts: dict[str, Mapping[str, str]] = {}
         self._looking: set[asyncio.Task[None]] = set()
 
     def know(self, commands: Sequence[Mapping[str, Any]]) -> None:
         """Take note of the slash commands, which the host runs."""
+        self._known, self._commands = commands, ()
 
-        async def run(_session: Session, _rest: str) -> str:
-            raise UserError("It is run by the host.")
-
-        self._commands = tuple(SlashCommand(**one, run=run) for one in commands)
+    @property
+    def commands(self) -> Sequence[SlashCommand]:
+        if not self._commands:  # made when they are first wanted, which is after the first frame
+            self._commands = tuple(SlashCommand(**one, run=_nowhere) for one in self._known)
+        return self._commands
 
     def status(self, chat: str) -> Mapping[str, str]:
         if chat not in self.facts:
@@ -212,6 +215,10 @@ class _Console(Console):
         return bool(await self._line.ask("interrupt", chat))
 
 
+async def _nowhere(_session: Session, _rest: str) -> str:
+    raise UserError("It is run by the host.")
+
+
 class Elsewhere:
     """Carries one platform over a connection to a host that serves this terminal."""
 
@@ -240,7 +247,8 @@ class Elsewhere:
 
     async def serve(self) -> None:
         """Carry it until those on it leave, or the host ends."""
-        stays = sys.stdin is None or sys.stdin.closed or not sys.stdin.isatty()
+        # Lines of a pipe are answered before this ends; a screen takes none of them.
+        stays = self._platform.name == "cli" and (sys.stdin is None or sys.stdin.closed or not sys.stdin.isatty())
         own = [
             {
                 "name": one.name,
