@@ -1,6 +1,7 @@
 """A console elsewhere: a terminal, or a full screen, of another process whose conversations are carried here."""
 
 import asyncio
+import contextlib
 import itertools
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
@@ -35,6 +36,7 @@ from hermes_platform_kit.spoken import PROTOCOL, choice_of_json, event_to_json, 
 __all__ = ["consoles"]
 
 Frames = AsyncIterator[Mapping[str, Any]]
+_PATIENCE = 5.0  # seconds for a console that was opened to ask how a chat of it is
 
 
 async def consoles(ctx: PluginContext, rooms: Rooms, screen: Screen, frames: Frames, cwd: str) -> None:
@@ -83,6 +85,7 @@ class Elsewhere(Platform):
         self._console = Console()
         self._shown: dict[str, Mapping[str, str]] = {}
         self._working: set[asyncio.Task[None]] = set()
+        self._looked = asyncio.Event()  # the console has asked how a chat is, which makes that
         self._gone = False
 
     # --- what the driver asks of it -----------------------------------------------------------------------------------
@@ -96,6 +99,8 @@ class Elsewhere(Platform):
         self._screen.send(opened=self._facts(self._ctx.slash.commands("terminal").status(known)))
         names = ("name", "summary", "usage", "at_once", "who", "where", "examples", "group", "aliases", "each")
         self._screen.send(commands=[{name: getattr(one, name) for name in names} for one in console.commands])
+        with contextlib.suppress(TimeoutError):  # what goes on there is shown in a chat that is known
+            await asyncio.wait_for(self._looked.wait(), _PATIENCE)
 
     async def receive(self) -> AsyncIterator[Envelope]:
         while envelope := await self._incoming.get():
@@ -141,6 +146,7 @@ class Elsewhere(Platform):
             self._ctx.log.warning("a console said what nobody understands")
         finally:
             self._gone = True
+            self._looked.set()
             self._incoming.put_nowait(None)
             for future in self._waiting.values():
                 if not future.done():
@@ -165,6 +171,8 @@ class Elsewhere(Platform):
             return
         self._see(chat)
         self._screen.send(re=told["id"], value=value)
+        if chat:
+            self._looked.set()
 
     async def _done(self, what: str, chat: str, words: Sequence[str]) -> Any:
         console = self._console
