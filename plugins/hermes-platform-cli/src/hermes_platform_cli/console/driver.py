@@ -1,6 +1,7 @@
 """What ``hermes`` serves a terminal's platform with."""
 
 import contextlib
+import os
 import sys
 from collections.abc import Callable
 
@@ -24,9 +25,7 @@ class Terminal(SharingDriver):
 
     async def serve(self, platform: Platform, session: str, require: Callable[[str, str], None]) -> None:
         """See ConsoleDriver. Where a host of this home serves this terminal, that carries it."""
-        from hermes_platform_cli.console.elsewhere import through_host
-
-        if await through_host(self._ctx, platform, session, require):
+        if await self._through_host(platform, session, require):
             return
         from hermes_platform_cli.commands.leaving import Leaving
         from hermes_platform_cli.console.session import ConsoleSession
@@ -41,6 +40,22 @@ class Terminal(SharingDriver):
             with contextlib.suppress(OSError):  # the terminal may be gone
                 click.echo(back, err=True, nl=bool(back))
         leaving.end()
+
+    async def _through_host(self, platform: Platform, session: str, require: Callable[[str, str], None]) -> bool:
+        from hermes_front.wire import MARK, place_of
+
+        home = str(self._ctx.paths.home)
+        if MARK in os.environ:  # a tool runs this, and no host speaks with it
+            return False
+        if os.path.exists(place_of(home)):  # noqa: PTH110 - pathlib is dear
+            from hermes_platform_cli.console.elsewhere import through_host
+
+            return await through_host(self._ctx, platform, session, require)
+        from hermes_front.one_shot import begin_host, wants_host
+
+        if wants_host(home):
+            begin_host()  # for whoever comes next
+        return False
 
     async def share(self, platform: Platform, session: str, turns: SharedTurns) -> None:
         """See SharingDriver."""

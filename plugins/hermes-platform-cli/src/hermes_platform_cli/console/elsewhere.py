@@ -6,8 +6,6 @@ nothing was done, and whoever asked does it by itself.
 
 import asyncio
 import contextlib
-import itertools
-import os
 import socket
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -18,23 +16,20 @@ import click
 from hermes_core import __version__
 from hermes_core.codec import message_from_json, message_to_json
 from hermes_core.context import PluginContext
-from hermes_core.errors import HermesError, UserError
-from hermes_core.kinds import Console, Platform
-from hermes_core.types import Chat, Choice, Envelope, Job, Session, SlashCommand, Started, Wall
-from hermes_front.wire import MARK, Lines, connect, frame, place_of
+from hermes_core.errors import HermesError
+from hermes_core.kinds import Platform
+from hermes_core.types import Chat, Envelope, Started
+from hermes_front.wire import Lines, connect, frame, place_of
 from hermes_platform_cli.commands.leaving import Leaving
+from hermes_platform_cli.console.line import Line, RemoteConsole
 from hermes_platform_kit.one_turn import way_back
 from hermes_platform_kit.spoken import (
     PROTOCOL,
-    choice_of_json,
     event_of_json,
     heard,
-    job_of_json,
-    pieces,
     question_of_json,
     session_of_json,
     verdict_to_json,
-    wall_of_json,
 )
 
 __all__ = ["Elsewhere", "by_itself", "through_host"]
@@ -51,15 +46,8 @@ async def through_host(
 ) -> bool:
     """Have the host of this home carry a platform until those on it leave; False where none serves this terminal."""
     home = str(ctx.paths.home)
-    place = place_of(home)
-    if MARK in os.environ:
-        return False
-    connection = connect(place, _PATIENCE) if os.path.exists(place) else None  # noqa: PTH110 - pathlib is dear
-    if connection is None:
-        from hermes_front.one_shot import begin_host, wants_host
-
-        if wants_host(home):
-            begin_host()  # for whoever comes next
+    connection = connect(place_of(home), _PATIENCE)
+    if connection is None:  # it was killed, or is busy
         return False
     why = by_itself(sys.argv[1:])
     why = f"{why} is not among what the host has" if why else _refused(ctx, connection, home)
@@ -104,121 +92,6 @@ def _refused(ctx: PluginContext, connection: socket.socket, home: str) -> str:
     return str(said["no"])
 
 
-class _Line:
-    """The connection: what is asked over it, and what is answered."""
-
-    def __init__(self, writer: asyncio.StreamWriter) -> None:
-        self._writer, self._numbers = writer, itertools.count(1)
-        self._waiting: dict[int, asyncio.Future[Any]] = {}
-        self.gone = self._over = False
-
-    def say(self, **told: Any) -> None:
-        """Send a frame, if the host is there."""
-        if not self._writer.is_closing():
-            self._writer.write(pieces(told))
-
-    async def ask(self, what: str, chat: str = "", *words: str) -> Any:
-        """Ask the host. Raises what it raises."""
-        if self._over:
-            raise HermesError("The host ended.")
-        number, answer = next(self._numbers), asyncio.get_running_loop().create_future()
-        self._waiting[number] = answer
-        try:
-            self.say(id=number, do=what, chat=chat, words=words)
-            return await answer
-        finally:
-            del self._waiting[number]
-
-    def answered(self, told: Mapping[str, Any]) -> None:
-        """Pass on what the host answers."""
-        answer = self._waiting.get(told["re"])
-        if answer is None or answer.done():
-            return
-        if "error" in told:
-            answer.set_exception(UserError(str(told["error"]), hint=str(told.get("hint") or "")))
-        else:
-            answer.set_result(told.get("value"))
-
-    def lost(self, *, died: bool) -> None:
-        """Nobody answers any more: the host said so, or it died."""
-        self.gone, self._over = died, True
-        for answer in self._waiting.values():
-            if not answer.done():
-                answer.set_exception(HermesError("The host ended."))
-
-
-class _Console(Console):
-    """The console of a platform whose conversations a host carries."""
-
-    def __init__(
-        self, ctx: PluginContext, line: _Line, facts: Mapping[str, str], require: Callable[[str, str], None]
-    ) -> None:
-        super().__init__()
-        self._ctx, self._line, self._require = ctx, line, require
-        self._first, self._any = facts, {**facts, "session": "", "title": ""}
-        self._known: Sequence[Mapping[str, Any]] = ()
-        self.facts: dict[str, Mapping[str, str]] = {}
-        self._looking: set[asyncio.Task[None]] = set()
-
-    def know(self, commands: Sequence[Mapping[str, Any]]) -> None:
-        """Take note of the slash commands, which the host runs."""
-        self._known, self._commands = commands, ()
-
-    @property
-    def commands(self) -> Sequence[SlashCommand]:
-        if not self._commands:  # made when they are first wanted, which is after the first frame
-            self._commands = tuple(SlashCommand(**one, run=_nowhere) for one in self._known)
-        return self._commands
-
-    def status(self, chat: str) -> Mapping[str, str]:
-        if chat not in self.facts:
-            self.facts[chat] = self._any if self.facts else self._first
-            look = asyncio.ensure_future(self._look(chat))
-            self._looking.add(look)
-            look.add_done_callback(self._looking.discard)
-        return self.facts[chat]
-
-    async def _look(self, chat: str) -> None:
-        with contextlib.suppress(HermesError):
-            self.facts[chat] = await self._line.ask("status", chat)
-
-    async def prepare(self) -> None:
-        told = await self._line.ask("prepare")
-        known = {name: told[name] for name in ("provider", "model", "notice", "mode") if name in told}
-        self._first, self._any = {**self._first, **known}, {**self._any, **known}
-        for chat, facts in self.facts.items():
-            self.facts[chat] = {**known, **{name: value for name, value in facts.items() if value}}
-
-    async def wall(self, chat: str) -> Wall | None:
-        return wall_of_json(await self._line.ask("wall", chat))
-
-    async def open(self, chat: str, session: str) -> Session:
-        self._require("sessions.read", "read past conversations")
-        return session_of_json(await self._line.ask("open", chat, session), self._ctx.owner)
-
-    async def complete(self, chat: str, line: str) -> Sequence[Choice]:
-        return [choice_of_json(one) for one in await self._line.ask("complete", chat, line)]
-
-    async def jobs(self, chat: str) -> Sequence[Job]:
-        self._require("sessions.read", "looked at what runs")
-        return [job_of_json(one) for one in await self._line.ask("jobs", chat)]
-
-    async def job_output(self, chat: str, job: str) -> str:
-        self._require("sessions.read", "looked at what runs")
-        return str(await self._line.ask("job_output", chat, job))
-
-    async def stop_job(self, chat: str, job: str) -> bool:
-        self._require("turns.run", "stopped what runs")
-        return bool(await self._line.ask("stop_job", chat, job))
-
-    async def interrupt(self, chat: str) -> bool:
-        return bool(await self._line.ask("interrupt", chat))
-
-
-async def _nowhere(_session: Session, _rest: str) -> str:
-    raise UserError("It is run by the host.")
-
-
 class Elsewhere:
     """Carries one platform over a connection to a host that serves this terminal."""
 
@@ -232,10 +105,10 @@ class Elsewhere:
         writer: asyncio.StreamWriter,
     ) -> None:
         self._ctx, self._platform, self._session, self._require = ctx, platform, session, require
-        self._reader, self._writer, self._line = reader, writer, _Line(writer)
+        self._reader, self._writer, self._line = reader, writer, Line(writer)
         self._told: asyncio.Queue[Mapping[str, Any] | None] = asyncio.Queue()
         self._opened: asyncio.Future[Mapping[str, str]] = asyncio.get_running_loop().create_future()
-        self._console: _Console | None = None
+        self._console: RemoteConsole | None = None
         self._commands: Sequence[Mapping[str, Any]] = ()
         self._own = {one.name: one for one in platform.commands()}
         self._sent: dict[str, Envelope] = {}  # what the host did not say that it is stored
@@ -275,7 +148,7 @@ class Elsewhere:
             facts = await self._opened
             if self._status is not None:
                 return
-            self._console = _Console(self._ctx, self._line, facts, self._require)
+            self._console = RemoteConsole(self._ctx, self._line, facts, self._require)
             self._console.know(self._commands)
             opened = True
             await self._platform.open(self._console)
