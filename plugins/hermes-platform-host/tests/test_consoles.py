@@ -81,6 +81,19 @@ async def test_other_options_work_by_themselves_and_say_so_once(house: Any) -> N
     assert await one.leave() == 0
 
 
+async def test_a_conversation_begins_a_host_for_those_after_it(house: Any) -> None:
+    house.configure("host: {auto: true, idle_seconds: 1.0}\n")
+    assert (await house.hermes("--cli", stdin=b"when?\n"))[:2] == (0, "Nine o'clock.\n")
+    async with asyncio.timeout(60):
+        while not house.listens():
+            await asyncio.sleep(0.05)
+    status, out, err = await house.hermes("--cli", stdin=b"when?\n")
+    assert (status, out, "works by itself" in err) == (0, "Nine o'clock.\n", False)
+    async with asyncio.timeout(60):
+        while house.socket.exists():  # to connect would be to use it
+            await asyncio.sleep(0.1)
+
+
 async def test_another_version_at_the_host_is_said_once(house: Any, tmp_path: Path) -> None:
     (tmp_path / "newer").mkdir()
     (tmp_path / "newer" / "sitecustomize.py").write_text("import hermes_core; hermes_core.__version__ = '99.1'\n")

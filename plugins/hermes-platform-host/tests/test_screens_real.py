@@ -139,13 +139,17 @@ async def test_a_window_that_is_closed_ends_nothing(house: Any, screens: Screens
         writer.write(house.says("At nine."))
         await writer.drain()
 
-    house.model.script = [slow]
+    house.model.script = [slow, house.says("To Oslo.")]
     await screens.start(1, "--tui")
     await screens.until(1, lambda shown: "Ask anything" in shown)
     screens.type(1, "when?", "Enter")
     await asyncio.wait_for(heard.wait(), 30)
+    screens.type(1, "and where to?", "Enter")
+    await screens.until(1, lambda shown: "Queued" in shown)
     screens.do("kill-window", "-t", ":1")
     await screens.start(0, "--cli", "-c")
     await screens.until(0, lambda shown: "Ctrl+C stops" in shown)
     go.set()
     await screens.until(0, lambda shown: "At nine." in shown)
+    await screens.until(0, lambda shown: "To Oslo." in shown)
+    assert house.asked()[-1] == "and where to?"

@@ -77,7 +77,8 @@ class Elsewhere(Platform):
 
     def __init__(self, ctx: PluginContext, screen: Screen, told: Mapping[str, Any], session: str, folder: str) -> None:
         self._ctx, self._screen, self._session, self._folder = ctx, screen, session, folder
-        self.name = str(told.get("platform") or "cli")
+        name = str(told.get("platform") or "")
+        self.name = name if name.isidentifier() else "cli"
         self._own = [one for one in told.get("commands") or () if isinstance(one, dict)]
         self._incoming: asyncio.Queue[Envelope | None] = asyncio.Queue()
         self._waiting: dict[int, asyncio.Future[Mapping[str, Any]]] = {}

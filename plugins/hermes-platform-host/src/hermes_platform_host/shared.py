@@ -65,9 +65,12 @@ class Shared(SharedTurns):
             await room.others.skip()
 
     def leave(self) -> None:
-        """Take part in nothing any more. What runs goes on."""
+        """Take part in nothing any more. What runs goes on, and so does what was said for after it."""
         for session, told in self._in.items():
-            self._rooms.room(session).stop_listening(told)
+            room = self._rooms.room(session)
+            if room.playing:
+                room.play(*(self._turns.resume(session, ask=room.ask) for _ in range(2)))
+            room.stop_listening(told)
         self._in = {}
 
     def _of(self, one: Told) -> Seen | None:

@@ -47,7 +47,11 @@ async def through_host(
     """Have the host of this home carry a platform until those on it leave; False where none serves this terminal."""
     home = str(ctx.paths.home)
     connection = connect(place_of(home), _PATIENCE)
-    if connection is None:  # it was killed, or is busy
+    if connection is None:  # it was killed
+        from hermes_front.one_shot import begin_host, wants_host
+
+        if wants_host(home):
+            begin_host()
         return False
     why = by_itself(sys.argv[1:])
     why = f"{why} is not among what the host has" if why else _refused(ctx, connection, home)
