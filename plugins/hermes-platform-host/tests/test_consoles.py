@@ -6,6 +6,11 @@ import signal
 from pathlib import Path
 from typing import Any
 
+from hermes_core import __version__
+from hermes_front.one_shot import hello
+from hermes_front.wire import Lines, connect, frame
+from hermes_platform_kit.spoken import PROTOCOL, pieces
+
 ASK = "policy: {mode: ask}\nbackends: {local: {wall: none}}\n"
 
 
@@ -173,6 +178,23 @@ async def test_a_turn_outlives_its_terminal(house: Any) -> None:
     go.set()
     await two.until("At nine.")
     assert await two.leave() == 0
+
+
+async def test_what_was_said_last_is_not_lost(house: Any) -> None:
+    await house.open()
+    made = connect(str(house.socket), 5.0)
+    assert made
+    with made:
+        told = {**hello(__version__, str(house.home), do="console"), "env": house.env, "cwd": str(house.work)}
+        made.sendall(frame(**told))
+        assert "ok" in next(iter(Lines(made)))
+        said = {"role": "user", "parts": [{"type": "text", "text": "when?"}]}
+        made.sendall(pieces({"console": PROTOCOL, "platform": "tui", "session": "", "stays": False, "commands": []}))
+        made.sendall(pieces({"id": 1, "do": "status", "chat": "main"}))
+        made.sendall(pieces({"said": said, "chat": "main", "event": "e1", "sender": "ada"}))
+    async with asyncio.timeout(30):
+        while "when?" not in house.asked():
+            await asyncio.sleep(0.05)
 
 
 async def test_two_screens_are_told_when_the_host_is_killed(house: Any) -> None:

@@ -55,6 +55,7 @@ class ConsoleSession(Chats):
         self._waiting: dict[str, asyncio.Queue[Envelope | None]] = {}
         self._playing: dict[str, asyncio.Task[None]] = {}  # what was begun last in each chat
         self._workers: set[asyncio.Task[None]] = set()
+        self._unstored: set[str] = set()  # events of what came and is not written down
         self._others: dict[str, asyncio.Event] = {}  # the end of a turn that another screen began, by chat
         self._asked: dict[str, asyncio.Task[None]] = {}  # what is put to this screen and to others, by its question
 
@@ -87,8 +88,10 @@ class ConsoleSession(Chats):
                 await asyncio.wait({receiving, left, looking})
             for queue in self._waiting.values():
                 queue.put_nowait(None)
-            if shared is None or shared.stays:  # else what runs goes on without this screen
+            if shared is None or shared.stays:
                 await asyncio.gather(*self._workers, *self._playing.values())
+            else:  # what runs goes on without this screen, and what it said last is not lost
+                await self._stored()
         finally:
             beside = [*self._workers, *self._playing.values(), *self._typed.beside, *self._asked.values()]
             beside += [watching] if watching else []
@@ -112,7 +115,17 @@ class ConsoleSession(Chats):
                 queue = self._waiting[envelope.chat] = asyncio.Queue()
                 worker = asyncio.create_task(self._work(envelope.chat, queue), name=f"chat:{envelope.chat}")
                 self._workers.add(worker)
+            self._unstored.add(envelope.event_id)
             queue.put_nowait(envelope)
+
+    async def _ack(self, envelope: Envelope) -> None:
+        self._unstored.discard(envelope.event_id)
+        await self._platform.ack(envelope)
+
+    async def _stored(self) -> None:
+        """Wait until what came is written down. Nobody waits for this, so it may take its time."""
+        while self._unstored:  # noqa: ASYNC110 - it happens once
+            await asyncio.sleep(0.01)
 
     # --- what others do in the same session ---------------------------------------------------------------------------
 
@@ -195,7 +208,7 @@ class ConsoleSession(Chats):
                 playing = self._playing.get(chat)
                 before = playing if playing and not playing.done() else None
                 if chat in self._typed.working and _words(envelope) == "/stop":
-                    await self._platform.ack(envelope)
+                    await self._ack(envelope)
                     await self.interrupt(chat)
                     continue
                 conversation = self._conversation(chat)
@@ -221,6 +234,7 @@ class ConsoleSession(Chats):
                 await asyncio.wait({before})
             await self._surely(envelope, work)
         finally:
+            self._unstored.discard(envelope.event_id)
             work.close()  # when it never began
             if before:
                 before.cancel()
@@ -262,7 +276,7 @@ class ConsoleSession(Chats):
         if steer:
             await turns.steer(session.id, envelope)
         came = steer or await turns.queue(envelope, order=TurnOrder(session=session.id))
-        await self._platform.ack(envelope)
+        await self._ack(envelope)
         if not came:  # it came before: it waits, or it is what runs
             return True
         if mode == "interrupt":
@@ -287,6 +301,7 @@ class ConsoleSession(Chats):
 
     async def _fail(self, envelope: Envelope, error: HermesError) -> None:
         """Every envelope ends in a message or an Ended event, whatever happened."""
+        self._unstored.discard(envelope.event_id)
         if Feature.LIVE in self._platform.features:
             await self._platform.show(_chat(envelope), self._failed(error))
             ended = Ended(session_id="", turn_id="", answer="", reason="failed", usage=Usage())
@@ -299,7 +314,7 @@ class ConsoleSession(Chats):
         return Failed(kind=kind, text=self._ctx.masks.text(error.text), hint=self._ctx.masks.text(error.hint))
 
     async def _command(self, envelope: Envelope) -> None:
-        await self._platform.ack(envelope)
+        await self._ack(envelope)
         self._conversation(envelope.chat)
         answer: str | Message
         try:
@@ -320,7 +335,7 @@ class ConsoleSession(Chats):
         ask = self._asking(envelope.chat)
 
         async def stored(_session: str) -> None:
-            await self._platform.ack(envelope)
+            await self._ack(envelope)
 
         session = await conversation.take_up()
         if conversation.resumes:  # what was interrupted comes before what is new
