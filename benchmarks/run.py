@@ -125,6 +125,8 @@ def figures(url: str, env: Mapping[str, str], rounds: int) -> Iterator[Figure]:
     from tui import first_frame  # it stands on this module
 
     yield first_frame(env, rounds)
+    with host(env):
+        yield first_frame(env, rounds, " through a host")
 
 
 def gaps(url: str, env: Mapping[str, str]) -> Iterator[Figure]:

@@ -96,8 +96,8 @@ def screen(command: Sequence[str], env: Mapping[str, str]) -> Iterator[Screen]:
         made.end()
 
 
-def first_frame(env: Mapping[str, str], rounds: int) -> Figure:
-    """From the start of the process to the first frame with an input that can be typed into."""
+def first_frame(env: Mapping[str, str], rounds: int, how: str = "") -> Figure:
+    """From the start of the process to the first frame with an input that can be typed into. ``how`` names the way."""
     taken: dict[str, list[float]] = {"ours": [], "bare": []}
     for _ in range(rounds):
         for name, command, mark in (("ours", [HERMES, "--tui"], READY), ("bare", HELLO, b"bare screen")):
@@ -106,7 +106,7 @@ def first_frame(env: Mapping[str, str], rounds: int) -> Figure:
                 taken[name].append(time.perf_counter() - one.began)
     ratio = statistics.median(a / b for a, b in zip(taken["ours"], taken["bare"], strict=True))
     ours, bare = (statistics.median(taken[name]) * 1000 for name in ("ours", "bare"))
-    return Figure("first frame / bare Textual", ratio, 1.6, f"{ours:.0f} ms / {bare:.0f} ms")
+    return Figure(f"first frame{how} / bare Textual", ratio, 1.6, f"{ours:.0f} ms / {bare:.0f} ms")
 
 
 def echo(env: Mapping[str, str], seconds: float) -> Iterator[Figure]:

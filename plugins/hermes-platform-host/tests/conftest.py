@@ -1,6 +1,7 @@
 """A home, a model, a host of that home as a person starts it, and terminals."""
 
 import asyncio
+import contextlib
 import json
 import os
 import signal
@@ -17,6 +18,41 @@ from hermes_front.wire import connect
 
 HEAD = b"HTTP/1.1 200 X\r\ncontent-type: text/event-stream\r\n\r\n"
 CONFIG = "model: {{provider: custom, base_url: '{url}', api_key: x, default: m}}\nterminal: {{backend: local}}\n"
+
+
+class Terminal:
+    """A terminal that is attached; what it shows is read as it comes."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self.process, self.shown = process, ""
+        self._reading = [asyncio.create_task(self._read(one)) for one in (process.stdout, process.stderr)]
+
+    async def _read(self, stream: Any) -> None:
+        while data := await stream.read(4096):
+            self.shown += data.decode()
+
+    async def until(self, words: str) -> None:
+        """Wait until it shows something."""
+        try:
+            async with asyncio.timeout(30):
+                while words not in self.shown:
+                    await asyncio.sleep(0.02)
+        except TimeoutError:
+            raise AssertionError(f"{words!r} is not in {self.shown!r}") from None
+
+    def write(self, line: str) -> None:
+        """Type a line."""
+        assert self.process.stdin
+        self.process.stdin.write(f"{line}\n".encode())
+
+    async def leave(self) -> int:
+        """End the input, as Ctrl+D does; the exit status."""
+        assert self.process.stdin
+        self.process.stdin.close()
+        with contextlib.suppress(ProcessLookupError):
+            await asyncio.wait_for(self.process.wait(), 30)
+        await asyncio.gather(*self._reading)
+        return self.process.returncode if self.process.returncode is not None else -1
 
 
 class House:
@@ -82,6 +118,14 @@ class House:
         out, err = await asyncio.wait_for(process.communicate(stdin), 60)
         assert process.returncode is not None
         return process.returncode, out.decode(), err.decode()
+
+    async def attach(self, *words: str) -> Terminal:
+        """A terminal that is attached."""
+        return Terminal(await self.start("attach", *words, stdin=asyncio.subprocess.PIPE))
+
+    async def talk(self, *words: str, **more: Any) -> Terminal:
+        """A conversation on a terminal, behind a pipe."""
+        return Terminal(await self.start("--cli", *words, stdin=asyncio.subprocess.PIPE, **more))
 
     async def open(self, *words: str, **more: Any) -> None:
         """Start the host, and wait until it listens."""

@@ -1,58 +1,17 @@
 """``hermes attach``: several terminals in one session see the same, and whoever leaves ends nothing."""
 
 import asyncio
-import contextlib
 import json
 from typing import Any
-
-
-class Terminal:
-    """A terminal that is attached; what it shows is read as it comes."""
-
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
-        self.process, self.shown = process, ""
-        self._reading = [asyncio.create_task(self._read(one)) for one in (process.stdout, process.stderr)]
-
-    async def _read(self, stream: Any) -> None:
-        while data := await stream.read(4096):
-            self.shown += data.decode()
-
-    async def until(self, words: str) -> None:
-        """Wait until it shows something."""
-        try:
-            async with asyncio.timeout(30):
-                while words not in self.shown:
-                    await asyncio.sleep(0.02)
-        except TimeoutError:
-            raise AssertionError(f"{words!r} is not in {self.shown!r}") from None
-
-    def write(self, line: str) -> None:
-        """Type a line."""
-        assert self.process.stdin
-        self.process.stdin.write(f"{line}\n".encode())
-
-    async def leave(self) -> int:
-        """End the input, as Ctrl+D does; the exit status."""
-        assert self.process.stdin
-        self.process.stdin.close()
-        with contextlib.suppress(ProcessLookupError):
-            await asyncio.wait_for(self.process.wait(), 30)
-        await asyncio.gather(*self._reading)
-        return self.process.returncode if self.process.returncode is not None else -1
-
-
-async def attach(house: Any, *words: str) -> Terminal:
-    """A terminal that is attached."""
-    return Terminal(await house.start("attach", *words, stdin=asyncio.subprocess.PIPE))
 
 
 async def test_two_see_the_same_and_the_first_answers(house: Any) -> None:
     house.configure("policy: {mode: ask}\nbackends: {local: {wall: none}}\n")
     await house.open()
     assert (await house.hermes("-z", "when?"))[0] == 0
-    one = await attach(house)
+    one = await house.attach()
     await one.until("Nine o'clock.")
-    two = await attach(house)
+    two = await house.attach()
     await two.until("Nine o'clock.")
     house.model.script = [house.calls("sudo true"), house.says("It is gone.")]
     one.write("do it")
@@ -71,7 +30,7 @@ async def test_two_see_the_same_and_the_first_answers(house: Any) -> None:
 async def test_an_answer_from_elsewhere_settles_it_here(house: Any) -> None:
     house.configure("policy: {mode: ask}\nbackends: {local: {wall: none}}\n")
     await house.open()
-    one = await attach(house)
+    one = await house.attach()
     house.model.script = [house.calls("sudo true"), house.says("I leave it.")]
     one.write("do it")
     await one.until("May this run?")
@@ -101,10 +60,10 @@ async def test_a_turn_is_taken_up_in_its_middle_and_goes_on_without_anybody(hous
     house.model.script = [slow]
     asking = await house.start("-z", "when?")
     await asyncio.wait_for(heard.wait(), 40)
-    one = await attach(house)
+    one = await house.attach()
     await one.until("The train")
     one.process.kill()
-    two = await attach(house)
+    two = await house.attach()
     await two.until("The train")
     go.set()
     await two.until("at nine.")
@@ -123,16 +82,14 @@ async def test_what_was_typed_meanwhile_is_heard(house: Any) -> None:
         writer.write(house.says("At nine."))
         await writer.drain()
 
-    one = await attach(house)
+    one = await house.attach()
     await one.until("session ")
-    two = await attach(house)
+    two = await house.attach()
     await two.until(one.shown)  # where nobody named one, it is the one in which somebody is
     assert await two.leave() == 0
     house.model.script = [slow, house.says("To Oslo.")]
     one.write("when?")
     await asyncio.wait_for(heard.wait(), 40)
-    one.write("/new")
-    await one.until("Slash commands work in")
     one.write("and where to?")
     await one.until("It is told with the next result")
     go.set()
@@ -140,6 +97,58 @@ async def test_what_was_typed_meanwhile_is_heard(house: Any) -> None:
     await one.until("To Oslo.")
     assert await one.leave() == 0
     assert house.asked()[-1] == "and where to?"
+
+
+async def test_an_answer_that_comes_after_anothers_is_no_message(house: Any) -> None:
+    house.configure("policy: {mode: ask}\nbackends: {local: {wall: none}}\n")
+    await house.open()
+    one = await house.attach()
+    await one.until("session ")
+    two = await house.attach()
+    await two.until(one.shown)
+    house.model.script = [house.calls("sudo true"), house.says("It is gone.")]
+    one.write("do it")
+    for terminal in (one, two):
+        await terminal.until("May this run?")
+    two.write("deny")
+    await one.until("It is gone.")
+    one.write("once")
+    await one.until("answered elsewhere just before")
+    one.write("once")
+    await one.until("Nine o'clock.")
+    assert house.asked().count("once") == 1, "what was told not to be sent was not, and what was written again was"
+    assert (await one.leave(), await two.leave()) == (0, 0)
+
+
+async def test_slash_commands_are_run_by_the_host(house: Any) -> None:
+    await house.open()
+    one = await house.attach()
+    await one.until("session ")
+    first = one.shown.split()[1]
+    one.write("when?")
+    await one.until("Nine o'clock.")
+    one.write("/model")
+    await one.until("Answering: m from custom.")
+    one.write("/undo")
+    await one.until("Really?")
+    one.write("/undo --once")
+    await one.until("Taken back")
+    one.write("/nonsense")
+    await one.until("There is no command /nonsense")
+    one.write("/new")
+    async with asyncio.timeout(30):
+        while one.shown.count("session 2") < 3:
+            await asyncio.sleep(0.02)
+    assert one.shown.count(first) == 2, "it is another session now"
+    two = await house.attach()
+    await two.until("session ")
+    assert first not in two.shown, "where it went is where somebody is"
+    one.write("and where to?")
+    await two.until("› and where to?")
+    await two.until("Nine o'clock.")
+    one.write("/quit")
+    await asyncio.wait_for(one.process.wait(), 30)
+    assert (await one.leave(), await two.leave()) == (0, 0)
 
 
 async def test_without_a_host_it_says_what_to_do(house: Any) -> None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from hermes_front.wire import Lines
 
-__all__ = ["asked", "hello", "through_host", "wants_host"]
+__all__ = ["asked", "begin_host", "hello", "through_host", "wants_host"]
 
 _PATIENCE = 1.0  # seconds for a host to say whether it does it; nothing is done before it has heard what
 _INTERRUPTED = 130
@@ -43,7 +43,7 @@ def through_host(name: str, version: str, words: "list[str]") -> "int | None":
     connection = connect(place, _PATIENCE) if os.path.exists(place) else None  # noqa: PTH110 - pathlib is dear
     if connection is None:
         if wants_host(home):
-            _begin_host()
+            begin_host()
         return None
     told = hello(version, home, do="one-shot")
     if not told["cwd"]:
@@ -108,7 +108,7 @@ def wants_host(home: str) -> bool:
     return False
 
 
-def _begin_host() -> None:
+def begin_host() -> None:
     """Begin a host for those who come next, apart from this process and its terminal."""
     nothing = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in (0, 1, 2)]
     words = [sys.executable, "-m", "hermes_core", "host", "run", "--auto"]

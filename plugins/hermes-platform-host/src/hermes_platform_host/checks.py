@@ -29,7 +29,8 @@ def look(ctx: PluginContext) -> tuple[bool, str]:
             said = {"no": str(error)}
     if "no" in said:
         return False, f"A host runs, and does not serve this terminal: {said['no']}. {advice(ctx, said['no'])}"
-    return True, f"A host runs, and serves this terminal: `{ctx.program} -z` and `{ctx.program} attach` use it."
+    name = ctx.program
+    return True, f"A host runs, and serves this terminal: `{name}`, `{name} -z` and `{name} attach` use it."
 
 
 def advice(ctx: PluginContext, why: str) -> str:

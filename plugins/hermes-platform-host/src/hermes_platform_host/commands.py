@@ -41,7 +41,8 @@ def _run(ctx: PluginContext) -> "click.Command":
     async def command(auto: bool) -> None:
         """Serve the terminals of this home until stopped (Ctrl+C, SIGTERM).
 
-        `hermes -z` then answers without loading Hermes anew, and `hermes attach` looks on from several terminals.
+        `hermes -z` then answers without loading Hermes anew, a conversation goes on when its window is closed, and
+        several terminals take part in it: `hermes -c`, `hermes attach`.
         `hermes gateway run` does the same beside its chat services.
         """
         from hermes_platform_host.serving import Serving, running
@@ -103,8 +104,9 @@ def _attach(ctx: PluginContext) -> "click.Command":
         """Take up a conversation that runs on the host of this home.
 
         Without a name: what runs there now, else the last one. It shows what was said and what is being said; a line
-        that you write is a message, or the answer to what is asked. Ctrl+C stops the turn, Ctrl+D leaves, and what runs
-        goes on. Several terminals may look on; all see the same, and who answers first has answered.
+        that you write is a message, the answer to what is asked, or a slash command. Ctrl+C stops the turn, Ctrl+D
+        leaves, and what runs goes on. Several terminals may look on; all see the same, and who answers first has
+        answered. `hermes -r ID` takes the same part on a full screen.
         """
         return _Terminal(ctx, session).talk()
 

@@ -10,7 +10,7 @@ class Config:
     """Terminals that use one host."""
 
     auto: bool = option(
-        "Begin a host with the first `hermes -z`, for those after it; it leaves when nobody used it for a while.",
+        "Begin a host with the first command that could use one; it leaves when nobody used it for a while.",
         default=False,
     )
     idle_seconds: float = option("How long a host that began by itself stays unused.", default=900.0, validator=ge(1))

@@ -81,6 +81,8 @@ async def _print(
     if named and not room.playing and await ctx.turns.busy(session.id):
         screen.send(no="busy")  # as of any other process
         return None
+    if named:
+        room.tighten(joined=True)  # what a screen there chose for itself, this terminal did not
     try:
         screen.send(s=session.id)
         turn = OneTurn(

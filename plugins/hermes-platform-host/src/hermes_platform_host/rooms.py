@@ -3,22 +3,47 @@
 import asyncio
 import contextlib
 from collections import deque
-from collections.abc import AsyncGenerator, Mapping, Sequence
-from typing import Any
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 from hermes_core.context import PluginContext
 from hermes_core.environment import caller
 from hermes_core.errors import HermesError
-from hermes_core.types import Called, Ended, Event, Failed, Message, Noticed, Question, Returned, Said, Text, Verdict
+from hermes_core.types import (
+    Called,
+    Ended,
+    Event,
+    Failed,
+    Message,
+    Noticed,
+    Question,
+    Returned,
+    Said,
+    Started,
+    Text,
+    Verdict,
+)
+from hermes_platform_host.others import Others
+from hermes_platform_host.strictness import tighten
 from hermes_platform_kit.asking import lines_of
 
-__all__ = ["Room", "Rooms"]
+__all__ = ["Listener", "Room", "Rooms", "Told"]
 
-_SHOWN = Said | Called | Returned | Noticed | Failed
+_SHOWN = Started | Said | Called | Returned | Noticed | Failed
 _ALONE = 30  # seconds in which a screen that is there has a question for itself
 _MOST = 20_000  # events of a running turn that whoever comes later is shown
 
-Queue = asyncio.Queue["Event | Mapping[str, Any] | None"]
+Told: TypeAlias = "Event | Mapping[str, Any] | None"
+Queue = asyncio.Queue[Told]
+Listener = Callable[[Told], None]
+
+
+class _Next(NamedTuple):
+    """A turn that is to be played: in whose environment, and who shows its events by themselves."""
+
+    env: Mapping[str, str] | None
+    turn: AsyncGenerator[Event, None]
+    by: object
 
 
 class Room:
@@ -31,10 +56,14 @@ class Room:
     def __init__(self, ctx: PluginContext, session: str) -> None:
         self._ctx, self.session, self.passing = ctx, session, False
         self.past: list[Event] = []
-        self.questions: dict[str, tuple[Question, asyncio.Future[Verdict]]] = {}
-        self._listeners: set[Queue] = set()
+        self.questions: dict[str, tuple[Question, asyncio.Future[Verdict | None]]] = {}
+        self._declined: dict[str, set[object]] = {}  # who cannot ask anybody, by question
+        self._listeners: dict[Listener, object] = {}
         self.task: asyncio.Task[None] | None = None  # what plays
-        self._next: deque[tuple[Mapping[str, str] | None, AsyncGenerator[Event, None]]] = deque()
+        self.by: object = None  # who shows the events of what plays by themselves
+        self.live = False  # a turn of what plays has begun, and has no end
+        self.others = Others(ctx, self)
+        self._next: deque[_Next] = deque()
 
     @property
     def playing(self) -> bool:
@@ -46,28 +75,64 @@ class Room:
         """Whether anybody is in it."""
         return self.playing or bool(self._listeners)
 
+    @property
+    def watched(self) -> bool:
+        """Whether anybody looks on."""
+        return bool(self._listeners)
+
+    @property
+    def unstored(self) -> Sequence[Event]:
+        """What is being said, from its beginning: what the running turn did before is read in its session."""
+        begun = [self.others.started] if self.others.started else []
+        if self.live:
+            after = max((at for at, one in enumerate(self.past) if isinstance(one, Called | Returned)), default=-1)
+            begun = [one for one in self.past if isinstance(one, Started)]
+            return [*begun, *(one for one in self.past[after + 1 :] if not isinstance(one, Started))]
+        return begun
+
     def enter(self) -> Queue:
         """Be told of all that happens from now on: events, and questions as they are opened and settled."""
         queue: Queue = asyncio.Queue()
-        self._listeners.add(queue)
+        self.listen(queue.put_nowait)
         return queue
 
     def leave(self, queue: Queue) -> None:
         """Be told no more. What runs goes on."""
-        self._listeners.discard(queue)
+        self.stop_listening(queue.put_nowait)
+
+    def listen(self, told: Listener, by: object = None) -> None:
+        """Be told as in ``enter``, but for the events of turns that are played ``by`` the same."""
+        if not self._listeners:
+            self.others.seen = None  # nobody looked meanwhile
+        self._listeners[told] = by
+        self.tighten()
+
+    def stop_listening(self, told: Listener) -> None:
+        """Be told no more. What runs goes on."""
+        self._listeners.pop(told, None)
+        self.tighten()
         if self.passing and not self.needed:
             self.play()  # which lets go of it
 
-    def play(self, *turns: AsyncGenerator[Event, None]) -> None:
+    def tighten(self, *, joined: bool = False) -> None:
+        """Be as strict as it is set up, unless one screen is here alone, or what it asked for still plays.
+
+        With ``joined`` another terminal comes that is no listener.
+        """
+        alone = not joined and (len(self._listeners) == 1 or (self.playing and not self._listeners))
+        if not alone and tighten(self._ctx, self.session):
+            self.tell(Noticed(text="What needs a yes here is asked again: not only who chose otherwise is here."))
+
+    def play(self, *turns: AsyncGenerator[Event, None], by: object = None) -> None:
         """Play turns to their end, one after another and after what plays, whoever looks on or leaves.
 
         Each has the environment of whoever asks for it here.
         """
-        self._next.extend((caller.get(), turn) for turn in turns)
+        self._next.extend(_Next(caller.get(), turn, by) for turn in turns)
         if not self.task:
             self.task = asyncio.create_task(self._play())
 
-    async def shown(self, turn: AsyncGenerator[Event, None]) -> AsyncGenerator[Event, None]:
+    async def shown(self, turn: AsyncGenerator[Event, None], by: object = None) -> AsyncGenerator[Event, None]:
         """Play a turn, and yield what it says as long as somebody wants to hear it. Raises what it raises."""
         queue: asyncio.Queue[Event | HermesError | None] = asyncio.Queue()
 
@@ -83,7 +148,7 @@ class Room:
             finally:
                 queue.put_nowait(None)
 
-        self.play(heard())
+        self.play(heard(), by=by)
         while (one := await queue.get()) is not None:
             if isinstance(one, HermesError):
                 raise one
@@ -115,7 +180,7 @@ class Room:
             held = True
             while self._next or held:
                 while self._next:
-                    env, turn = self._next.popleft()
+                    env, turn, self.by = self._next.popleft()
                     caller.set(env)
                     await self._follow(turn)
                     held = True
@@ -123,17 +188,26 @@ class Room:
                     await self._ctx.host.turns.let_go(self.session)
                 held = False
         finally:
-            self.task, self.past = None, []
+            self.task, self.by, self.past = None, None, []
+            self.tighten()
             self.tell(None)
 
     async def _follow(self, turn: AsyncGenerator[Event, None]) -> None:
+        self.tighten()
         try:
             async with contextlib.aclosing(turn) as events:
                 async for event in events:
+                    if isinstance(event, Started):
+                        await self.others.over()
+                        self.live = True
                     self._keep(event)
                     self.tell(event)
         except HermesError as error:  # it could not even begin
             self.tell(Failed(kind="failed", text=self._ctx.masks.text(str(error))))
+        finally:
+            if self.live:
+                await self.others.skip()
+            self.live = False
 
     def _keep(self, event: Event) -> None:
         last = self.past[-1] if self.past else None
@@ -146,8 +220,10 @@ class Room:
 
     def tell(self, one: "Event | Mapping[str, Any] | None") -> None:
         """Let all who are here know of something; None: nothing plays any more."""
-        for queue in self._listeners:
-            queue.put_nowait(one)
+        aloud = one is None or isinstance(one, dict) or self.by is None
+        for told, by in list(self._listeners.items()):
+            if aloud or by is not self.by:
+                told(one)
 
     # --- questions --------------------------------------------------------------------------------------------------
 
@@ -156,15 +232,22 @@ class Room:
 
         It is cancelled when it was answered elsewhere: in a chat, or by `hermes approvals`.
         """
-        answer: asyncio.Future[Verdict] = asyncio.get_running_loop().create_future()
+        telling = asyncio.create_task(self._tell_chats(question))
+        try:
+            return await self.put(question)
+        finally:
+            telling.cancel()
+
+    async def put(self, question: Question) -> Verdict | None:
+        """Put a question to all who are here, and to nobody else; as ``ask``."""
+        answer: asyncio.Future[Verdict | None] = asyncio.get_running_loop().create_future()
         self.questions[question.id] = question, answer
         self.tell({"ask": question})
-        telling = asyncio.create_task(self._tell_chats(question))
         try:
             return await answer
         finally:
-            telling.cancel()
             del self.questions[question.id]
+            self._declined.pop(question.id, None)
             self.tell(
                 {"settled": question, "verdict": answer.result() if answer.done() and not answer.cancelled() else None}
             )
@@ -195,6 +278,16 @@ class Room:
         answer.set_result(verdict)
         return True
 
+    def decline(self, question: str, by: object) -> None:
+        """Take note that somebody who is here can ask nobody; where that holds for all, the question has no answer."""
+        _, answer = self.questions.get(question, (None, None))
+        if answer is None or answer.done():
+            return
+        declined = self._declined.setdefault(question, set())
+        declined.add(by)
+        if all(one is not None and one in declined for one in self._listeners.values()):
+            answer.set_result(None)
+
 
 class Rooms:
     """All of them, by session."""
@@ -208,6 +301,11 @@ class Rooms:
         for name in [name for name, one in self._rooms.items() if not one.needed and name != session]:
             del self._rooms[name]
         return self._rooms.setdefault(session, Room(self._ctx, session))
+
+    async def look(self) -> None:
+        """Show in each room in which a screen is what others do there."""
+        for room in [one for one in self._rooms.values() if one.watched]:
+            await room.others.look()
 
     def tasks(self) -> Sequence["asyncio.Task[None]"]:
         """Return what plays, and what lets go of what played."""

@@ -2,13 +2,13 @@
 
 import asyncio
 import io
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from typing import Any, TextIO, cast
 
 from hermes_front.wire import frame
 from hermes_platform_kit.answers import Answers
 
-__all__ = ["Screen", "frames"]
+__all__ = ["Screen"]
 
 _HELD = 8 << 20  # bytes that wait for a terminal which does not read; above, it is let go
 
@@ -46,18 +46,3 @@ class _Side(io.TextIOBase):
 
 def _side(screen: Screen, name: str, tty: bool) -> TextIO:
     return cast("TextIO", _Side(screen, name, tty))
-
-
-async def frames(reader: asyncio.StreamReader) -> AsyncIterator[Mapping[str, Any]]:
-    """Yield what a terminal says, until it leaves or says what is no frame."""
-    import json
-
-    while True:
-        try:
-            line = await reader.readline()
-            told = json.loads(line) if line.endswith(b"\n") else None
-        except (OSError, ValueError, RecursionError):  # larger than a frame, or no JSON
-            return
-        if not isinstance(told, dict):
-            return
-        yield told

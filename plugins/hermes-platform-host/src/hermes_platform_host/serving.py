@@ -18,14 +18,17 @@ from hermes_front.wire import LARGEST, connect, place_of, reached, why_refused
 from hermes_platform_host.attached import attached
 from hermes_platform_host.callers import Callers
 from hermes_platform_host.config import Config
+from hermes_platform_host.consoles import consoles
 from hermes_platform_host.one_shot import one_shot
 from hermes_platform_host.rooms import Rooms
-from hermes_platform_host.screens import Screen, frames
+from hermes_platform_host.screens import Screen
+from hermes_platform_kit.spoken import heard
 
 __all__ = ["Serving", "folder_of", "running"]
 
 _HELLO = 2.0  # seconds for a terminal to say who it is
 _LOOK = 2.0  # seconds between two looks at whether another host of this home has ended
+_OTHERS = 0.5  # seconds between two looks at what others do in sessions in which a screen is
 _LAST = 1.0  # seconds for turns to end, and for terminals to be told so, once this is stopped
 
 
@@ -80,7 +83,9 @@ class Serving(Service):
             # What makes a socket by its address would look for that, which may be a long way round.
             server = await asyncio.start_server(begin, sock=_bound(place), limit=LARGEST, backlog=128)
             try:
-                await asyncio.get_running_loop().create_future()
+                while True:
+                    await asyncio.sleep(_OTHERS)
+                    await self.rooms.look()
             finally:
                 place.unlink(missing_ok=True)
                 server.close()
@@ -103,7 +108,7 @@ class Serving(Service):
             if why := why_refused(connection):
                 self._ctx.log.warning("a connection was refused: %s", why)
                 return
-            said = frames(reader)
+            said = heard(reader)
             try:
                 async with asyncio.timeout(_HELLO):
                     told = await anext(said, None)
@@ -119,7 +124,7 @@ class Serving(Service):
             env: Mapping[str, str] = told["env"]
             caller.set(env)
             screen.send(ok=1, version=__version__)
-            serve = attached if told.get("do") == "attach" else one_shot
+            serve = {"attach": attached, "console": consoles}.get(str(told.get("do")), one_shot)
             await serve(self._ctx, self.rooms, screen, said, str(told.get("cwd") or ""))
         except Exception:  # it costs this terminal its connection, and nobody else anything
             self._ctx.log.exception("a terminal could not be served")

@@ -12,6 +12,7 @@ from hermes_core.types import Chat, Choice, Job, Message, Session, SlashCommand,
 from hermes_platform_cli.console.completion import completions
 from hermes_platform_cli.console.conversation import Conversation
 from hermes_platform_cli.console.typed import TypedCommands
+from hermes_platform_kit.shared import SharedTurns
 
 __all__ = ["Chats"]
 
@@ -29,6 +30,8 @@ class Chats(Console):
         self._first_session = session
         self._chats: dict[str, Conversation] = {}
         self._typed = TypedCommands(ctx, platform, self._chats, self._tell)
+        # Where a host carries several screens, their turns are its, and each conversation chooses its own model.
+        self._shared = ctx.turns if isinstance(ctx.turns, SharedTurns) else None
 
     @property
     def cut(self) -> bool:
@@ -53,7 +56,9 @@ class Chats(Console):
         session = conversation.session or conversation.seen
         if session is None and conversation.wanted:
             session = Session(id=conversation.wanted, origin=self._platform.name, owner=self._ctx.owner)
-        return self._typed.slash.status(session)
+        status = self._typed.slash.status(session)
+        provider, _, model = conversation.answers[0].partition(":")
+        return {**status, "provider": provider, "model": model} if model else status
 
     async def wall(self, chat: str) -> Wall | None:
         return await self._typed.slash.wall(self._conversation(chat).session)
@@ -65,6 +70,8 @@ class Chats(Console):
         self._require("sessions.read", "read past conversations")
         found = await self._ctx.sessions.get(self._ctx.owner, session)
         self._conversation(chat).go_on(found)
+        if self._shared:
+            await self._shared.join(found.id)
         return found
 
     async def complete(self, chat: str, line: str) -> Sequence[Choice]:
@@ -109,8 +116,8 @@ class Chats(Console):
 
     def _conversation(self, chat: str) -> Conversation:
         if chat not in self._chats:
-            begin = partial(self._typed.begin, chat)
-            self._chats[chat] = Conversation(self._ctx, self._platform.name, begin, self._first_session)
+            begin, alone = partial(self._typed.begin, chat), self._shared is not None
+            self._chats[chat] = Conversation(self._ctx, self._platform.name, begin, self._first_session, alone=alone)
             self._first_session = ""
         return self._chats[chat]
 

@@ -1,7 +1,7 @@
 """What one chat talks to."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 
 from hermes_core.context import PluginContext
 from hermes_core.slash import QUEUED, STEERED, HostSide
@@ -16,13 +16,21 @@ BEHIND = "This comes after the command that waits."
 class Conversation(HostSide):
     """What a chat talks to now. ``begin`` has something done beside it.
 
-    ``wanted`` names an earlier session that it goes on in, whose last turn may be unfinished: ``resumes``.
+    ``wanted`` names an earlier session that it goes on in, whose last turn may be unfinished: ``resumes``. One that is
+    ``alone`` chooses its model for itself, as others are in the same process.
     """
 
     def __init__(
-        self, ctx: PluginContext, origin: str, begin: Callable[[Session, str], Awaitable[str]], session_id: str = ""
+        self,
+        ctx: PluginContext,
+        origin: str,
+        begin: Callable[[Session, str], Awaitable[str]],
+        session_id: str = "",
+        *,
+        alone: bool = False,
     ) -> None:
         self._ctx, self._origin, self._begin = ctx, origin, begin
+        self.chosen: Mapping[str, str] | None = {} if alone else None
         self.wanted = session_id
         self.resumes = bool(session_id)
         self.over = True  # the last turn has its end, and no other has begun
@@ -53,6 +61,15 @@ class Conversation(HostSide):
         self.session, self.seen, self.wanted, self.last = None, None, session_id, None
         self.resumes = bool(session_id)
         return await self.take_up()
+
+    async def choose(self, **chosen: str) -> None:
+        self.chosen = {name: value for name, value in {**(self.chosen or {}), **chosen}.items() if value}
+
+    @property
+    def answers(self) -> tuple[str, str]:
+        """The model and the effort of the next turn, where this conversation chose them."""
+        chosen = self.chosen or {}
+        return chosen.get("model", ""), chosen.get("effort", "")
 
     def renamed(self, session: Session) -> None:
         self.session = session

@@ -1,18 +1,21 @@
 """What ``hermes`` serves a terminal's platform with."""
 
 import contextlib
+import os
 import sys
 from collections.abc import Callable
 
 import click
+from attrs import evolve
 
 from hermes_core.context import PluginContext
-from hermes_core.kinds import ConsoleDriver, Platform
+from hermes_core.kinds import Platform
+from hermes_platform_kit.shared import SharedTurns, SharingDriver
 
 __all__ = ["Terminal"]
 
 
-class Terminal(ConsoleDriver):
+class Terminal(SharingDriver):
     """Carries the conversations of one platform until the people on it leave."""
 
     name = "terminal"
@@ -21,7 +24,9 @@ class Terminal(ConsoleDriver):
         self._ctx = ctx
 
     async def serve(self, platform: Platform, session: str, require: Callable[[str, str], None]) -> None:
-        """See ConsoleDriver."""
+        """See ConsoleDriver. Where a host of this home serves this terminal, that carries it."""
+        if await self._through_host(platform, session, require):
+            return
         from hermes_platform_cli.commands.leaving import Leaving
         from hermes_platform_cli.console.session import ConsoleSession
         from hermes_platform_kit.one_turn import way_back
@@ -35,3 +40,30 @@ class Terminal(ConsoleDriver):
             with contextlib.suppress(OSError):  # the terminal may be gone
                 click.echo(back, err=True, nl=bool(back))
         leaving.end()
+
+    async def _through_host(self, platform: Platform, session: str, require: Callable[[str, str], None]) -> bool:
+        from hermes_front.wire import MARK, place_of
+
+        home = str(self._ctx.paths.home)
+        if MARK in os.environ:  # a tool runs this, and no host speaks with it
+            return False
+        if os.path.exists(place_of(home)):  # noqa: PTH110 - pathlib is dear
+            from hermes_platform_cli.console.elsewhere import through_host
+
+            return await through_host(self._ctx, platform, session, require)
+        from hermes_front.one_shot import begin_host, wants_host
+
+        if wants_host(home):
+            begin_host()  # for whoever comes next
+        return False
+
+    async def share(self, platform: Platform, session: str, turns: SharedTurns) -> None:
+        """See SharingDriver."""
+        from hermes_platform_cli.console.session import ConsoleSession
+
+        ctx = evolve(self._ctx, turns=turns)
+        await ConsoleSession(ctx, platform, session=session, require=_allowed).serve()
+
+
+def _allowed(_permission: str, _did: str) -> None:
+    """Refuse nothing: the process that asks has looked at what its plugin may ask."""

@@ -26,6 +26,7 @@ from hermes_core.types import (
     Feature,
     Message,
     Question,
+    Session,
     Started,
     Text,
     TurnOrder,
@@ -36,6 +37,7 @@ from hermes_core.types import (
 from hermes_platform_cli.console.chats import Chats
 from hermes_platform_cli.console.conversation import BEHIND, WAITS
 from hermes_platform_cli.console.typed import outcome
+from hermes_platform_kit.shared import Answered, SharedTurns
 
 __all__ = ["ConsoleSession"]
 
@@ -53,13 +55,21 @@ class ConsoleSession(Chats):
         self._waiting: dict[str, asyncio.Queue[Envelope | None]] = {}
         self._playing: dict[str, asyncio.Task[None]] = {}  # what was begun last in each chat
         self._workers: set[asyncio.Task[None]] = set()
+        self._unstored: set[str] = set()  # events of what came and is not written down
+        self._others: dict[str, asyncio.Event] = {}  # the end of a turn that another screen began, by chat
+        self._asked: dict[str, asyncio.Task[None]] = {}  # what is put to this screen and to others, by its question
 
     async def serve(self) -> None:
         """Carry messages until ``receive`` ends; then finish what was begun."""
         first = self._first_session
         await self._platform.open(self)
+        shared = self._shared
+        watching = asyncio.create_task(self._watch(shared)) if shared else None
         try:
-            if first and Feature.LIVE in self._platform.features:  # there is one chat, and it goes on
+            if shared and first:
+                await shared.join(first)
+            elsewhere = shared and first and await self._ctx.turns.busy(first)  # it is shown as it goes on
+            if first and not elsewhere and Feature.LIVE in self._platform.features:  # there is one chat, and it goes on
                 ended = [first]
                 while any(ended):
                     ended = []
@@ -78,9 +88,13 @@ class ConsoleSession(Chats):
                 await asyncio.wait({receiving, left, looking})
             for queue in self._waiting.values():
                 queue.put_nowait(None)
-            await asyncio.gather(*self._workers, *self._playing.values())
+            if shared is None or shared.stays:
+                await asyncio.gather(*self._workers, *self._playing.values())
+            else:  # what runs goes on without this screen, and what it said last is not lost
+                await self._stored()
         finally:
-            beside = (*self._workers, *self._playing.values(), *self._typed.beside)
+            beside = [*self._workers, *self._playing.values(), *self._typed.beside, *self._asked.values()]
+            beside += [watching] if watching else []
             for worker in beside:
                 worker.cancel()
             await asyncio.gather(*beside, return_exceptions=True)
@@ -88,7 +102,7 @@ class ConsoleSession(Chats):
 
     async def _opening(self) -> None:
         """Ask what comes before the first words, and say what came of it."""
-        folder = self._typed.slash.status(None).get("cwd", "")
+        folder = (self._shared.folder if self._shared else "") or self._typed.slash.status(None).get("cwd", "")
         for number, text in enumerate(await self._typed.slash.open(folder, self._asking(""))):
             await self._tell(Chat(""), text, f"opening:{number}:")
 
@@ -101,7 +115,52 @@ class ConsoleSession(Chats):
                 queue = self._waiting[envelope.chat] = asyncio.Queue()
                 worker = asyncio.create_task(self._work(envelope.chat, queue), name=f"chat:{envelope.chat}")
                 self._workers.add(worker)
+            self._unstored.add(envelope.event_id)
             queue.put_nowait(envelope)
+
+    async def _ack(self, envelope: Envelope) -> None:
+        self._unstored.discard(envelope.event_id)
+        await self._platform.ack(envelope)
+
+    async def _stored(self) -> None:
+        """Wait until what came is written down. Nobody waits for this, so it may take its time."""
+        while self._unstored:  # noqa: ASYNC110 - it happens once
+            await asyncio.sleep(0.01)
+
+    # --- what others do in the same session ---------------------------------------------------------------------------
+
+    async def _watch(self, shared: SharedTurns) -> None:
+        """Show what other screens of the session begin, and put to this one what is asked in it."""
+        async for session, one in shared.watch():
+            chat = next((name for name, it in self._chats.items() if session in (it.wanted, _id(it.session))), None)
+            if chat is None:
+                continue
+            if isinstance(one, Question):
+                self._asked[one.id] = asyncio.create_task(self._ask(shared, chat, one))
+            elif isinstance(one, Answered):
+                if asked := self._asked.pop(one.question.id, None):
+                    asked.cancel()
+            else:
+                self._follow(chat, one)
+                await self._platform.show(Chat(chat), one)
+
+    def _follow(self, chat: str, event: Event) -> None:
+        """Take note of a turn of another screen: what is said here meanwhile is said to that."""
+        if isinstance(event, Started):
+            self._chats[chat].over, self._others[chat] = False, asyncio.Event()
+            playing = self._playing.get(chat)
+            if playing is None or playing.done():
+                self._playing[chat] = asyncio.create_task(_over(self._others[chat]))
+        elif isinstance(event, Ended) and (over := self._others.pop(chat, None)):
+            self._chats[chat].over = True
+            over.set()
+
+    async def _ask(self, shared: SharedTurns, chat: str, question: Question) -> None:
+        verdict = await self._asking(chat)(question)
+        if verdict is None and shared.stays:
+            shared.decline(question.id)
+        elif verdict is not None and not shared.answer(question.id, verdict):
+            await self._tell(Chat(chat), "It was answered elsewhere, and this answer was not sent.", question.id)
 
     async def _look(self) -> None:
         """Play what a plugin ordered in a conversation that rests, such as that a process of it has ended."""
@@ -149,7 +208,7 @@ class ConsoleSession(Chats):
                 playing = self._playing.get(chat)
                 before = playing if playing and not playing.done() else None
                 if chat in self._typed.working and _words(envelope) == "/stop":
-                    await self._platform.ack(envelope)
+                    await self._ack(envelope)
                     await self.interrupt(chat)
                     continue
                 conversation = self._conversation(chat)
@@ -175,6 +234,7 @@ class ConsoleSession(Chats):
                 await asyncio.wait({before})
             await self._surely(envelope, work)
         finally:
+            self._unstored.discard(envelope.event_id)
             work.close()  # when it never began
             if before:
                 before.cancel()
@@ -216,7 +276,7 @@ class ConsoleSession(Chats):
         if steer:
             await turns.steer(session.id, envelope)
         came = steer or await turns.queue(envelope, order=TurnOrder(session=session.id))
-        await self._platform.ack(envelope)
+        await self._ack(envelope)
         if not came:  # it came before: it waits, or it is what runs
             return True
         if mode == "interrupt":
@@ -230,7 +290,8 @@ class ConsoleSession(Chats):
         conversation = self._conversation(envelope.chat)
         while session := conversation.session:
             ended: list[str] = []
-            turn = self._ctx.turns.resume(session.id, ask=self._asking(envelope.chat))
+            model, effort = conversation.answers
+            turn = self._ctx.turns.resume(session.id, ask=self._asking(envelope.chat), model=model, effort=effort)
             text = await self._carry(envelope.chat, turn, ended)
             if not any(ended):  # nothing waits, or what waits cannot be played now
                 break
@@ -240,6 +301,7 @@ class ConsoleSession(Chats):
 
     async def _fail(self, envelope: Envelope, error: HermesError) -> None:
         """Every envelope ends in a message or an Ended event, whatever happened."""
+        self._unstored.discard(envelope.event_id)
         if Feature.LIVE in self._platform.features:
             await self._platform.show(_chat(envelope), self._failed(error))
             ended = Ended(session_id="", turn_id="", answer="", reason="failed", usage=Usage())
@@ -252,7 +314,7 @@ class ConsoleSession(Chats):
         return Failed(kind=kind, text=self._ctx.masks.text(error.text), hint=self._ctx.masks.text(error.hint))
 
     async def _command(self, envelope: Envelope) -> None:
-        await self._platform.ack(envelope)
+        await self._ack(envelope)
         self._conversation(envelope.chat)
         answer: str | Message
         try:
@@ -273,13 +335,14 @@ class ConsoleSession(Chats):
         ask = self._asking(envelope.chat)
 
         async def stored(_session: str) -> None:
-            await self._platform.ack(envelope)
+            await self._ack(envelope)
 
         session = await conversation.take_up()
         if conversation.resumes:  # what was interrupted comes before what is new
             conversation.resumes = False
             await self._rest(envelope)
-        order = TurnOrder(session=session.id, model=model)
+        chosen, effort = conversation.answers
+        order = TurnOrder(session=session.id, model=model or chosen, effort=effort)
         turn = self._ctx.turns.run(envelope, order=order, ask=ask, stored=stored)
         if text := await self._carry(envelope.chat, turn, []):
             await self._say(envelope, text)
@@ -324,3 +387,11 @@ def _words(envelope: Envelope) -> str:
 def _is_command(envelope: Envelope) -> bool:
     text = _words(envelope)
     return text.startswith("/") and not text.startswith("//")
+
+
+def _id(session: Session | None) -> str:
+    return session.id if session else ""
+
+
+async def _over(event: asyncio.Event) -> None:
+    await event.wait()
