@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["slash_command"]
 
-_VERBS = ("list", "add", "show", "run", "runs", "pause", "resume", "remove", "accept", "dismiss")
+_VERBS = ("list", "add", "show", "run", "runs", "calendar", "pause", "resume", "remove", "accept", "dismiss")
 
 
 def slash_command(ctx: PluginContext) -> SlashCommand:
@@ -62,6 +62,8 @@ async def _do(door: "Door", rest: str) -> str:
         found = await door.rows.runs(door.owner.person, job.id if job else "")
         zones = {one.id: one.zone for one in await door.rows.list(door.owner.person)}
         return "\n".join(run_line(one, zones.get(one.job, "UTC")) for one in found) or "Nothing ran yet."
+    if verb == "calendar":
+        return await _calendar(door)
     if verb == "accept":
         return about(await actions.accept(door, words))
     if verb == "dismiss":
@@ -75,6 +77,18 @@ async def _do(door: "Door", rest: str) -> str:
         "rm": lambda: _removed(door, words),
     }
     return await simple.get(verb, lambda: _shown(door, rest))()
+
+
+async def _calendar(door: "Door") -> str:
+    from hermes_tool_cron.calendar import days_of
+    from hermes_tool_cron.playing import config_of
+    from hermes_tool_cron.schedule import local_zone
+
+    there = [one for one in await door.rows.list(door.owner.person) if one.state == "active"]
+    zone = config_of(door.ctx).zone or local_zone()
+    days = [(day, rows) for day, rows in days_of(there, await door.rows.now(), 7, zone) if rows]
+    lines = ["\n".join([f"**{day}**", *(f"{at} · {name} · {what}" for at, name, what in rows)]) for day, rows in days]
+    return "\n\n".join(lines) or "Nothing is to run in the next seven days."
 
 
 async def _shown(door: "Door", words: str) -> str:
