@@ -362,3 +362,18 @@ async def test_options_that_cannot_be_kept_are_refused(house):
         with pytest.raises(UserError, match=words):
             await actions.create(door(ctx), "x", assignee="coder", options=options)
     assert not await tasks(ctx)
+
+
+async def test_a_person_takes_a_task_and_gives_it_back_through_every_door(house, hermes):
+    ctx, _ = house()
+    task, _ = await actions.create(door(ctx), "Mine")
+    assert " · running · " in await hermes.command("kanban claim", task.id)
+    with pytest.raises(UserError, match="works on"):
+        await hermes.slash(f"/kanban claim {task.id}")
+    assert await Dispatcher(ctx).once() == 0  # nobody else takes it up
+    assert " · ready · " in await hermes.slash(f"/kanban release {task.id}")
+    with pytest.raises(UserError, match="You have not claimed"):
+        await hermes.command("kanban release", task.id)
+    await hermes.slash(f"/kanban claim {task.id}")
+    assert " · done · " in await hermes.slash(f"/kanban done {task.id} It lies on the table.")
+    assert (await tasks(ctx))[0].result == "It lies on the table."

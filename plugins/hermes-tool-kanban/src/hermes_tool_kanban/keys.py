@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["ASKS", "SURE", "VERBS", "goes", "press", "send_to"]
 
 VERBS: Mapping[str, str] = {
+    "m": "make it mine",
     "p": "promote", "b": "block", "u": "unblock", "a": "approve", "r": "reject", "c": "complete", "t": "take back",
     "o": "reopen", "x": "archive",
 }  # fmt: skip
@@ -27,6 +28,7 @@ async def press(door: "Door", key: str, words: str, text: str = "") -> str:
     if key in ("u", "r") and text and task.status == ("blocked" if key == "u" else "review"):
         await actions.comment(door, task, text)
     ways: Mapping[str, Callable[[], Awaitable[Task]]] = {
+        "m": lambda: door.rows.claims.take(task, door.owner.person),
         "p": lambda: moves.promote(task),
         "b": lambda: moves.block(task, text or "a person said so"),
         "u": lambda: moves.unblock(task),
@@ -45,6 +47,7 @@ async def press(door: "Door", key: str, words: str, text: str = "") -> str:
 _BY_HAND = {  # from where to where a person moves a card, and the key that does so
     "triage": {"ready": "p"},
     "scheduled": {"ready": "p"},
+    "ready": {"running": "m"},
     "running": {"ready": "t"},
     "blocked": {"ready": "u"},
     "review": {"ready": "r", "done": "a"},

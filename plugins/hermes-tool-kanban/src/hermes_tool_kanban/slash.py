@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["slash_command"]
 
 _VERBS = ("list", "board", "add", "show", "comment", "block", "unblock", "approve", "reject", "assign", "promote",
+          "claim", "release",
           "done", "archive", "reopen", "boards", "switch")  # fmt: skip
 _FEW = 10  # tasks of a column that a chat is shown
 
@@ -75,6 +76,8 @@ async def _do(door: "Door", rest: str) -> str:
         "reject": lambda task, why: _reject(door, task, why),
         "assign": door.rows.moves.assign,
         "promote": lambda task, _: door.rows.moves.promote(task),
+        "claim": lambda task, _: door.rows.claims.take(task, door.owner.person),
+        "release": lambda task, _: door.rows.claims.release(task),
         "done": door.rows.moves.complete,
         "complete": door.rows.moves.complete,
         "reopen": lambda task, _: door.rows.moves.reopen(task),

@@ -10,14 +10,15 @@ from hermes_core.errors import UserError
 from hermes_core.values import frozen
 
 __all__ = [
-    "ALIVE", "BLOCKS", "MOVES", "PERSON", "STATUSES", "Attachment", "Board", "Comment", "Happening", "Options", "Run",
-    "Task", "check_move",
+    "ALIVE", "BLOCKS", "HAND", "MOVES", "PERSON", "STATUSES", "Attachment", "Board", "Comment", "Happening", "Options",
+    "Run", "Task", "check_move",
 ]  # fmt: skip
 
 STATUSES = ("triage", "todo", "scheduled", "ready", "running", "blocked", "review", "done", "archived")
 BLOCKS = ("dependency", "needs_input", "capability", "transient")
 ALIVE = ("open", "closing")  # of runs: it works, or has said how it ended and its turn is not over
 PERSON = "person"  # who reviews where it is no agent
+HAND = "by hand"  # who holds the claim of a person: no process, so it never dies
 
 # Where a task may go from each status. Everything else is refused, whoever asks for it.
 MOVES: Mapping[str, frozenset[str]] = {
