@@ -377,3 +377,17 @@ async def test_a_person_takes_a_task_and_gives_it_back_through_every_door(house,
     await hermes.slash(f"/kanban claim {task.id}")
     assert " · done · " in await hermes.slash(f"/kanban done {task.id} It lies on the table.")
     assert (await tasks(ctx))[0].result == "It lies on the table."
+
+
+async def test_however_many_tasks_a_model_makes_they_have_a_bound(house, hermes):
+    steps = [Call("kanban_create", {"title": f"Task {n}", "body": "Do it."}) for n in range(5)]
+    ctx, _ = house(*steps, "Done.", Call("kanban_create", {"title": "More"}), "Done.",
+                   **{"kanban.tools": True, "kanban.made": 3, "policy.mode": "off"})  # fmt: skip
+    session = (await hermes.runtime.sessions.take("", "cli", hermes.runtime.owner)).session
+    made = await results(hermes, session=session.id)
+    assert [failed for failed, _ in made] == [False, False, False, True, True]
+    assert "3 tasks were made in this conversation" in made[-1][1]
+    assert [failed for failed, _ in await results(hermes, "More.", session=session.id)] == [True]
+    assert len(await tasks(ctx)) == 3
+    await hermes.slash("/kanban add A fourth")
+    assert len(await tasks(ctx)) == 4

@@ -41,7 +41,10 @@ class Hands:
 
 @frozen(kw_only=True)
 class Ending:
-    """How a claim ended. ``limit`` is how many failures in a row are borne, ``again`` how many rejections or blocks."""
+    """How a claim ended. ``limit`` is how many failures in a row are borne, ``again`` how many rejections or blocks.
+
+    ``asks``: it may have done something that another attempt would do once more, so a person says whether there is one.
+    """
 
     outcome: str
     summary: str = ""
@@ -52,6 +55,7 @@ class Ending:
     worker: str = ""  # who it is handed to
     limit: int = 2
     again: int = 2
+    asks: bool = False
 
 
 @frozen(kw_only=True)
@@ -352,6 +356,9 @@ def _led(tx: TablesTransaction, task: Task, run: Run, ending: Ending) -> Task:
     if outcome == "stopped":
         return moving.move(tx, task, "blocked", "blocked", ending.error, error=ending.error, kind="person")
     failures = task.failures + 1
+    if ending.asks:
+        why = f"{ending.error}; what it did before may be done twice: say whether it begins anew"
+        return moving.move(tx, task, "blocked", "blocked", why, error=why, kind="again", failures=failures)
     if failures >= ending.limit:
         why = f"{failures} attempts in a row failed, last: {ending.error}"
         return moving.move(tx, task, "blocked", "gave_up", why, error=why, kind="failures", failures=failures)
