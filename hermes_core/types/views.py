@@ -81,7 +81,7 @@ class ToolRow:
 
 @frozen(kw_only=True)
 class Job:
-    """Something that runs beside a conversation: a child agent, a process in the background.
+    """A child agent or process beside a conversation; where ``session_id`` is its own, what orders turns in it.
 
     ``id`` names it for whoever runs it, ``since`` is when it began; ``last`` is the last it said or did.
     """

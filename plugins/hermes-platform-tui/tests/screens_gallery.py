@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from plugin_cases import Chores
 from screens_cases import BIG, HOSTILE, KEYS, TODAY, Station, commands, given_all, now, question, setting, skins
 from textual.screen import Screen
 
@@ -12,6 +13,7 @@ from hermes_platform_tui.screens.error import ErrorScreen
 from hermes_platform_tui.screens.help import HelpScreen
 from hermes_platform_tui.screens.insights import InsightsScreen
 from hermes_platform_tui.screens.models import ModelPicker
+from hermes_platform_tui.screens.plugin import PluginScreen
 from hermes_platform_tui.screens.prompt import PromptDialog
 from hermes_platform_tui.screens.question import QuestionDialog
 from hermes_platform_tui.screens.sessions import SessionPicker
@@ -70,5 +72,6 @@ SCREENS: dict[str, Callable[[], Screen[Any]]] = {
         "Set another one: hermes config set OPENAI_API_KEY sk-…\nOr choose another provider: hermes model",
         "AuthError: 401 from https://api.openai.com/v1/responses\nrequest id req_123",
     ),
+    "plugin": lambda: PluginScreen(Chores()),
     "prompt": lambda: PromptDialog("Rename", text="It is shown in the list.", value="Release notes for 1.4"),
 }

@@ -21,7 +21,9 @@ __all__ = ["Stage", "stage"]
 
 _PATIENCE = 15.0
 _MAY = {
-    "permissions": {"kernel": ["turns.run", "sessions.read", "sessions.write", "settings.write", "llm.call"]},
+    "permissions": {
+        "kernel": ["host.serve", "turns.run", "sessions.read", "sessions.write", "settings.write", "llm.call"]
+    },
     "contributes": {"platforms": ["tui"]},
 }
 

@@ -13,7 +13,7 @@ from screens_gallery import SCREENS
 pytestmark = pytest.mark.long
 
 SMALL, USUAL, WIDE, HUGE = (40, 12), (80, 24), (120, 40), (200, 60)
-EVERYWHERE = ("question", "question_long", "sessions", "confirm")
+EVERYWHERE = ("question", "question_long", "sessions", "confirm", "plugin")
 USUALLY = (
     "question_hostile",
     "question_choice",

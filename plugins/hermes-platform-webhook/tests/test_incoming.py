@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 import pytest
 from attrs import evolve
 
+from hermes_core.database import WRITE
 from hermes_core.errors import StoreError
 from hermes_core.testing import serve
 from hermes_platform_webhook.config import Config
@@ -111,6 +112,69 @@ async def test_at_once_one_of_many_is_accepted(home: Any) -> None:
     await home.subscribe()
     answers = await asyncio.gather(*(home.post({"a": 1}) for _ in range(30)))
     assert sorted(answers) == [(200, "known")] * 29 + [(202, "accepted")]
+
+
+async def test_what_comes_in_a_crowd_is_written_together_each_once(home: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    commits = 0
+    transact = home.ctx.store.transact
+
+    async def counted(work: Any, begin: Any = WRITE) -> Any:
+        nonlocal commits
+        commits += begin == WRITE
+        await asyncio.sleep(0)  # the others come meanwhile
+        return await transact(work, begin)
+
+    await home.subscribe()
+    await home.subscribe("other")
+    monkeypatch.setattr(home.ctx.store, "transact", counted)
+    posted = [(n, "ci" if n % 2 else "other") for n in range(100)]
+    answers = await asyncio.gather(*(home.post({"n": n}, delivery=f"d-{n}", to=to) for n, to in posted))
+    assert answers == [(202, "accepted")] * 100
+    assert commits < 20
+    again = [(n, "ci" if n % 2 else "other") for n in range(95, 105)]
+    answers = await asyncio.gather(*(home.post({"n": n}, delivery=f"d-{n}", to=to) for n, to in again))
+    assert answers == [(200, "known")] * 5 + [(202, "accepted")] * 5  # who was known holds up nobody else
+    assert sorted((one.delivery, one.route) for one in await home.log()) == sorted(
+        (f"d-{n}", to) for n, to in {*posted, *again}
+    )
+
+
+async def test_one_that_leaves_takes_nobody_with_it(home: Any) -> None:
+    await home.subscribe()
+    posts = [asyncio.create_task(home.post({"n": n}, delivery=f"d-{n}")) for n in range(20)]
+    await asyncio.sleep(0)
+    for one in posts[::2]:
+        one.cancel()
+    answers = await asyncio.gather(*posts, return_exceptions=True)
+    assert answers[1::2] == [(202, "accepted")] * 10
+
+
+async def test_what_was_judged_by_another_subscription_is_judged_again(
+    home: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The secret is changed between the look at a signature and the commit: what was signed with the old is refused."""
+    before = await home.subscribe()
+    assert (await home.post({}))[0] == 202
+    rows = home.ctx.state["rows"]
+    accept = rows.accept
+
+    async def slow(came: Any, heard: Any, most: int) -> Any:
+        monkeypatch.setattr(rows, "accept", accept)
+        await home.rows.subscribe(evolve(before, sealed=seal(home.ctx, "ci", "another secret")))
+        return await accept(came, heard, most)
+
+    monkeypatch.setattr(rows, "accept", slow)
+    assert (await home.post({"a": 2}, delivery="d-2"))[0] == 401
+    assert len(await home.log()) == 1
+
+
+async def test_a_new_secret_holds_at_once(home: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = await home.subscribe()
+    assert (await home.post({}))[0] == 202
+    monkeypatch.setattr(home, "secret", lambda kind: "another secret")
+    assert (await home.post({"a": 2}, delivery="d-2"))[0] == 401
+    await home.rows.subscribe(evolve(before, sealed=seal(home.ctx, "ci", "another secret")))
+    assert (await home.post({"a": 2}, delivery="d-2"))[0] == 202
 
 
 async def test_only_what_was_subscribed_to_is_heard(home: Any) -> None:

@@ -4,11 +4,13 @@ import json
 from typing import Any
 
 import pytest
+from attrs import evolve
 from standardwebhooks.webhooks import Webhook
 
 import hermes_tool_events
 from hermes_core.testing.leftovers import Traces
 from hermes_core.types import Approval
+from hermes_tool_events.config import TargetSettings
 from hermes_tool_events.telling import PAUSES
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYqr"
@@ -243,3 +245,41 @@ async def test_the_commands_say_who_is_told_and_what_became_of_it(
         await made.bench.command("events again", "999")
     with pytest.raises(UnknownName):
         await made.bench.command("events test", "nobody")
+
+
+async def test_in_quiet_hours_it_waits_and_goes_when_they_end(house: Any, scripted: Any, listener: Any) -> None:
+    from datetime import UTC, datetime, timedelta
+
+    now = datetime.now(UTC)
+    quiet, loud = ((now + timedelta(hours=n)).strftime("%H:00") for n in (0, 2))
+    later = (now + timedelta(hours=4)).strftime("%H:00")
+    targets = {
+        "night": {"to": listener.url, **OPS, "quiet": f"{quiet}-{loud} UTC"},
+        "day": {"to": listener.url, **OPS, "quiet": f"{loud}-{later} UTC"},
+    }
+    made = house(scripted("It is late."), targets)
+    await made.say("What time is it?")
+    await made.service.round()
+    await made.service.round()
+    assert len(listener.heard) == 1
+    rows = {one.target: one for one in await made.rows.log()}
+    assert (rows["day"].state, rows["night"].state) == ("done", "waiting")
+    assert rows["night"].note == "held for quiet hours"
+    assert rows["night"].tries == 0
+    assert 3600 - 60 < rows["night"].due - now.timestamp() <= 7200
+    await made.rows.held(rows["night"].id, 0.0)  # as it is when they have ended
+    made.service._config.targets["night"] = evolve(made.service._config.targets["night"], quiet="")
+    await made.service.round()
+    assert [one.state for one in await made.rows.log()] == ["done", "done"]
+    assert len(listener.heard) == 2
+
+
+@pytest.mark.parametrize("text", ["22-7", "22:00-07:00", "9:30-17:00 Europe/Berlin", "0-23:59 Etc/GMT+5", ""])
+def test_quiet_hours_are_read(text: str) -> None:
+    assert TargetSettings(quiet=text).quiet == text
+
+
+@pytest.mark.parametrize("text", ["25-7", "22", "at night", "22:00-07:60", "22-7 \n"])
+def test_what_says_no_hours_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="quiet"):
+        TargetSettings(quiet=text)

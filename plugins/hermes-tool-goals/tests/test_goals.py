@@ -28,9 +28,9 @@ async def test_a_model_that_lies_is_sent_on_until_the_check_passes(house):
     assert [row.verdict for row in rounds] == ["not_done", "not_done", "done"]
     assert [row.evidence[0].status.split(" (")[0] for row in rounds] == ["exit 1", "exit 1", "exit 0"]
     assert one.said[-1].startswith("The goal is done after 3 turns")
-    assert "`test -e made`: exit 0" in one.said[-1]
+    assert "`test -e made` → exit 0" in one.said[-1]
     assert "turn 2 of 20" in one.asked[1]
-    assert "`test -e made`: exit 1" in one.asked[1]
+    assert "`test -e made` → exit 1" in one.asked[1]
     one.model.check()
     (told,) = await Keeper(one.ctx).happened(0.0, 10)
     assert (told.name, told.title, told.when) == ("goal.done", "A goal is done", goal.changed)
@@ -385,3 +385,80 @@ async def test_a_message_of_the_goal_is_no_persons_word(house):
     said = [m for m in messages if m.role == "user"]
     assert [p.quotes for p in said[0].parts] == ["", QUOTED]
     assert all(p.quotes == QUOTED for m in said[1:] for p in m.parts)
+
+
+@pytest.mark.parametrize("name", ["/etc/passwd", "./make-password", "~/.pgpass", "/run/secrets/db_password"])
+async def test_what_a_check_came_to_is_no_password_behind_its_name(house, name):
+    one = house("Done!", plugins=["hermes_tool_redaction"], **OFF)
+    await one.type(f"/goal Make it | check: false {name} | turns: 1")
+    goal = await one.run()
+    assert "***" not in goal.why + goal.left + one.said[-1]
+    assert f"{name}` → exit 1" in one.said[-1]
+
+
+async def sessions(one):
+    """The hidden sessions that there are."""
+    with sqlite3.connect(one.ctx.paths.home / "state.db") as database:
+        return [row[0] for row in database.execute("SELECT id FROM sessions WHERE parent = 'tool/goals'")]
+
+
+async def test_what_checks_leave_is_cleared_and_what_they_found_stays(house):
+    one = house("Done!", write("made"), "Done.", **OFF)
+    await one.type("/goal Make the file | check: test -e made | file: made")
+    assert (await one.run()).state == "done"
+    assert await sessions(one) == []
+    rounds = await one.rounds()
+    assert [found.passed for row in rounds for found in row.evidence] == [False, False, True, True]
+    assert {found.session for row in rounds for found in row.evidence} == {""}
+
+
+async def test_what_a_death_left_of_checks_is_cleared_later(house, monkeypatch):
+    one = house("Done!", write("made"), "Done.", **OFF)
+    await one.type("/goal Make the file | check: test -e made")
+
+    async def dies(*_words):
+        """Do nothing, as who dies there."""
+
+    with monkeypatch.context() as dead:
+        dead.setattr("hermes_tool_goals.pursuing.clear", dies)
+        assert (await one.run()).state == "done"
+    assert len(await sessions(one)) == 2
+    keeping = asyncio.create_task(Keeper(one.ctx).run())
+    async with asyncio.timeout(30):
+        while any(found.session for row in await one.rounds() for found in row.evidence):
+            await asyncio.sleep(0.01)
+    keeping.cancel()
+    assert await sessions(one) == []
+
+
+async def test_with_its_session_go_the_checks_of_a_goal(house, monkeypatch):
+    one = house("Done!", **OFF)
+    await one.type("/goal Make the file | check: test -e made | turns: 1")
+
+    async def dies(*_words):
+        """Do nothing, as who dies there."""
+
+    with monkeypatch.context() as dead:
+        dead.setattr("hermes_tool_goals.pursuing.clear", dies)
+        await one.run()
+    assert len(await sessions(one)) == 1
+    await one.ctx.sessions.delete(one.ctx.owner, one.session.id)
+    assert await sessions(one) == []
+    assert await goals_of(one.ctx).list() == []
+
+
+async def test_stop_between_two_turns_stops_the_goal_and_says_so(house):
+    one = house("Hm.", plugins=["hermes_tool_commands"], **OFF)
+    assert await one.type("/stop") == "Nothing runs."
+    await one.type("/loop 1h look at the build")
+    assert await pursuer_of(one.ctx).step((await one.goal()).id)  # its turn is ordered, and waits
+    said = await one.type("/stop")
+    assert said.startswith("Loop, 0 of ")
+    assert said.endswith(" look at the build is stopped.")
+    goal = await one.goal()
+    assert (goal.state, goal.why) == ("paused", "a person stopped it")
+    await one.run()
+    assert one.asked == []  # what waited did not begin
+    assert await one.type("/stop") == "Nothing runs."
+    await one.type("/loop resume")
+    assert (await one.goal()).state == "active"

@@ -25,6 +25,12 @@ class Rows(StoreBroker):
         self._tables.prepare()
         self.boards, self.tasks, self.moves, self.claims = Boards(self), Tasks(self), Moves(self), Claims(self)
 
+    async def database_status(self, task, status):
+        """Put a task where no way of a test leads."""
+        from hermes_tool_kanban import moving
+
+        await self.transact(lambda tx: moving.change(tx, task, status=status))
+
     def address(self):
         return ""
 

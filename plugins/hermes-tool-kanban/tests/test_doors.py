@@ -362,3 +362,32 @@ async def test_options_that_cannot_be_kept_are_refused(house):
         with pytest.raises(UserError, match=words):
             await actions.create(door(ctx), "x", assignee="coder", options=options)
     assert not await tasks(ctx)
+
+
+async def test_a_person_takes_a_task_and_gives_it_back_through_every_door(house, hermes):
+    ctx, _ = house()
+    task, _ = await actions.create(door(ctx), "Mine")
+    assert " · running · " in await hermes.command("kanban claim", task.id)
+    with pytest.raises(UserError, match="works on"):
+        await hermes.slash(f"/kanban claim {task.id}")
+    assert await Dispatcher(ctx).once() == 0  # nobody else takes it up
+    assert " · ready · " in await hermes.slash(f"/kanban release {task.id}")
+    with pytest.raises(UserError, match="You have not claimed"):
+        await hermes.command("kanban release", task.id)
+    await hermes.slash(f"/kanban claim {task.id}")
+    assert " · done · " in await hermes.slash(f"/kanban done {task.id} It lies on the table.")
+    assert (await tasks(ctx))[0].result == "It lies on the table."
+
+
+async def test_however_many_tasks_a_model_makes_they_have_a_bound(house, hermes):
+    steps = [Call("kanban_create", {"title": f"Task {n}", "body": "Do it."}) for n in range(5)]
+    ctx, _ = house(*steps, "Done.", Call("kanban_create", {"title": "More"}), "Done.",
+                   **{"kanban.tools": True, "kanban.made": 3, "policy.mode": "off"})  # fmt: skip
+    session = (await hermes.runtime.sessions.take("", "cli", hermes.runtime.owner)).session
+    made = await results(hermes, session=session.id)
+    assert [failed for failed, _ in made] == [False, False, False, True, True]
+    assert "3 tasks were made in this conversation" in made[-1][1]
+    assert [failed for failed, _ in await results(hermes, "More.", session=session.id)] == [True]
+    assert len(await tasks(ctx)) == 3
+    await hermes.slash("/kanban add A fourth")
+    assert len(await tasks(ctx)) == 4

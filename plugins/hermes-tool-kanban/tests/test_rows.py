@@ -292,7 +292,7 @@ async def test_two_dispatchers_on_a_server_claim_each_task_once(served):
 
 
 VERBS = ("add", "child", "link", "claim", "complete", "block", "wait", "fail", "reject", "approve", "archive", "reopen",
-         "unblock", "done", "reclaim", "promote", "triage", "schedule", "tend")  # fmt: skip
+         "unblock", "done", "reclaim", "promote", "triage", "schedule", "tend", "take", "release")  # fmt: skip
 
 
 @given(steps=st.lists(st.tuples(st.sampled_from(VERBS), st.integers(0, 7), st.integers(0, 7)), max_size=30))
@@ -338,6 +338,10 @@ async def _step(rows, made, verb, first, second):
         await rows.claims.claim(HANDS)
     elif verb == "tend":
         await rows.claims.tend(HANDS)
+    elif verb == "take":
+        await rows.claims.take(task, "owner")
+    elif verb == "release":
+        await rows.claims.release(task)
     elif verb == "schedule":
         await rows.moves.schedule(task, rows.now + 45)
     elif verb in ("complete", "wait", "fail", "reject", "approve"):
@@ -377,3 +381,50 @@ async def _judge(rows, before):
         assert bool(task.completed) or task.status != "done"
         if task.status == "done" and was != "done":
             assert all(there[parent].completed for parent in waits.get(task.id, ()))
+
+
+async def test_what_a_person_claims_no_worker_takes_up_however_long_it_takes(rows):
+    task, other = await add(rows), await add(rows, assignee="coder")
+    mine = await rows.claims.take(task, "owner")
+    assert (mine.status, mine.run) == ("running", f"{task.id}/1")
+    for taker in (rows.claims.take(mine, "ben"), rows.moves.assign(mine, "coder")):
+        with pytest.raises(UserError, match="works on"):
+            await taker
+    rows.now += 10 * 86_400
+    for holder in ("one", "two"):  # of no process, so nobody takes it over from the dead
+        assert task.id not in {run.task for run in await rows.claims.tend(evolve(HANDS, holder=holder))}
+    assert set(await claimed(rows)) == {other.id}
+    assert (await now(rows, task)).status == "running"
+    [run] = await rows.tasks.runs(task.id)
+    assert (run.state, run.worker) == ("open", "owner")
+    done = await rows.moves.complete(mine, "By hand.")
+    assert (done.status, done.result, done.run) == ("done", "By hand.", "")
+    [run] = await rows.tasks.runs(task.id)
+    assert (run.state, run.outcome) == ("over", "by hand")
+    assert run.ended
+
+
+async def test_what_a_person_gives_back_is_taken_up_by_a_worker(rows):
+    task = await add(rows)
+    await rows.claims.take(task, "owner")
+    assert (await rows.claims.release(task)).status == "ready"
+    assert [run.outcome for run in await rows.tasks.runs(task.id)] == ["released"]
+    assert set(await claimed(rows)) == {task.id}
+    for wrong in (rows.claims.release(task), rows.claims.take(task, "owner")):
+        with pytest.raises(UserError, match="works on"):
+            await wrong
+    assert [run.id for run in await rows.tasks.runs(task.id)] == [f"{task.id}/2", f"{task.id}/1"]
+
+
+@pytest.mark.parametrize("status", [one for one in STATUSES if one not in ("ready", "running")])
+async def test_only_what_is_ready_is_claimed_by_hand(rows, status):
+    parent = await add(rows)
+    task = await add(rows, parents=[parent.id])
+    if status != "todo":
+        await rows.database_status(task, status)
+        task = await now(rows, task)
+    for wrong in (rows.claims.take(task, "owner"), rows.claims.release(task)):
+        with pytest.raises(UserError):
+            await wrong
+    assert (await now(rows, task)).status == status
+    assert await rows.tasks.runs(task.id) == []

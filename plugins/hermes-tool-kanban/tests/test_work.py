@@ -886,3 +886,49 @@ async def test_many_agents_do_many_linked_tasks_in_their_order(house, request):
     place = {task: number for number, task in enumerate(model.acted)}
     assert all(place[parent] < place[child] for parent, child in links)
     assert 20 <= most <= agents
+
+
+async def died_over(ctx, times=1):
+    """Have a task claimed by who dies over it so often, then worked on by who does not."""
+    claims, hands = store_of(ctx).claims, Dispatcher(ctx).hands()
+    await claims.claim(hands)
+    for _ in range(times):
+        await claims.leave(hands.holder)
+        hands = Dispatcher(ctx).hands()
+        await claims.tend(hands)
+    dispatcher = Dispatcher(ctx, hands.holder)
+    await dispatcher.once()
+    await dispatcher.rest()
+
+
+OFF = {"policy.mode": "off", "kanban.mode": "off"}
+BROKEN = Fail(ProviderError("It is down."))
+
+
+@pytest.mark.parametrize(
+    ("again", "deaths", "steps", "status"),
+    [
+        ("ask", 1, (Call("act"), BROKEN), "blocked"),  # it sent something, and its process died
+        ("ask", 1, (BROKEN,), "ready"),  # it did nothing yet
+        ("ask", 0, (Call("act"), BROKEN), "ready"),  # who goes on is told what became of it
+        ("once", 0, (BROKEN,), "blocked"),
+        ("always", 1, (Call("act"), BROKEN), "ready"),
+    ],
+)
+async def test_what_may_have_been_done_is_not_done_twice_without_a_person(house, again, deaths, steps, status):
+    ctx, _ = house(*steps, **OFF, **{"kanban.failures": 5})
+    task = await add(ctx, options=Options(again=again))
+    await died_over(ctx, deaths)
+    after = await now(ctx, task)
+    assert (after.status, after.failures) == (status, 1)
+    if status == "blocked":
+        assert after.kind == "again"
+        assert "say whether it begins anew" in after.error
+        assert (await store_of(ctx).moves.unblock(after)).status == "ready"
+
+
+async def test_there_is_no_other_again(house):
+    ctx, _ = house()
+    with pytest.raises(UserError, match="no again 'maybe'"):
+        await add(ctx, options=Options(again="maybe"))
+    assert Options.read("{}").again == "ask"  # of tasks that were made before

@@ -12,6 +12,7 @@ import pytest
 from hermes_core.errors import UserError
 from hermes_core.testing import Bench, Call, ScriptedProvider
 from hermes_core.types import Session, ToolCall, ToolResult
+from hermes_tool_peers.asking import ask
 from hermes_tool_peers.taking import take
 from hermes_tool_peers.tool import judge
 
@@ -65,6 +66,33 @@ def test_who_is_not_named_is_not_answered_and_what_is_wrong_is_said(home: Path) 
     said = hermes(home, "peer", "ask", "cleo", "Hello.", ok=False)
     assert "Traceback" not in said
     assert "hermes -p cleo plugins enable peers" in said
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "hint"),
+    [
+        ("boob", "Did you mean 'bob'?", "hermes profile create boob"),
+        ("default", "default is this profile itself.", "There is: bob"),
+        ("BÖB", "There is no agent named 'BÖB'.", "small letters"),
+        ("../bob", "There is no agent named '../bob'.", "small letters"),
+        ("", "There is no agent named ''.", "small letters"),
+        ("a\nb\0", r"There is no agent named 'a\nb\x00'.", "small letters"),
+        ("x" * 5000, "There is no agent named 'xxx", "small letters"),
+    ],
+)
+async def test_a_strange_name_is_said_in_one_clear_line(tmp_path: Path, name: str, text: str, hint: str) -> None:
+    (tmp_path / "profiles" / "bob").mkdir(parents=True)
+    bench = Bench(tmp_path)
+    bench.tmp_plugin("hermes_tool_peers")
+    try:
+        with pytest.raises(UserError) as told:
+            await ask(bench.context("hermes_tool_peers"), name, "Hello.", "k")
+    finally:
+        await bench.close()
+    assert text in told.value.text
+    assert hint in told.value.hint
+    assert len(told.value.text) < 200
+    assert "\n" not in told.value.text
 
 
 def test_a_tool_of_hermes_asks_nobody_by_the_command(home: Path) -> None:

@@ -12,9 +12,9 @@ from gateway_house import rows_of
 from hermes_core.errors import UserError
 from hermes_core.types import Chat, Envelope, Message, Principal, Text
 from hermes_platform_gateway.outward.outgoing import said
-from hermes_platform_gateway.people.hours import parse_hours, quiet_until
 from hermes_platform_gateway.people.invites import invite, links, redeem, word_in
 from hermes_platform_gateway.rows.values import Outgoing, QuietHours, Restriction
+from hermes_tool_kit.hours import parse_hours, quiet_until
 
 ANNA = Principal(person="anna")
 ALWAYS = [("00:00", "12:00"), ("12:00", "00:00")]  # one of both is now

@@ -69,6 +69,7 @@ class HermesApp(SafeApp[int]):
         Binding("f3", "open('models')", "Model", show=False),
         Binding("f4", "open('work')", "Work", show=False),
         Binding("f5", "open('usage')", "Usage", show=False),
+        Binding("f8", "open('screens')", "Screens", show=False),
         Binding("f9", "open('settings')", "Settings", show=False),
         Binding("ctrl+t", "new_tab", "New tab", show=False),
         Binding("alt+w", "close_tab", "Close tab", show=False, priority=True),

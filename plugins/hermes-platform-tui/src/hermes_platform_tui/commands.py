@@ -62,6 +62,7 @@ def own_commands(app: "Callable[[], HermesApp | None]") -> Sequence[SlashCommand
         command("settings", "see and change settings", _settings),
         command("setup", "set something up: a chat service, a provider", _setup, usage="[NAME]"),
         command("work", "child agents and processes beside this conversation", _work),
+        command("screens", "screens that plugins bring: a board, a calendar", _screens),
         command("tab", "open another conversation beside this one", _tab, usage="[close]", words=("close",)),
         command("mouse", "take the mouse, or leave it to the terminal", _mouse, usage="[on|off]", words=("on", "off")),
     )  # fmt: skip
@@ -153,6 +154,11 @@ async def _setup(app: "HermesApp", rest: str) -> str:
 
 async def _work(app: "HermesApp", _rest: str) -> str:
     app.call_later(partial(app.overlays.open, "work"))
+    return ""
+
+
+async def _screens(app: "HermesApp", _rest: str) -> str:
+    app.call_later(partial(app.overlays.open, "screens"))
     return ""
 
 

@@ -20,6 +20,7 @@ _SCREENS = (
     ("Usage", "what this conversation used", "usage"),
     ("Insights", "what was used over the days", "insights"),
     ("Work", "child agents and processes", "work"),
+    ("Screens", "what plugins bring: a board, a calendar", "screens"),
     ("Help", "all commands and keys", "keys"),
 )
 _ACTIONS = (

@@ -27,6 +27,7 @@ KEYS: Sequence[tuple[str, str, str]] = (
     ("F3", "another model", "Everywhere"),
     ("F4", "child agents and processes", "Everywhere"),
     ("F5", "what this conversation used", "Everywhere"),
+    ("F8", "screens of plugins: a board, a calendar", "Everywhere"),
     ("F9", "settings", "Everywhere"),
     ("Ctrl+T, Alt+W", "open a tab, close it", "Tabs"),
     ("Ctrl+PgUp, Ctrl+PgDn, Alt+Left, Alt+Right", "the tab beside this one", "Tabs"),

@@ -1,5 +1,6 @@
 """Everything that opens above a conversation, and the commands that open it."""
 
+import logging
 from collections.abc import Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -10,11 +11,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Overlays"]
 
+log = logging.getLogger(f"hermes.{__name__}")
 _ROOMY = 100  # columns from which a panel stands beside a conversation
 _SCREENS = {  # a command that is typed alone -> the screen it opens here
     "help": "keys", "sessions": "sessions", "resume": "sessions", "model": "models", "usage": "usage", "cost": "usage",
     "insights": "insights", "config": "settings", "settings": "settings", "agents": "work", "work": "work",
-    "setup": "setup", "skin": "skins", "theme": "skins", "quit": "leave", "exit": "leave",
+    "setup": "setup", "screens": "screens", "skin": "skins", "theme": "skins", "quit": "leave", "exit": "leave",
 }  # fmt: skip
 
 
@@ -26,7 +28,7 @@ class Overlays:
         self._ways: Mapping[str, Callable[..., Coroutine[Any, Any, None]]] = {
             "keys": self._keys, "sessions": self._sessions, "models": self._models, "settings": self._settings,
             "setup": self._setup, "work": self._work, "usage": self._usage, "insights": self._insights,
-            "skins": self._skins,
+            "skins": self._skins, "screens": self._screens,
         }  # fmt: skip
 
     def open(self, name: str, *given: str) -> None:
@@ -38,12 +40,39 @@ class Overlays:
         words = text.strip()
         name = _SCREENS.get(words[1:]) if words.startswith("/") else None
         if name is None:
-            return False
+            return words.startswith("/") and self._opens_plugin(words[1:].split())
         if name == "leave":
             self._app.call_later(self._app.leave)
         else:
             self._app.call_later(self.open, name)
         return True
+
+    def _opens_plugin(self, words: list[str]) -> bool:
+        """Open the screen ``/SERVICE SCREEN`` of a plugin. Others may say as much and mean a command."""
+        if len(words) != 2 or not all(word.isidentifier() for word in words):
+            return False
+        from hermes_tool_kit.screens import screens_of
+
+        try:
+            there = screens_of(self._app.ctx, words[0])
+        except Exception:  # a plugin's; the command of that name says what is wrong
+            log.exception("the screens of %s could not be found", words[0])
+            return False
+        found = next((one for one in there if one.name == words[1]), None)
+        if found is not None:
+            from hermes_platform_tui.screens.plugin import PluginScreen
+
+            self._app.call_later(self._app.push_screen, PluginScreen(found))
+        return found is not None
+
+    async def _screens(self) -> None:
+        """The screens that plugins bring."""
+        from hermes_platform_tui.screens.plugin import PluginScreen, ScreenPicker
+        from hermes_tool_kit.screens import screens
+
+        chosen = await self._app.push_screen_wait(ScreenPicker(screens(self._app.ctx)))
+        if chosen is not None:
+            await self._app.push_screen_wait(PluginScreen(chosen))
 
     async def _keys(self) -> None:
         """Every command and key."""

@@ -13,6 +13,10 @@ from hermes_core.types import JSON
 from hermes_platform_webhook.config import Config
 from hermes_platform_webhook.values import Delivery, Subscription
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from hermes_platform_webhook.rows import Rows
+
 __all__ = ["Incoming"]
 
 _LARGE = 65_536  # bytes of a body that is read in a thread, so that others are answered meanwhile
@@ -38,6 +42,7 @@ class Incoming:
         self._ctx = ctx
         self._config: Config = ctx.config or Config()
         self._secrets: dict[str, tuple[str, str]] = {}
+        self._heard: dict[str, Subscription] = {}  # as they were when they were read last
 
     async def __call__(
         self,
@@ -71,14 +76,39 @@ class Incoming:
         headers = _headers(scope["headers"])
         body = await self._body(headers, receive)
         rows: Rows = self._ctx.state.setdefault("rows", Rows(self._ctx.store))
-        subscription = await rows.subscription(name) if name.isprintable() and len(name) < 100 else None
-        if subscription is None:
-            raise _Answer(404, "No such webhook.")
-        came = await self._known(subscription, headers, body)
-        accepted = await rows.accept(came, self._config.max_waiting)
+        accepted = await self._accept(rows, name, headers, body)
         if accepted == "full":
             raise _Answer(503, "Too many wait here. Come again.", retry_after="60")
         raise _Answer(202 if accepted == "accepted" else 200, accepted)
+
+    async def _accept(self, rows: "Rows", name: str, headers: dict[str, str], body: bytes) -> str:
+        """Judge a body by its subscription, and write it down. Raises what to answer.
+
+        A subscription that is known is not read first: whether it is still the same is seen where the row is written,
+        and, before anything is refused by it, here.
+        """
+        heard = self._heard.get(name)
+        while True:
+            known, heard = heard, None
+            subscription = known or await self._subscription(rows, name)
+            try:
+                came = await self._known(subscription, headers, body)
+            except _Answer:
+                if known is None or await self._subscription(rows, name) == known:
+                    raise
+                continue
+            accepted = await rows.accept(came, subscription, self._config.max_waiting)
+            if accepted != "changed":
+                return accepted
+
+    async def _subscription(self, rows: "Rows", name: str) -> Subscription:
+        """Return a subscription as it is now. Raises the answer to one that is not there."""
+        self._heard.pop(name, None)
+        found = await rows.subscription(name) if name.isprintable() and len(name) < 100 else None
+        if found is None:
+            raise _Answer(404, "No such webhook.")
+        self._heard[name] = found
+        return found
 
     async def _body(self, headers: dict[str, str], receive: Callable[[], Awaitable[MutableMapping[str, Any]]]) -> bytes:
         most = self._config.max_bytes

@@ -1,5 +1,6 @@
 """The rows of subscriptions and deliveries. Each method is one transaction."""
 
+import asyncio
 import json
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -9,15 +10,17 @@ from attrs import asdict
 
 from hermes_core.codec import clean
 from hermes_core.database import READ, StoreBroker, TablesTransaction, made
-from hermes_core.errors import Conflict
+from hermes_core.errors import Conflict, HermesError, StoreError
 from hermes_platform_webhook.values import Delivery, State, Subscription
 from hermes_tool_kit.units import unit
 
 __all__ = ["ACCEPTED", "Accepted", "Rows"]
 
-Accepted = Literal["accepted", "known", "full"]
+Accepted = Literal["accepted", "known", "full", "changed"]
 
 ACCEPTED = "accepted"  # what is told when there is something to do
+_TOGETHER = 100  # deliveries of one commit at most
+_BROKE = "The delivery could not be written down."
 _COLUMNS = ("route", "delivery", "digest", "event", "text", "state", "note", "session", "tries", "due", "received")
 
 
@@ -39,6 +42,8 @@ class Rows:
     def __init__(self, store: StoreBroker) -> None:
         self.store = store
         self._room: dict[str, int] = {}  # how many more may wait, as far as is known: counted when that is none
+        self._coming: list[tuple[Delivery, Subscription, asyncio.Future[Accepted]]] = []  # what is to be written
+        self._writing: asyncio.Task[None] | None = None
 
     @unit(READ)
     def subscription(self, tx: TablesTransaction, name: str) -> Subscription | None:
@@ -65,26 +70,64 @@ class Rows:
         tx.execute(waiting.values(state="failed", note="The subscription was removed."))
         return bool(tx.execute(sa.delete(subscriptions).where(subscriptions.c.name == name)).changed)
 
-    async def accept(self, came: Delivery, most: int) -> Accepted:
-        """Write down that a delivery came in, which nothing has been done about yet; ``most`` may wait."""
+    async def accept(self, came: Delivery, heard: Subscription, most: int) -> Accepted:
+        """Write down that a delivery came in, which nothing has been done about yet; ``most`` may wait.
+
+        ``heard`` is the subscription as it was when the delivery was judged. Where it is another by now, nothing is
+        written. What comes while others are written is written together, in one commit after that.
+        """
         if self._room.get(came.route, 0) <= 0:
             self._room[came.route] = most - await self._waiting(came.route)
         if self._room[came.route] <= 0:
             return "full"
         self._room[came.route] -= 1
+        written: asyncio.Future[Accepted] = asyncio.get_running_loop().create_future()
+        self._coming.append((came, heard, written))
+        if self._writing is None or self._writing.done():
+            self._writing = asyncio.create_task(self._write(), name="webhook deliveries")
+        return await written
+
+    async def _write(self) -> None:
+        while self._coming:
+            coming, self._coming = self._coming[:_TOGETHER], self._coming[_TOGETHER:]
+            try:
+                found = await self._together([(came, heard) for came, heard, _ in coming])
+            except BaseException as error:
+                for _, _, written in coming:
+                    if not written.done():
+                        written.set_exception(error if isinstance(error, HermesError) else StoreError(_BROKE))
+                if not isinstance(error, HermesError):
+                    raise
+                continue
+            for (_, _, written), became in zip(coming, found, strict=True):
+                if not written.done():  # its client may have left: its row is there, whoever waits
+                    written.set_result(became)
+
+    async def _together(self, coming: Sequence[tuple[Delivery, Subscription]]) -> Sequence[Accepted]:
+        """Write several in one commit, or each alone where one of them was known."""
         try:
-            await self._accept(came)
+            return await self._accept(coming)
         except Conflict:
-            return "known"
-        return "accepted"
+            if len(coming) == 1:
+                return ["known"]
+        return [became for one in coming for became in await self._together([one])]
 
     @unit()
-    def _accept(self, tx: TablesTransaction, came: Delivery) -> None:
-        values: dict[str, Any] = {name: getattr(came, name) for name in _COLUMNS}
-        values |= {name: clean(value) for name, value in values.items() if isinstance(value, str)}
-        now = tx.clock()
-        tx.execute(_WRITE, {**values, "received": now, "due": now})
-        tx.tell(ACCEPTED)
+    def _accept(self, tx: TablesTransaction, coming: Sequence[tuple[Delivery, Subscription]]) -> Sequence[Accepted]:
+        now, there, found = tx.clock(), dict[str, Subscription | None](), list[Accepted]()
+        rows: list[dict[str, Any]] = []
+        for came, heard in coming:
+            if came.route not in there:
+                there[came.route] = next(map(_read, tx.execute(_ONE, {"wanted": came.route})), None)
+            found.append("accepted" if there[came.route] == heard else "changed")
+            if found[-1] == "accepted":
+                values: dict[str, Any] = {name: getattr(came, name) for name in _COLUMNS}
+                values |= {name: clean(value) for name, value in values.items() if isinstance(value, str)}
+                rows.append({**values, "received": now, "due": now})
+        if rows:
+            tx.execute(_WRITE, rows)
+            tx.tell(ACCEPTED)
+        return found
 
     @unit(READ)
     def _waiting(self, tx: TablesTransaction, route: str) -> int:

@@ -2,15 +2,17 @@
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import UserError
-from hermes_core.types import Message, Session
+from hermes_core.types import Job, Message, Session
 from hermes_tool_commands.words import short
 
 
 async def stop(ctx: PluginContext, session: Session, _rest: str) -> str:
-    """Stop the running turn."""
+    """Stop the running turn; between two turns, what orders them in this conversation, such as a goal."""
     here = ctx.conversation(session)
     if not await here.turn.interrupt():
-        return "Nothing runs."
+        own = [one for one in await here.jobs.list() if one.session_id == session.id and one.state == "running"]
+        stopped = [_title(one) for one in own if await here.jobs.stop(one.id)]
+        return "\n".join(f"{one} is stopped." for one in stopped) or "Nothing runs."
     return "Stopped." if here.place == "chat" else ""  # in a terminal the turn itself says so
 
 
@@ -57,5 +59,9 @@ async def jobs(ctx: PluginContext, session: Session, rest: str) -> str:
         )
     if rest:
         raise UserError("Say what to stop by its id: /jobs stop ID")
-    shown = [f"    {one.id}  {one.state}  {' '.join(one.title.split())[:80]}" for one in await here.jobs.list()]
+    shown = [f"    {one.id}  {one.state}  {_title(one)}" for one in await here.jobs.list()]
     return "\n".join(shown) or "Nothing runs beside this conversation."
+
+
+def _title(job: Job) -> str:
+    return " ".join(job.title.split())[:80]

@@ -260,6 +260,13 @@ class Jobs:
         return _runs(tx, sa.select(runs).where(whose).order_by(runs.c.due.desc()).limit(limit))
 
     @unit(READ)
+    def past(self, tx: TablesTransaction, person: str, since: float, until: float, most: int) -> Sequence[Run]:
+        """Return the last instants of somebody between two, oldest first; what a model said is left out."""
+        whose = sa.and_(runs.c.person == clean(person), runs.c.due >= since, runs.c.due < until)
+        short = [sa.literal("").label(one.name) if one.name in ("said", "answer", "shown") else one for one in runs.c]
+        return _runs(tx, sa.select(*short).where(whose).order_by(runs.c.due.desc()).limit(most))[::-1]
+
+    @unit(READ)
     def failures(self, tx: TablesTransaction, since: float, most: int) -> Sequence[Run]:
         """Return the runs that failed or were stopped since an instant, oldest first, and what was missed for good."""
         bad = sa.or_(

@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 __all__ = ["slash_command"]
 
-_VERBS = ("list", "add", "show", "run", "runs", "pause", "resume", "remove", "accept", "dismiss")
+_VERBS = (
+    "list", "add", "show", "run", "runs", "calendar", "blueprints", "use", "pause", "resume", "remove", "accept",
+    "dismiss",
+)  # fmt: skip
 
 
 def slash_command(ctx: PluginContext) -> SlashCommand:
@@ -32,6 +35,10 @@ def slash_command(ctx: PluginContext) -> SlashCommand:
         verb, space, _ = rest.lstrip().partition(" ")
         if not space:
             return [Choice(text=one) for one in _VERBS]
+        if verb in ("blueprints", "use"):
+            from hermes_tool_cron.blueprints import blueprints
+
+            return [Choice(text=f"{verb} {one.name}", summary=one.summary) for one in blueprints(ctx).values()]
         there = await Door.of(ctx, session).rows.list(session.owner.person)
         return [Choice(text=f"{verb} {one.name}") for one in there]
 
@@ -62,6 +69,12 @@ async def _do(door: "Door", rest: str) -> str:
         found = await door.rows.runs(door.owner.person, job.id if job else "")
         zones = {one.id: one.zone for one in await door.rows.list(door.owner.person)}
         return "\n".join(run_line(one, zones.get(one.job, "UTC")) for one in found) or "Nothing ran yet."
+    if verb == "blueprints":
+        return await _blueprints(door, words)
+    if verb == "use":
+        return await _used(door, words)
+    if verb == "calendar":
+        return await _calendar(door)
     if verb == "accept":
         return about(await actions.accept(door, words))
     if verb == "dismiss":
@@ -75,6 +88,45 @@ async def _do(door: "Door", rest: str) -> str:
         "rm": lambda: _removed(door, words),
     }
     return await simple.get(verb, lambda: _shown(door, rest))()
+
+
+async def _blueprints(door: "Door", name: str) -> str:
+    import asyncio
+
+    from hermes_core.errors import UnknownName
+    from hermes_tool_cron.blueprints import about, blueprints
+
+    there = await asyncio.to_thread(blueprints, door.ctx)
+    if name and name not in there:
+        raise UnknownName("blueprint", name, list(there))
+    if name:
+        return about(there[name])
+    return "\n".join(f"{one.name} · {one.summary}" for one in there.values())
+
+
+async def _used(door: "Door", words: str) -> str:
+    import shlex
+
+    from hermes_tool_cron.blueprints import make, slots_of
+    from hermes_tool_cron.words import about
+
+    try:
+        name, *slots = shlex.split(words)
+    except ValueError:
+        raise UserError("Say which, as /cron use news topic='electric bikes'.", hint="/cron blueprints") from None
+    return about(await make(door, name, slots_of(slots)))
+
+
+async def _calendar(door: "Door") -> str:
+    from hermes_tool_cron.calendar import days_of
+    from hermes_tool_cron.playing import config_of
+    from hermes_tool_cron.schedule import local_zone
+
+    there = [one for one in await door.rows.list(door.owner.person) if one.state == "active"]
+    zone = config_of(door.ctx).zone or local_zone()
+    days = [(day, rows) for day, rows in days_of(there, await door.rows.now(), 7, zone) if rows]
+    lines = ["\n".join([f"**{day}**", *(f"{at} · {name} · {what}" for at, name, what in rows)]) for day, rows in days]
+    return "\n\n".join(lines) or "Nothing is to run in the next seven days."
 
 
 async def _shown(door: "Door", words: str) -> str:

@@ -15,6 +15,7 @@ from hermes_tool_cron.rows import CHANGED, Looked
 from hermes_tool_cron.schedule import shown
 from hermes_tool_cron.telling import failure_of
 from hermes_tool_cron.values import Run
+from hermes_tool_kit.screens import Screen, Screens
 from hermes_tool_kit.telling import Announces, Happened
 
 __all__ = ["Ticker"]
@@ -25,7 +26,7 @@ _SHORTEST = 0.02
 _BACK = 60.0  # seconds by which a clock may be set back without more ado
 
 
-class Ticker(Service, Announces):
+class Ticker(Service, Announces, Screens):
     """Runs jobs while a gateway, a worker or ``hermes cron daemon`` runs: on each machine of several, which share them.
 
     It is no reason to begin a gateway where there are no chats: that is what the daemon is for. What plays does not end
@@ -127,6 +128,12 @@ class Ticker(Service, Announces):
         if not is_used(self.ctx):
             return ()
         return [failure_of(one) for one in await jobs_of(self.ctx).failures(since, most)]
+
+    def screens(self) -> Sequence[Screen]:
+        """The calendar, for a full screen."""
+        from hermes_tool_cron.week import CalendarScreen
+
+        return [CalendarScreen(self.ctx)]
 
     async def status(self) -> str:
         """Say what is next."""

@@ -2,9 +2,11 @@
 
 from typing import Literal
 
-from hermes_core.options import ge, option, settings
+from hermes_core.options import ge, matches_re, option, settings
 
 __all__ = ["Config", "MailSettings", "TargetSettings"]
+
+_CLOCK = r"(?:[01]?\d|2[0-3])(?::[0-5]\d)?"
 
 
 @settings
@@ -38,6 +40,12 @@ class TargetSettings:
     private: bool = option("Whether it may be in a private network, or on this machine.", default=False)
     mine: bool = option(
         "Whether nobody but you reads it; else each message that a model sends there needs your yes.", default=False
+    )
+    quiet: str = option(
+        "Hours in which nothing goes there, on the clock of this machine or of a time zone; it waits until they end.",
+        default="",
+        example="22:00-07:00 Europe/Berlin",
+        validator=matches_re(rf"(?:{_CLOCK}-{_CLOCK}(?: [\w+/-]+)?)?"),
     )
 
 

@@ -93,6 +93,11 @@ class Rows:
         tx.execute(sa.update(told).where(told.c.id == number).values(state="done", note="", tries=told.c.tries + 1))
 
     @unit()
+    def held(self, tx: TablesTransaction, number: int, until: float) -> None:
+        """Let one wait until quiet hours end, which is no failure."""
+        tx.execute(sa.update(told).where(told.c.id == number).values(due=until, note="held for quiet hours"))
+
+    @unit()
     def failed(self, tx: TablesTransaction, number: int, note: str, seconds: float | None) -> None:
         """Say why it could not be told, and when it is tried again; None: no more."""
         values: dict[str, Any] = {"note": clean(note)[:500], "tries": told.c.tries + 1}

@@ -23,6 +23,7 @@ from hermes_tool_events.config import Config, TargetSettings
 from hermes_tool_events.desktop import absent
 from hermes_tool_events.hearing import rows_of
 from hermes_tool_events.values import MESSAGE, Begun, Told
+from hermes_tool_kit.hours import quiet_end
 from hermes_tool_kit.telling import Happened, Outlets, announcing
 
 __all__ = ["PAUSES", "Telling", "event_of"]
@@ -205,6 +206,9 @@ class Telling(Service, Outlets):
         try:
             if target is None:
                 raise GaveUp("Nobody of this name is told any more.")
+            if target.quiet and (until := quiet_end(target.quiet, await rows_of(self.ctx).now())):
+                await rows_of(self.ctx).held(one.id, until)
+                return
             await send(self.ctx, target, self._config.mail, one)
         except HermesError as error:
             over = isinstance(error, GaveUp) or one.tries >= len(PAUSES)

@@ -57,4 +57,4 @@ async def on_session_end(ctx: PluginContext, session: Session, end: SessionEnd) 
 async def on_session_deleted(ctx: PluginContext, session: Session, erased: bool) -> None:
     """Forget the goals of a session that is gone."""
     if shared.is_used(ctx):
-        await shared.goals_of(ctx).remove_session(session.id)
+        await shared.hearing().gone(ctx, session)

@@ -1,6 +1,5 @@
 """What a person does with a goal, whichever door they come through: a conversation, a chat, the API, a terminal."""
 
-import contextlib
 import secrets
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -9,12 +8,12 @@ from typing import Any
 from attrs import asdict, evolve
 
 from hermes_core.context import PluginContext
-from hermes_core.errors import HermesError, UnknownName, UserError
+from hermes_core.errors import UnknownName, UserError
 from hermes_core.types import JSON, Session, Speaker
 from hermes_tool_goals.grammar import Wanted
-from hermes_tool_goals.looking import owner_of
+from hermes_tool_goals.looking import take_back
 from hermes_tool_goals.shared import config_of, goals_of, pursuer_of
-from hermes_tool_goals.values import LIVE, Check, Goal, round_event
+from hermes_tool_goals.values import LIVE, Check, Goal
 from hermes_tool_goals.words import continuation, first
 from hermes_tool_kit.used import mark_used
 
@@ -170,11 +169,7 @@ async def _moved(door: Door, goal: Goal, states: Sequence[str], **values: Any) -
     moved = await door.rows.change(goal.id, states, **values)
     if moved is None:
         raise UserError("It was changed a moment ago.", hint="Look at it, and say it again.")
-    event, owner = round_event(goal.id, goal.round), owner_of(goal)
-    with contextlib.suppress(HermesError):  # it runs by now, or its session is gone
-        past = await door.ctx.turns.past(event, owner=owner)
-        if past is not None and past.state == "waiting":
-            await door.ctx.turns.forget(event, owner=owner)
+    await take_back(door.ctx, goal)
     pursuer_of(door.ctx).wake(moved)
     return moved
 

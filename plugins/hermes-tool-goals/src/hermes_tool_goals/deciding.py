@@ -73,7 +73,7 @@ def decide(
         return _failed(goal, done, error, now)
     goal = evolve(goal, failures=0)
     if failing:
-        why = "; ".join(f"{_name(one)}: {one.status}" for one in failing)
+        why = "; ".join(f"{_name(one)} → {one.status}" for one in failing)
         return _goes_on(goal, evolve(done, verdict="not_done", why=why, left=_left(failing)), before, now, most)
     if not goal.asks:
         if not goal.ends:  # a loop without a condition

@@ -4,10 +4,11 @@ from attrs import evolve
 
 from hermes_core.context import PluginContext
 from hermes_core.types import Message, Request, Session, Text, TurnEnd
+from hermes_tool_goals.clearing import clear
 from hermes_tool_goals.shared import goals_of, known_of, pursuer_of
 from hermes_tool_goals.values import QUOTED, round_event, tag
 
-__all__ = ["closed", "reminded", "tell", "turned"]
+__all__ = ["closed", "gone", "reminded", "tell", "turned"]
 
 
 def tell(ctx: PluginContext, session: Session, message: Message) -> None:
@@ -49,6 +50,12 @@ def reminded(ctx: PluginContext, session: Session, request: Request) -> Request 
 
     said = Message(role="user", parts=(Text(text=reminder(goal), quotes=QUOTED),))
     return evolve(request, messages=(*request.messages, said))
+
+
+async def gone(ctx: PluginContext, session: Session) -> None:
+    """Forget the goals of a session that was deleted, and what their checks left."""
+    await clear(ctx, session=session.id)
+    await goals_of(ctx).remove_session(session.id)
 
 
 async def closed(ctx: PluginContext, session: Session) -> None:

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from hermes_core.context import PluginContext
 from hermes_core.kinds import Jobs
 from hermes_core.types import Job, Session
-from hermes_tool_goals.shared import goals_of, is_used
+from hermes_tool_goals.looking import take_back
+from hermes_tool_goals.shared import goals_of, is_used, pursuer_of
 from hermes_tool_goals.words import about
 
 __all__ = ["Pursued"]
@@ -25,12 +26,18 @@ class Pursued(Jobs):
         what = "Loop" if goal.is_loop else "Goal"
         title = f"{what}, {goal.used_turns} of {goal.turns} turns: {' '.join(goal.text.split())[:200]}"
         state = "running" if goal.state == "active" else "idle"
-        return [Job(id=goal.id, kind="other", title=title, since=goal.created, state=state, last=goal.why[:300])]
+        own = session.id  # it goes on in the conversation itself, which /stop then stops between turns, too
+        return [Job(id=goal.id, kind="other", title=title, since=goal.created, state=state, last=goal.why[:300],
+                    session_id=own)]  # fmt: skip
 
     async def stop(self, session: Session, job: str) -> bool:
-        """Pause it."""
-        why = "a person stopped it"
-        return await goals_of(self._ctx).change(job, ("active",), state="paused", why=why) is not None
+        """Pause it; a turn of it that waits does not begin."""
+        goal = await goals_of(self._ctx).change(job, ("active",), state="paused", why="a person stopped it")
+        if goal is None:
+            return False
+        await take_back(self._ctx, goal)
+        pursuer_of(self._ctx).wake(goal)
+        return True
 
     async def output(self, session: Session, job: str) -> str:
         """How it stands, with what its last rounds came to."""

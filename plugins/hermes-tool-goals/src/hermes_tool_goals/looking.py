@@ -12,9 +12,9 @@ from hermes_core.errors import HermesError, StoreError, UserError
 from hermes_core.types import Effect, PastTurn, Principal, TurnBounds, TurnOrder
 from hermes_tool_goals.playing import CHECK, command_of, order_of, status_of, unfenced
 from hermes_tool_goals.shared import config_of
-from hermes_tool_goals.values import Check, Evidence, Goal, check_event, digest
+from hermes_tool_goals.values import Check, Evidence, Goal, check_event, digest, round_event
 
-__all__ = ["acts_of", "files_of", "found", "is_outside", "owner_of"]
+__all__ = ["acts_of", "files_of", "found", "is_outside", "owner_of", "take_back"]
 
 _LOOK, _GRACE = 0.5, 60.0  # seconds between looks at a turn that somebody else plays; for one that does not begin
 _CLOSED = ("done", "failed", "interrupted")
@@ -26,6 +26,15 @@ _SKIPPED = frozenset({".git", ".hg", ".venv", "node_modules", "__pycache__", ".m
 def owner_of(goal: Goal) -> Principal:
     """Return whose goal it is."""
     return Principal(profile=goal.profile, person=goal.person)
+
+
+async def take_back(ctx: PluginContext, goal: Goal) -> None:
+    """Take a turn of a goal back that waits and was not begun: it is ordered again where the goal goes on."""
+    event, owner = round_event(goal.id, goal.round), owner_of(goal)
+    with contextlib.suppress(HermesError):  # it runs by now, or its session is gone
+        past = await ctx.turns.past(event, owner=owner)
+        if past is not None and past.state == "waiting":
+            await ctx.turns.forget(event, owner=owner)
 
 
 async def found(ctx: PluginContext, goal: Goal, number: int, check: Check) -> Evidence:

@@ -18,9 +18,10 @@ from attrs import evolve
 from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError, StoreError
 from hermes_core.types import Effect, Message, PastTurn, Session, Speaker, Text, TurnBounds, TurnOrder
+from hermes_tool_goals.clearing import clear
 from hermes_tool_goals.deciding import decide, proof_of
 from hermes_tool_goals.judge import TASK, Opinion, opinion_of, request_for
-from hermes_tool_goals.looking import acts_of, files_of, found, is_outside, owner_of
+from hermes_tool_goals.looking import acts_of, files_of, found, is_outside, owner_of, take_back
 from hermes_tool_goals.playing import REPORT, report_of
 from hermes_tool_goals.shared import config_of, goals_of, known_of
 from hermes_tool_goals.values import QUOTED, Goal, Round, round_event
@@ -107,7 +108,8 @@ class Pursuer:
             if goal.owed:
                 await self._tell(goal)
                 continue
-            if goal.state != "active":
+            if goal.state != "active":  # it may have been ordered while somebody let it rest
+                await take_back(self._ctx, goal)
                 return None
             try:
                 wait = await self._advance(goal)
@@ -252,6 +254,7 @@ class Pursuer:
         outside = any(one.outside for one in done.evidence) or await is_outside(self._ctx, owner_of(goal), goal.session)
         said = self._ctx.masks.text(continuation(after, closed))
         await rows.judged(goal, after, closed, said, outside)
+        await clear(self._ctx, goal.id)
 
     async def _opinion(self, goal: Goal, past: PastTurn, acts: Any, done: Round) -> tuple[Opinion | None, float]:
         """Ask the judge; what it said, if it can be used, and what that cost."""

@@ -133,6 +133,31 @@ class Goals:
         wanted = sa.and_(rounds.c.id == f"{goal.id}/{goal.round}", rounds.c.ended == 0)
         tx.execute(sa.update(rounds).where(wanted).values(said=clean(said)[:_TEXT]))
 
+    @unit(READ)
+    def looked(self, tx: TablesTransaction, goal: str = "", session: str = "") -> Sequence[tuple[str, str, Principal]]:
+        """Return the sessions in which checks ran that nobody needs any more, each with its evidence and whose it is.
+
+        Of one goal, of all goals of a session, also those of a round that is not closed, or of everybody.
+        """
+        wanted = sa.select(evidence.c.id, evidence.c.session, goals.c.profile, goals.c.person).where(
+            evidence.c.goal == goals.c.id, evidence.c.session != ""
+        )
+        if session:
+            wanted = wanted.where(goals.c.session == clean(session))
+        else:
+            closed = sa.select(rounds.c.id).where(
+                rounds.c.goal == evidence.c.goal, rounds.c.number == evidence.c.round, rounds.c.ended > 0
+            )
+            wanted = wanted.where(closed.exists())
+        wanted = wanted.where(goals.c.id == goal) if goal else wanted
+        found = tx.execute(wanted.limit(1000))
+        return [(r["id"], r["session"], Principal(profile=r["profile"], person=r["person"])) for r in found]
+
+    @unit()
+    def cleared(self, tx: TablesTransaction, one: str) -> None:
+        """Write down that the session of a check is gone; what it found stays."""
+        tx.execute(sa.update(evidence).where(evidence.c.id == one).values(session=""))
+
     @unit()
     def remove_session(self, tx: TablesTransaction, session: str) -> None:
         """Take the goals of a session away, with all that was found."""

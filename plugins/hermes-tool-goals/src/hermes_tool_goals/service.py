@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError
 from hermes_core.kinds import Service
+from hermes_tool_goals.clearing import clear
 from hermes_tool_goals.shared import goals_of, is_used, pursuer_of
 from hermes_tool_goals.words import happening, line
 from hermes_tool_kit.telling import Announces, Happened
@@ -27,6 +28,7 @@ class Keeper(Service, Announces):
     async def run(self) -> None:
         """Look until cancelled."""
         try:
+            await clear(self.ctx)  # what a death left
             while True:
                 for goal in await goals_of(self.ctx).open():  # also those that were set on another machine
                     pursuer_of(self.ctx).wake(goal)

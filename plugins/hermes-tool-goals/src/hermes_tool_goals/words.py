@@ -29,7 +29,7 @@ def continuation(goal: Goal, done: Round | None) -> str:
     if goal.is_loop:
         return f"{goal.text}\n\n{tag(goal)} ({_loop(goal)})"
     failing = [one for one in (done.evidence if done else ()) if not one.passed]
-    found = "".join(f"\nIt is not done. `{one.what}`: {one.status}\n{_last(one.output)}".rstrip() for one in failing)
+    found = "".join(f"\nIt is not done. `{one.what}` → {one.status}\n{_last(one.output)}".rstrip() for one in failing)
     if done and done.why and not failing:
         found = f"\nIt is not done: {done.why}" + (f"\nLeft: {done.left}" if done.left else "")
     return (
@@ -74,7 +74,7 @@ def evidence_lines(found: Sequence[Evidence]) -> list[str]:
     for one in found:
         when = time.strftime("%H:%M:%S", time.localtime(one.at))
         mark = "ok" if one.passed else "not yet"
-        lines.append(f"- {_NAMES[one.kind]} `{' '.join(one.what.split())}`: {one.status} ({mark}, {when})")
+        lines.append(f"- {_NAMES[one.kind]} `{' '.join(one.what.split())}` → {one.status} ({mark}, {when})")
         lines += [f"    {line}" for line in one.output.rstrip().splitlines()[-_SHOWN:]]
     return lines
 

@@ -11,7 +11,7 @@ from hermes_core.context import PluginContext
 from hermes_core.errors import UserError
 from hermes_core.types import Principal, Session
 from hermes_tool_kanban.playing import config_of, store_of
-from hermes_tool_kanban.values import PERSON, Attachment, Board, Comment, Options, Task
+from hermes_tool_kanban.values import AGAIN, PERSON, Attachment, Board, Comment, Options, Task
 from hermes_tool_kanban.workspaces import here, leave
 from hermes_tool_kit.used import mark_used
 
@@ -102,6 +102,8 @@ async def create(
     given = options or Options()
     if door.is_owner and where.folder and given.workspace != "scratch" and not given.folder:
         given = evolve(given, folder=where.folder)
+    if door.session and not (like or door.written):
+        await _check_made(door, door.session.id)
     if like:
         await _check_fan(door, like)
         given = evolve(given, deliver=("local",))
@@ -126,6 +128,14 @@ async def _check_fan(door: Door, task: Task) -> None:
         raise UserError(f"{task.id} is {task.options.level} levels deep: do it, or block it (kanban.levels).")
     if await door.rows.tasks.made_for(task.id) >= config.children:
         raise UserError(f"{config.children} tasks were made for {task.id}: more there may not be (kanban.children).")
+
+
+async def _check_made(door: Door, session: str) -> None:
+    """Refuse a model more tasks than it may make in a conversation: each is worked on, and costs. Raises UserError."""
+    most = config_of(door.ctx).made
+    if await door.rows.tasks.made_for(session) >= most:
+        raise UserError(f"{most} tasks were made in this conversation, and more a model makes not (kanban.made).",
+                        hint="A person makes more: /kanban add TITLE | BODY")  # fmt: skip
 
 
 def _check(door: Door, task: Task) -> None:
@@ -163,6 +173,8 @@ async def sound(door: Door, options: Options, assignee: str) -> Options:
         options = evolve(options, folder=_folder(options.folder), place=here())
     if options.effort not in _EFFORTS:
         raise UserError(f"There is no effort {options.effort!r}.", hint=f"Say one of {', '.join(_EFFORTS[1:])}.")
+    if options.again not in AGAIN:
+        raise UserError(f"There is no again {options.again!r}.", hint=f"Say one of {', '.join(AGAIN)}.")
     for name, most in _AMOUNTS.items():
         if not 0 <= getattr(options, name) <= most:
             raise UserError(f"{name} is {getattr(options, name)}, and must be between 0 and {most:,}.")

@@ -13,7 +13,7 @@ from hermes_core.errors import UserError
 from hermes_core.values import frozen
 from hermes_tool_kanban import moving
 from hermes_tool_kanban.schema import dispatchers, notices, runs, tasks
-from hermes_tool_kanban.values import ALIVE, PERSON, Run, Task
+from hermes_tool_kanban.values import ALIVE, HAND, PERSON, Run, Task
 from hermes_tool_kit.units import unit
 
 __all__ = ["Claims", "Dispatching", "Ending", "Hands", "Notice"]
@@ -41,7 +41,10 @@ class Hands:
 
 @frozen(kw_only=True)
 class Ending:
-    """How a claim ended. ``limit`` is how many failures in a row are borne, ``again`` how many rejections or blocks."""
+    """How a claim ended. ``limit`` is how many failures in a row are borne, ``again`` how many rejections or blocks.
+
+    ``asks``: it may have done something that another attempt would do once more, so a person says whether there is one.
+    """
 
     outcome: str
     summary: str = ""
@@ -52,6 +55,7 @@ class Ending:
     worker: str = ""  # who it is handed to
     limit: int = 2
     again: int = 2
+    asks: bool = False
 
 
 @frozen(kw_only=True)
@@ -94,7 +98,8 @@ class Claims:
         mine = sa.and_(runs.c.holder == hands.holder, runs.c.state.in_(ALIVE))
         tx.execute(sa.update(runs).where(mine).values(heard=now, **mark))
         _look(tx, hands, now, mark)
-        for row in tx.execute(sa.select(runs).where(runs.c.state.in_(ALIVE), runs.c.holder != hands.holder)):
+        others = runs.c.holder.not_in((hands.holder, HAND))
+        for row in tx.execute(sa.select(runs).where(runs.c.state.in_(ALIVE), others)):
             if tx.lives(row):
                 continue
             here = row["state"] == "closing" or _reaches(row["worker"], hands, _placed(tx, row["task"]))
@@ -136,14 +141,41 @@ class Claims:
                 id=f"{task.id}/{task.claims + 1}", task=task.id, board=task.board, person=task.person, role=role,
                 worker=worker, profile=hands.profile, holder=hands.holder, created=now, heard=now, **mark,
             )  # fmt: skip
-            values = {name: getattr(run, name) for name in runs.c.keys()}  # noqa: SIM118 - columns
-            tx.execute(sa.insert(runs).values(**{**values, "outside": 0}))
             _taken(tx, task, run)
             at_work[worker] = at_work.get(worker, 0) + 1
             claimed.append(run)
             if len(claimed) >= room:
                 break
         return claimed
+
+    @unit()
+    def take(self, tx: TablesTransaction, task: Task, worker: str) -> Task:
+        """Claim a task by hand, for a person who works on it: nobody else does until they complete or release it.
+
+        Raises UserError where somebody has it, or it cannot be worked on now.
+        """
+        tx.alone("tasks")
+        now = moving.task_of(tx, task.id)
+        if now.run:
+            raise UserError(f"{now.assignee or 'Somebody'} works on {now.id}.", hint="Reclaim it first.")
+        if now.status == "todo":
+            raise UserError(f"{now.id} waits for {', '.join(moving.open_parents(tx, now.id))}.")
+        if now.status != "ready":
+            raise UserError(f"The task {now.id} is {now.status}: only what is ready can be claimed.")
+        run = Run(id=f"{now.id}/{now.claims + 1}", task=now.id, board=now.board, person=now.person, worker=worker,
+                  holder=HAND, created=tx.clock(), heard=tx.clock())  # fmt: skip
+        return _taken(tx, now, run)
+
+    @unit()
+    def release(self, tx: TablesTransaction, task: Task) -> Task:
+        """Give a task back that was claimed by hand. Raises UserError where it was not."""
+        tx.alone("tasks")
+        now = moving.task_of(tx, task.id)
+        mine = sa.and_(runs.c.id == now.run, runs.c.holder == HAND)
+        if not now.run or not tx.execute(sa.select(runs.c.id).where(mine)):
+            who = f"{now.assignee or 'a worker'} works on it" if now.run else f"it is {now.status}"
+            raise UserError(f"You have not claimed {now.id}: {who}.", hint="Reclaim takes it from a worker.")
+        return moving.release(tx, moving.close_run(tx, now, "released"), "released", due=0.0)
 
     @unit(READ)
     def get(self, tx: TablesTransaction, run: str) -> Run | None:
@@ -273,6 +305,8 @@ def _pages(tx: TablesTransaction, where: sa.ColumnElement[bool]) -> Iterator[Tas
 
 
 def _taken(tx: TablesTransaction, task: Task, run: Run) -> Task:
+    own = {name: getattr(run, name) for name in runs.c.keys()}  # noqa: SIM118 - columns
+    tx.execute(sa.insert(runs).values(**{**own, "outside": 0}))
     values: dict[str, Any] = {"run": run.id, "claims": task.claims + 1}
     if run.role == "work":
         return moving.move(tx, task, "running", "claimed", run.worker, **values)
@@ -322,6 +356,9 @@ def _led(tx: TablesTransaction, task: Task, run: Run, ending: Ending) -> Task:
     if outcome == "stopped":
         return moving.move(tx, task, "blocked", "blocked", ending.error, error=ending.error, kind="person")
     failures = task.failures + 1
+    if ending.asks:
+        why = f"{ending.error}; what it did before may be done twice: say whether it begins anew"
+        return moving.move(tx, task, "blocked", "blocked", why, error=why, kind="again", failures=failures)
     if failures >= ending.limit:
         why = f"{failures} attempts in a row failed, last: {ending.error}"
         return moving.move(tx, task, "blocked", "gave_up", why, error=why, kind="failures", failures=failures)

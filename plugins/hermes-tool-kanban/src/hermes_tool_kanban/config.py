@@ -42,6 +42,7 @@ class Config:
     mode: Literal["ask", "smart", "off"] = option("The widest mode that work on tasks has.", default="ask")
     levels: int = option("Levels of tasks that workers make while they work on one.", default=2, validator=ge(0))
     children: int = option("Tasks that are made while one is worked on.", default=20, validator=ge(0))
+    made: int = option("Tasks that a model makes in one conversation.", default=50, validator=ge(0))
     deliver: str = option("Where the end of tasks from a terminal is told, as `telegram`; local: nowhere.",
                           default="local")  # fmt: skip
     auto_decompose: bool = option("Split up what is in triage without a person's yes.", default=False)

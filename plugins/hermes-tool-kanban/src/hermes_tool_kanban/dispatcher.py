@@ -16,6 +16,7 @@ from hermes_tool_kanban.playing import TAKEN_AWAY, Player, config_of, is_used, s
 from hermes_tool_kanban.values import Run
 from hermes_tool_kanban.words import happening, notice_of
 from hermes_tool_kanban.workspaces import here
+from hermes_tool_kit.screens import Screen, Screens
 from hermes_tool_kit.telling import Announces, Happened
 
 __all__ = ["Dispatcher"]
@@ -25,7 +26,7 @@ _PEEK = 1.0  # seconds between two glances at whether another process changed so
 _UNUSED = 5.0  # the same where there never was a board
 
 
-class Dispatcher(Service, Announces):
+class Dispatcher(Service, Announces, Screens):
     """Works on tasks while a gateway, a worker or ``hermes kanban daemon`` runs: on each machine of several.
 
     It is no reason to begin a gateway where there are no chats. What plays does not end when this is stopped: a host
@@ -205,6 +206,12 @@ class Dispatcher(Service, Announces):
         if not is_used(self.ctx):
             return ()
         return [happening(one) for one in await store_of(self.ctx).tasks.told(since, most)]
+
+    def screens(self) -> Sequence[Screen]:
+        """The board, for a full screen."""
+        from hermes_tool_kanban.board import BoardScreen
+
+        return [BoardScreen(self.ctx)]
 
     async def status(self) -> str:
         """Say what is under way."""

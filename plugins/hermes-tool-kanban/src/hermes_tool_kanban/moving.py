@@ -10,7 +10,7 @@ from hermes_core.codec import clean
 from hermes_core.database import TablesTransaction
 from hermes_core.errors import UnknownName, UserError
 from hermes_tool_kanban.schema import events, links, notices, runs, tasks
-from hermes_tool_kanban.values import PERSON, Task, check_move
+from hermes_tool_kanban.values import HAND, PERSON, Task, check_move
 
 __all__ = [
     "CHANGED", "LONGEST", "TOLD", "ancestors", "change", "close_run", "free_children", "happen", "move", "open_parents",
@@ -116,10 +116,13 @@ def strand_children(tx: TablesTransaction, task: Task) -> None:
 
 
 def close_run(tx: TablesTransaction, task: Task, outcome: str, why: str = "") -> Task:
-    """Take a task from whoever has it; their turn is stopped by the one who plays it."""
+    """Take a task from whoever has it; their turn is stopped by the one who plays it. A person's claim has no turn."""
     if task.run:
         same = sa.and_(runs.c.id == task.run, runs.c.state == "open")
-        tx.execute(sa.update(runs).where(same).values(state="closing", outcome=outcome, error=clean(why)[:2000]))
+        values: dict[str, Any] = {"state": "closing", "outcome": outcome, "error": clean(why)[:2000]}
+        if tx.execute(sa.select(runs.c.id).where(same, runs.c.holder == HAND)):
+            values |= {"state": "over", "ended": tx.clock(), "outcome": HAND if outcome == "withdrawn" else outcome}
+        tx.execute(sa.update(runs).where(same).values(**values))
         task = change(tx, task, run="")
     return task
 

@@ -18,6 +18,7 @@ from hermes_tool_kanban.config import Config
 from hermes_tool_kanban.moves import Moves
 from hermes_tool_kanban.orders import OWN_FOLDER, event_of, order_of
 from hermes_tool_kanban.tasks import Boards, Tasks
+from hermes_tool_kanban.twice import BROKEN, asks
 from hermes_tool_kanban.values import Run, Task
 from hermes_tool_kanban.workspaces import leave, prepare
 from hermes_tool_kit import used
@@ -138,6 +139,7 @@ class Player:
         ending = Ending(
             outcome=outcome, error=self._ctx.masks.text(why), summary=self._ctx.masks.text(summary), outside=outside,
             limit=task.options.retries or config.failures, again=config.rejections, kind="capability",
+            asks=outcome in BROKEN and await asks(self._ctx, task, run, outcome),
         )  # fmt: skip
         if outcome == "blocked":
             ending = Ending(outcome=outcome, summary=self._ctx.masks.text(why), kind="capability")

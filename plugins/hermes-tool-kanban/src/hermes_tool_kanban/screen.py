@@ -1,9 +1,10 @@
 """A board that a person looks at and works with by keys, in a terminal: what is chosen, and what a key does to it."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hermes_core.errors import HermesError
+from hermes_tool_kanban.keys import ASKS, SURE, VERBS, press
 from hermes_tool_kanban.picture import columns_of
 from hermes_tool_kanban.values import Task
 
@@ -12,16 +13,11 @@ if TYPE_CHECKING:
 
 __all__ = ["HELP", "Screen", "keys_of"]
 
-HELP = (
-    "arrows choose · Enter shows · p promote · b block · u unblock · a approve · r reject · c complete · t take back · "
-    "o reopen · x archive · q quit"
-)
+HELP = f"arrows choose · Enter shows · {' · '.join(f'{key} {does}' for key, does in VERBS.items())} · q quit"
 _ARROWS = {"A": "up", "B": "down", "C": "right", "D": "left"}
 _MOVES = {"k": "up", "j": "down", "l": "right", "h": "left", "up": "up", "down": "down", "right": "right",
           "left": "left"}  # fmt: skip
-_ASKS = {"b": "Why is it blocked?", "u": "Your answer?", "r": "What is wrong?", "x": "Archive it? y"}
-_VERBS = {"p": "promote", "b": "block", "u": "unblock", "a": "approve", "r": "reject", "c": "complete", "t": "reclaim",
-          "o": "reopen", "x": "archive"}  # fmt: skip
+_ASKS = {**ASKS, **{key: f"{question} y" for key, question in SURE.items()}}
 
 
 def keys_of(data: str) -> list[str]:
@@ -73,7 +69,7 @@ class Screen:
             self._choose(_MOVES[key])
         elif key in _ASKS and self.chosen:
             self.asks, self.typed = key, ""
-        elif key in _VERBS and self.chosen:
+        elif key in VERBS and self.chosen:
             await self._send(key, "")
         return None
 
@@ -104,27 +100,7 @@ class Screen:
         self.chosen = columns[x][y].id
 
     async def _send(self, key: str, text: str) -> None:
-        from hermes_tool_kanban import actions
-
-        door, moves = self._door, self._door.rows.moves
         try:
-            task = await door.task(self.chosen)
-            if key in ("u", "r") and text:
-                await actions.comment(door, task, text)
-            ways: dict[str, Callable[[], Awaitable[Task]]] = {
-                "p": lambda: moves.promote(task),
-                "b": lambda: moves.block(task, text or "a person said so"),
-                "u": lambda: moves.unblock(task),
-                "a": lambda: moves.approve(task),
-                "r": lambda: moves.reject(task, text or "no"),
-                "c": lambda: moves.complete(task),
-                "t": lambda: moves.reclaim(task),
-                "o": lambda: moves.reopen(task),
-            }
-            if key == "x":
-                _, stays = await actions.archive(door, task)
-                self.said = stays or f"{task.id} is archived."
-                return
-            self.said = f"{task.id} is {(await ways[key]()).status} now."
+            self.said = await press(self._door, key, self.chosen, text)
         except HermesError as error:
             self.said = error.text

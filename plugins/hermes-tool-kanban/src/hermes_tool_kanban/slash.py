@@ -13,8 +13,10 @@ if TYPE_CHECKING:
 
 __all__ = ["slash_command"]
 
-_VERBS = ("list", "add", "show", "comment", "block", "unblock", "approve", "reject", "assign", "promote", "done",
-          "archive", "reopen", "boards", "switch")  # fmt: skip
+_VERBS = ("list", "board", "add", "show", "comment", "block", "unblock", "approve", "reject", "assign", "promote",
+          "claim", "release",
+          "done", "archive", "reopen", "boards", "switch")  # fmt: skip
+_FEW = 10  # tasks of a column that a chat is shown
 
 
 def slash_command(ctx: PluginContext) -> SlashCommand:
@@ -33,7 +35,7 @@ def slash_command(ctx: PluginContext) -> SlashCommand:
         verb, space, _ = rest.lstrip().partition(" ")
         if not space:
             return [Choice(text=one) for one in _VERBS]
-        if verb in ("list", "add", "boards", "switch"):
+        if verb in ("list", "board", "add", "boards", "switch"):
             return []
         door = Door.of(ctx, session)
         there = await door.rows.tasks.list((await door.board()).id)
@@ -56,6 +58,8 @@ async def _do(door: "Door", rest: str) -> str:
     if verb in ("", "list"):
         there = [one for one in await door.rows.tasks.list((await door.board(said)).id) if one.status != "done"]
         return "\n".join(map(line, there)) or "There is nothing to do. /kanban add TITLE | WHAT IS TO BE DONE"
+    if verb == "board":
+        return await _columns(door, said)
     if verb in ("add", "create"):
         title, _, body = said.partition("|")
         task, _ = await actions.create(door, title, body=body)
@@ -72,6 +76,8 @@ async def _do(door: "Door", rest: str) -> str:
         "reject": lambda task, why: _reject(door, task, why),
         "assign": door.rows.moves.assign,
         "promote": lambda task, _: door.rows.moves.promote(task),
+        "claim": lambda task, _: door.rows.claims.take(task, door.owner.person),
+        "release": lambda task, _: door.rows.claims.release(task),
         "done": door.rows.moves.complete,
         "complete": door.rows.moves.complete,
         "reopen": lambda task, _: door.rows.moves.reopen(task),
@@ -85,6 +91,22 @@ async def _do(door: "Door", rest: str) -> str:
         gone, stays = await actions.archive(door, await door.task(name))
         return f"{line(gone)}\n{stays}".strip()
     return await _shown(door, name if verb == "show" else verb)
+
+
+async def _columns(door: "Door", board: str) -> str:
+    """Return a board as a chat can show it: each column with its first tasks."""
+    from hermes_tool_kanban.picture import columns_of
+    from hermes_tool_kanban.words import flat
+
+    columns = columns_of(await door.rows.tasks.list((await door.board(board)).id))
+    parts = []
+    for status, tasks in columns.items():
+        lines = [
+            f"{one.id} {flat(one.title, 80)}{f' · {one.assignee}' if one.assignee else ''}" for one in tasks[:_FEW]
+        ]
+        more = [f"… {len(tasks) - _FEW} more"] if len(tasks) > _FEW else []
+        parts.append("\n".join([f"**{status} {len(tasks)}**", *lines, *more]))
+    return "\n\n".join(parts)
 
 
 async def _boards(door: "Door") -> "Sequence[Board]":

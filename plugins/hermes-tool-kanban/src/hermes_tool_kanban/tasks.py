@@ -148,6 +148,13 @@ class Tasks:
         return moving.tasks_where(tx, *where)
 
     @unit(READ)
+    def state(self, tx: TablesTransaction, board: str) -> tuple[int, int]:
+        """Return what is another as soon as any task of a board is: how many there are, and how often they changed."""
+        whole = sa.select(sa.func.count().label("many"), sa.func.sum(tasks.c.number).label("changes"))
+        row = tx.execute(whole.where(tasks.c.board == board))[0]
+        return int(row["many"]), int(row["changes"] or 0)
+
+    @unit(READ)
     def made_for(self, tx: TablesTransaction, task: str) -> int:
         """Return how many tasks were made by who worked on one."""
         mine = tasks.c.maker.endswith(f" of {task}", autoescape=True)

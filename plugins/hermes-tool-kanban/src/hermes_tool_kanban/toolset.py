@@ -158,7 +158,7 @@ class _Desk:
         """Return the door of this session, and a task: the one named, on the own board, else its own."""
         found = await self.rows.claims.of_session(context.session.id)
         try:
-            door = Door.of(self._ctx, context.session, author=_author(found))
+            door = Door.of(self._ctx, context.session, author=_author(found, context.session.id))
             await door.admit()
             if task:
                 wanted = await door.task(task)
@@ -204,7 +204,7 @@ class _Desk:
                 made = await self.rows.tasks.get(one, task.person)
             except UserError:
                 raise ToolError(f"You name {one} as made for it, and there is no such task.") from None
-            if made.maker != _author((run, task)):
+            if made.maker != _author((run, task), context.session.id):
                 raise ToolError(f"You name {one} as made for it, and {made.maker} made it.")
         return await self._end(context, run, "completed", wanted.summary, meta=wanted.metadata)
 
@@ -248,7 +248,7 @@ class _Desk:
         found = await self.planner(context)
         options = Options(reviewer=wanted.reviewer, skills=tuple(wanted.skills), seconds=wanted.seconds)
         try:
-            door = Door.of(self._ctx, context.session, author=_author(found))
+            door = Door.of(self._ctx, context.session, author=_author(found, context.session.id))
             board = found[1].board if found else wanted.board
             if wanted.reviewer not in ("", PERSON, *actions.workers(self._ctx)):
                 raise UserError(f"Nobody is called {wanted.reviewer}.")
@@ -269,7 +269,7 @@ class _Desk:
         found = await self.planner(context)
         _, child = await self.at(context, wanted.child)
         door, parent = await self.at(context, wanted.parent)
-        if found and child.id != found[1].id and child.maker != _author(found):
+        if found and child.id != found[1].id and child.maker != _author(found, context.session.id):
             raise ToolError(f"{child.id} is neither yours nor made by you.")
         try:
             linked = await self.rows.tasks.link(parent.id, child.id, door.owner.person)
@@ -281,7 +281,7 @@ class _Desk:
         if await self.planner(context):
             raise ToolError("Who works on a task lets no other go on.")
         door, task = await self.at(context, wanted.task)
-        if task.kind in ("person", "review", "failures"):
+        if task.kind in ("person", "review", "failures", "again"):
             raise ToolError(f"{task.id} waits for a person's word: {task.error}")
         if not wanted.text.strip():
             raise ToolError("Say the answer to what it waits for.", hint=task.error)
@@ -320,5 +320,5 @@ class _Desk:
         return f"{file.name} lies at {await context.spill(file.name, data)}"
 
 
-def _author(found: tuple[Run, Task] | None) -> str:
-    return f"{found[0].worker or 'worker'} of {found[1].id}" if found else "the agent"
+def _author(found: tuple[Run, Task] | None, session: str) -> str:
+    return f"{found[0].worker or 'worker'} of {found[1].id}" if found else f"the agent of {session}"

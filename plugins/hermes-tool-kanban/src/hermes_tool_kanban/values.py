@@ -10,14 +10,16 @@ from hermes_core.errors import UserError
 from hermes_core.values import frozen
 
 __all__ = [
-    "ALIVE", "BLOCKS", "MOVES", "PERSON", "STATUSES", "Attachment", "Board", "Comment", "Happening", "Options", "Run",
-    "Task", "check_move",
+    "AGAIN", "ALIVE", "BLOCKS", "HAND", "MOVES", "PERSON", "STATUSES", "Attachment", "Board", "Comment", "Happening",
+    "Options", "Run", "Task", "check_move",
 ]  # fmt: skip
 
 STATUSES = ("triage", "todo", "scheduled", "ready", "running", "blocked", "review", "done", "archived")
 BLOCKS = ("dependency", "needs_input", "capability", "transient")
+AGAIN = ("ask", "once", "always")
 ALIVE = ("open", "closing")  # of runs: it works, or has said how it ended and its turn is not over
 PERSON = "person"  # who reviews where it is no agent
+HAND = "by hand"  # who holds the claim of a person: no process, so it never dies
 
 # Where a task may go from each status. Everything else is refused, whoever asks for it.
 MOVES: Mapping[str, frozenset[str]] = {
@@ -67,7 +69,9 @@ class Options:
     of its own of the repository there. ``seconds`` and ``calls`` bound one attempt, 0 as the settings have it.
     ``retries`` is how many attempts may fail in a row before a person is told. ``reviewer`` says yes to it before it is
     done: a worker, or ``person``. ``level`` is how many tasks stand above it, each made while the one above was done.
-    ``grants`` are rules as in ``policy.allow``; only whose Hermes it is gives any.
+    ``grants`` are rules as in ``policy.allow``; only whose Hermes it is gives any. ``again`` says whether an attempt
+    that broke off is followed by another: ``ask`` has a person say so where its process died and it had done something,
+    ``once`` wherever it broke off, ``always`` never.
     """
 
     workspace: str = "scratch"
@@ -83,6 +87,7 @@ class Options:
     grants: Sequence[str] = ()
     deliver: Sequence[str] = ()
     level: int = 0
+    again: str = "ask"
 
     @classmethod
     def read(cls, text: str) -> "Options":

@@ -86,6 +86,7 @@ def about(
         ("model", " ".join(filter(None, (options.model, options.effort)))),
         ("skills", ", ".join(options.skills)),
         ("grants", ", ".join(options.grants)),
+        ("again", options.again if options.again != "ask" else ""),
         ("tells", ", ".join(options.deliver)),
         ("due", stamp(task.due)),
         ("made", f"{stamp(task.created)} by {task.maker}{', from outside' if task.outside else ''}"),

@@ -54,9 +54,7 @@ async def ask(
     Raises UnknownName, UserError with what that profile says.
     """
     config, here = config_of(ctx), me(ctx)
-    there = [one for one in profiles(ctx) if one != here]
-    if name not in there:
-        raise UnknownName("agent", name, there, hint=f"Make it with: {ctx.program} profile create {name}")
+    _check(ctx, name, here)
     if not text.strip() or len(text) > _LONGEST:
         raise UserError("There is nothing to say." if not text.strip() else f"{_LONGEST:,} characters are the most.")
     chain = [*chain, here]
@@ -84,6 +82,18 @@ async def ask(
     except ValueError:
         raise UserError(f"What {name} says cannot be read.") from None
     return found if isinstance(found, Mapping) else {}
+
+
+def _check(ctx: PluginContext, name: str, here: str) -> None:
+    """Refuse a name that is no other agent's, with what can be done about it. Raises UserError, UnknownName."""
+    there = [one for one in profiles(ctx) if one != here]
+    if name in there:
+        return
+    if name == here:
+        raise UserError(f"{name} is this profile itself.", hint=f"There is: {', '.join(there) or 'no other one'}.")
+    if not _NAME.fullmatch(name):
+        raise UnknownName("agent", name[:80], there, hint="A profile has small letters, digits, - and _ in its name.")
+    raise UnknownName("agent", name, there, hint=f"Make it with: {ctx.program} profile create {name}")
 
 
 def _refusal(ctx: PluginContext, wrong: str, name: str) -> UserError:

@@ -7,12 +7,12 @@ import click
 from hermes_core.context import PluginContext
 from hermes_core.errors import UserError
 from hermes_core.types import Principal
-from hermes_platform_gateway.people.hours import parse_hours, zone_of
 from hermes_platform_gateway.people.register import Register
 from hermes_platform_gateway.rows.kept import rows_of
 from hermes_platform_gateway.rows.values import QuietHours
 from hermes_platform_gateway.targets import resolve
 from hermes_tables.tables import emit, json_option, visible
+from hermes_tool_kit.hours import parse_hours, zone_of
 
 __all__ = ["make_quiet"]
 

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from hermes_core.context import PluginContext
 from hermes_core.errors import UnknownName, UserError
 from hermes_core.types import Envelope, Session
-from hermes_platform_gateway.people.hours import parse_hours, zone_of
 from hermes_platform_gateway.people.invites import invite, links
 from hermes_platform_gateway.people.moderation import let_back, open_doors, restrict, seconds_of
 from hermes_platform_gateway.people.register import Entry, Register, spending
 from hermes_platform_gateway.people.spoken import in_a_line, kept_in_words
 from hermes_platform_gateway.rows.kept import rows_of
 from hermes_platform_gateway.rows.values import QuietHours
+from hermes_tool_kit.hours import parse_hours, zone_of
 
 __all__ = ["people", "quiet"]
 

@@ -8,9 +8,9 @@ import sqlalchemy as sa
 from hermes_core.codec import clean
 from hermes_core.database import READ, TablesTransaction, made
 from hermes_core.types import Principal
-from hermes_platform_gateway.people.hours import quiet_until
 from hermes_platform_gateway.rows.tables import Part, equal, outbox, owned, put, quiet, unit
 from hermes_platform_gateway.rows.values import Outgoing, QuietHours
+from hermes_tool_kit.hours import quiet_until
 
 __all__ = ["Quiet", "held_until"]
 

@@ -15,7 +15,7 @@ __all__ = ["commands"]
 
 def commands(ctx: PluginContext) -> Sequence[Command]:
     """All of them; each is made when it is used."""
-    from hermes_tool_cron.commands import changing, looking, running
+    from hermes_tool_cron.commands import changing, looking, ready, running
 
     made: dict[str, Callable[[PluginContext], click.Command]] = {
         "list": looking.make_list,
@@ -23,6 +23,8 @@ def commands(ctx: PluginContext) -> Sequence[Command]:
         "runs": looking.make_runs,
         "history": looking.make_runs,
         "calendar": looking.make_calendar,
+        "blueprints": ready.make_blueprints,
+        "use": ready.make_use,
         "status": looking.make_status,
         "create": changing.make_create,
         "add": changing.make_create,

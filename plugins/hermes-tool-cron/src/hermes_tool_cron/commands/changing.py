@@ -12,7 +12,10 @@ if TYPE_CHECKING:
 
     from hermes_tool_cron.actions import Door
 
-__all__ = ["make_accept", "make_create", "make_dismiss", "make_edit", "make_pause", "make_remove", "make_resume"]
+__all__ = [
+    "door_of", "job_options", "make_accept", "make_create", "make_dismiss", "make_edit", "make_pause", "make_remove",
+    "make_resume", "said_of", "show",
+]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -24,7 +27,7 @@ def door_of(ctx: PluginContext) -> "Door":
     return Door(ctx, ctx.owner, written=True)
 
 
-def _options(function: F) -> F:
+def job_options(function: F) -> F:
     """Add the options that a job has, each without a default: what is not said stays as it is."""
     import click
 
@@ -56,7 +59,7 @@ def _options(function: F) -> F:
     return function
 
 
-def _said(given: dict[str, Any]) -> dict[str, Any]:
+def said_of(given: dict[str, Any]) -> dict[str, Any]:
     """Return the options that were said."""
     found = {name: value for name, value in given.items() if value is not None and value != ()}
     if "tools" in found:
@@ -76,7 +79,7 @@ def make_create(ctx: PluginContext) -> "click.Command":
     @click.command()
     @click.argument("schedule")
     @click.argument("prompt", default="")
-    @_options
+    @job_options
     @click.option("--json", "as_json", is_flag=True, help="The job as one JSON object.")
     async def command(schedule: str, prompt: str, as_json: bool, **given: Any) -> None:
         """Have PROMPT answered, or a script run, at the times that SCHEDULE says.
@@ -96,15 +99,16 @@ def make_create(ctx: PluginContext) -> "click.Command":
         from hermes_tool_cron import actions
         from hermes_tool_cron.words import about
 
-        said = _said(given)
+        said = said_of(given)
         own = {name: said.pop(name) for name in ("name", "zone") if name in said}
         job = await actions.create(door_of(ctx), schedule, prompt, options=Options(**said), **own)
-        await _show(ctx, job, about(job), as_json=as_json)
+        await show(ctx, job, about(job), as_json=as_json)
 
     return command
 
 
-async def _show(ctx: PluginContext, job: Job, text: str, *, as_json: bool) -> None:
+async def show(ctx: PluginContext, job: Job, text: str, *, as_json: bool) -> None:
+    """Print a job that was made or changed, and whether anything runs it."""
     import click
 
     from hermes_tool_cron.actions import told
@@ -127,7 +131,7 @@ def make_edit(ctx: PluginContext) -> "click.Command":
     @click.argument("job_name", metavar="NAME")
     @click.option("-s", "--schedule", help="Its new schedule.")
     @click.option("-p", "--prompt", help="Its new prompt.")
-    @_options
+    @job_options
     @click.option("--add-skill", multiple=True, help="One more skill.")
     @click.option("--remove-skill", multiple=True, help="One skill less.")
     @click.option("--clear", multiple=True, metavar="OPTION", help="Take an option back: skills, context, grants, …")
@@ -146,7 +150,7 @@ def make_edit(ctx: PluginContext) -> "click.Command":
 
         door = door_of(ctx)
         job = await actions.find(door, job_name, proposed=True)
-        changes, plain = _said(given), asdict(Options(), recurse=False)
+        changes, plain = said_of(given), asdict(Options(), recurse=False)
         if wrong := [one for one in clear if one not in plain]:
             raise UserError(f"There is no option {wrong[0]!r}.", hint=f"There is: {', '.join(plain)}.")
         changes |= {one: plain[one] for one in clear}
@@ -156,7 +160,7 @@ def make_edit(ctx: PluginContext) -> "click.Command":
         if not changes:
             raise UserError("Nothing is said that would change.", hint=f"{ctx.program} cron edit --help")
         job = await actions.edit(door, job, changes)
-        await _show(ctx, job, about(job), as_json=False)
+        await show(ctx, job, about(job), as_json=False)
 
     return command
 
@@ -203,7 +207,7 @@ def _simple(ctx: PluginContext, doc: str, verb: str) -> "click.Command":
             job = await actions.accept(door, name)
         else:
             job = await actions.resume(door, await actions.find(door, name))
-        await _show(ctx, job, about(job), as_json=False)
+        await show(ctx, job, about(job), as_json=False)
 
     return command
 

@@ -41,6 +41,8 @@ def commands(ctx: PluginContext) -> Sequence[Command]:
         "approve": sending.make_approve,
         "reject": sending.make_reject,
         "reclaim": sending.make_reclaim,
+        "claim": sending.make_claim,
+        "release": sending.make_release,
         "archive": sending.make_archive,
         "reopen": sending.make_reopen,
         "comment": filing.make_comment,

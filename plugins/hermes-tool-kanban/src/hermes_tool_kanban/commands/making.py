@@ -7,7 +7,7 @@ from attrs import evolve
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import UserError
-from hermes_tool_kanban.values import Options, Task
+from hermes_tool_kanban.values import AGAIN, Options, Task
 
 if TYPE_CHECKING:
     import click
@@ -63,6 +63,9 @@ def _options(function: F) -> F:
             click.option("--seconds", type=int, help="How long one attempt may take."),
             click.option("--calls", type=int, help="Model calls of one attempt at most."),
             click.option("--retries", type=int, help="Attempts in a row that may fail."),
+            click.option("--again", type=click.Choice(AGAIN),
+                         help="When an attempt breaks off: ask you where its process died and it acted, ask you "
+                              "once and for all, or try always."),
             click.option("--grant", "grants", multiple=True, metavar="RULE",
                          help="What it may do unasked, as `terminal(git push*)`."),
             click.option("-d", "--deliver", multiple=True, metavar="TARGET",

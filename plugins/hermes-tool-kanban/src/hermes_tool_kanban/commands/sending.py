@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from hermes_tool_kanban.actions import Door
 
 __all__ = [
-    "make_approve", "make_archive", "make_assign", "make_block", "make_complete", "make_link", "make_promote",
-    "make_reclaim", "make_reject", "make_reopen", "make_schedule", "make_unblock", "make_unlink",
+    "make_approve", "make_archive", "make_assign", "make_block", "make_claim", "make_complete", "make_link",
+    "make_promote", "make_reclaim", "make_reject", "make_release", "make_reopen", "make_schedule", "make_unblock",
+    "make_unlink",
 ]  # fmt: skip
 
 Way = Callable[["Door", Task, str], Awaitable[Task]]
@@ -46,6 +47,21 @@ def make_promote(ctx: PluginContext) -> "click.Command":
     """``kanban promote``."""
     doc = "Let the task ID be taken up now, from triage, before its time, or before it rested. Its parents come first."
     return _command(ctx, doc, lambda door, task, _: door.rows.moves.promote(task))
+
+
+def make_claim(ctx: PluginContext) -> "click.Command":
+    """``kanban claim``."""
+    doc = (
+        "Work on the task ID yourself. No worker takes it up until you complete it, or give it back with release; "
+        "it is yours however long that takes."
+    )
+    return _command(ctx, doc, lambda door, task, _: door.rows.claims.take(task, door.owner.person))
+
+
+def make_release(ctx: PluginContext) -> "click.Command":
+    """``kanban release``."""
+    doc = "Give the task ID back, which you claimed: a worker may take it up."
+    return _command(ctx, doc, lambda door, task, _: door.rows.claims.release(task))
 
 
 def make_block(ctx: PluginContext) -> "click.Command":

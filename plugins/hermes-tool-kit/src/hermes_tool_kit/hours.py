@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 from hermes_core.errors import UserError
 
-__all__ = ["parse_hours", "quiet_until", "zone_of"]
+__all__ = ["parse_hours", "quiet_end", "quiet_until", "zone_of"]
 
 _SPAN = re.compile(r"(\d{1,2})(?::(\d\d))?\s*(?:-|–|to|until)\s*(\d{1,2})(?::(\d\d))?", re.IGNORECASE)
 
@@ -53,6 +53,13 @@ def quiet_until(begins: str, ends: str, zone: str, now: float) -> float:
     while quiet(end):
         end += 60
     return end
+
+
+def quiet_end(text: str, now: float) -> float:
+    """When quiet hours that are written ``22:00-07:00 Europe/Berlin`` end; 0 outside of them. Raises UserError."""
+    hours, _, zone = text.strip().partition(" ")
+    begins, ends = parse_hours(hours)
+    return quiet_until(begins, ends, zone.strip(), now)
 
 
 def _minutes(at: time) -> int:
