@@ -15,6 +15,13 @@ __all__ = ["register_cli_commands", "register_migrations", "register_services", 
 
 
 @hookimpl
+async def on_session_start(ctx: PluginContext, session: Session) -> None:
+    """Get ready for the first turn."""
+    if shared.is_on(ctx):
+        shared.warm(ctx)
+
+
+@hookimpl
 async def on_turn_start(ctx: PluginContext, session: Session, message: Message) -> None:
     """Judge the turn before by what its person says now."""
     if shared.is_on(ctx) and shared.hearing().learns(session):

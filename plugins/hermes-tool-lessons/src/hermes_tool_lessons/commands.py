@@ -58,7 +58,12 @@ def _list(ctx: PluginContext) -> "click.Command":
             for one in there
         ]  # fmt: skip
         off = "" if is_on(ctx) else f" Learning is off: {ctx.program} config set learning.mode ask"
-        emit(rows, ("id", "state", "won", "told", "when", "lesson"), as_json=False, empty=f"Nothing was learned yet.{off}")
+        emit(
+            rows,
+            ("id", "state", "won", "told", "when", "lesson"),
+            as_json=False,
+            empty=f"Nothing was learned yet.{off}",
+        )
 
     return command
 
@@ -83,10 +88,11 @@ def _why(ctx: PluginContext) -> "click.Command":
 
         found = await rows_of(ctx).find(_whose(ctx, person), lesson)
         if as_json:
-            taught, credits = await ledger_of(ctx).about(found)
+            taught, ends = await ledger_of(ctx).about(found)
             versions = await rows_of(ctx).versions(found.id)
-            more = {"taught": taught, "outcomes": credits, "versions": versions}
-            told = {**asdict(found), **{name: [asdict(one) for one in them] for name, them in more.items()}}
+            told = asdict(found)
+            told["taught"], told["outcomes"] = [asdict(one) for one in taught], [asdict(one) for one in ends]
+            told["versions"] = [asdict(one) for one in versions]
             click.echo(json.dumps(told, ensure_ascii=False))
         else:
             click.echo(await why(ctx, found))
@@ -259,7 +265,11 @@ def _review(ctx: PluginContext) -> "click.Command":
         if now is None or now.state == "failed":
             click.echo(f"Nothing was learned: {now.why if now else 'the conversation is gone'}.", err=True)
             return 1
-        fresh = [one for one in await rows_of(ctx).list(ctx.owner) if one.session == now.session and one.created >= now.created]
+        fresh = [
+            one
+            for one in await rows_of(ctx).list(ctx.owner)
+            if one.session == now.session and one.created >= now.created
+        ]
         click.echo(listed(fresh) if now.found else "There was nothing to learn.")
         return 0
 

@@ -17,9 +17,15 @@ class Config:
     model: str = option(
         "Who reviews, as PROVIDER:MODEL; empty: who answered, whose cache knows the conversation.", default=""
     )
-    idle_seconds: float = option("Seconds without a turn until a conversation is reviewed.", default=300.0, validator=ge(0))
-    turns: int = option("Turns with tools after which one is reviewed without a sign; 0 never.", default=10, validator=ge(0))
-    share: float = option("Most tokens that reviews may use, as a share of those of turns.", default=0.05, validator=ge(0))
+    idle_seconds: float = option(
+        "Seconds without a turn until a conversation is reviewed.", default=300.0, validator=ge(0)
+    )
+    turns: int = option(
+        "Turns with tools after which one is reviewed without a sign; 0 never.", default=10, validator=ge(0)
+    )
+    share: float = option(
+        "Most tokens that reviews may use, as a share of those of turns.", default=0.05, validator=ge(0)
+    )
     reviews: int = option("Most reviews of a person in a day.", default=20, validator=ge(0))
     money: float = option("Most US dollars that a review may use; 0 for no bound.", default=0.25, validator=ge(0))
     lessons: int = option("Most lessons of a person that are tried or active.", default=500, validator=ge(1))

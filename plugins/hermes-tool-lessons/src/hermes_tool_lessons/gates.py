@@ -12,7 +12,10 @@ from hermes_tool_lessons.values import LONGEST, TRIGGER, Draft
 
 __all__ = ["needs_person", "refusal"]
 
-_INVISIBLE = "[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
+_INVISIBLE = (
+    "[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f"
+    "\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
+)
 _RULES = (
     ("it is about approvals or permissions", (
         r"\b(?:approv\w+|permission\w*|permit\w*|consent\w*|authori[sz]\w+|allow\s?-?list\w*|whitelist\w*|privileg\w*)\b",

@@ -8,11 +8,9 @@ from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError
 from hermes_core.types import Message, Request, Session, Text, TurnEnd
 from hermes_tool_kit.used import mark_used
-from hermes_tool_lessons.ledger import facts_of
-from hermes_tool_lessons.selecting import Selector
-from hermes_tool_lessons.shared import config_of, is_used, ledger_of, queue_of, reviewer_of
+from hermes_tool_lessons.shared import config_of, is_used, ledger_of, queue_of, reviewer_of, selector_of
 from hermes_tool_lessons.signs import followed, judged, said_by_person, seen
-from hermes_tool_lessons.values import QUOTED, Event, Lesson
+from hermes_tool_lessons.values import QUOTED, Event, Lesson, facts_of
 
 __all__ = ["begun", "ended", "learns", "told"]
 
@@ -68,7 +66,7 @@ async def told(ctx: PluginContext, session: Session, request: Request) -> Reques
     said = _asked(request)
     if not said:
         return None
-    config, selector = config_of(ctx), Selector.of(ctx)
+    config, selector = config_of(ctx), selector_of(ctx)
     index = await selector.index(session.owner)
     if not len(index):
         return None

@@ -3,9 +3,7 @@
 It is only added to. What a turn came to is written once, in one commit with what follows for its lessons.
 """
 
-import json
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
 
 import sqlalchemy as sa
 from attrs import evolve
@@ -18,7 +16,7 @@ from hermes_tool_lessons.matching import alike, words_of
 from hermes_tool_lessons.tables import events, found, is_frozen, lessons, save, select_events, whose, write_event
 from hermes_tool_lessons.values import LIVE, Event, Lesson
 
-__all__ = ["Ledger", "facts_of"]
+__all__ = ["Ledger"]
 
 _PROVEN = 0.75  # expected to help this often, a lesson is not blamed where one beside it is not proven
 
@@ -84,10 +82,8 @@ class Ledger:
     def settle(
         self, tx: TablesTransaction, owner: Principal, session: str, turn: str, *, good: bool, why: str, mode: str
     ) -> bool:
-        """Write down what a turn came to, with what that says of the lessons it followed; False if that stands there."""
-        outcome = Event(
-            id=f"{turn}/outcome", kind="outcome", session=session, turn=turn, text=why, value=float(good)
-        )
+        """Write down what a turn came to, and what that says of the lessons it followed; False if it stands there."""
+        outcome = Event(id=f"{turn}/outcome", kind="outcome", session=session, turn=turn, text=why, value=float(good))
         if not write_event(tx, owner, outcome):
             return False
         rows = select_events(tx, sa.and_(events.c.turn == turn, events.c.kind.in_(("offered", "followed"))))
@@ -144,9 +140,3 @@ def _answerable(heard: Sequence[Lesson], *, good: bool) -> Sequence[Lesson]:
         return heard
     unproven = [one for one in heard if not (one.state == "active" and one.uses > 2 and mean(one.recent) >= _PROVEN)]
     return unproven or heard
-
-
-def facts_of(event: Event) -> dict[str, Any]:
-    """Return what is known of a turn."""
-    told: Any = json.loads(event.text or "{}")
-    return told if isinstance(told, dict) else {}

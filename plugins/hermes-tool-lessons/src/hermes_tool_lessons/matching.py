@@ -78,7 +78,7 @@ class Index:
 
     def called(self, text: str, places: Collection[tuple[str, str]] = ()) -> Sequence[Called]:
         """Return the lessons that a text calls for, best first; of those of a place where it is among ``places``."""
-        found = {one: 0.0 for one in self._always}
+        found = dict.fromkeys(self._always, 0.0)
         there = self._there(text)
         left = _POSTINGS
         for word in sorted(there, key=lambda one: len(self._by_word[one])):

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from hermes_core.context import PluginContext
 from hermes_core.types import Principal
 from hermes_tool_lessons.chances import helps
-from hermes_tool_lessons.ledger import facts_of
 from hermes_tool_lessons.shared import ledger_of, queue_of, rows_of
-from hermes_tool_lessons.values import Event, Lesson, Version
+from hermes_tool_lessons.values import Event, Lesson, Version, facts_of
 
 __all__ = ["difference", "listed", "plot", "report", "why"]
 
@@ -24,7 +23,7 @@ def listed(lessons: Sequence[Lesson]) -> str:
 
 async def why(ctx: PluginContext, lesson: Lesson) -> str:
     """Say where a lesson came from, what became of it, and how to take it back."""
-    taught, credits = await ledger_of(ctx).about(lesson)
+    taught, ends = await ledger_of(ctx).about(lesson)
     versions = await rows_of(ctx).versions(lesson.id)
     lines = [_said(lesson), f"{lesson.state} since {_when(lesson.changed)}: {lesson.why}"]
     if lesson.scope != "person":
@@ -34,12 +33,19 @@ async def why(ctx: PluginContext, lesson: Lesson) -> str:
     if lesson.pinned:
         lines.append("It is frozen: nothing that happens changes it.")
     lines.append(f"Taught by{f' session {lesson.session[:8]}' if lesson.session else ' a person'}:")
-    lines += [f"  {_when(one.at)}  {_event(one)}" for one in taught] or ["  (what taught it was deleted, or was written by hand)"]
+    lines += [f"  {_when(one.at)}  {_event(one)}" for one in taught] or [
+        "  (what taught it was deleted, or was written by hand)"
+    ]
     known = f", that it helps more often than not: {helps(lesson.wins, lesson.uses):.0%}" if lesson.uses else ""
-    lines.append(f"Told in {lesson.offered} turns; followed to a known end in {lesson.uses}, {lesson.wins} of them good{known}.")
-    lines += [f"  {_when(one.at)}  {'went well' if one.value else 'went badly'}: {one.text}" for one in credits[-10:]]
+    lines.append(
+        f"Told in {lesson.offered} turns; followed to a known end in {lesson.uses}, {lesson.wins} of them good{known}."
+    )
+    lines += [f"  {_when(one.at)}  {'went well' if one.value else 'went badly'}: {one.text}" for one in ends[-10:]]
     lines.append(f"Versions ({ctx.program} learned diff {lesson.id}, {ctx.program} learned revert {lesson.id} N):")
-    lines += [f"  {one.number}  {_when(one.at)}  {json.loads(one.content)['state']}, by {one.author}: {one.why}" for one in versions]
+    lines += [
+        f"  {one.number}  {_when(one.at)}  {json.loads(one.content)['state']}, by {one.author}: {one.why}"
+        for one in versions
+    ]
     return ctx.masks.text("\n".join(lines))
 
 
@@ -62,27 +68,28 @@ async def report(ctx: PluginContext, owner: Principal, days: int) -> str:
     turns = [one for one in events if one.kind == "turn"]
     ends = {one.turn: one.value for one in events if one.kind == "outcome"}
     told = {one.turn for one in events if one.kind == "offered"}
-    credits = [one for one in events if one.kind == "credit"]
+    credited = [one for one in events if one.kind == "credit"]
     fresh = [one for one in lessons.values() if one.created >= now - days * _DAY]
     gone = [one for one in lessons.values() if one.state == "retired" and one.changed >= now - days * _DAY]
     reviews = [one for one in await queue_of(ctx).list(owner) if one.ended >= now - days * _DAY]
     states = ", ".join(
-        f"{sum(one.state == state for one in lessons.values())} {state}" for state in ("active", "trial", "candidate", "retired")
+        f"{sum(one.state == state for one in lessons.values())} {state}"
+        for state in ("active", "trial", "candidate", "retired")
     )
     spent, whole = sum(one.tokens for one in reviews), sum(one.value for one in turns)
+    share = f" ({spent / whole:.1%} of those of turns)" if whole else ""
     lines = [
         f"What was learned in {days} days",
         f"Lessons: {states}. {len(fresh)} new, {len(gone)} let go of.",
-        f"Turns: {len(turns)}, of which {len(ends)} came to a known end. {_went('With a lesson', ends, told, inside=True)};"
-        f" {_went('without one', ends, told, inside=False)}. That is what happened, and no experiment.",
-        f"Reviews: {len(reviews)}, {spent:,} tokens"
-        f"{f' ({spent / whole:.1%} of those of turns)' if whole else ''}, ${sum(one.money for one in reviews):.2f}.",
-        f"uses  {plot(_by_day(credits, now, days))}",
-        f"wins  {plot(_by_day([one for one in credits if one.value], now, days))}",
+        f"Turns: {len(turns)}, {len(ends)} to a known end. {_went('With a lesson', ends, told, inside=True)}, "
+         f"{_went('without one', ends, told, inside=False)}. That is what happened, and no experiment.",
+        f"Reviews: {len(reviews)}, {spent:,} tokens{share}, ${sum(one.money for one in reviews):.2f}.",
+        f"uses  {plot(_by_day(credited, now, days))}",
+        f"wins  {plot(_by_day([one for one in credited if one.value], now, days))}",
         f"cost  {plot(_by_day(turns, now, days, cost=True))}",
     ]
     helped: dict[str, int] = {}
-    for one in credits:
+    for one in credited:
         helped[one.lesson] = helped.get(one.lesson, 0) + (1 if one.value else -1)
     best = sorted((name for name in helped if helped[name] > 0 and name in lessons), key=lambda name: -helped[name])[:5]
     lines += ["Helped most:"] if best else []

@@ -12,9 +12,8 @@ from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError, StoreError, UserError
 from hermes_core.types import PastTurn, TurnBounds, TurnOrder
 from hermes_tool_lessons.asking import drafts_of, question
-from hermes_tool_lessons.ledger import facts_of
 from hermes_tool_lessons.shared import config_of, ledger_of, queue_of
-from hermes_tool_lessons.values import Event, Lesson, Review
+from hermes_tool_lessons.values import Event, Lesson, Review, facts_of
 
 __all__ = ["Reviewer"]
 
@@ -122,7 +121,9 @@ class Reviewer:
             return f"there were {day} in a day"
         took = [one for one in await ledger_of(self._ctx).of_session(review.session, 0.0) if one.kind == "turn"]
         wants = float(facts_of(took[-1]).get("request", 0)) if took else 0.0
-        return f"it would use more than {config.share:.0%} of all tokens" if reviews + wants > config.share * turns else ""
+        return (
+            f"it would use more than {config.share:.0%} of all tokens" if reviews + wants > config.share * turns else ""
+        )
 
     async def _order(self, review: Review) -> PastTurn:
         config = config_of(self._ctx)
@@ -174,7 +175,9 @@ class Reviewer:
         events, known = await self._known(review)
         _, named = question(events, known)
         rows = await self._ctx.sessions.past(review.owner, past.session_id)
-        tainted = any(one.untrusted for one in rows) or any(facts_of(one).get("outside") for one in events if one.kind == "turn")
+        tainted = any(one.untrusted for one in rows) or any(
+            facts_of(one).get("outside") for one in events if one.kind == "turn"
+        )
         drafts = drafts_of(past.answer, named, known, session=review.session, tainted=tainted) if not why else ()
         if drafts is None:
             why, drafts = "its answer was not as it was asked for", ()

@@ -62,7 +62,7 @@ class Lessons:
 
     @unit(READ)
     def told(self, tx: TablesTransaction, owner: Principal, rev: int) -> tuple[Sequence[Lesson], Sequence[Lesson]]:
-        """Return the lessons of somebody's conversations that changed after ``rev``, and those that are told no more."""
+        """Return the lessons of somebody's conversations that changed after ``rev``, and which are told no more."""
         own = sa.or_(whose(lessons, owner), lessons.c.scope == "everybody")
         changed = found(tx, sa.and_(lessons.c.rev > rev, own))
         return [one for one in changed if one.state in LIVE], [one for one in changed if one.state not in LIVE]
@@ -75,7 +75,9 @@ class Lessons:
             raise UserError(f"The lesson {lesson.id} cannot be let in: {no}.")
         if lesson.state == state:
             return lesson
-        fresh = {"recent": "", "uses": 0, "wins": 0, "offered": 0} if state in LIVE and lesson.state == "retired" else {}
+        fresh = (
+            {"recent": "", "uses": 0, "wins": 0, "offered": 0} if state in LIVE and lesson.state == "retired" else {}
+        )
         lesson = save(tx, evolve(lesson, state=state, asks="", **fresh), why, "person")  # type: ignore[arg-type]
         if state == "active":
             _replace(tx, lesson, "person")
@@ -185,7 +187,9 @@ def add(
     by_person = author == "person"
     asks = "" if by_person else gates.needs_person(draft)
     state: State = "active" if by_person else "trial" if mode in ("trial", "auto") and not asks else "candidate"
-    why = "a person wrote it" if by_person else asks or ("it waits for a yes" if state == "candidate" else "it is tried")
+    why = (
+        "a person wrote it" if by_person else asks or ("it waits for a yes" if state == "candidate" else "it is tried")
+    )
     if state == "trial" and (is_frozen(tx, owner) or _many(tx, owner) >= most):
         state, why = "candidate", "nothing changes by itself now, or there are as many lessons as may be"
     lesson = Lesson(
@@ -214,7 +218,9 @@ def _again(tx: TablesTransaction, lesson: Lesson, draft: Draft, author: str) -> 
 
 def _replace(tx: TablesTransaction, lesson: Lesson, author: str) -> None:
     """Let go of what a lesson replaces."""
-    for old in found(tx, sa.and_(lessons.c.id == lesson.replaces, lessons.c.state.in_(LIVE))) if lesson.replaces else ():
+    for old in (
+        found(tx, sa.and_(lessons.c.id == lesson.replaces, lessons.c.state.in_(LIVE))) if lesson.replaces else ()
+    ):
         if not old.pinned:
             save(tx, evolve(old, state="retired"), f"{lesson.id} took its place", author)
 

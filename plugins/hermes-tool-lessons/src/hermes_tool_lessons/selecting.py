@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Mapping, Sequence
 
-from hermes_core.context import PluginContext
 from hermes_core.types import Principal
 from hermes_core.values import define
 from hermes_tool_lessons.chances import mean
@@ -23,16 +22,6 @@ class Selector:
     def __init__(self, rows: Lessons, ledger: Ledger) -> None:
         self._rows, self._ledger = rows, ledger
         self._indexes: dict[tuple[str, str], Index] = {}
-
-    @classmethod
-    def of(cls, ctx: PluginContext) -> "Selector":
-        """Return the one of this kernel."""
-        from hermes_tool_lessons.shared import ledger_of, rows_of
-
-        if "selector" not in ctx.state:
-            ctx.state["selector"] = cls(rows_of(ctx), ledger_of(ctx))
-        found: Selector = ctx.state["selector"]
-        return found
 
     async def index(self, owner: Principal) -> Index:
         """Return the triggers that hold for somebody, as they are now."""

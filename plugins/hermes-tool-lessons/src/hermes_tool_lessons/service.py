@@ -1,4 +1,4 @@
-"""Reviews conversations where a gateway or a worker runs, tidies what nobody needs, and tells each week what was learned."""
+"""Reviews conversations where a gateway or a worker runs, tidies, and tells each week what was learned."""
 
 import asyncio
 import time

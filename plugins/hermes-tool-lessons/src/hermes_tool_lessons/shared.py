@@ -11,8 +11,10 @@ if TYPE_CHECKING:
     from hermes_tool_lessons.queue import Queue
     from hermes_tool_lessons.reviewing import Reviewer
     from hermes_tool_lessons.rows import Lessons
+    from hermes_tool_lessons.selecting import Selector
 
-__all__ = ["config_of", "hearing", "is_on", "is_used", "ledger_of", "queue_of", "reviewer_of", "rows_of"]
+__all__ = ["config_of", "hearing", "is_on", "is_used", "ledger_of", "queue_of", "reviewer_of", "rows_of",
+           "selector_of", "warm"]  # fmt: skip
 
 
 def config_of(ctx: PluginContext) -> "Config":
@@ -66,6 +68,26 @@ def reviewer_of(ctx: PluginContext) -> "Reviewer":
         ctx.state["reviewer"] = Reviewer(ctx)
     found: Reviewer = ctx.state["reviewer"]
     return found
+
+
+def selector_of(ctx: PluginContext) -> "Selector":
+    """Return who finds lessons for messages in this process."""
+    if "selector" not in ctx.state:
+        from hermes_tool_lessons.selecting import Selector
+
+        ctx.state["selector"] = Selector(rows_of(ctx), ledger_of(ctx))
+    found: Selector = ctx.state["selector"]
+    return found
+
+
+def warm(ctx: PluginContext) -> None:
+    """Have imported beside whatever comes next what the first turn needs: to import SQLAlchemy takes a while."""
+    if "warm" not in ctx.state and is_used(ctx):
+        import asyncio
+        from importlib import import_module
+
+        loading = asyncio.to_thread(import_module, "hermes_tool_lessons.queue")
+        ctx.state["warm"] = asyncio.create_task(loading, name="imports of lessons")
 
 
 def hearing() -> ModuleType:

@@ -1,4 +1,4 @@
-"""What shows how a turn went: a person's next words, exit codes, what was tried again, whether a lesson was followed."""
+"""What shows how a turn went: a person's next words, exit codes, what was tried again, what of a lesson was done."""
 
 import json
 import re

@@ -66,7 +66,9 @@ async def _change(ctx: PluginContext, session: Session, verb: str, words: str) -
         return "This conversation is looked back on once it rests; /learned shows what it taught."
     if verb in ("freeze", "thaw") and not words:
         await rows.freeze(owner, on=verb == "freeze")
-        return "Frozen: nothing changes by itself." if verb == "freeze" else "Lessons change again by what comes of them."
+        return (
+            "Frozen: nothing changes by itself." if verb == "freeze" else "Lessons change again by what comes of them."
+        )
     if not words:
         return f"/learned {verb} {'when WORDS: TEXT' if verb == 'add' else 'ID'}"
     if verb == "add":

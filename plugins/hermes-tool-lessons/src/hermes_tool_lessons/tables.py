@@ -61,9 +61,9 @@ def next_rev(tx: TablesTransaction) -> int:
 def save(tx: TablesTransaction, lesson: Lesson, why: str, author: str) -> Lesson:
     """Write a lesson as it is from now on, and the version that it is with that: one never without the other."""
     rev, now = next_rev(tx), tx.clock()
-    there = tx.execute(
-        sa.select(sa.func.max(versions.c.number).label("number")).where(versions.c.lesson == lesson.id)
-    )[0]["number"]
+    there = tx.execute(sa.select(sa.func.max(versions.c.number).label("number")).where(versions.c.lesson == lesson.id))[
+        0
+    ]["number"]
     number = int(there or 0) + 1
     kept = evolve(lesson, version=number, rev=rev, why=why, changed=now, created=lesson.created or now)
     row = _row(kept)

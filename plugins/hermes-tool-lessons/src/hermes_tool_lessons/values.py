@@ -1,15 +1,16 @@
 """What is learned: a lesson, what happened, and a review that waits."""
 
 import hashlib
-from collections.abc import Sequence
-from typing import Literal, TypeAlias
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypeAlias
 
 from hermes_core.types import Principal
 from hermes_core.values import frozen
 
 __all__ = [
     "LIVE", "LONGEST", "QUOTED", "TRIGGER", "Draft", "Event", "Lesson", "Review", "Scope", "State", "Version",
-    "lesson_id",
+    "facts_of", "lesson_id",
 ]  # fmt: skip
 
 QUOTED = "what was learned"  # what a message of ours says that it quotes: no person wrote it
@@ -137,3 +138,9 @@ def lesson_id(owner: Principal, scope: str, place: str, trigger: str, text: str)
     """Return the name of a lesson: that of the same words of the same person is the same."""
     said = "\0".join((owner.profile, owner.person, scope, place, *(" ".join(x.split()) for x in (trigger, text))))
     return hashlib.sha256(said.encode("utf-8", "replace")).hexdigest()[:10]
+
+
+def facts_of(event: Event) -> Mapping[str, Any]:
+    """Return what is known of a turn."""
+    told: Any = json.loads(event.text or "{}")
+    return told if isinstance(told, dict) else {}
