@@ -12,8 +12,17 @@ from hermes_core.database import READ, StoreBroker, TablesTransaction
 from hermes_core.types import Principal
 from hermes_tool_kit.units import unit
 from hermes_tool_lessons.chances import WINDOW, mean, verdict
-from hermes_tool_lessons.matching import alike, words_of
-from hermes_tool_lessons.tables import events, found, is_frozen, lessons, save, select_events, whose, write_event
+from hermes_tool_lessons.tables import (
+    alike_to,
+    events,
+    found,
+    is_frozen,
+    lessons,
+    save,
+    select_events,
+    whose,
+    write_event,
+)
 from hermes_tool_lessons.values import LIVE, Event, Lesson
 
 __all__ = ["Ledger"]
@@ -95,7 +104,7 @@ class Ledger:
             self._credit(tx, owner, lesson, outcome, good=good, mode=mode)
         for lesson in there:
             if lesson not in heard and verdict(lesson.recent, lesson.offered, lesson.uses) == "idle":
-                self._retire(tx, lesson, "it was told and followed in no turn")
+                self._retire(tx, lesson, "it was told and followed in no turn", mode)
         return True
 
     def _credit(
@@ -110,23 +119,30 @@ class Ledger:
         tx.execute(sa.update(lessons).where(lessons.c.id == lesson.id).values(**values))
         said = verdict(lesson.recent, lesson.offered, lesson.uses)
         if said == "harms":
-            self._retire(tx, lesson, f"{recent.count('0')} of its last {len(recent)} uses went badly")
+            self._retire(tx, lesson, f"{recent.count('0')} of its last {len(recent)} uses went badly", mode)
         elif said == "helps" and lesson.state == "trial" and mode == "auto" and not _rests(tx, lesson):
             why = f"{recent.count('1')} of its last {len(recent)} uses went well"
             self._promote(tx, save(tx, evolve(lesson, state="active"), why, "outcomes"))
 
-    def _retire(self, tx: TablesTransaction, lesson: Lesson, why: str) -> None:
-        if not _rests(tx, lesson):
-            save(tx, evolve(lesson, state="retired"), why, "outcomes")
+    def _retire(self, tx: TablesTransaction, lesson: Lesson, why: str, mode: str = "") -> None:
+        """Let go of a lesson, and try the next that waits for its place."""
+        if _rests(tx, lesson):
+            return
+        save(tx, evolve(lesson, state="retired"), why, "outcomes")
+        waiting = alike_to(tx, lesson.owner, lesson.trigger, "candidate") if mode in ("trial", "auto") else []
+        clean = sorted((one for one in waiting if not one.asks), key=lambda one: (mean(one.recent), -one.offered))
+        for one in clean[-1:]:
+            save(tx, evolve(one, state="trial"), f"it is tried in the place of {lesson.id}", "outcomes")
 
     def _promote(self, tx: TablesTransaction, lesson: Lesson) -> None:
         """Let go of what a lesson that stays makes needless: what it replaces, and what was tried and did worse."""
-        rivals = found(tx, sa.and_(whose(lessons, lesson.owner), lessons.c.state.in_(LIVE), lessons.c.id != lesson.id))
-        words = words_of(lesson.trigger)
-        for one in rivals:
-            worse = one.state == "trial" and mean(one.recent) < 0.5 and alike(words, words_of(one.trigger))
-            if one.id == lesson.replaces or worse:
+        for one in found(tx, lessons.c.id == lesson.replaces) if lesson.replaces else ():
+            self._retire(tx, one, f"{lesson.id} does it better")
+        for one in alike_to(tx, lesson.owner, lesson.trigger, "trial"):
+            if mean(one.recent) < 0.5:
                 self._retire(tx, one, f"{lesson.id} does it better")
+            elif not _rests(tx, one):
+                save(tx, evolve(one, state="candidate"), f"it waits, as {lesson.id} works", "outcomes")
 
 
 def _rests(tx: TablesTransaction, lesson: Lesson) -> bool:

@@ -5,13 +5,13 @@ that its rarest words name and not all there are.
 """
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from math import log
+from typing import Any
 
 from hermes_core.values import define, frozen
-from hermes_fulltext.english import FUNCTION_WORDS
-from hermes_fulltext.forms import forms_of
+from hermes_fulltext.english import FUNCTION_WORDS, IRREGULAR
 from hermes_fulltext.words import CJK, folded, pairs
 
 __all__ = ["Called", "Index", "alike", "words_of"]
@@ -94,7 +94,7 @@ class Index:
         return sorted((one for one in made if one.share >= _ENOUGH), key=lambda one: (-one.share, one.id))
 
     def _there(self, text: str) -> frozenset[str]:
-        return frozenset(form for word in _words(text[:_LONGEST]) for form in _forms(word) if form in self._by_word)
+        return frozenset(word for word in _words(text[:_LONGEST]) if word in self._by_word)
 
     def _called(self, lesson: str, there: Collection[str]) -> Called:
         words = self._known[lesson].words
@@ -130,12 +130,28 @@ def _words(text: str) -> Iterable[str]:
         if _CJK.match(found):
             yield from pairs(found).split()
         else:
-            yield folded(found)
+            yield _base(folded(found))
 
 
-@lru_cache(maxsize=8192)
-def _forms(word: str) -> Sequence[str]:
-    return forms_of(word)
+@lru_cache(maxsize=32_768)
+def _base(word: str) -> str:
+    """Return what all forms of a word share: one of a list where no ending makes them, else its stem."""
+    if word in FUNCTION_WORDS or not (word.isascii() and word.isalpha()):
+        return word
+    return _irregular().get(word) or str(_stemmer().stemWord(word))
+
+
+@lru_cache(maxsize=1)
+def _irregular() -> Mapping[str, str]:
+    groups = [group.split() for group in IRREGULAR.split("|")]
+    return {word: words[0] for words in reversed(groups) for word in words}
+
+
+@lru_cache(maxsize=1)
+def _stemmer() -> Any:
+    from snowballstemmer import stemmer  # type: ignore[import-untyped]
+
+    return stemmer("english")
 
 
 def _inside(folder: str, project: str) -> bool:

@@ -78,11 +78,11 @@ async def report(ctx: PluginContext, owner: Principal, days: int) -> str:
     )
     spent, whole = sum(one.tokens for one in reviews), sum(one.value for one in turns)
     share = f" ({spent / whole:.1%} of those of turns)" if whole else ""
+    went = f"{_went('With a lesson', ends, told, inside=True)}, {_went('without one', ends, told, inside=False)}."
     lines = [
         f"What was learned in {days} days",
         f"Lessons: {states}. {len(fresh)} new, {len(gone)} let go of.",
-        f"Turns: {len(turns)}, {len(ends)} to a known end. {_went('With a lesson', ends, told, inside=True)}, "
-         f"{_went('without one', ends, told, inside=False)}. That is what happened, and no experiment.",
+        f"Turns: {len(turns)}, {len(ends)} to a known end. {went} That is what happened, and no experiment.",
         f"Reviews: {len(reviews)}, {spent:,} tokens{share}, ${sum(one.money for one in reviews):.2f}.",
         f"uses  {plot(_by_day(credited, now, days))}",
         f"wins  {plot(_by_day([one for one in credited if one.value], now, days))}",

@@ -12,14 +12,15 @@ from hermes_core.errors import UnknownName, UserError
 from hermes_core.types import Principal
 from hermes_tool_kit.units import unit
 from hermes_tool_lessons import gates
+from hermes_tool_lessons.chances import mean
 from hermes_tool_lessons.tables import (
     CHANGED,
+    alike_to,
     events,
     found,
     frozen,
     is_frozen,
     lessons,
-    living,
     remove,
     reviews,
     save,
@@ -29,6 +30,8 @@ from hermes_tool_lessons.tables import (
 from hermes_tool_lessons.values import LIVE, Draft, Lesson, State, Version, lesson_id
 
 __all__ = ["Lessons", "add"]
+
+_TRIED = 8  # lessons of one trigger that are tried by turns
 
 
 class Lessons:
@@ -190,8 +193,10 @@ def add(
     why = (
         "a person wrote it" if by_person else asks or ("it waits for a yes" if state == "candidate" else "it is tried")
     )
-    if state == "trial" and (is_frozen(tx, owner) or _many(tx, owner) >= most):
-        state, why = "candidate", "nothing changes by itself now, or there are as many lessons as may be"
+    if state == "trial" and (wait := _waits(tx, owner, draft, most, author)):
+        state, why = "candidate", wait
+    if state == "candidate" and _many(tx, owner, "candidate") >= most:
+        return None, f"{most} lessons wait already"
     lesson = Lesson(
         id=name, profile=owner.profile, person=owner.person, trigger=" ".join(draft.trigger.split()),
         text=" ".join(draft.text.split()), state=state, scope=draft.scope, place=draft.place, asks=asks,
@@ -225,8 +230,28 @@ def _replace(tx: TablesTransaction, lesson: Lesson, author: str) -> None:
             save(tx, evolve(old, state="retired"), f"{lesson.id} took its place", author)
 
 
-def _many(tx: TablesTransaction, owner: Principal) -> int:
-    wanted = sa.select(sa.func.count().label("many")).select_from(lessons).where(living(owner))
+def _waits(tx: TablesTransaction, owner: Principal, draft: Draft, most: int, author: str) -> str:
+    """Say why a lesson is not tried yet; empty where it is: also in the place of one that did no good so far."""
+    if is_frozen(tx, owner):
+        return "nothing changes by itself now"
+    if _many(tx, owner, *LIVE) >= most:
+        return f"there are {most} lessons already"
+    there = alike_to(tx, owner, draft.trigger, *LIVE)
+    if any(one.state == "active" and one.id != draft.replaces and not one.recent.endswith("00") for one in there):
+        return "another one works"
+    tried = [one for one in there if one.state == "trial"]
+    if len(tried) < _TRIED:
+        return ""
+    worst = min(tried, key=lambda one: (mean(one.recent), -one.offered))
+    if not worst.offered or worst.pinned:
+        return "others are tried first"
+    save(tx, evolve(worst, state="candidate"), "it waits, as newer ones are tried", author)
+    return ""
+
+
+def _many(tx: TablesTransaction, owner: Principal, *states: str) -> int:
+    mine = sa.and_(whose(lessons, owner), lessons.c.state.in_(states))
+    wanted = sa.select(sa.func.count().label("many")).select_from(lessons).where(mine)
     return int(tx.execute(wanted)[0]["many"])
 
 

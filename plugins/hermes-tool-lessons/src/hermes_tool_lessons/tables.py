@@ -10,10 +10,11 @@ from attrs import evolve, fields
 from hermes_core.codec import clean
 from hermes_core.database import TablesTransaction
 from hermes_core.types import Principal
-from hermes_tool_lessons.values import LIVE, Event, Lesson, Review, Version
+from hermes_tool_lessons.matching import alike, words_of
+from hermes_tool_lessons.values import Event, Lesson, Review, Version
 
 __all__ = [
-    "CHANGED", "content_of", "events", "found", "frozen", "is_frozen", "lessons", "living", "next_rev", "remove",
+    "CHANGED", "alike_to", "content_of", "events", "found", "frozen", "is_frozen", "lessons", "next_rev", "remove",
     "reviews", "save", "select_events", "versions", "whose", "write_event",
 ]  # fmt: skip
 
@@ -46,10 +47,13 @@ def found(tx: TablesTransaction, where: sa.ColumnElement[bool], limit: int | Non
     return [_lesson(row) for row in tx.execute(wanted.limit(limit) if limit is not None else wanted)]
 
 
-def living(owner: Principal) -> sa.ColumnElement[bool]:
-    """Return what picks the lessons that somebody's conversations are told: their own, and those for everybody."""
-    both = sa.or_(whose(lessons, owner), sa.and_(lessons.c.profile == owner.profile, lessons.c.scope == "everybody"))
-    return sa.and_(both, lessons.c.state.in_(LIVE))
+def alike_to(tx: TablesTransaction, owner: Principal, trigger: str, *states: str) -> list[Lesson]:
+    """Return the lessons of somebody that are called for by the same messages as this trigger, the oldest first."""
+    words = words_of(trigger)
+    mine = sa.and_(whose(lessons, owner), lessons.c.state.in_(states))
+    rows = tx.execute(sa.select(lessons.c.id, lessons.c.trigger).where(mine))
+    ids = [row["id"] for row in rows if alike(words, words_of(row["trigger"]))]
+    return found(tx, lessons.c.id.in_(ids[:400]))[::-1] if ids else []
 
 
 def next_rev(tx: TablesTransaction) -> int:
