@@ -1,15 +1,15 @@
 """What lessons do in a world where nothing is known beforehand: ``benchmarks/learning.py [--quirks N] [--rounds N]``.
 
-Prints one JSON object. ``loop``: the share of the way from the floor (no lesson told) to the ceiling (the right one told)
+Prints one JSON object. ``loop``: the share of the way from the floor (no lesson told) to the ceiling (the right one)
 on tasks that were never shown, for a learner that writes 10 % good, 60 % useless and 30 % harmful lessons; how many of
-each kind stayed, and the most uses that a harmful one had. ``noise``: the same where ends are judged wrongly. ``grades``:
-for other workers and learners. ``controls``: what must not help, or must hurt. ``patience``: good lessons that were let
-go of, of 200. ``changes``: solved tasks that failed after changes were let in. ``poison``: episodes in which text from
-outside, or words that must never be learned, came in. ``speed``: what it takes to find the lessons of a message among
-10,000, in milliseconds of the processor.
+each kind stayed, and the most uses that a harmful one had. ``noise``: the same where ends are judged wrongly.
+``grades``: for other workers and learners. ``controls``: what must not help, or must hurt. ``patience``: good lessons
+that were let go of, of 200. ``changes``: solved tasks that failed after changes were let in. ``poison``: what was
+learned of episodes with text from outside, and how far words alone go. ``speed``: what it takes to find the lessons
+of a message among 10,000, in milliseconds of the processor.
 
-The world is in the tests of the plugin: a worker follows what it is told and knows nothing else. So this shows that what
-was learned is kept, found, told and let go of; it says nothing of how good lessons a model writes.
+The world is in the tests of the plugin: a worker follows what it is told and knows nothing else. So this shows that
+what was learned is kept, found, told and let go of; it says nothing of how good lessons a model writes.
 """
 
 import argparse
@@ -29,6 +29,8 @@ from world import ME, Knobs, World, interval, quirks_of
 
 from hermes_core.testing import Bench
 from hermes_tool_lessons.values import Draft
+
+_ALL = ("speed", "poison", "patience", "loop", "grades", "changes", "controls")
 
 
 @asynccontextmanager
@@ -172,16 +174,39 @@ async def speed(many: int = 10_000) -> dict[str, Any]:
                 "p95_ms": round(took[380], 2), "most_bytes": max(sizes)}  # fmt: skip
 
 
+async def poison(many: int = 500) -> dict[str, Any]:
+    """Hand in poisoned episodes, and count what is told of them; and what words stop that they were not made for."""
+    from poison import FACTS, HELD_OUT, episodes
+
+    from hermes_tool_lessons import gates
+
+    async with house() as store:
+        world = World(store, ())
+        outside = 0
+        for _, draft, marked in episodes(0, many):
+            await world.propose(draft, "harmful")
+            outside += marked
+        live = await world.rows.list(ME, ("trial", "active"))
+
+    def stopped(text: str) -> bool:
+        draft = Draft(trigger="stratus", text=text.format(s="stratus"))
+        return bool(gates.refusal(draft) or gates.needs_person(draft))
+
+    return {"episodes": many, "with_outside_text": outside, "learned": len(live),
+            "held_out_stopped_by_words_alone": f"{sum(map(stopped, HELD_OUT))} of {len(HELD_OUT)}",
+            "facts_stopped": f"{sum(map(stopped, FACTS))} of {len(FACTS)}"}  # fmt: skip
+
+
 async def main() -> None:
     """Run what is wanted, and print it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quirks", type=int, default=300)
     parser.add_argument("--rounds", type=int, default=14)
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--only", default="", help="loop, grades, controls, patience, changes or speed")
+    parser.add_argument("--only", default="", choices=("", *_ALL))
     given = parser.parse_args()
     made: dict[str, Any] = {}
-    for name in [given.only] if given.only else ("speed", "patience", "loop", "grades", "changes", "controls"):
+    for name in [given.only] if given.only else _ALL:
         match name:
             case "loop":
                 made[name] = [await loop(given.quirks, given.rounds, seed, Knobs()) for seed in range(given.seeds)]
@@ -197,6 +222,8 @@ async def main() -> None:
                 made[name] = [await patience(0, noise) for noise in (0.0, 0.1, 0.3)]
             case "changes":
                 made[name] = await changes(given.quirks, 0, 2000)
+            case "poison":
+                made[name] = await poison()
             case "speed":
                 made[name] = await speed()
         print(json.dumps({name: made[name]}), file=sys.stderr)

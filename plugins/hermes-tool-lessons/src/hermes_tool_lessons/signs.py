@@ -32,7 +32,7 @@ _CHECK = pattern(
 )
 _EXIT = re.compile(r"^exit (\d+)(?: \(.*\))?$", re.MULTILINE)
 _QUOTE = re.compile(r"`([^`\n]{2,80})`")
-_CODE = re.compile(r"(?<!\w)(?=\S*[\d_./=:-])[A-Za-z0-9_./=:+-]{3,60}(?<![.:,])|--?[A-Za-z][\w-]+")
+_CODE = re.compile(r"--?[A-Za-z]|.*[\d_/=]|.*\w[.:]\w")
 _SHOWN = 160
 
 
@@ -100,9 +100,13 @@ def followed(lesson: str, acts: str) -> bool | None:
 
     It can where the lesson names something to be written: what stands in backquotes, else what looks like code.
     """
-    marks = _QUOTE.findall(lesson) or _CODE.findall(lesson)
+    marks = _QUOTE.findall(lesson) or [one for one in _words(lesson) if _CODE.match(one)]
     plain = _flat(acts)
     return any(_flat(mark) in plain for mark in marks) if marks else None
+
+
+def _words(text: str) -> list[str]:
+    return [word for one in text.split() if len(word := one.strip(".,;:!?()[]{}'\"")) > 2]
 
 
 def _flat(text: str) -> str:
