@@ -123,7 +123,7 @@ class World:
         turn = f"t{self.turns}"
         told = await self._told(task)
         await self.ledger.tell(ME, "w", turn, [one.id for one in told])
-        acts = self._work(quirk, told)
+        acts = self.work(quirk, told)
         solved = quirk.token in acts
         did = [(one.id, followed(one.text, acts)) for one in told]
         what = [
@@ -155,7 +155,7 @@ class World:
                 told = await self._told(task, inject, quirk)
                 self.cost += sum(len(one.line.encode()) for one in told)
                 self.told += len(told)
-                solved, done = solved + (quirk.token in self._work(quirk, told)), done + 1
+                solved, done = solved + (quirk.token in self.work(quirk, told)), done + 1
         return solved, done
 
     async def by_kind(self) -> dict[str, list[Lesson]]:
@@ -175,7 +175,7 @@ class World:
             return there if inject == "all" else self.dice.sample(there, min(2, len(there)))
         return await self.selector.select(ME, task, (), 1600)
 
-    def _work(self, quirk: Quirk, told: Sequence[Lesson]) -> str:
+    def work(self, quirk: Quirk, told: Sequence[Lesson]) -> str:
         """Do a task as it is told; a trap that stands there catches the worker, whatever else does."""
         read = "\n".join(one.line for one in told[: self.knobs.reads])
         if self.dice.random() >= self.knobs.follows:
