@@ -38,7 +38,8 @@ async def why(ctx: PluginContext, lesson: Lesson) -> str:
     ]
     known = f", that it helps more often than not: {helps(lesson.wins, lesson.uses):.0%}" if lesson.uses else ""
     lines.append(
-        f"Told in {lesson.offered} turns; followed to a known end in {lesson.uses}, {lesson.wins} of them good{known}."
+        f"Told in {lesson.offered} {'turn' if lesson.offered == 1 else 'turns'}; followed to a known end in {lesson.uses},"
+         f" {lesson.wins} of them good{known}."
     )
     lines += [f"  {_when(one.at)}  {'went well' if one.value else 'went badly'}: {one.text}" for one in ends[-10:]]
     lines.append(f"Versions ({ctx.program} learned diff {lesson.id}, {ctx.program} learned revert {lesson.id} N):")
@@ -88,6 +89,8 @@ async def report(ctx: PluginContext, owner: Principal, days: int) -> str:
         f"wins  {plot(_by_day([one for one in credited if one.value], now, days))}",
         f"cost  {plot(_by_day(turns, now, days, cost=True))}",
     ]
+    if failed := [one for one in reviews if one.state == "failed"]:
+        lines.append(f"{len(failed)} of them failed, the last because {failed[-1].why}.")
     helped: dict[str, int] = {}
     for one in credited:
         helped[one.lesson] = helped.get(one.lesson, 0) + (1 if one.value else -1)

@@ -8,6 +8,8 @@ import asyncio
 import contextlib
 import os
 
+from attrs import evolve
+
 from hermes_core.context import PluginContext
 from hermes_core.errors import HermesError, StoreError, UserError
 from hermes_core.types import PastTurn, TurnBounds, TurnOrder
@@ -181,6 +183,8 @@ class Reviewer:
         drafts = drafts_of(past.answer, named, known, session=review.session, tainted=tainted) if not why else ()
         if drafts is None:
             why, drafts = "its answer was not as it was asked for", ()
+        masked = self._ctx.masks.text  # a secret stays none that a lesson repeats
+        drafts = [evolve(one, trigger=masked(one.trigger), text=masked(one.text)) for one in drafts]
         new = await queue_of(self._ctx).ended(
             review, drafts, why=self._ctx.masks.text(why), tokens=past.usage.input + past.usage.output,
             money=past.usage.cost, mode=config.mode, most=config.lessons,
