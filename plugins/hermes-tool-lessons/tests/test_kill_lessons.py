@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from hermes_core.testing.forks import Forks
+from hermes_tool_lessons.shared import ledger_of, queue_of, rows_of, selector_of
+from hermes_tool_lessons.tables import content_of
 
 LIVING = Path(__file__).with_name("living.py")
 POINTS = ("storing", "stored", "received", "leased", "journaled", "requested", "mid_stream", "replied", "answered")
@@ -96,3 +98,34 @@ def test_edits_that_are_killed_at_any_step_leave_whole_versions(forks, tmp_path)
     (base / "home").mkdir(parents=True)
     assert forks.play(home=str(base / "home"), what="nothing", output=tmp_path / "said") == 0
     assert steps(forks, base, tmp_path, "edit", ("storing", "stored"), lambda _: None) > 100
+
+
+@pytest.mark.real
+@pytest.mark.timeout(200)
+async def test_on_a_server_lessons_are_what_they_are_in_a_file(hermes, database_url):
+    from .living import edits
+
+    hermes.tmp_plugin("hermes_backend_postgresql")
+    hermes.tmp_plugin("hermes_tool_lessons")
+    hermes.configure({"store.url": database_url})
+    hermes.runtime.load_hooks()
+    ctx, me = hermes.context("hermes_tool_lessons"), hermes.runtime.owner
+    await edits(rows_of(ctx), ledger_of(ctx), me)
+    lessons = await rows_of(ctx).list(me)
+    assert sorted((one.state, one.uses, one.wins) for one in lessons) == [
+        *[("trial", 4, 0)] * 3,
+        *[("trial", 4, 4)] * 3,
+    ]
+    for one in lessons:
+        assert content_of(one) == (await rows_of(ctx).versions(one.id))[-1].content
+    index = await selector_of(ctx).index(me)
+    assert [found.id in {one.id for one in lessons} for found in index.called("syncing kesto3 now")] == [True]
+    owner = await queue_of(ctx).plan(me, "s", "x", 0.0)
+    (review,) = await queue_of(ctx).open()
+    assert (review.id, await queue_of(ctx).claim(owner, "me")) == ("s#1", True)
+    assert await queue_of(ctx).ended(review, (), why="", tokens=1, money=0.1, mode="auto", most=1) == 0
+    assert await queue_of(ctx).used(me) == (1, 1, 0)
+    assert (await ledger_of(ctx).about(lessons[0]))[1]
+    assert await rows_of(ctx).restore(me, 1) == 5
+    assert await rows_of(ctx).tidy(me, 9e12) == 1
+    assert await rows_of(ctx).erase(me) == 6

@@ -37,10 +37,8 @@ async def why(ctx: PluginContext, lesson: Lesson) -> str:
         "  (what taught it was deleted, or was written by hand)"
     ]
     known = f", that it helps more often than not: {helps(lesson.wins, lesson.uses):.0%}" if lesson.uses else ""
-    lines.append(
-        f"Told in {lesson.offered} {'turn' if lesson.offered == 1 else 'turns'}; followed to a known end in {lesson.uses},"
-         f" {lesson.wins} of them good{known}."
-    )
+    turns = "1 turn" if lesson.offered == 1 else f"{lesson.offered} turns"
+    lines.append(f"Told in {turns}; followed to a known end in {lesson.uses}, {lesson.wins} of them good{known}.")
     lines += [f"  {_when(one.at)}  {'went well' if one.value else 'went badly'}: {one.text}" for one in ends[-10:]]
     lines.append(f"Versions ({ctx.program} learned diff {lesson.id}, {ctx.program} learned revert {lesson.id} N):")
     lines += [
