@@ -1,6 +1,8 @@
 """What was taught in a conversation is learned off the turn, told where it is called for, and judged by what comes."""
 
 import json
+import subprocess
+import sys
 
 from hermes_core.testing import Call
 from hermes_core.types import Text
@@ -103,3 +105,24 @@ async def test_where_it_is_off_nothing_is_kept_or_called(house) -> None:
     await here.say("No, wrong.")
     assert not (here.ctx.paths.data / "used").exists()
     assert "Learning is off" in await here.slash("/learned")
+
+
+def test_where_it_is_off_nothing_of_it_is_imported_but_its_hooks(tmp_path) -> None:
+    lines = f"""
+import asyncio, pathlib, sys
+from hermes_core.testing import Bench, ScriptedProvider
+
+async def live():
+    hermes = Bench(pathlib.Path({str(tmp_path / "home")!r}))
+    hermes.tmp_plugin(ScriptedProvider(["Hi."]))
+    hermes.tmp_plugin("hermes_tool_lessons")
+    hermes.configure({{"model.provider": "scripted"}})
+    async for _ in hermes.turn("No, wrong.", session="s"):
+        pass
+    await hermes.close()
+
+asyncio.run(live())
+print(*sorted(name for name in sys.modules if name.startswith(("hermes_tool_lessons.", "sqlalchemy"))))
+"""
+    done = subprocess.run([sys.executable, "-c", lines], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [f"hermes_tool_lessons.{name}" for name in ("config", "registering", "shared")]
