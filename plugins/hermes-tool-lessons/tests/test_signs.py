@@ -40,6 +40,12 @@ def ran(command, output, failed=False, call="c1"):
         ("Now deploy the other one.", None),
         ("What is the weather?", None),
         ("Nothing else matters", None),
+        ("No problem, now the next", None),
+        ("I asked Ben about it", None),
+        ("The login page does not work", None),
+        ("It still does not work", False),
+        ("I told you to use ISO", False),
+        ("That is not right", False),
         ("Thanks, but that is not right: it's wrong", False),
     ],
 )

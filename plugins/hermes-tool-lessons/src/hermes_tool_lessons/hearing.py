@@ -73,7 +73,7 @@ async def told(ctx: PluginContext, session: Session, request: Request) -> Reques
     places = {("project", session.cwd)} if session.cwd else set()
     if index.has_chats:
         places.add(("chat", await chat_of(ctx, session)))
-    lessons = await selector.select(session.owner, said, places, config.prompt_bytes)
+    lessons = await selector.pick(index, said, places, config.prompt_bytes)
     if not lessons:
         return None
     await ledger_of(ctx).tell(session.owner, session.id, session.turn, [one.id for one in lessons])

@@ -26,23 +26,28 @@ class Selector:
     async def index(self, owner: Principal) -> Index:
         """Return the triggers that hold for somebody, as they are now."""
         key = (owner.profile, owner.person)
-        index = self._indexes.pop(key, None) or Index()
-        self._indexes[key] = index
+        index = self._indexes.pop(key, None)
+        index = self._indexes[key] = Index() if index is None else index
         if len(self._indexes) > _PEOPLE:
             del self._indexes[next(iter(self._indexes))]
         told, gone = await self._rows.told(owner, index.rev)
-        for one in told:
-            index.put(one.id, one.trigger, one.scope, one.place)
-        for one in gone:
-            index.drop(one.id)
-        index.rev = max([index.rev, *(one.rev for one in (*told, *gone))])
+        newest = max((one.rev for one in (*told, *gone)), default=0)
+        if newest > index.rev:  # else somebody who looked later was here first
+            for one in told:
+                index.put(one.id, one.trigger, one.scope, one.place)
+            for one in gone:
+                index.drop(one.id)
+            index.rev = newest
         return index
 
     async def select(
         self, owner: Principal, text: str, places: Collection[tuple[str, str]], room: int
     ) -> Sequence[Lesson]:
         """Return the lessons for a message, best first, within so many bytes."""
-        index = await self.index(owner)
+        return await self.pick(await self.index(owner), text, places, room)
+
+    async def pick(self, index: Index, text: str, places: Collection[tuple[str, str]], room: int) -> Sequence[Lesson]:
+        """Return the same of an index that was brought up to date."""
         called = index.called(text, places)
         return chosen(called, await self._ledger.counts([one.id for one in called]), room) if called else ()
 

@@ -11,12 +11,14 @@ from hermes_core.values import frozen
 __all__ = ["Seen", "followed", "judged", "said_by_person", "seen"]
 
 _NO = pattern(
-    r"^\W*(?:no|nope|wrong|stop|undo|incorrect|nein|falsch)\b|\b(?:that'?s|this\s+is|it'?s)\s+(?:not|wrong|incorrect|still)\b"
-    r"|\bnot\s+what\s+i\b|\byou\s+(?:forgot|missed|broke|ignored|should\s+have|were\s+supposed)\b|\bi\s+(?:told|said|asked)\b"
-    r"|\b(?:doesn'?t|does\s+not|didn'?t|did\s+not|still\s+not|not)\s+work|\bshould\s+(?:be|have\s+been)\b[^.?]*\bnot\b"
-    r"|\b(?:instead\s+of|do\s+it\s+again|try\s+again|revert|take\s+that\s+back)\b|\bnicht\s+so\b|\bdas\s+stimmt\s+nicht\b"
-    r"|^\s*아니|아니(?:야|요|에요|지|라)|틀렸|틀린|잘못|말고|다시\s?(?:해|하)|되돌려|안\s?(?:돼|되)"
-    r"|不对|不對|错了|錯了|不是(?:这样|這樣|我)|重新|撤销|撤銷|没用|沒用|違う|違います|間違|じゃなくて|ではなく|やり直|戻して",
+    r"^\W*(?:no|nope|wrong|incorrect|nein|falsch)\b(?!\s+(?:problem|worries|need|rush|hurry|thanks|matter|doubt|idea))"
+    r"|\b(?:that'?s|that\s+is|this\s+is)\s+(?:not\s+(?:what|how|right|correct|it|true)|wrong|incorrect)\b|\bit'?s\s+wrong\b"
+    r"|\bnot\s+what\s+i\b|\byou\s+(?:forgot|missed|broke|ignored|should\s+have|were\s+supposed)\b"
+    r"|\bi\s+(?:told\s+you|said\s+(?:to|not)|asked\s+(?:you|for))\b|\b(?:do\s+it|try)\s+again\b|\btake\s+that\s+back\b"
+    r"|\b(?:it|that|this)\s+(?:still\s+)?(?:doesn'?t|does\s+not|didn'?t|did\s+not)\s+work\b"
+    r"|\bnicht\s+so\b|\bdas\s+stimmt\s+nicht\b"
+    r"|^\s*아니|틀렸|틀린|잘못|그게\s?아니|말고|다시\s?(?:해|하)|되돌려"
+    r"|不对|不對|错了|錯了|不是(?:这样|這樣|我)|重新(?:来|來|做)|撤销|撤銷|違う|違います|間違|じゃなくて|ではなく|やり直",
     re.IGNORECASE,
 )
 _YES = pattern(
