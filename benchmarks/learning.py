@@ -19,7 +19,9 @@ import random
 import sys
 import tempfile
 import time
+from collections.abc import Awaitable, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +32,13 @@ from world import ME, Knobs, World, interval, quirks_of
 from hermes_core.testing import Bench
 from hermes_tool_lessons.values import Draft
 
-_ALL = ("speed", "poison", "patience", "loop", "grades", "changes", "controls")
+_ALL = ("speed", "poison", "patience", "loop", "noise", "grades", "changes", "controls")
+_GRADES = {
+    "reads the first two": Knobs(reads=2),
+    "follows four of five": Knobs(follows=0.8),
+    "learns 50 turns later": Knobs(delay=50),
+    "hears of 70 %": Knobs(absent=0.3),
+}
 
 
 @asynccontextmanager
@@ -68,6 +76,12 @@ async def loop(quirks: int, rounds: int, seed: int, knobs: Knobs) -> dict[str, A
             "harmful_most_uses": max((one.uses for one in harmful), default=0),
             "harmful_active": sum(one.state == "active" for one in harmful),
         }  # fmt: skip
+
+
+async def grade(quirks: int, rounds: int, name: str) -> dict[str, Any]:
+    """Learn with another worker, or later, or with fewer ends known."""
+    made = await loop(quirks, rounds, 0, _GRADES[name])
+    return {"who": name, **{key: made[key] for key in ("share", "interval", "harmful_active")}}
 
 
 async def controls(quirks: int, rounds: int, seed: int) -> dict[str, Any]:
@@ -126,7 +140,7 @@ async def changes(quirks: int, seed: int, wanted: int) -> dict[str, Any]:
             for quirk in world.quirks:
                 told = await world.selector.select(ME, quirk.tasks[6], (), 1600)
                 active = [one for one in told if one.state == "active"]
-                if active and quirk.token in world._work(quirk, told):
+                if active and quirk.token in world.work(quirk, told):
                     now.add(quirk.trigger)
             broken += len(solved - now)
             solved |= now
@@ -205,28 +219,22 @@ async def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--only", default="", choices=("", *_ALL))
     given = parser.parse_args()
-    made: dict[str, Any] = {}
+    small = max(8, given.quirks // 5)
+    runs: dict[str, list[Callable[[], Awaitable[Any]]]] = {
+        "speed": [speed],
+        "poison": [poison],
+        "patience": [partial(patience, 0, noise) for noise in (0.0, 0.3)],
+        "loop": [partial(loop, given.quirks, given.rounds, seed, Knobs()) for seed in range(given.seeds)],
+        "noise": [partial(loop, given.quirks, given.rounds, 0, Knobs(noise=noise)) for noise in (0.1, 0.3)],
+        "grades": [partial(grade, small, given.rounds, name) for name in _GRADES],
+        "changes": [partial(changes, given.quirks, 0, 2000)],
+        "controls": [partial(controls, small, given.rounds, 0)],
+    }
+    made: dict[str, list[Any]] = {}
     for name in [given.only] if given.only else _ALL:
-        match name:
-            case "loop":
-                made[name] = [await loop(given.quirks, given.rounds, seed, Knobs()) for seed in range(given.seeds)]
-                made["noise"] = [await loop(given.quirks, given.rounds, 0, Knobs(noise=n)) for n in (0.1, 0.3)]
-            case "grades":
-                half = given.quirks // 3
-                knobs = {"reads_two": Knobs(reads=2), "follows_80": Knobs(follows=0.8), "late": Knobs(delay=50),
-                         "absent_30": Knobs(absent=0.3)}  # fmt: skip
-                made[name] = {n: (await loop(half, given.rounds, 0, k))["share"] for n, k in knobs.items()}
-            case "controls":
-                made[name] = await controls(given.quirks // 3, given.rounds, 0)
-            case "patience":
-                made[name] = [await patience(0, noise) for noise in (0.0, 0.1, 0.3)]
-            case "changes":
-                made[name] = await changes(given.quirks, 0, 2000)
-            case "poison":
-                made[name] = await poison()
-            case "speed":
-                made[name] = await speed()
-        print(json.dumps({name: made[name]}), file=sys.stderr)
+        for run in runs[name]:
+            made.setdefault(name, []).append(await run())
+            print(json.dumps({name: made[name][-1]}), file=sys.stderr, flush=True)
     print(json.dumps(made, indent=1))
 
 
