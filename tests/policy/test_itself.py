@@ -424,15 +424,16 @@ pair revoke, gateway uninstall, goal, goal clear, goal done, goal edit, goal pau
 grants forget, host run, kanban, kanban approve, kanban archive, kanban assign, kanban attach, kanban block, kanban
 boards, kanban comment, kanban complete, kanban create, kanban daemon, kanban decompose, kanban dispatch, kanban edit,
 kanban gc, kanban link, kanban promote, kanban reclaim, kanban reject, kanban reopen, kanban schedule, kanban swarm,
-kanban unblock, kanban unlink, memory erase, memory export, migrate, migrate claude-code, migrate codex, migrate
-hermes-agent, migrate openclaw, model, model choose, people, people block, people erase, people export, people invite,
-people list, people mute, people quiet, people show, people unblock, plugins install, plugins remove, plugins sync,
-profile alias, profile clone, profile create, profile delete, profile export, profile import, profile rename, profile
-use, secrets, secrets check, secrets list, send, sessions import, setup, shared, shared end, skills approve, skills
-disable, skills enable, skills install, skills new, skills pin, skills reject, skills remove, skills rollback, store,
-store check, store compact, store downgrade, store erase, store move, store rebuild, store reindex, store repair, tools,
-tools disable, tools enable, trust add, trust forget, update, vault add, vault bind, vault remove, vault show, vault
-unbind, workshop accept, workshop enable, workshop rollback
+kanban unblock, kanban unlink, learned add, learned approve, learned erase, learned export, learned freeze, learned
+reject, learned restore, learned revert, learned review, memory erase, memory export, migrate, migrate claude-code,
+migrate codex, migrate hermes-agent, migrate openclaw, model, model choose, people, people block, people erase, people
+export, people invite, people list, people mute, people quiet, people show, people unblock, plugins install, plugins
+remove, plugins sync, profile alias, profile clone, profile create, profile delete, profile export, profile import,
+profile rename, profile use, secrets, secrets check, secrets list, send, sessions import, setup, shared, shared end,
+skills approve, skills disable, skills enable, skills install, skills new, skills pin, skills reject, skills remove,
+skills rollback, store, store check, store compact, store downgrade, store erase, store move, store rebuild, store
+reindex, store repair, tools, tools disable, tools enable, trust add, trust forget, update, vault add, vault bind, vault
+remove, vault show, vault unbind, workshop accept, workshop enable, workshop rollback
 """
 
 

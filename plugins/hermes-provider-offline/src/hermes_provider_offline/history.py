@@ -48,14 +48,26 @@ def read_history(messages: Sequence[Message]) -> History:
     asked = [i for i, message in enumerate(messages) if message.role == "user"]
     if not asked:
         return History(prompt=_prompt(messages))
-    last = asked[-1]
+    last = _asking(messages, asked[-1])
     return History(
         task=text_of(messages[last]),
         done=_calls(messages[last + 1 :]),
         earlier=_calls(messages[:last]),
-        said=[text_of(messages[i]) for i in asked[:-1]],
+        said=[text_of(messages[i]) for i in asked if i < last],
         prompt=_prompt(messages),
     )
+
+
+def _asking(messages: Sequence[Message], last: int) -> int:
+    """Return where the person asks: what a plugin said behind it in the same breath only quotes, and asks nothing."""
+    at = last
+    while at > 0 and messages[at].role == "user" and _only_quotes(messages[at]):
+        at -= 1
+    return at if messages[at].role == "user" else last
+
+
+def _only_quotes(message: Message) -> bool:
+    return all(isinstance(part, Text) and part.quotes for part in message.parts)
 
 
 def _prompt(messages: Sequence[Message]) -> str:

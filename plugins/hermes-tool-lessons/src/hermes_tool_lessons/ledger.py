@@ -1,0 +1,158 @@
+"""The ledger: what was told in which turn, what became of it, and what that says of the lessons.
+
+It is only added to. What a turn came to is written once, in one commit with what follows for its lessons.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+
+import sqlalchemy as sa
+from attrs import evolve
+
+from hermes_core.database import READ, StoreBroker, TablesTransaction
+from hermes_core.types import Principal
+from hermes_tool_kit.units import unit
+from hermes_tool_lessons.chances import WINDOW, mean, verdict
+from hermes_tool_lessons.tables import (
+    alike_to,
+    events,
+    found,
+    is_frozen,
+    lessons,
+    save,
+    select_events,
+    whose,
+    write_event,
+)
+from hermes_tool_lessons.values import LIVE, Event, Lesson
+
+__all__ = ["Ledger"]
+
+_PROVEN = 0.75  # expected to help this often, a lesson is not blamed where one beside it is not proven
+
+
+class Ledger:
+    """What happened, of everybody."""
+
+    def __init__(self, store: StoreBroker) -> None:
+        self.store = store
+
+    @unit()
+    def tell(self, tx: TablesTransaction, owner: Principal, session: str, turn: str, told: Sequence[str]) -> None:
+        """Write down that a turn is told lessons, before it is."""
+        for lesson in told:
+            name = f"{turn}/offered/{lesson}"
+            if write_event(tx, owner, Event(id=name, kind="offered", session=session, turn=turn, lesson=lesson)):
+                values = {"offered": lessons.c.offered + 1, "last": tx.clock()}
+                tx.execute(sa.update(lessons).where(lessons.c.id == lesson).values(**values))
+
+    @unit(READ)
+    def counts(self, tx: TablesTransaction, ids: Collection[str]) -> Mapping[str, Lesson]:
+        """Return lessons by their ids, as they are now; those that are told."""
+        wanted = sa.and_(lessons.c.id.in_(list(ids)), lessons.c.state.in_(LIVE))
+        return {one.id: one for one in found(tx, wanted)} if ids else {}
+
+    @unit()
+    def write(self, tx: TablesTransaction, owner: Principal, *what: Event) -> int:
+        """Write down what happened, each once; how many were new."""
+        return sum(write_event(tx, owner, one) for one in what)
+
+    @unit(READ)
+    def offered(self, tx: TablesTransaction, turn: str) -> Sequence[Lesson]:
+        """Return the lessons that a turn was told."""
+        rows = select_events(tx, sa.and_(events.c.turn == turn, events.c.kind == "offered"))
+        return found(tx, lessons.c.id.in_([one.lesson for one in rows])) if rows else []
+
+    @unit(READ)
+    def open_turn(self, tx: TablesTransaction, session: str) -> Event | None:
+        """Return the last turn of a session, if nobody knows yet what it came to."""
+        rows = select_events(tx, sa.and_(events.c.session == session, events.c.kind == "turn"), 1)
+        if not rows or tx.execute(sa.select(events.c.id).where(events.c.id == f"{rows[0].turn}/outcome")):
+            return None
+        return rows[0]
+
+    @unit(READ)
+    def since(self, tx: TablesTransaction, owner: Principal, at: float, *kinds: str) -> Sequence[Event]:
+        """Return what happened to somebody since an instant."""
+        kind = events.c.kind.in_(kinds) if kinds else sa.true()
+        return select_events(tx, sa.and_(whose(events, owner), kind, events.c.at >= at))
+
+    @unit(READ)
+    def of_session(self, tx: TablesTransaction, session: str, at: float) -> Sequence[Event]:
+        """Return what happened in a session since an instant."""
+        return select_events(tx, sa.and_(events.c.session == session, events.c.at > at))
+
+    @unit(READ)
+    def about(self, tx: TablesTransaction, lesson: Lesson) -> tuple[Sequence[Event], Sequence[Event]]:
+        """Return the events that taught a lesson, and what became of it since."""
+        taught = select_events(tx, events.c.id.in_(list(lesson.sources))) if lesson.sources else []
+        return taught, select_events(tx, sa.and_(events.c.lesson == lesson.id, events.c.kind == "credit"), 50)
+
+    @unit()
+    def settle(
+        self, tx: TablesTransaction, owner: Principal, session: str, turn: str, *, good: bool, why: str, mode: str
+    ) -> bool:
+        """Write down what a turn came to, and what that says of the lessons it followed; False if it stands there."""
+        outcome = Event(id=f"{turn}/outcome", kind="outcome", session=session, turn=turn, text=why, value=float(good))
+        if not write_event(tx, owner, outcome):
+            return False
+        rows = select_events(tx, sa.and_(events.c.turn == turn, events.c.kind.in_(("offered", "followed"))))
+        followed = {one.lesson: one.value > 0 for one in rows if one.kind == "followed"}
+        told = [one.lesson for one in rows if one.kind == "offered"]
+        there = found(tx, sa.and_(lessons.c.id.in_(told), lessons.c.state.in_(LIVE))) if told else []
+        heard = [one for one in there if followed.get(one.id, True)]
+        for lesson in _answerable(heard, good=good):
+            self._credit(tx, owner, lesson, outcome, good=good, mode=mode)
+        for lesson in there:
+            if lesson not in heard and verdict(lesson.recent, lesson.offered, lesson.uses) == "idle":
+                self._retire(tx, lesson, "it was told and followed in no turn", mode)
+        return True
+
+    def _credit(
+        self, tx: TablesTransaction, owner: Principal, lesson: Lesson, outcome: Event, *, good: bool, mode: str
+    ) -> None:
+        name = f"{outcome.turn}/credit/{lesson.id}"
+        event = evolve(outcome, id=name, kind="credit", lesson=lesson.id)
+        write_event(tx, owner, event)
+        recent = f"{lesson.recent}{int(good)}"[-WINDOW:]
+        lesson = evolve(lesson, recent=recent, uses=lesson.uses + 1, wins=lesson.wins + good)
+        values = {"recent": lesson.recent, "uses": lesson.uses, "wins": lesson.wins}
+        tx.execute(sa.update(lessons).where(lessons.c.id == lesson.id).values(**values))
+        said = verdict(lesson.recent, lesson.offered, lesson.uses)
+        if said == "harms":
+            self._retire(tx, lesson, f"{recent.count('0')} of its last {len(recent)} uses went badly", mode)
+        elif said == "helps" and lesson.state == "trial" and mode == "auto" and not _rests(tx, lesson):
+            why = f"{recent.count('1')} of its last {len(recent)} uses went well"
+            self._promote(tx, save(tx, evolve(lesson, state="active"), why, "outcomes"))
+
+    def _retire(self, tx: TablesTransaction, lesson: Lesson, why: str, mode: str = "") -> None:
+        """Let go of a lesson, and try the next that waits for its place."""
+        if _rests(tx, lesson):
+            return
+        save(tx, evolve(lesson, state="retired"), why, "outcomes")
+        waiting = alike_to(tx, lesson.owner, lesson.trigger, "candidate") if mode in ("trial", "auto") else []
+        clean = sorted((one for one in waiting if not one.asks), key=lambda one: (mean(one.recent), -one.offered))
+        for one in clean[-1:]:
+            save(tx, evolve(one, state="trial"), f"it is tried in the place of {lesson.id}", "outcomes")
+
+    def _promote(self, tx: TablesTransaction, lesson: Lesson) -> None:
+        """Let go of what a lesson that stays makes needless: what it replaces, and what was tried and did worse."""
+        for one in found(tx, lessons.c.id == lesson.replaces) if lesson.replaces else ():
+            self._retire(tx, one, f"{lesson.id} does it better")
+        for one in alike_to(tx, lesson.owner, lesson.trigger, "trial"):
+            if mean(one.recent) < 0.5:
+                self._retire(tx, one, f"{lesson.id} does it better")
+            elif not _rests(tx, one):
+                save(tx, evolve(one, state="candidate"), f"it waits, as {lesson.id} works", "outcomes")
+
+
+def _rests(tx: TablesTransaction, lesson: Lesson) -> bool:
+    """Whether a person wants it as it is."""
+    return lesson.pinned or is_frozen(tx, lesson.owner)
+
+
+def _answerable(heard: Sequence[Lesson], *, good: bool) -> Sequence[Lesson]:
+    """Return the lessons that an outcome counts for: where it went badly, the proven are not blamed for the others."""
+    if good:
+        return heard
+    unproven = [one for one in heard if not (one.state == "active" and one.uses > 2 and mean(one.recent) >= _PROVEN)]
+    return unproven or heard

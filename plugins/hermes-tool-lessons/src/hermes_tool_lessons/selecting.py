@@ -1,0 +1,87 @@
+"""Which lessons a turn is told: the proven ones that its message calls for, and at most one that is tried."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from hermes_core.types import Principal
+from hermes_core.values import define
+from hermes_tool_lessons.chances import mean
+from hermes_tool_lessons.ledger import Ledger
+from hermes_tool_lessons.matching import Called, Index, alike
+from hermes_tool_lessons.rows import Lessons
+from hermes_tool_lessons.values import Lesson
+
+__all__ = ["Selector", "chosen"]
+
+_MOST = 5  # lessons that a turn is told
+_PEOPLE = 64  # whose triggers are kept in memory
+
+
+class Selector:
+    """Finds lessons for messages. What it knows of triggers is brought up to date at each look."""
+
+    def __init__(self, rows: Lessons, ledger: Ledger) -> None:
+        self._rows, self._ledger = rows, ledger
+        self._indexes: dict[tuple[str, str], Index] = {}
+
+    async def index(self, owner: Principal) -> Index:
+        """Return the triggers that hold for somebody, as they are now."""
+        key = (owner.profile, owner.person)
+        index = self._indexes.pop(key, None)
+        index = self._indexes[key] = Index() if index is None else index
+        if len(self._indexes) > _PEOPLE:
+            del self._indexes[next(iter(self._indexes))]
+        told, gone = await self._rows.told(owner, index.rev)
+        newest = max((one.rev for one in (*told, *gone)), default=0)
+        if newest > index.rev:  # else somebody who looked later was here first
+            for one in told:
+                index.put(one.id, one.trigger, one.scope, one.place)
+            for one in gone:
+                index.drop(one.id)
+            index.rev = newest
+        return index
+
+    async def select(
+        self, owner: Principal, text: str, places: Collection[tuple[str, str]], room: int
+    ) -> Sequence[Lesson]:
+        """Return the lessons for a message, best first, within so many bytes."""
+        return await self.pick(await self.index(owner), text, places, room)
+
+    async def pick(self, index: Index, text: str, places: Collection[tuple[str, str]], room: int) -> Sequence[Lesson]:
+        """Return the same of an index that was brought up to date."""
+        called = index.called(text, places)
+        return chosen(called, await self._ledger.counts([one.id for one in called]), room) if called else ()
+
+
+@define
+class _Choice:
+    called: Called
+    lesson: Lesson
+
+    @property
+    def rank(self) -> tuple[float, int, str]:
+        return (self.called.share * mean(self.lesson.recent), -self.lesson.offered, self.lesson.id)
+
+
+def chosen(called: Sequence[Called], there: Mapping[str, Lesson], room: int) -> Sequence[Lesson]:
+    """Choose of what is called for. One is tried at a time, so that it is known what an outcome says of it.
+
+    What works is not experimented with: nothing is tried where an active lesson has the same trigger, unless its last
+    two uses went badly.
+    """
+    choices = [_Choice(one, there[one.id]) for one in called if one.id in there]
+    active = sorted((one for one in choices if one.lesson.state == "active"), key=lambda one: one.rank, reverse=True)
+    picked: list[_Choice] = []
+    for one in active:
+        size = len(one.lesson.line.encode())
+        if len(picked) < _MOST and size <= room:
+            picked.append(one)
+            room -= size
+    tried = sorted((one for one in choices if one.lesson.state == "trial"), key=lambda one: one.rank, reverse=True)
+    for one in tried:
+        works = any(
+            alike(one.called.words, other.called.words) and not other.lesson.recent.endswith("00") for other in active
+        )
+        if not works and len(picked) < _MOST and len(one.lesson.line.encode()) <= room:
+            picked.append(one)
+            break
+    return [one.lesson for one in picked]
