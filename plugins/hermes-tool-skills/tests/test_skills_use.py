@@ -5,13 +5,15 @@ from pathlib import Path
 
 import pytest
 from attrs import evolve
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hermes_core.errors import ToolError
 from hermes_core.types import Prompt, PromptBlock, Session
 from hermes_tool_kit.provenance.ledger import Ledger
 from hermes_tool_skills.catalogue import Catalogue, catalogue_for
 from hermes_tool_skills.listing import HEAD, listing, with_skills
-from hermes_tool_skills.reading import viewed
+from hermes_tool_skills.reading import PART, cut_up, viewed
 
 ME = Session(id="s1", origin="cli")
 TOOLS = {"skill_view": "skills", "terminal": "terminal"}
@@ -224,7 +226,7 @@ async def test_a_skill_with_a_link_in_it_is_told_by_name(rig, text):
 async def test_broken_skills_are_told_by_name_and_stop_nobody(rig, text):
     root = external(rig, text, "good")
     rig.put(root, {
-        "no-head/SKILL.md": "# Hi\n", "other-name/SKILL.md": text("another"), "binary/SKILL.md": b"\0\1",
+        "no-head/SKILL.md": "# Hi\n", "other-name/SKILL.md": text("Another"), "binary/SKILL.md": b"\0\1",
         "bad-yaml/SKILL.md": "---\nname: [\n---\nx\n", "long/SKILL.md": text("long", body="x" * 100_001),
     })  # fmt: skip
     states = rig.states()
@@ -439,3 +441,36 @@ async def test_each_ready_skill_is_a_command_and_several_stand_before_one_task(h
     assert platform.console is not None
     assert [c.text for c in await platform.console.complete("x", "/ti")] == ["/title", "/tidy"]
     assert [c.text for c in await platform.console.complete("x", "/skill wa")] == ["wash"]
+
+
+# --- long ones ----------------------------------------------------------------------------------------------------
+
+LONG = "# Long\n\n" + "".join(f"## Chapter {n}\n\n" + f"Line of chapter {n}.\n" * 190 for n in range(10))
+
+
+async def test_a_long_skill_is_opened_in_parts(rig, text):
+    assert len(LONG) > 33_000
+    external(rig, text, "long", body=LONG)
+    first = await rig.call("skill_view", name="long")
+    assert len(first) < 18_000
+    assert "[Part 1 of 3. Read the others with part. 2: Chapter " in first
+    read = [await rig.call("skill_view", name="long", part=n) for n in (1, 2, 3)]
+    bodies = [one.partition("\n\n")[2].rpartition("\n\n[Part ")[0] for one in read]
+    assert "\n".join(bodies).replace("\n", "") == LONG.replace("\n", "")
+    assert all(body.startswith("## Chapter") for body in bodies[1:])
+    with pytest.raises(ToolError, match="There is no part 4; it has 3"):
+        await rig.call("skill_view", name="long", part=4)
+
+
+async def test_a_long_file_of_a_skill_is_opened_in_parts(rig, text):
+    root = external(rig, text, "one")
+    rig.put(root / "one", {"references/all.md": LONG})
+    assert "[Part 3 of 3." in await rig.call("skill_view", name="one", file="references/all.md", part=3)
+
+
+@given(st.text(max_size=200), st.integers(1, 900))
+def test_no_part_is_too_long_and_nothing_is_lost(piece, times):
+    whole = piece * times
+    parts = cut_up(whole)
+    assert "".join(parts) == whole
+    assert all(0 < len(part) <= PART for part in parts[:-1])

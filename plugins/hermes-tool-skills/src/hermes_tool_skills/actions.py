@@ -116,7 +116,7 @@ def _accept(ctx: PluginContext, skill: Skill, *, yes: bool) -> None:
     library, entry = catalogue.library, skill.entry
     tree = library.live(skill.name)
     others = [s.name for s in catalogue.all() if s.name != skill.name]
-    draft = checked(tree, name=skill.name, known=others)
+    draft = checked(tree, name=skill.name, known=others, foreign=True)
     before: Tree = library.version(skill.name, entry.version)[1] if entry else {}
     say([f"{skill.name}: {draft.head.description}", "", "Files", *tree_lines(tree, before)])
     if entry:

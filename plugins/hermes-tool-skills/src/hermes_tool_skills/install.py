@@ -54,7 +54,7 @@ def candidate(catalogue: Catalogue, source: str, *, archives: str, trusted: Sequ
     with quarantine(catalogue.library) as scratch:
         got = fetch(source, archives=archives, scratch=scratch)
     others = [name for name, s in skills.items() if not (s.source == "installed" and _same(s.entry, got))]
-    draft = checked(got.tree, known=others)
+    draft = checked(got.tree, known=others, foreign=True)
     name = draft.head.name
     there = skills.get(name)
     if there and there.source != "installed":

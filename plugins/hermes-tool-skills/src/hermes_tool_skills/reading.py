@@ -1,8 +1,10 @@
 """Reading a skill for the model: the body, one of its files, and what has to be known beside them."""
 
 import hashlib
+import re
 
 from hermes_core.errors import ToolError
+from hermes_core.patterns import pattern
 from hermes_core.types import Session
 from hermes_tool_skills.catalogue import Catalogue, Skill
 from hermes_tool_skills.frontmatter import BadSkill, parse
@@ -10,6 +12,9 @@ from hermes_tool_skills.offered import unfit, unset
 from hermes_tool_skills.tree import MAIN, BadTree, read_file, text_of, walk
 
 _LISTED = 60
+PART = 16_000  # characters that are read in one go
+_ABOUT = 1_500
+_HEADING = pattern(r"^#{1,3} +(.{1,200})$", re.MULTILINE)
 
 
 def listed(catalogue: Catalogue, session: Session) -> str:
@@ -19,10 +24,10 @@ def listed(catalogue: Catalogue, session: Session) -> str:
     return "\n".join(f"- {s.name}: {s.description}" for s in ready) or "There is no skill."
 
 
-def viewed(catalogue: Catalogue, name: str, path: str, session: Session, *, here: bool) -> str:
+def viewed(catalogue: Catalogue, name: str, path: str, session: Session, *, here: bool, part: int = 1) -> str:
     """The body of a skill, or one file of it. ``here``: commands of the session run where its folder is.
 
-    Raises ToolError when it cannot be read or must not be used.
+    What is long comes in parts. Raises ToolError when it cannot be read or must not be used.
     """
     skill = _usable(catalogue, name, session)
     data = _checked(skill, path or MAIN)
@@ -31,9 +36,9 @@ def viewed(catalogue: Catalogue, name: str, path: str, session: Session, *, here
         at = f" It is at {skill.folder / path}." if here else ""
         raise ToolError(f"{path} of {name} is not text ({len(data):,} bytes).{at}")
     if path and path != MAIN:
-        return _filled(text, skill, session)
+        return parted(_filled(text, skill, session), part)
     try:
-        head, body = parse(text)
+        head, body = parse(text, foreign=True)
     except BadSkill as error:
         raise ToolError(f"{name} cannot be read: {error.text}", retry=False) from None
     lines = [f"Skill {name}, in {skill.folder}"]
@@ -46,7 +51,36 @@ def viewed(catalogue: Catalogue, name: str, path: str, session: Session, *, here
         lines.append(f"Not set here: {'; '.join(missing)}")
     if reason := unfit(head):
         lines.append(f"Note: {reason}.")
-    return "\n".join([*lines, "", _filled(body, skill, session)])
+    return "\n".join([*lines, "", parted(_filled(body, skill, session), part)])
+
+
+def parted(text: str, part: int = 1) -> str:
+    """One part of a long text, with what the others are about. Raises ToolError where there is no such part."""
+    parts = cut_up(text)
+    if not 1 <= part <= len(parts):
+        raise ToolError(f"There is no part {part}; it has {len(parts)}.")
+    if len(parts) == 1:
+        return text
+    about = "; ".join(f"{n}: {', '.join(titles(one)) or '…'}" for n, one in enumerate(parts, 1) if n != part)
+    return f"{parts[part - 1].rstrip()}\n\n[Part {part} of {len(parts)}. Read the others with part. {about[:_ABOUT]}]"
+
+
+def cut_up(text: str) -> list[str]:
+    """A text in parts of at most ``PART`` characters, each ended where a section begins, or else a line."""
+    parts: list[str] = []
+    start = 0
+    while len(text) - start > PART:
+        piece = text[start : start + PART]
+        headings = [found.start() for found in _HEADING.finditer(piece, PART // 2)]
+        end = headings[-1] if headings else piece.rfind("\n", PART // 2) + 1 or PART
+        parts.append(piece[:end])
+        start += end
+    return [*parts, text[start:]]
+
+
+def titles(text: str) -> list[str]:
+    """The headings of a part."""
+    return [" ".join(found[1].split())[:60] for found in _HEADING.finditer(text)][:12]
 
 
 def _usable(catalogue: Catalogue, name: str, session: Session) -> Skill:

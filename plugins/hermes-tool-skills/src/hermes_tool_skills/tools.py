@@ -20,6 +20,7 @@ class View:
 
     name: str = field(default="", metadata={"help": "none: list all"})
     file: str = ""
+    part: int = 1
 
 
 @frozen(kw_only=True)
@@ -49,7 +50,9 @@ def skill_tools(ctx: PluginContext) -> Sequence[Tool]:
         catalogue, here = catalogue_for(ctx), Feature.LOCAL in context.workspace.features
         if not wanted.name:
             return await asyncio.to_thread(listed, catalogue, context.session)
-        return await asyncio.to_thread(viewed, catalogue, wanted.name, wanted.file, context.session, here=here)
+        return await asyncio.to_thread(
+            viewed, catalogue, wanted.name, wanted.file, context.session, here=here, part=wanted.part
+        )
 
     @tool(
         name="skill_manage", toolset="skills", effects=[Effect.REMEMBER],
