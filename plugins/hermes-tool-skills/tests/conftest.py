@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from hermes_core.brokers import MasksBroker
 from hermes_core.context import PluginContext
 from hermes_core.kinds import Tool
 from hermes_core.plugins.manifest import read_manifest
@@ -30,6 +31,13 @@ def skill_text(
     return f"---\nname: {name}\ndescription: {description}\n{extra}---\n\n{body}"
 
 
+class Masks(MasksBroker):
+    """What the kernel's do with a secret that it knows."""
+
+    def text(self, text: str) -> str:
+        return text.replace("correct-horse", "[…]")
+
+
 class Rig:
     """One home. A fresh catalogue for every question, as in a new process."""
 
@@ -41,12 +49,16 @@ class Rig:
         self.shipped = False
         self.settings: dict[str, Any] = {}
         self.plugins: list[tuple[str, Path]] = []
+        self.secrets: dict[str, str] = {}
         self.tty = False
 
     @property
     def context(self) -> PluginContext:
         ours = [("skills", manifest_path("hermes_tool_skills").parent / "skills")] if self.shipped else []
-        return plugin_context(MANIFEST, self.home, config=Config(**self.settings), skills=[*ours, *self.plugins])
+        made = plugin_context(
+            MANIFEST, self.home, config=Config(**self.settings), skills=[*ours, *self.plugins], secrets=self.secrets
+        )
+        return evolve(made, masks=Masks())
 
     @property
     def library(self) -> Library:

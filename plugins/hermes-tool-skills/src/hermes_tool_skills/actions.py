@@ -29,7 +29,8 @@ def install_command(ctx: PluginContext) -> "click.Command":
         """Get a skill, check and scan it, show everything, and keep it if you say yes. Nothing of it is run.
 
         SOURCE is a folder, a .zip or .tar.gz (here or at an https address), the https address of a git repository
-        with #FOLDER, OWNER/REPOSITORY[/FOLDER][@REF], or the name of an installed skill to look for an update.
+        with #FOLDER, OWNER/REPOSITORY[/FOLDER][@REF], a word that `hermes skills search` shows, or the name of an
+        installed skill to look for an update.
 
         \b
         Examples:
@@ -37,6 +38,8 @@ def install_command(ctx: PluginContext) -> "click.Command":
           hermes skills install https://example.org/skills/tidy.zip
           hermes skills install https://example.org/skills.git#tidy
           hermes skills install acme/skills/tidy@v2
+          hermes skills install clawhub:acme/tidy
+          hermes skills install index:https://example.org#tidy
           hermes skills install tidy                (an update: the difference is shown)
 
         What is installed is not used until `hermes skills enable NAME`, or a yes to the second question.
@@ -45,7 +48,9 @@ def install_command(ctx: PluginContext) -> "click.Command":
         from hermes_tool_skills.screens import finding_row, install_lines, json_lines
 
         catalogue, config = catalogue_for(ctx), ctx.config
-        one = candidate(catalogue, source, archives=config.archives, trusted=config.trusted, force=force)
+        one = candidate(
+            catalogue, source, archives=config.archives, trusted=config.trusted, force=force, sources=config.sources
+        )
         if not as_json:
             say([*install_lines(one), ""])
         verdict = one.draft.report.verdict

@@ -21,11 +21,16 @@ Build = Callable[[PluginContext], "click.Command"]
 def commands(ctx: PluginContext) -> Sequence[Command]:
     """All commands; each is put together when it is used."""
     from hermes_tool_skills import actions, history
+    from hermes_tool_skills.hub import commands as hub
 
     made: tuple[tuple[str, Build], ...] = (
         ("list", _list),
         ("show", _show),
+        ("search", hub.search_command),
+        ("browse", hub.browse_command),
         ("install", actions.install_command),
+        ("update", hub.update_command),
+        ("publish", hub.publish_command),
         ("enable", actions.enable_command),
         ("disable", actions.disable_command),
         ("remove", actions.remove_command),

@@ -24,6 +24,11 @@ class Config:
         factory=list,
         example=["https://github.com/acme/skills"],
     )
+    sources: list[str] = option(
+        "Where `hermes skills search` looks: clawhub, skills.sh, index:https://SITE, git:OWNER/REPOSITORY.",
+        factory=lambda: ["skills.sh", "clawhub", "git:anthropics/skills"],
+        example=["index:https://docs.example.org", "git:https://git.example.org/skills.git"],
+    )
     archives: str = option(
         "Where OWNER/REPOSITORY is fetched from, as OWNER/REPOSITORY/tar.gz/REF below it.",
         default="https://codeload.github.com",
