@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Callable, Mapping
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -10,17 +11,18 @@ import pytest
 from attrs import evolve
 from click.testing import CliRunner, Result
 
-from hermes_core.brokers import MasksBroker
+from hermes_core.brokers import MasksBroker, SecretsBroker
 from hermes_core.context import PluginContext
 from hermes_core.kinds import Tool
 from hermes_core.plugins.manifest import read_manifest
 from hermes_core.testing import FakeToolContext, FakeWorkspace, plugin_context
 from hermes_core.testing.contract_base import manifest_path
-from hermes_core.types import Principal, Session, Verdict
+from hermes_core.types import Principal, Session, Verdict, Wall
 from hermes_tool_skills.catalogue import catalogue_for
 from hermes_tool_skills.commands import commands
 from hermes_tool_skills.config import Config
 from hermes_tool_skills.library import Library
+from hermes_tool_skills.running import skill_sources
 from hermes_tool_skills.tools import skill_tools
 
 MANIFEST = read_manifest(manifest_path("hermes_tool_skills"))
@@ -39,6 +41,24 @@ class Masks(MasksBroker):
         return text.replace("correct-horse", "[…]")
 
 
+class Secrets(SecretsBroker):
+    """A home's secrets, the same in every process; only those that the manifest declares."""
+
+    def __init__(self, kept: dict[str, str]) -> None:
+        self._kept = kept
+
+    def get(self, name: str) -> str:
+        assert any(fnmatch(name, one) for one in MANIFEST.secrets), name
+        return self._kept.get(name, "")
+
+    def set(self, name: str, value: str) -> None:
+        assert any(fnmatch(name, one) for one in MANIFEST.secrets), name
+        self._kept[name] = value
+
+    def resolve(self, value: str) -> str:
+        return value
+
+
 class Rig:
     """One home. A fresh catalogue for every question, as in a new process."""
 
@@ -51,15 +71,14 @@ class Rig:
         self.settings: dict[str, Any] = {}
         self.plugins: list[tuple[str, Path]] = []
         self.secrets: dict[str, str] = {}
+        self.wall = Wall(name="none")
         self.tty = False
 
     @property
     def context(self) -> PluginContext:
         ours = [("skills", manifest_path("hermes_tool_skills").parent / "skills")] if self.shipped else []
-        made = plugin_context(
-            MANIFEST, self.home, config=Config(**self.settings), skills=[*ours, *self.plugins], secrets=self.secrets
-        )
-        return evolve(made, masks=Masks())
+        made = plugin_context(MANIFEST, self.home, config=Config(**self.settings), skills=[*ours, *self.plugins])
+        return evolve(made, masks=Masks(), secrets=Secrets(self.secrets))
 
     @property
     def library(self) -> Library:
@@ -72,16 +91,18 @@ class Rig:
         return catalogue_for(self.context).get(name)
 
     def tool(self, name: str) -> Tool:
-        return next(t for t in skill_tools(self.context) if t.name == name)
+        (source,) = skill_sources(self.context)
+        there = [*skill_tools(self.context), *source.tools(Session(id="s1", origin="cli"))]
+        return next(t for t in there if t.name == name)
 
     async def call(self, which: str, /, verdict: str = "deny", person: str = "owner", **arguments: Any) -> str:
         from hermes_core.agent.arguments import parse_arguments
 
         tool = self.tool(which)
         session = Session(id="s1", origin="cli", owner=Principal(person=person), cwd=str(self.work))
-        self.tool_context = FakeToolContext(
-            FakeWorkspace(folder=self.work), session=session, verdict=Verdict(outcome=verdict)
-        )
+        workspace = FakeWorkspace(folder=self.work)
+        workspace.wall = self.wall
+        self.tool_context = FakeToolContext(workspace, session=session, verdict=Verdict(outcome=verdict))
         output = await tool.run(self.tool_context, parse_arguments(tool, arguments))
         assert isinstance(output, str)
         return output

@@ -170,7 +170,7 @@ async def test_a_skill_is_read_with_what_has_to_be_known(rig, text, monkeypatch)
     assert said == (
         f"Skill runner, in {folder}\n"
         "Files (skill_view with file): assets/x.png, references/a.md, scripts/x.py\n"
-        "Not set here: ACME_KEY (from the account page)\n\n"
+        "Not set here: ACME_KEY (from the account page). A person can: hermes skills secrets runner\n\n"
         f"# Run\n\n`python {folder}/scripts/x.py s1 ${{HOME}}` !`date`"
     )
     assert await rig.call("skill_view", name="runner", file="references/a.md") == "# A\n"
@@ -474,3 +474,31 @@ def test_no_part_is_too_long_and_nothing_is_lost(piece, times):
     parts = cut_up(whole)
     assert "".join(parts) == whole
     assert all(0 < len(part) <= PART for part in parts[:-1])
+
+
+# --- together -----------------------------------------------------------------------------------------------------
+
+
+async def test_a_bundle_is_followed_as_one(rig, text):
+    from hermes_tool_skills.config import Bundle
+    from hermes_tool_skills.slash import slash_commands
+
+    external(rig, text, "ant", "bee", "cat")
+    rig.settings["bundles"] = {
+        "zoo": Bundle(skills=["bee", "ant"], instruction="Gently."),
+        "cat": Bundle(skills=["ant"], description="never used: there is a skill of its name"),
+    }
+    commands = {c.name: c for c in slash_commands(rig.context)}
+    asked = (await commands["skill"].run(ME, "zoo /cat feed them")).parts[0].text
+    assert asked.startswith("feed them\n\nGently.\n\nFollow these skills, in this order:")
+    assert [line.split(",")[0] for line in asked.splitlines() if line.startswith("Skill ")] == [
+        "Skill bee", "Skill ant", "Skill cat",
+    ]  # fmt: skip
+    assert "zoo  together: bee, ant" in await commands["skills"].run(ME, "")
+    assert "zoo" in [choice.text for choice in await commands["skill"].options(ME, "z")]
+
+
+async def test_a_skill_for_the_board_is_listed_where_its_tools_are(rig, text):
+    external(rig, text, "on-a-board", extra="environments: [kanban]\n")
+    assert await block(rig) == ""
+    assert "on-a-board" in await block(rig, tools={**TOOLS, "kanban_show": "kanban"})

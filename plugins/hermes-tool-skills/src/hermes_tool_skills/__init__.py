@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from hermes_core.context import PluginContext
 from hermes_core.hooks import hookimpl
-from hermes_core.kinds import Tool
+from hermes_core.kinds import Tool, ToolSource
 from hermes_core.types import Check, Command, Prompt, Session, SlashCommand
 
 
@@ -14,6 +14,14 @@ def register_tools(ctx: PluginContext) -> Sequence[Tool]:
     from hermes_tool_skills.tools import skill_tools
 
     return skill_tools(ctx)
+
+
+@hookimpl
+def register_tool_sources(ctx: PluginContext) -> Sequence[ToolSource]:
+    """``skill_run``, once a skill was given something in secret."""
+    from hermes_tool_skills.running import skill_sources
+
+    return skill_sources(ctx)
 
 
 @hookimpl

@@ -104,6 +104,9 @@ def enable_command(ctx: PluginContext) -> "click.Command":
         if after.state != "ready":
             raise UserError(f"{name} is still not used: {after.reason}.", hint=after.fix)
         say([f"Enabled {name}; sessions that begin from now on know it."])
+        if after.head and after.head.variables:
+            names = ", ".join(v.name for v in after.head.variables)
+            say([f"It needs {names}: hermes skills secrets {name}"])
 
     return command
 

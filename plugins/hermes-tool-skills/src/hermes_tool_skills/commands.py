@@ -20,7 +20,7 @@ Build = Callable[[PluginContext], "click.Command"]
 
 def commands(ctx: PluginContext) -> Sequence[Command]:
     """All commands; each is put together when it is used."""
-    from hermes_tool_skills import actions, history
+    from hermes_tool_skills import actions, asking_secrets, history
     from hermes_tool_skills.hub import commands as hub
 
     made: tuple[tuple[str, Build], ...] = (
@@ -35,6 +35,7 @@ def commands(ctx: PluginContext) -> Sequence[Command]:
         ("disable", actions.disable_command),
         ("remove", actions.remove_command),
         ("pin", actions.pin_command),
+        ("secrets", asking_secrets.secrets_command),
         ("verify", _verify),
         ("history", _history),
         ("diff", _diff),

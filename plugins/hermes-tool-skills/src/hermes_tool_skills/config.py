@@ -4,6 +4,15 @@ from hermes_core.options import ge, option, settings
 
 
 @settings
+class Bundle:
+    """Skills that are followed together, under one name."""
+
+    skills: list[str] = option("Their names, in the order in which they are followed.", example=["plan-a-change"])
+    description: str = option("What it is for.", default="")
+    instruction: str = option("What is said before them.", default="")
+
+
+@settings
 class Config:
     """Skills."""
 
@@ -13,6 +22,11 @@ class Config:
     disabled: list[str] = option("Skills that are not used.", factory=list, example=["plan-a-change"])
     platform_disabled: dict[str, list[str]] = option(
         "The same for one way in: cli, a platform, child.", factory=dict, example={"telegram": ["debug-a-test"]}
+    )
+    bundles: dict[str, Bundle] = option(
+        "Skills under one name: /skill NAME follows all of them.",
+        factory=dict,
+        example={"change": {"skills": ["plan-a-change", "review-a-change"], "instruction": "In small steps."}},
     )
     index_chars: int = option(
         "The most characters that the list of skills takes in a prompt.", default=4_000, validator=ge(200)

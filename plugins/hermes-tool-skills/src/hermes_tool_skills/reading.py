@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from collections.abc import Sequence
 
 from hermes_core.errors import ToolError
 from hermes_core.patterns import pattern
@@ -24,13 +25,23 @@ def listed(catalogue: Catalogue, session: Session) -> str:
     return "\n".join(f"- {s.name}: {s.description}" for s in ready) or "There is no skill."
 
 
-def viewed(catalogue: Catalogue, name: str, path: str, session: Session, *, here: bool, part: int = 1) -> str:
+def viewed(
+    catalogue: Catalogue,
+    name: str,
+    path: str,
+    session: Session,
+    *,
+    here: bool,
+    part: int = 1,
+    given: Sequence[str] = (),
+) -> str:
     """The body of a skill, or one file of it. ``here``: commands of the session run where its folder is.
 
-    What is long comes in parts. Raises ToolError when it cannot be read or must not be used.
+    What is long comes in parts; ``given`` are the variables that its scripts get. Raises ToolError when it cannot be
+    read or must not be used.
     """
-    skill = _usable(catalogue, name, session)
-    data = _checked(skill, path or MAIN)
+    skill = usable(catalogue, name, session)
+    data = accepted(skill, path or MAIN)
     text = text_of(data)
     if text is None:
         at = f" It is at {skill.folder / path}." if here else ""
@@ -47,8 +58,10 @@ def viewed(catalogue: Catalogue, name: str, path: str, session: Session, *, here
         lines.append(f"Files (skill_view with file): {', '.join(others[:_LISTED])}{more}")
         if not here:
             lines.append("Its folder is not where your commands run: copy what you need there.")
-    if missing := unset(head):
-        lines.append(f"Not set here: {'; '.join(missing)}")
+    if missing := unset(head, given):
+        lines.append(f"Not set here: {'; '.join(missing)}. A person can: hermes skills secrets {name}")
+    if given:
+        lines.append(f"Its scripts get {', '.join(given)} when you run them with skill_run, not otherwise.")
     if reason := unfit(head):
         lines.append(f"Note: {reason}.")
     return "\n".join([*lines, "", parted(_filled(body, skill, session), part)])
@@ -83,7 +96,8 @@ def titles(text: str) -> list[str]:
     return [" ".join(found[1].split())[:60] for found in _HEADING.finditer(text)][:12]
 
 
-def _usable(catalogue: Catalogue, name: str, session: Session) -> Skill:
+def usable(catalogue: Catalogue, name: str, session: Session) -> Skill:
+    """The skill of a name, if a session may use it. Raises ToolError."""
     skills = {s.name: s for s in catalogue.seen_by(session) if s.state != "shadowed"}
     skill = skills.get(name)
     if skill is None:
@@ -99,8 +113,8 @@ def _usable(catalogue: Catalogue, name: str, session: Session) -> Skill:
     return skill
 
 
-def _checked(skill: Skill, path: str) -> bytes:
-    """The bytes that were accepted, and no others: what is hashed here is what is shown."""
+def accepted(skill: Skill, path: str) -> bytes:
+    """The bytes of a file that were accepted, and no others: what is hashed here is what is shown. Raises ToolError."""
     try:
         data = read_file(skill.folder, path)
     except FileNotFoundError:

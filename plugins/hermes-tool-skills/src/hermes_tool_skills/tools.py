@@ -51,7 +51,14 @@ def skill_tools(ctx: PluginContext) -> Sequence[Tool]:
         if not wanted.name:
             return await asyncio.to_thread(listed, catalogue, context.session)
         return await asyncio.to_thread(
-            viewed, catalogue, wanted.name, wanted.file, context.session, here=here, part=wanted.part
+            viewed,
+            catalogue,
+            wanted.name,
+            wanted.file,
+            context.session,
+            here=here,
+            part=wanted.part,
+            given=_given(ctx, wanted.name),
         )
 
     @tool(
@@ -64,6 +71,16 @@ def skill_tools(ctx: PluginContext) -> Sequence[Tool]:
         return await _manage(ctx, context, wanted)
 
     return [view, manage]
+
+
+def _given(ctx: PluginContext, name: str) -> Sequence[str]:
+    """The variables that a person gave a skill."""
+    if not (ctx.paths.data / "secrets.json").exists():
+        return ()
+    from hermes_tool_skills.secret import grants
+
+    known = grants(ctx).get(name)
+    return known.names if known else ()
 
 
 def _unwelcome(ctx: PluginContext, session: Session) -> str | None:
