@@ -23,6 +23,7 @@ from hermes_tool_skills.commands import commands
 from hermes_tool_skills.config import Config
 from hermes_tool_skills.library import Library
 from hermes_tool_skills.running import skill_sources
+from hermes_tool_skills.slash import slash_commands
 from hermes_tool_skills.tools import skill_tools
 
 MANIFEST = read_manifest(manifest_path("hermes_tool_skills"))
@@ -72,13 +73,18 @@ class Rig:
         self.plugins: list[tuple[str, Path]] = []
         self.secrets: dict[str, str] = {}
         self.wall = Wall(name="none")
+        self.process: PluginContext | None = None
         self.tty = False
 
-    @property
-    def context(self) -> PluginContext:
+    def made(self) -> PluginContext:
         ours = [("skills", manifest_path("hermes_tool_skills").parent / "skills")] if self.shipped else []
         made = plugin_context(MANIFEST, self.home, config=Config(**self.settings), skills=[*ours, *self.plugins])
         return evolve(made, masks=Masks(), secrets=Secrets(self.secrets))
+
+    @property
+    def context(self) -> PluginContext:
+        """Of a new process, or of the one that goes on."""
+        return self.process or self.made()
 
     @property
     def library(self) -> Library:
@@ -111,10 +117,18 @@ class Rig:
         return await self.call("skill_manage", action="create", name=name, content=skill_text(name, body), **more)
 
     def run(self, *words: str, answers: str = "") -> Result:
-        made = {c.name.split()[1]: c.build() for c in commands(self.context)}
-        done = CliRunner().invoke(
-            made[words[0]], words[1:], input=answers, catch_exceptions=False, standalone_mode=False
-        )
+        return self._run(f"skills {words[0]}", *words[1:], answers=answers)
+
+    def curate(self, *words: str) -> Result:
+        return self._run(f"curator {words[0]}", *words[1:])
+
+    async def slash(self, name: str, rest: str, session: Session | None = None) -> Any:
+        command = next(c for c in slash_commands(self.context) if c.name == name)
+        return await command.run(session or Session(id="s1", origin="cli"), rest)
+
+    def _run(self, name: str, *words: str, answers: str = "") -> Result:
+        command = next(c for c in commands(self.context) if c.name == name)
+        done = CliRunner().invoke(command.build(), words, input=answers, catch_exceptions=False, standalone_mode=False)
         done.exit_code = done.exit_code or done.return_value or 0  # as the kernel's command line takes it
         return done
 

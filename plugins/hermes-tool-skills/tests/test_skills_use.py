@@ -367,7 +367,7 @@ async def test_slash_commands_show_and_start(rig, text):
 
     external(rig, text, "tidy", "other")
     rig.put(rig.folder / "external" / "bad", {"SKILL.md": "x"})
-    skills, skill = slash_commands(rig.context)
+    _, skills, skill = slash_commands(rig.context)
     assert await skills.run(ME, "") == (
         "    other  Use it when it fits.\n    tidy   Use it when it fits.\n"
         "    bad    broken: SKILL.md does not begin with frontmatter: a line ---, the fields, a line ---"

@@ -20,7 +20,7 @@ Build = Callable[[PluginContext], "click.Command"]
 
 def commands(ctx: PluginContext) -> Sequence[Command]:
     """All commands; each is put together when it is used."""
-    from hermes_tool_skills import actions, asking_secrets, history
+    from hermes_tool_skills import actions, asking_secrets, curating, history
     from hermes_tool_skills.hub import commands as hub
 
     made: tuple[tuple[str, Build], ...] = (
@@ -46,7 +46,15 @@ def commands(ctx: PluginContext) -> Sequence[Command]:
         ("new", history.new_command),
         ("scan", _scan),
     )
-    return [Command(name=f"skills {name}", build=partial(build, ctx)) for name, build in made]
+    life = (
+        ("status", curating.status_command),
+        ("run", curating.run_command),
+        ("restore", curating.restore_command),
+        ("backup", curating.backup_command),
+        ("rollback", curating.rollback_command),
+    )
+    found = [Command(name=f"skills {name}", build=partial(build, ctx)) for name, build in made]
+    return [*found, *(Command(name=f"curator {name}", build=partial(build, ctx)) for name, build in life)]
 
 
 def _list(ctx: PluginContext) -> "click.Command":

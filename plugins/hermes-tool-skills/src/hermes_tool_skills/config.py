@@ -47,4 +47,11 @@ class Config:
         "Where OWNER/REPOSITORY is fetched from, as OWNER/REPOSITORY/tar.gz/REF below it.",
         default="https://codeload.github.com",
     )
+    curate: bool = option(
+        "Once a week put away what the agent wrote and does not use; it can be brought back.", default=True
+    )
+    stale_days: int = option(
+        "Days without use after which a skill of the agent's is listed last.", default=30, validator=ge(1)
+    )
+    archive_days: int = option("Days without use after which it is put away.", default=90, validator=ge(1))
     versions: int = option("Versions of a skill that are kept for going back.", default=50, validator=ge(2))

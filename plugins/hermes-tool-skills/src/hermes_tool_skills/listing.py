@@ -24,8 +24,20 @@ async def with_skills(ctx: PluginContext, session: Session, prompt: Prompt) -> P
     there = offered(skills, prompt.tools, session.origin, ctx.config.platform_disabled)
     if not there:
         return None
+    stale = await asyncio.to_thread(_stale, ctx)
+    there.sort(key=lambda skill: skill.name in stale)
     block = PromptBlock(name="skills", text=listing(there, ctx.config.index_chars))
     return evolve(prompt, blocks=(*prompt.blocks, block))
+
+
+def _stale(ctx: PluginContext) -> frozenset[str]:
+    """The skills that the curator found unused: they are listed last, and so the first to be left out."""
+    if not (ctx.paths.data / "curator.json").exists():
+        return frozenset()
+    from hermes_tool_skills.curator import last
+
+    found = last(ctx.paths.data).get("stale")
+    return frozenset(map(str, found)) if isinstance(found, list) else frozenset()
 
 
 def listing(skills: Sequence[Skill], most: int) -> str:

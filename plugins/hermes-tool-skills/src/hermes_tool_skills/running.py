@@ -53,6 +53,7 @@ def _make(ctx: PluginContext) -> Tool:
 async def _run(ctx: PluginContext, context: ToolContext, wanted: Run) -> str:
     from hermes_tool_skills.reading import accepted, usable
     from hermes_tool_skills.secret import values_of
+    from hermes_tool_skills.usage import note
 
     place = context.workspace
     if Feature.LOCAL not in place.features:
@@ -85,6 +86,7 @@ async def _run(ctx: PluginContext, context: ToolContext, wanted: Run) -> str:
         result = await place.run(request)
     except HermesError as error:
         raise ToolError(_hidden(ctx, error.text, values.values()), hint=error.hint) from None
+    note(ctx.paths.data, skill.name, "run", catalogue_for(ctx).library.clock())
     if result.online or grant.hosts:
         context.from_outside()
     said = _hidden(ctx, result.output.decode(errors="replace"), values.values()).rstrip("\n")

@@ -1,7 +1,8 @@
-"""``/skills`` shows what there is; ``/skill NAME …`` does something the way a skill says."""
+"""``/skills`` shows what there is; ``/skill NAME …`` does something so; ``/learn`` makes one of what was done."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from hermes_core.context import PluginContext
 from hermes_core.errors import ToolError, UserError
@@ -12,7 +13,7 @@ _STACKED = 5  # skills that one message may follow
 
 
 def slash_commands(ctx: PluginContext) -> Sequence[SlashCommand]:
-    """Both commands of one kernel."""
+    """The commands of one kernel."""
 
     async def listing(session: Session, rest: str) -> str:
         from hermes_tool_skills.pending import proposals
@@ -55,6 +56,10 @@ def slash_commands(ctx: PluginContext) -> Sequence[SlashCommand]:
             bodies = [await asyncio.to_thread(viewed, catalogue, name, "", session, here=here) for name in names]
         except ToolError as error:
             raise UserError(error.text, hint=error.hint) from None
+        from hermes_tool_skills.usage import note
+
+        for name in names:
+            note(ctx.paths.data, name, "read", catalogue.library.clock())
         asked = task.strip() or "Do what it is for."
         follow = "Follow this skill" if len(bodies) == 1 else "Follow these skills, in this order"
         return Message(role="user", parts=(Text(text="\n\n".join((asked, f"{follow}:", *bodies))),))
@@ -66,9 +71,16 @@ def slash_commands(ctx: PluginContext) -> Sequence[SlashCommand]:
         return [Choice(name, text[:80], len(rest)) for name, text in ready.items() if name.startswith(rest)]
 
     return [
+        SlashCommand(name="learn", run=partial(_learn, ctx)),
         SlashCommand(name="skills", run=listing),
         SlashCommand(name="skill", run=skill, options=options),
     ]
+
+
+async def _learn(ctx: PluginContext, session: Session, rest: str) -> Message:
+    from hermes_tool_skills.learning import lesson
+
+    return lesson(ctx, session, rest)
 
 
 def _bundles(ctx: PluginContext) -> Mapping[str, str]:
