@@ -313,7 +313,7 @@ async def test_skills_of_plugins_carry_their_name(rig, text):
     rig.shipped = True
     listed = await block(rig)
     assert "- kanban:board: Use it when it fits." in listed
-    assert "- plan-a-change: " in listed
+    assert ", plan-a-change, " in listed
     assert "# Do it" in await rig.call("skill_view", name="kanban:board")
 
 
@@ -400,7 +400,7 @@ async def test_a_conversation_follows_a_skill(hermes, scripted, tmp_path, text):
     first, second, third = provider.requests
     system = first.messages[0].parts[0].text
     assert "- tidy: Use it when it fits." in system
-    assert "- plan-a-change: " in system
+    assert ", plan-a-change, " in system
     assert third.messages[0].parts[0].text == system == second.messages[0].parts[0].text
     assert third.messages[-1].parts[0].text.startswith("the desk\n\nFollow this skill:")
     assert any("    tidy " in said for said in await platform.service.seen())
@@ -502,3 +502,15 @@ async def test_a_skill_for_the_board_is_listed_where_its_tools_are(rig, text):
     external(rig, text, "on-a-board", extra="environments: [kanban]\n")
     assert await block(rig) == ""
     assert "on-a-board" in await block(rig, tools={**TOOLS, "kanban_show": "kanban"})
+
+
+async def test_skills_that_ship_are_named_by_what_they_are_about(rig, text):
+    rig.shipped = True
+    external(rig, text, "mine")
+    lines = (await block(rig, tools={**TOOLS, "skill_manage": "skills"})).splitlines()
+    assert lines[1] == "- mine: Use it when it fits."
+    groups = {line.partition(":")[0]: line.partition(": ")[2].split(", ") for line in lines[2:]}
+    assert {"make-word-document", "make-spreadsheet"} <= set(groups["- office"])
+    assert "review-a-change" in groups["- work"]
+    assert sum(map(len, lines)) < 1_300, "they cost a request little"
+    assert "make-word-document: A Word document" in await rig.call("skill_view")
