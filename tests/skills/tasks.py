@@ -1,5 +1,7 @@
 """A task for each skill that ships: what is there, the steps that its text gives, and a check of what came of it."""
 
+# ruff: noqa: E501 - commands are lines of a shell
+
 import csv
 import hashlib
 import json
@@ -80,12 +82,25 @@ def word_is_made(folder: Path) -> None:
 
 def split_document(folder: Path) -> None:
     """A document as Word writes it: one sentence in many pieces, with a style and a header."""
-    runs = "".join(f'<w:r><w:rPr><w:b/></w:rPr><w:t xml:space="preserve">{piece}</w:t></w:r>' for piece in ("Dear ", "{{na", "me}}", ", pay 1", "00 euro."))  # fmt: skip # noqa: E501
+    runs = "".join(
+        f'<w:r><w:rPr><w:b/></w:rPr><w:t xml:space="preserve">{piece}</w:t></w:r>'
+        for piece in ("Dear ", "{{na", "me}}", ", pay 1", "00 euro.")
+    )
     with zipfile.ZipFile(folder / "letter.docx", "w") as archive:
-        archive.writestr("[Content_Types].xml", '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>')  # fmt: skip # noqa: E501
-        archive.writestr("_rels/.rels", '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="word/document.xml"/></Relationships>')  # fmt: skip # noqa: E501
-        archive.writestr("word/document.xml", f'<w:document xmlns:w="{WORD}"><w:body><w:p>{runs}</w:p></w:body></w:document>')  # fmt: skip # noqa: E501
-        archive.writestr("word/header1.xml", f'<w:hdr xmlns:w="{WORD}"><w:p><w:r><w:t>100 euro</w:t></w:r></w:p></w:hdr>')  # fmt: skip # noqa: E501
+        archive.writestr(
+            "[Content_Types].xml",
+            '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>',
+        )
+        archive.writestr(
+            "_rels/.rels",
+            '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="word/document.xml"/></Relationships>',
+        )
+        archive.writestr(
+            "word/document.xml", f'<w:document xmlns:w="{WORD}"><w:body><w:p>{runs}</w:p></w:body></w:document>'
+        )
+        archive.writestr(
+            "word/header1.xml", f'<w:hdr xmlns:w="{WORD}"><w:p><w:r><w:t>100 euro</w:t></w:r></w:p></w:hdr>'
+        )
     put(people__csv="name\nAnn\nKim & Sons\n")(folder)
 
 
@@ -139,7 +154,11 @@ def invitation_is_made(folder: Path) -> None:
 def a_change(folder: Path) -> None:
     repository(folder)
     commit(folder, "Begin", a__txt="one\n")
-    put(a__txt="two\n", scratch__txt="mine\n", message__txt="Say two where `one` was meant\n\nA $reader was told \"one\".\n")(folder)  # fmt: skip # noqa: E501
+    put(
+        a__txt="two\n",
+        scratch__txt="mine\n",
+        message__txt='Say two where `one` was meant\n\nA $reader was told "one".\n',
+    )(folder)
     git(folder, "add", "a.txt")
 
 
@@ -227,7 +246,10 @@ def changes_are_all_there(folder: Path) -> None:
 
 
 def a_summary_that_invents(folder: Path) -> None:
-    source = "".join(f"Line {n} of the source.\n" for n in range(1, 60)) + "Revenue was 4.1 million, down\nfrom 4.6 a year before.\n"  # fmt: skip # noqa: E501
+    source = (
+        "".join(f"Line {n} of the source.\n" for n in range(1, 60))
+        + "Revenue was 4.1 million, down\nfrom 4.6 a year before.\n"
+    )
     summary = (
         'It fell.\n> "was 4.1 million, down from 4.6" (line 60)\n\nIt will rise.\n> "we expect growth" (line 61)\n'
     )
@@ -289,7 +311,11 @@ def chart_is_drawn(folder: Path) -> None:
     assert abs(heights[1] / heights[0] - 1.02) < 0.01, "the axis begins at zero"
 
 
-NESTED = {"data": {"items": [{"id": 1, "user": {"name": "Ann"}, "tags": ["a", "b"]}, {"id": 2, "user": {"name": "김"}, "ok": True}]}}  # fmt: skip # noqa: E501
+NESTED = {
+    "data": {
+        "items": [{"id": 1, "user": {"name": "Ann"}, "tags": ["a", "b"]}, {"id": 2, "user": {"name": "김"}, "ok": True}]
+    }
+}
 
 
 def json_is_flat(folder: Path) -> None:
@@ -307,7 +333,11 @@ def two_logs(folder: Path) -> None:
         return f"2026-11-28T10:{n // 60 % 60:02}:{n % 60:02}Z {words}\n"
 
     good = "".join(line(n, f"INFO served {n * 3} bytes to 10.0.0.{n % 250}") for n in range(400))
-    bad = good + line(401, "WARN disk /data is 97% full") + "".join(line(n, f"ERROR cannot write order {n}") for n in range(402, 900))  # fmt: skip # noqa: E501
+    bad = (
+        good
+        + line(401, "WARN disk /data is 97% full")
+        + "".join(line(n, f"ERROR cannot write order {n}") for n in range(402, 900))
+    )
     put(good__log=good, bad__log=bad)(folder)
 
 
@@ -403,14 +433,19 @@ def photos(folder: Path) -> None:
 
 def photos_are_renamed(folder: Path) -> None:
     names = {p.name: p.read_text() for p in (folder / "photos").iterdir()}
-    assert names == {"trip-001.jpg": "IMG 10.jpg", "trip-002.jpg": "IMG 2.jpg", "note.txt": "note.txt", "trip-001.png": "trip-001.png"}  # fmt: skip # noqa: E501
+    assert names == {
+        "trip-001.jpg": "IMG 10.jpg",
+        "trip-002.jpg": "IMG 2.jpg",
+        "note.txt": "note.txt",
+        "trip-001.png": "trip-001.png",
+    }
     assert json.loads(read(folder, "undo.json")) == {"IMG 10.jpg": "trip-001.jpg", "IMG 2.jpg": "trip-002.jpg"}
     assert "IMG 2.jpg -> trip-002.jpg" in read(folder, "shown.txt")
 
 
 # --- writing and languages ----------------------------------------------------------------------------------------
 
-LONG = "The office which is responsible for the matter that was described in the letter of the second of May will, after it has checked all papers that were sent to it, decide."  # fmt: skip # noqa: E501
+LONG = "The office which is responsible for the matter that was described in the letter of the second of May will, after it has checked all papers that were sent to it, decide."
 PLAIN = "The office checks the papers. Then it decides."
 
 
@@ -444,152 +479,407 @@ def subtitles_are_shifted(folder: Path) -> None:
 
 TASKS = [
     Task(
-        skill="make-word-document", files=put(report__md=REPORT), check=word_is_made,
+        skill="make-word-document",
+        files=put(report__md=REPORT),
+        check=word_is_made,
         steps=[
-            Step(find=rf"{PY}/make_docx\.py IN\.md OUT\.docx", fill={"IN.md": "report.md", "OUT.docx": "report.docx"}, otherwise="cp report.md report.docx"),
-            Step(find=rf"{PY}/make_docx\.py --check OUT\.docx", run="{match} > read-back.txt", fill={"OUT.docx": "report.docx"}),
+            Step(
+                find=rf"{PY}/make_docx\.py IN\.md OUT\.docx",
+                fill={"IN.md": "report.md", "OUT.docx": "report.docx"},
+                otherwise="cp report.md report.docx",
+            ),
+            Step(
+                find=rf"{PY}/make_docx\.py --check OUT\.docx",
+                run="{match} > read-back.txt",
+                fill={"OUT.docx": "report.docx"},
+            ),
         ],
     ),
     Task(
-        skill="edit-word-document", files=split_document, check=words_are_changed,
+        skill="edit-word-document",
+        files=split_document,
+        check=words_are_changed,
         steps=[
-            Step(find=rf"{PY}/edit_docx\.py IN\.docx OUT\.docx --replace \"OLD=>NEW\"", fill={"IN.docx": "letter.docx", "OUT.docx": "new.docx", "OLD=>NEW": "100 euro=>250 euro"}, otherwise="sed 's/100 euro/250 euro/' letter.docx > new.docx"),
-            Step(find=rf"{PY}/edit_docx\.py IN\.docx FOLDER --merge ROWS\.csv", fill={"IN.docx": "letter.docx", "FOLDER": "letters", "ROWS.csv": "people.csv"}, otherwise="mkdir letters"),
+            Step(
+                find=rf"{PY}/edit_docx\.py IN\.docx OUT\.docx --replace \"OLD=>NEW\"",
+                fill={"IN.docx": "letter.docx", "OUT.docx": "new.docx", "OLD=>NEW": "100 euro=>250 euro"},
+                otherwise="sed 's/100 euro/250 euro/' letter.docx > new.docx",
+            ),
+            Step(
+                find=rf"{PY}/edit_docx\.py IN\.docx FOLDER --merge ROWS\.csv",
+                fill={"IN.docx": "letter.docx", "FOLDER": "letters", "ROWS.csv": "people.csv"},
+                otherwise="mkdir letters",
+            ),
         ],
     ),
     Task(
-        skill="read-office-files", files=a_workbook, check=workbook_is_read,
-        steps=[Step(find=rf"{PY}/office_text\.py FILE > OUT\.txt", fill={"FILE": "book.xlsx", "OUT.txt": "text.txt"}, otherwise="strings book.xlsx > text.txt || cat book.xlsx > text.txt")],
-    ),
-    Task(
-        skill="make-spreadsheet", files=put(Sales__csv="town,code,sales\nOslo,0150,12.5\nBergen,5003,7\nTotal,,=SUM(C2:C3)\n"), check=spreadsheet_is_made,
-        steps=[Step(find=rf"{PY}/make_xlsx\.py OUT\.xlsx SHEET\.csv", fill={"OUT.xlsx": "out.xlsx", "SHEET.csv": "Sales.csv"}, otherwise="cp Sales.csv out.xlsx")],
-    ),
-    Task(
-        skill="make-an-invitation", files=put(), check=invitation_is_made,
-        steps=[Step(find=rf"{PY}/make_ics\.py OUT\.ics --title \"TITLE\" --start START --minutes MINUTES --zone ZONE", run="{match} > said.txt", fill={"OUT.ics": "out.ics", "TITLE": "수업, with a title that is long enough to be folded at its end", "START": "2026-07-01T15:00", "MINUTES": "45", "ZONE": "Asia/Seoul"}, otherwise="printf 'BEGIN:VCALENDAR\\nDTSTART:20260701T150000\\nEND:VCALENDAR\\n' > out.ics")],
-    ),
-    Task(
-        skill="write-a-commit", files=a_change, check=commit_says_why,
-        steps=[Step(find=r"git commit -q -F MESSAGE_FILE", fill={"MESSAGE_FILE": "message.txt"}, otherwise='git add -A && git commit -qm "$(head -1 message.txt)"')],
-    ),
-    Task(
-        skill="find-the-bad-commit", files=a_fault_among_many, check=culprit_is_named,
+        skill="read-office-files",
+        files=a_workbook,
+        check=workbook_is_read,
         steps=[
-            Step(find=r"git bisect start BAD GOOD\n *git bisect run SCRIPT", fill={"BAD": "HEAD", "GOOD": "HEAD~19", "SCRIPT": "bash judge.sh"}, otherwise="git log -1 --format=%H -- add.py > answer.txt"),
+            Step(
+                find=rf"{PY}/office_text\.py FILE > OUT\.txt",
+                fill={"FILE": "book.xlsx", "OUT.txt": "text.txt"},
+                otherwise="strings book.xlsx > text.txt || cat book.xlsx > text.txt",
+            )
+        ],
+    ),
+    Task(
+        skill="make-spreadsheet",
+        files=put(Sales__csv="town,code,sales\nOslo,0150,12.5\nBergen,5003,7\nTotal,,=SUM(C2:C3)\n"),
+        check=spreadsheet_is_made,
+        steps=[
+            Step(
+                find=rf"{PY}/make_xlsx\.py OUT\.xlsx SHEET\.csv",
+                fill={"OUT.xlsx": "out.xlsx", "SHEET.csv": "Sales.csv"},
+                otherwise="cp Sales.csv out.xlsx",
+            )
+        ],
+    ),
+    Task(
+        skill="make-an-invitation",
+        files=put(),
+        check=invitation_is_made,
+        steps=[
+            Step(
+                find=rf"{PY}/make_ics\.py OUT\.ics --title \"TITLE\" --start START --minutes MINUTES --zone ZONE",
+                run="{match} > said.txt",
+                fill={
+                    "OUT.ics": "out.ics",
+                    "TITLE": "수업, with a title that is long enough to be folded at its end",
+                    "START": "2026-07-01T15:00",
+                    "MINUTES": "45",
+                    "ZONE": "Asia/Seoul",
+                },
+                otherwise="printf 'BEGIN:VCALENDAR\\nDTSTART:20260701T150000\\nEND:VCALENDAR\\n' > out.ics",
+            )
+        ],
+    ),
+    Task(
+        skill="write-a-commit",
+        files=a_change,
+        check=commit_says_why,
+        steps=[
+            Step(
+                find=r"git commit -q -F MESSAGE_FILE",
+                fill={"MESSAGE_FILE": "message.txt"},
+                otherwise='git add -A && git commit -qm "$(head -1 message.txt)"',
+            )
+        ],
+    ),
+    Task(
+        skill="find-the-bad-commit",
+        files=a_fault_among_many,
+        check=culprit_is_named,
+        steps=[
+            Step(
+                find=r"git bisect start BAD GOOD\n *git bisect run SCRIPT",
+                fill={"BAD": "HEAD", "GOOD": "HEAD~19", "SCRIPT": "bash judge.sh"},
+                otherwise="git log -1 --format=%H -- add.py > answer.txt",
+            ),
             Step(find=r"git rev-parse refs/bisect/bad > ANSWER\n *git bisect reset", fill={"ANSWER": "answer.txt"}),
         ],
     ),
     Task(
-        skill="rescue-lost-work", files=work_that_was_reset, check=work_is_rescued,
+        skill="rescue-lost-work",
+        files=work_that_was_reset,
+        check=work_is_rescued,
         steps=[Step(find=r"git branch rescued 'HEAD@\{1\}'", otherwise="git gc -q --prune=now; git branch rescued")],
     ),
     Task(
-        skill="prepare-a-release", files=a_release_is_due, check=release_is_tagged,
+        skill="prepare-a-release",
+        files=a_release_is_due,
+        check=release_is_tagged,
         steps=[
-            Step(find=r"git log --no-merges --reverse --format='- %s' \S+ describe --tags --abbrev=0\)\"\.\.HEAD > NOTES", fill={"NOTES": "notes.md"}, otherwise="git log --oneline > notes.md"),
-            Step(find=r"git tag -a TAG -F NOTES", fill={"TAG": "v1.1.0", "NOTES": "notes.md"}, otherwise="git tag v1.1.0"),
+            Step(
+                find=r"git log --no-merges --reverse --format='- %s' \S+ describe --tags --abbrev=0\)\"\.\.HEAD > NOTES",
+                fill={"NOTES": "notes.md"},
+                otherwise="git log --oneline > notes.md",
+            ),
+            Step(
+                find=r"git tag -a TAG -F NOTES", fill={"TAG": "v1.1.0", "NOTES": "notes.md"}, otherwise="git tag v1.1.0"
+            ),
         ],
     ),
     Task(
-        skill="find-leaked-secrets", files=a_leak_in_the_past, check=leak_is_found,
-        steps=[Step(find=rf"{PY}/leaks\.py REPOSITORY > REPORT", fill={"REPOSITORY": ".", "REPORT": "report.txt"}, otherwise="grep -rn 'AKIA' --include='*' . --exclude-dir=.git > report.txt; true")],
-    ),
-    Task(
-        skill="compare-texts", files=a_contract_of_two_versions, check=changes_are_all_there,
-        steps=[Step(find=r"git diff --no-index --word-diff=plain \S+ -U0 OLD NEW > CHANGES", fill={"OLD": "old.txt", "NEW": "new.txt", "CHANGES": "changes.txt"}, otherwise="diff old.txt new.txt > changes.txt; true")],
-    ),
-    Task(
-        skill="quote-faithfully", files=a_summary_that_invents, check=invention_is_found,
-        steps=[Step(find=rf"{PY}/check_quotes\.py SUMMARY SOURCE", run="{match} > check.txt", fill={"SUMMARY": "summary.md", "SOURCE": "source.txt"}, otherwise="echo 'all quotes look right' > check.txt")],
-    ),
-    Task(
-        skill="clean-a-table", files=a_messy_table, check=table_is_clean,
+        skill="find-leaked-secrets",
+        files=a_leak_in_the_past,
+        check=leak_is_found,
         steps=[
-            Step(find=rf"{PY}/table\.py profile IN\.csv", run="{match} > profile.txt", fill={"IN.csv": "in.csv"}, otherwise="head -3 in.csv > profile.txt"),
-            Step(find=rf"{PY}/table\.py clean IN\.csv OUT\.csv", fill={"IN.csv": "in.csv", "OUT.csv": "out.csv"}, otherwise="sed 's/,/./; s/;/,/g' in.csv > out.csv"),
+            Step(
+                find=rf"{PY}/leaks\.py REPOSITORY > REPORT",
+                fill={"REPOSITORY": ".", "REPORT": "report.txt"},
+                otherwise="grep -rn 'AKIA' --include='*' . --exclude-dir=.git > report.txt; true",
+            )
         ],
     ),
     Task(
-        skill="query-a-table", files=sales, check=sum_is_right,
-        steps=[Step(find=rf"{PY}/sql\.py \"SQL\" FILE\.csv > RESULT", fill={'"SQL"': "\"SELECT count(*), sum(amount) FROM sales WHERE region = 'south'\"", "FILE.csv": "sales.csv", "RESULT": "result.csv"}, otherwise="printf 'count,sum\\n166,8300\\n' > result.csv")],
-    ),
-    Task(
-        skill="reconcile-two-lists", files=two_lists, check=lists_are_reconciled,
-        steps=[Step(find=rf"{PY}/reconcile\.py A\.csv B\.csv --key KEY > REPORT", fill={"A.csv": "bank.csv", "B.csv": "books.csv", "KEY": "invoice=no", "REPORT": "report.txt"}, otherwise="diff bank.csv books.csv > report.txt; true")],
-    ),
-    Task(
-        skill="draw-a-chart", files=put(in__csv="year,sales\n2024,100\n2025,102\n2026,104\n"), check=chart_is_drawn,
-        steps=[Step(find=rf"{PY}/chart\.py KIND IN\.csv OUT\.svg --title \"TITLE\"", fill={"KIND": "bars", "IN.csv": "in.csv", "OUT.svg": "out.svg", "TITLE": "Sales & costs grow slowly"}, otherwise="echo '<svg xmlns=\"http://www.w3.org/2000/svg\"><rect class=\"bar\" height=\"1\"/><rect class=\"bar\" height=\"9\"/><rect class=\"bar\" height=\"18\"/></svg>' > out.svg")],
-    ),
-    Task(
-        skill="flatten-json", files=put(in__json=json.dumps(NESTED)), check=json_is_flat,
+        skill="compare-texts",
+        files=a_contract_of_two_versions,
+        check=changes_are_all_there,
         steps=[
-            Step(find=rf"{PY}/flatten\.py shape IN\.json", run="{match} > shape.txt", fill={"IN.json": "in.json"}, otherwise="head -c 100 in.json > shape.txt"),
-            Step(find=rf"{PY}/flatten\.py rows IN\.json OUT\.csv --at PATH", fill={"IN.json": "in.json", "OUT.csv": "out.csv", "PATH": "data.items"}, otherwise="echo 'id,user\n1,{}' > out.csv"),
+            Step(
+                find=r"git diff --no-index --word-diff=plain \S+ -U0 OLD NEW > CHANGES",
+                fill={"OLD": "old.txt", "NEW": "new.txt", "CHANGES": "changes.txt"},
+                otherwise="diff old.txt new.txt > changes.txt; true",
+            )
         ],
     ),
     Task(
-        skill="read-a-log", files=two_logs, check=cause_is_found,
+        skill="quote-faithfully",
+        files=a_summary_that_invents,
+        check=invention_is_found,
         steps=[
-            Step(find=rf"{PY}/log_kinds\.py LOG > KINDS", fill={"LOG": "bad.log", "KINDS": "kinds.txt"}, otherwise="tail -5 bad.log > kinds.txt"),
-            Step(find=rf"{PY}/log_kinds\.py LOG --unlike GOOD_LOG > NEW", fill={"GOOD_LOG": "good.log", "LOG": "bad.log", "NEW": "new.txt"}, otherwise="grep ERROR bad.log | head -3 > new.txt"),
+            Step(
+                find=rf"{PY}/check_quotes\.py SUMMARY SOURCE",
+                run="{match} > check.txt",
+                fill={"SUMMARY": "summary.md", "SOURCE": "source.txt"},
+                otherwise="echo 'all quotes look right' > check.txt",
+            )
         ],
     ),
     Task(
-        skill="back-up-a-folder", files=a_folder_to_keep, check=backup_is_proven,
+        skill="clean-a-table",
+        files=a_messy_table,
+        check=table_is_clean,
         steps=[
-            Step(find=r"\(cd FOLDER && find [^\n]+ > OUT\.sha256", fill={"FOLDER": "files", "OUT": "kept"}, otherwise="sha256sum files/*.txt > kept.sha256"),
-            Step(find=r"tar -C FOLDER -czf OUT\.tar\.gz \.", fill={"FOLDER": "files", "OUT": "kept"}, otherwise="tar -czf kept.tar.gz files/*.txt"),
+            Step(
+                find=rf"{PY}/table\.py profile IN\.csv",
+                run="{match} > profile.txt",
+                fill={"IN.csv": "in.csv"},
+                otherwise="head -3 in.csv > profile.txt",
+            ),
+            Step(
+                find=rf"{PY}/table\.py clean IN\.csv OUT\.csv",
+                fill={"IN.csv": "in.csv", "OUT.csv": "out.csv"},
+                otherwise="sed 's/,/./; s/;/,/g' in.csv > out.csv",
+            ),
+        ],
+    ),
+    Task(
+        skill="query-a-table",
+        files=sales,
+        check=sum_is_right,
+        steps=[
+            Step(
+                find=rf"{PY}/sql\.py \"SQL\" FILE\.csv > RESULT",
+                fill={
+                    '"SQL"': "\"SELECT count(*), sum(amount) FROM sales WHERE region = 'south'\"",
+                    "FILE.csv": "sales.csv",
+                    "RESULT": "result.csv",
+                },
+                otherwise="printf 'count,sum\\n166,8300\\n' > result.csv",
+            )
+        ],
+    ),
+    Task(
+        skill="reconcile-two-lists",
+        files=two_lists,
+        check=lists_are_reconciled,
+        steps=[
+            Step(
+                find=rf"{PY}/reconcile\.py A\.csv B\.csv --key KEY > REPORT",
+                fill={"A.csv": "bank.csv", "B.csv": "books.csv", "KEY": "invoice=no", "REPORT": "report.txt"},
+                otherwise="diff bank.csv books.csv > report.txt; true",
+            )
+        ],
+    ),
+    Task(
+        skill="draw-a-chart",
+        files=put(in__csv="year,sales\n2024,100\n2025,102\n2026,104\n"),
+        check=chart_is_drawn,
+        steps=[
+            Step(
+                find=rf"{PY}/chart\.py KIND IN\.csv OUT\.svg --title \"TITLE\"",
+                fill={"KIND": "bars", "IN.csv": "in.csv", "OUT.svg": "out.svg", "TITLE": "Sales & costs grow slowly"},
+                otherwise='echo \'<svg xmlns="http://www.w3.org/2000/svg"><rect class="bar" height="1"/><rect class="bar" height="9"/><rect class="bar" height="18"/></svg>\' > out.svg',
+            )
+        ],
+    ),
+    Task(
+        skill="flatten-json",
+        files=put(in__json=json.dumps(NESTED)),
+        check=json_is_flat,
+        steps=[
+            Step(
+                find=rf"{PY}/flatten\.py shape IN\.json",
+                run="{match} > shape.txt",
+                fill={"IN.json": "in.json"},
+                otherwise="head -c 100 in.json > shape.txt",
+            ),
+            Step(
+                find=rf"{PY}/flatten\.py rows IN\.json OUT\.csv --at PATH",
+                fill={"IN.json": "in.json", "OUT.csv": "out.csv", "PATH": "data.items"},
+                otherwise="echo 'id,user\n1,{}' > out.csv",
+            ),
+        ],
+    ),
+    Task(
+        skill="read-a-log",
+        files=two_logs,
+        check=cause_is_found,
+        steps=[
+            Step(
+                find=rf"{PY}/log_kinds\.py LOG > KINDS",
+                fill={"LOG": "bad.log", "KINDS": "kinds.txt"},
+                otherwise="tail -5 bad.log > kinds.txt",
+            ),
+            Step(
+                find=rf"{PY}/log_kinds\.py LOG --unlike GOOD_LOG > NEW",
+                fill={"GOOD_LOG": "good.log", "LOG": "bad.log", "NEW": "new.txt"},
+                otherwise="grep ERROR bad.log | head -3 > new.txt",
+            ),
+        ],
+    ),
+    Task(
+        skill="back-up-a-folder",
+        files=a_folder_to_keep,
+        check=backup_is_proven,
+        steps=[
+            Step(
+                find=r"\(cd FOLDER && find [^\n]+ > OUT\.sha256",
+                fill={"FOLDER": "files", "OUT": "kept"},
+                otherwise="sha256sum files/*.txt > kept.sha256",
+            ),
+            Step(
+                find=r"tar -C FOLDER -czf OUT\.tar\.gz \.",
+                fill={"FOLDER": "files", "OUT": "kept"},
+                otherwise="tar -czf kept.tar.gz files/*.txt",
+            ),
             Step(find=r"mkdir OUT\.proof [^\n]+ > OUT\.proven", fill={"OUT": "kept"}, otherwise="echo done"),
         ],
     ),
     Task(
-        skill="write-a-shell-script", files=odd_names, check=script_is_sound,
+        skill="write-a-shell-script",
+        files=odd_names,
+        check=script_is_sound,
         steps=[
-            Step(find=r"#!/usr/bin/env bash\n *set -euo pipefail", run="cat > count.sh <<'END'\n{match}\nEND\ncp count.sh stop.sh; printf 'false | true\\necho reached\\n' >> stop.sh; bash stop.sh > after.txt; echo $? > status.txt", otherwise="echo '#!/bin/sh' > count.sh; printf 'false | true\\necho reached\\n' > stop.sh; sh stop.sh > after.txt; echo $? > status.txt"),
-            Step(find=r"while IFS= read -r -d '' file; do\n *done < <\([^\n]+\)", run="n='n=$((n + $(wc -l < \"$file\")))'; { echo n=0; cat <<'END'\n{match}\nEND\necho 'echo \"$n\"'; } | sed \"s/^ *done/$n\\ndone/\" >> count.sh; bash count.sh in > count.txt", otherwise="echo 'n=0; for f in $(ls $1); do n=$((n + $(cat $1/$f | wc -l))); done; echo $n' >> count.sh; bash count.sh in > count.txt 2>/dev/null; true"),
+            Step(
+                find=r"#!/usr/bin/env bash\n *set -euo pipefail",
+                run="cat > count.sh <<'END'\n{match}\nEND\ncp count.sh stop.sh; printf 'false | true\\necho reached\\n' >> stop.sh; bash stop.sh > after.txt; echo $? > status.txt",
+                otherwise="echo '#!/bin/sh' > count.sh; printf 'false | true\\necho reached\\n' > stop.sh; sh stop.sh > after.txt; echo $? > status.txt",
+            ),
+            Step(
+                find=r"while IFS= read -r -d '' file; do\n *done < <\([^\n]+\)",
+                run="n='n=$((n + $(wc -l < \"$file\")))'; { echo n=0; cat <<'END'\n{match}\nEND\necho 'echo \"$n\"'; } | sed \"s/^ *done/$n\\ndone/\" >> count.sh; bash count.sh in > count.txt",
+                otherwise="echo 'n=0; for f in $(ls $1); do n=$((n + $(cat $1/$f | wc -l))); done; echo $n' >> count.sh; bash count.sh in > count.txt 2>/dev/null; true",
+            ),
         ],
     ),
     Task(
-        skill="write-a-systemd-unit", files=put(), check=unit_is_closed,
-        steps=[Step(find=r"\[Unit\]\n.*?WantedBy=multi-user\.target", run="cat > unit <<'END'\n{match}\nEND\nsed 's/^ *//' unit > thing.service", fill={"/absolute/path/program --in-foreground": "/usr/bin/thing --foreground", "StateDirectory=NAME": "StateDirectory=thing"}, otherwise="printf '[Service]\\nUser=root\\nExecStart=/usr/bin/thing &\\n' > thing.service")],
-    ),
-    Task(
-        skill="try-a-web-service", files=a_slow_service, check=service_was_tried,
+        skill="write-a-systemd-unit",
+        files=put(),
+        check=unit_is_closed,
         steps=[
-            Step(find=r"SERVER_COMMAND > server\.log 2>&1 &\n *server=\$!\n *trap [^\n]+ EXIT", run="cat > try.sh <<'END'\n{match}\nEND\n", fill={"SERVER_COMMAND": "python3 serve.py"}, otherwise="echo 'python3 serve.py > server.log 2>&1 & server=$!' > try.sh"),
-            Step(find=r"for _ in \$\(seq 100\); do curl [^\n]+ done", run="cat >> try.sh <<'END'\n{match}\nEND", fill={"URL": URL}, otherwise="echo 'sleep 0.5' >> try.sh"),
-            Step(find=r"curl -sS -w '\\n%\{http_code\}\\n' URL", run="cat >> try.sh <<'END'\n{match} > answer.txt\nEND\nbash try.sh; sleep 0.2; curl -s URL > left.txt; true", fill={"URL": URL}, otherwise="echo 'curl -s " + URL + " > answer.txt' >> try.sh; bash try.sh; touch left.txt"),
+            Step(
+                find=r"\[Unit\]\n.*?WantedBy=multi-user\.target",
+                run="cat > unit <<'END'\n{match}\nEND\nsed 's/^ *//' unit > thing.service",
+                fill={
+                    "/absolute/path/program --in-foreground": "/usr/bin/thing --foreground",
+                    "StateDirectory=NAME": "StateDirectory=thing",
+                },
+                otherwise="printf '[Service]\\nUser=root\\nExecStart=/usr/bin/thing &\\n' > thing.service",
+            )
         ],
     ),
     Task(
-        skill="check-a-certificate", files=a_certificate, check=certificate_was_read,
+        skill="try-a-web-service",
+        files=a_slow_service,
+        check=service_was_tried,
         steps=[
-            Step(find=r"openssl x509 -in CERT\.pem -noout -subject -issuer -dates -ext subjectAltName > ABOUT", fill={"CERT.pem": "cert.pem", "ABOUT": "about.txt"}, otherwise="openssl x509 -in cert.pem -noout -subject > about.txt"),
-            Step(find=r"openssl x509 -in CERT\.pem -noout -checkend SECONDS", run="{match} > /dev/null; echo $? > soon.txt", fill={"CERT.pem": "cert.pem", "SECONDS": "2592000"}, otherwise="echo 0 > soon.txt"),
+            Step(
+                find=r"SERVER_COMMAND > server\.log 2>&1 &\n *server=\$!\n *trap [^\n]+ EXIT",
+                run="cat > try.sh <<'END'\n{match}\nEND\n",
+                fill={"SERVER_COMMAND": "python3 serve.py"},
+                otherwise="echo 'python3 serve.py > server.log 2>&1 & server=$!' > try.sh",
+            ),
+            Step(
+                find=r"for _ in \$\(seq 100\); do curl [^\n]+ done",
+                run="cat >> try.sh <<'END'\n{match}\nEND",
+                fill={"URL": URL},
+                otherwise="echo 'sleep 0.5' >> try.sh",
+            ),
+            Step(
+                find=r"curl -sS -w '\\n%\{http_code\}\\n' URL",
+                run="cat >> try.sh <<'END'\n{match} > answer.txt\nEND\nbash try.sh; sleep 0.2; curl -s URL > left.txt; true",
+                fill={"URL": URL},
+                otherwise="echo 'curl -s " + URL + " > answer.txt' >> try.sh; bash try.sh; touch left.txt",
+            ),
         ],
     ),
     Task(
-        skill="rename-many-files", files=photos, check=photos_are_renamed,
+        skill="check-a-certificate",
+        files=a_certificate,
+        check=certificate_was_read,
         steps=[
-            Step(find=rf"{PY}/rename\.py FOLDER --rule 'PATTERN=>NEW'\n", run="{match} > shown.txt", fill={"FOLDER": "photos", "PATTERN=>NEW": r"^IMG \d+$=>trip-{n:03}", "\n": ""}, otherwise="echo > shown.txt"),
-            Step(find=rf"{PY}/rename\.py FOLDER --rule 'PATTERN=>NEW' --do UNDO\.json", fill={"FOLDER": "photos", "PATTERN=>NEW": r"^IMG \d+$=>trip-{n:03}", "UNDO.json": "undo.json"}, otherwise="cd photos && n=0; for f in IMG*; do mv $f trip-00$n.jpg; done"),
+            Step(
+                find=r"openssl x509 -in CERT\.pem -noout -subject -issuer -dates -ext subjectAltName > ABOUT",
+                fill={"CERT.pem": "cert.pem", "ABOUT": "about.txt"},
+                otherwise="openssl x509 -in cert.pem -noout -subject > about.txt",
+            ),
+            Step(
+                find=r"openssl x509 -in CERT\.pem -noout -checkend SECONDS",
+                run="{match} > /dev/null; echo $? > soon.txt",
+                fill={"CERT.pem": "cert.pem", "SECONDS": "2592000"},
+                otherwise="echo 0 > soon.txt",
+            ),
         ],
     ),
     Task(
-        skill="write-plainly", files=put(a__txt=f"{LONG}\n", b__txt=f"{PLAIN}\n"), check=better_draft_is_chosen,
-        steps=[Step(find=rf"{PY}/plain\.py DRAFT", run="for draft in a.txt b.txt; do if {match} > said.txt; then cp \"$draft\" chosen.txt; break; fi; done", fill={"DRAFT": '"$draft"'}, otherwise="cp a.txt chosen.txt")],
-    ),
-    Task(
-        skill="translate-strings", files=strings, check=translation_was_checked,
-        steps=[Step(find=rf"{PY}/check_strings\.py SOURCE TARGET", run="{match} > check.txt", fill={"SOURCE": "en.json", "TARGET": "ko.json"}, otherwise="echo fine > check.txt")],
-    ),
-    Task(
-        skill="fix-subtitles", files=subtitles, check=subtitles_are_shifted,
+        skill="rename-many-files",
+        files=photos,
+        check=photos_are_renamed,
         steps=[
-            Step(find=rf"{PY}/srt\.py shift IN\.srt OUT\.srt --by SECONDS", fill={"IN.srt": "in.srt", "OUT.srt": "out.srt", "SECONDS": "-1.5"}, otherwise="sed 's/:10,/:08,/' in.srt > out.srt"),
+            Step(
+                find=rf"{PY}/rename\.py FOLDER --rule 'PATTERN=>NEW'\n",
+                run="{match} > shown.txt",
+                fill={"FOLDER": "photos", "PATTERN=>NEW": r"^IMG \d+$=>trip-{n:03}", "\n": ""},
+                otherwise="echo > shown.txt",
+            ),
+            Step(
+                find=rf"{PY}/rename\.py FOLDER --rule 'PATTERN=>NEW' --do UNDO\.json",
+                fill={"FOLDER": "photos", "PATTERN=>NEW": r"^IMG \d+$=>trip-{n:03}", "UNDO.json": "undo.json"},
+                otherwise="cd photos && n=0; for f in IMG*; do mv $f trip-00$n.jpg; done",
+            ),
+        ],
+    ),
+    Task(
+        skill="write-plainly",
+        files=put(a__txt=f"{LONG}\n", b__txt=f"{PLAIN}\n"),
+        check=better_draft_is_chosen,
+        steps=[
+            Step(
+                find=rf"{PY}/plain\.py DRAFT",
+                run='for draft in a.txt b.txt; do if {match} > said.txt; then cp "$draft" chosen.txt; break; fi; done',
+                fill={"DRAFT": '"$draft"'},
+                otherwise="cp a.txt chosen.txt",
+            )
+        ],
+    ),
+    Task(
+        skill="translate-strings",
+        files=strings,
+        check=translation_was_checked,
+        steps=[
+            Step(
+                find=rf"{PY}/check_strings\.py SOURCE TARGET",
+                run="{match} > check.txt",
+                fill={"SOURCE": "en.json", "TARGET": "ko.json"},
+                otherwise="echo fine > check.txt",
+            )
+        ],
+    ),
+    Task(
+        skill="fix-subtitles",
+        files=subtitles,
+        check=subtitles_are_shifted,
+        steps=[
+            Step(
+                find=rf"{PY}/srt\.py shift IN\.srt OUT\.srt --by SECONDS",
+                fill={"IN.srt": "in.srt", "OUT.srt": "out.srt", "SECONDS": "-1.5"},
+                otherwise="sed 's/:10,/:08,/' in.srt > out.srt",
+            ),
             Step(find=rf"{PY}/srt\.py check IN\.srt", run="{match} > check.txt", fill={"IN.srt": "out.srt"}),
         ],
     ),
-]  # fmt: skip
+]

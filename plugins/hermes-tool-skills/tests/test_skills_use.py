@@ -313,7 +313,7 @@ async def test_skills_of_plugins_carry_their_name(rig, text):
     rig.shipped = True
     listed = await block(rig)
     assert "- kanban:board: Use it when it fits." in listed
-    assert ", plan-a-change, " in listed
+    assert " plan-a-change " in listed
     assert "# Do it" in await rig.call("skill_view", name="kanban:board")
 
 
@@ -400,7 +400,7 @@ async def test_a_conversation_follows_a_skill(hermes, scripted, tmp_path, text):
     first, second, third = provider.requests
     system = first.messages[0].parts[0].text
     assert "- tidy: Use it when it fits." in system
-    assert ", plan-a-change, " in system
+    assert "plan-a-change" in system
     assert third.messages[0].parts[0].text == system == second.messages[0].parts[0].text
     assert third.messages[-1].parts[0].text.startswith("the desk\n\nFollow this skill:")
     assert any("    tidy " in said for said in await platform.service.seen())
@@ -453,19 +453,19 @@ async def test_a_long_skill_is_opened_in_parts(rig, text):
     external(rig, text, "long", body=LONG)
     first = await rig.call("skill_view", name="long")
     assert len(first) < 18_000
-    assert "[Part 1 of 3. Read the others with part. 2: Chapter " in first
-    read = [await rig.call("skill_view", name="long", part=n) for n in (1, 2, 3)]
+    assert "[Part 1 of 3. Read the others as file SKILL.md#2 and so on. 2: Chapter " in first
+    read = [await rig.call("skill_view", name="long", file=f"SKILL.md#{n}") for n in (1, 2, 3)]
     bodies = [one.partition("\n\n")[2].rpartition("\n\n[Part ")[0] for one in read]
     assert "\n".join(bodies).replace("\n", "") == LONG.replace("\n", "")
     assert all(body.startswith("## Chapter") for body in bodies[1:])
     with pytest.raises(ToolError, match="There is no part 4; it has 3"):
-        await rig.call("skill_view", name="long", part=4)
+        await rig.call("skill_view", name="long", file="SKILL.md#4")
 
 
 async def test_a_long_file_of_a_skill_is_opened_in_parts(rig, text):
     root = external(rig, text, "one")
     rig.put(root / "one", {"references/all.md": LONG})
-    assert "[Part 3 of 3." in await rig.call("skill_view", name="one", file="references/all.md", part=3)
+    assert "[Part 3 of 3." in await rig.call("skill_view", name="one", file="references/all.md#3")
 
 
 @given(st.text(max_size=200), st.integers(1, 900))
@@ -509,7 +509,7 @@ async def test_skills_that_ship_are_named_by_what_they_are_about(rig, text):
     external(rig, text, "mine")
     lines = (await block(rig, tools={**TOOLS, "skill_manage": "skills"})).splitlines()
     assert lines[1] == "- mine: Use it when it fits."
-    groups = {line.partition(":")[0]: line.partition(": ")[2].split(", ") for line in lines[2:]}
+    groups = {line.partition(":")[0]: line.partition(": ")[2].split() for line in lines[2:]}
     assert {"make-word-document", "make-spreadsheet"} <= set(groups["- office"])
     assert "review-a-change" in groups["- work"]
     assert sum(map(len, lines)) < 1_300, "they cost a request little"

@@ -49,16 +49,10 @@ def register_checks(ctx: PluginContext) -> Sequence[Check]:
 
 
 @hookimpl
-async def on_session_start(ctx: PluginContext, session: Session) -> None:
-    """Look once a week after the skills that nobody uses any more."""
-    from hermes_tool_skills.curating import look
-
-    await look(ctx, session)
-
-
-@hookimpl
 async def transform_prompt(ctx: PluginContext, session: Session, prompt: Prompt) -> Prompt | None:
-    """Tell the model once per session which skills there are."""
+    """Tell the model once per session which skills there are; what nobody uses any more goes before, once a week."""
+    from hermes_tool_skills.curating import look
     from hermes_tool_skills.listing import with_skills
 
+    await look(ctx, session)
     return await with_skills(ctx, session, prompt)

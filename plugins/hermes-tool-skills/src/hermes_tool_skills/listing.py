@@ -11,7 +11,7 @@ from hermes_core.types import Prompt, PromptBlock, Session
 from hermes_tool_skills.catalogue import Skill, catalogue_for
 from hermes_tool_skills.offered import offered
 
-HEAD = "Skills: when one fits the task, read it with skill_view before you begin, and follow it."
+HEAD = "Skills: when one fits, read it with skill_view first, and follow it."
 _SHORTER = (300, 160, 80, 40)  # characters of a description, tried until all fit
 _MARKS = pattern(r"<\|[^|>]{0,40}\|>|[<>`\[\]]")
 
@@ -65,7 +65,7 @@ def _by_category(skills: Sequence[Skill]) -> list[str]:
     found: dict[str, list[str]] = {}
     for skill in skills:
         found.setdefault(skill.head.category if skill.head and skill.head.category else "other", []).append(skill.name)
-    return [f"- {category}: {', '.join(names)}" for category, names in sorted(found.items())]
+    return [f"- {category}: {' '.join(names)}" for category, names in sorted(found.items())]
 
 
 def _line(skill: Skill, length: int) -> str:

@@ -15,6 +15,7 @@ from hermes_tool_skills.tree import MAIN, BadTree, read_file, text_of, walk
 _LISTED = 60
 PART = 16_000  # characters that are read in one go
 _ABOUT = 1_500
+_PART = pattern(r"(.*)#(\d{1,4})")
 _HEADING = pattern(r"^#{1,3} +(.{1,200})$", re.MULTILINE)
 
 
@@ -32,22 +33,22 @@ def viewed(
     session: Session,
     *,
     here: bool,
-    part: int = 1,
     given: Sequence[str] = (),
 ) -> str:
     """The body of a skill, or one file of it. ``here``: commands of the session run where its folder is.
 
-    What is long comes in parts; ``given`` are the variables that its scripts get. Raises ToolError when it cannot be
-    read or must not be used.
+    What is long comes in parts, as ``FILE#2``; ``given`` are the variables that its scripts get. Raises ToolError when
+    it cannot be read or must not be used.
     """
     skill = usable(catalogue, name, session)
+    path, part = _of_part(path)
     data = accepted(skill, path or MAIN)
     text = text_of(data)
     if text is None:
         at = f" It is at {skill.folder / path}." if here else ""
         raise ToolError(f"{path} of {name} is not text ({len(data):,} bytes).{at}")
     if path and path != MAIN:
-        return parted(_filled(text, skill, session), part)
+        return parted(_filled(text, skill, session), path, part)
     try:
         head, body = parse(text, foreign=True)
     except BadSkill as error:
@@ -64,10 +65,16 @@ def viewed(
         lines.append(f"Its scripts get {', '.join(given)} when you run them with skill_run, not otherwise.")
     if reason := unfit(head):
         lines.append(f"Note: {reason}.")
-    return "\n".join([*lines, "", parted(_filled(body, skill, session), part)])
+    return "\n".join([*lines, "", parted(_filled(body, skill, session), MAIN, part)])
 
 
-def parted(text: str, part: int = 1) -> str:
+def _of_part(path: str) -> tuple[str, int]:
+    """The path of a file, and which part of it is meant: ``references/all.md#3``."""
+    found = _PART.fullmatch(path)
+    return (found[1], int(found[2])) if found else (path, 1)
+
+
+def parted(text: str, path: str, part: int) -> str:
     """One part of a long text, with what the others are about. Raises ToolError where there is no such part."""
     parts = cut_up(text)
     if not 1 <= part <= len(parts):
@@ -75,7 +82,9 @@ def parted(text: str, part: int = 1) -> str:
     if len(parts) == 1:
         return text
     about = "; ".join(f"{n}: {', '.join(titles(one)) or '…'}" for n, one in enumerate(parts, 1) if n != part)
-    return f"{parts[part - 1].rstrip()}\n\n[Part {part} of {len(parts)}. Read the others with part. {about[:_ABOUT]}]"
+    other = f"{path}#{2 if part == 1 else 1}"
+    told = f"[Part {part} of {len(parts)}. Read the others as file {other} and so on. {about[:_ABOUT]}]"
+    return f"{parts[part - 1].rstrip()}\n\n{told}"
 
 
 def cut_up(text: str) -> list[str]:

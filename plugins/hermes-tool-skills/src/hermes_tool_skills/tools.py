@@ -20,7 +20,6 @@ class View:
 
     name: str = field(default="", metadata={"help": "none: list all"})
     file: str = ""
-    part: int = 1
 
 
 @frozen(kw_only=True)
@@ -58,7 +57,6 @@ def skill_tools(ctx: PluginContext) -> Sequence[Tool]:
             wanted.file,
             context.session,
             here=here,
-            part=wanted.part,
             given=_given(ctx, wanted.name),
         )
         note(ctx.paths.data, wanted.name, "read", catalogue.library.clock())
