@@ -68,7 +68,7 @@ def install_command(ctx: PluginContext) -> "click.Command":
         say([f"Installed {one.name} as version {entry.version}."])
         if asking.sits_here() and not yes and click.confirm(f"Enable {one.name} now?"):
             _switch(ctx, one.name, on=True)
-            say([f"Enabled {one.name}; sessions that begin from now on know it."])
+            say(_in_use(catalogue.get(one.name)))
         else:
             say([f"It is not used yet: hermes skills enable {one.name}"])
         return 0
@@ -103,12 +103,18 @@ def enable_command(ctx: PluginContext) -> "click.Command":
         after = catalogue.get(name)
         if after.state != "ready":
             raise UserError(f"{name} is still not used: {after.reason}.", hint=after.fix)
-        say([f"Enabled {name}; sessions that begin from now on know it."])
-        if after.head and after.head.variables:
-            names = ", ".join(v.name for v in after.head.variables)
-            say([f"It needs {names}: hermes skills secrets {name}"])
+        say(_in_use(after))
 
     return command
+
+
+def _in_use(skill: Skill) -> list[str]:
+    """What is said of a skill that is used from now on, and what a person has to give it yet."""
+    lines = [f"Enabled {skill.name}; sessions that begin from now on know it."]
+    if skill.head and skill.head.variables:
+        names = ", ".join(v.name for v in skill.head.variables)
+        lines.append(f"It needs {names}: hermes skills secrets {skill.name}")
+    return lines
 
 
 def _accept(ctx: PluginContext, skill: Skill, *, yes: bool) -> None:
